@@ -1,0 +1,113 @@
+"""Four games as Gymnasium and PettingZoo environments whose states can be saved, restored, set and searched."""
+
+from typing import TYPE_CHECKING, Any
+
+from mcts_envs.registry import ENTRIES, register_all
+
+if TYPE_CHECKING:
+    from gymnasium.vector import VectorEnv
+    from pettingzoo import AECEnv, ParallelEnv
+    from stable_baselines3.common.vec_env import VecEnv
+
+__version__ = "0.1.0"
+__all__ = ["check_game", "environment_ids", "make_aec", "make_parallel", "make_sb3_vec_env", "make_vec"]
+
+register_all()
+
+
+def environment_ids() -> list[str]:
+    """Return the ids of all environments of this package."""
+    return list(ENTRIES)
+
+
+def make_vec(id: str, num_envs: int = 1, **settings: Any) -> "VectorEnv[Any, Any, Any]":
+    """Return the batched face of an environment: ``gymnasium.make_vec`` with "did you mean".
+
+    Parameters
+    ----------
+    id : str
+        With or without ``mcts_envs/``.
+    num_envs : int
+    **settings
+        See :class:`mcts_envs.core.vector.GameVectorEnv` and the environment's own page.
+
+    Raises
+    ------
+    ValueError
+        If the id is unknown.
+    """
+    import gymnasium
+
+    return gymnasium.make_vec(_entry(id).id, num_envs=num_envs, **settings)
+
+
+def make_sb3_vec_env(id: str, n_envs: int = 1, seed: int | None = None, **settings: Any) -> "VecEnv":
+    """Return an environment batch that Stable-Baselines3 and sb3-contrib train on (``action_masks`` included).
+
+    Parameters
+    ----------
+    id : str
+        With or without ``mcts_envs/``.
+    n_envs : int
+    seed : int, optional
+        Seed of the first reset.
+    **settings
+        See :class:`mcts_envs.core.env.GameEnv` and the environment's own page.
+
+    Raises
+    ------
+    ValueError
+        If the id is unknown.
+    ImportError
+        If Stable-Baselines3 is not installed (``pip install "mcts-envs[rl]"``).
+    """
+    from mcts_envs.sb3 import GameVecEnv
+
+    entry = _entry(id)
+    return GameVecEnv.monitored(entry.env_class(), n_envs, seed, {**entry.settings, **settings})
+
+
+def make_aec(id: str, **settings: Any) -> "AECEnv[Any, Any, Any]":
+    """Return the PettingZoo AEC face of a game for several players.
+
+    Raises
+    ------
+    ValueError
+        If the id is unknown, or the game is for one player.
+    """
+    from mcts_envs.core.multi import GameAECEnv
+
+    entry = _multiplayer(id)
+    return GameAECEnv(entry.env_class(), **{**entry.settings, **settings})
+
+
+def make_parallel(id: str, **settings: Any) -> "ParallelEnv[Any, Any, Any]":
+    """Return the PettingZoo parallel face of a game for several players; raises like :func:`make_aec`."""
+    from mcts_envs.core.multi import parallel
+
+    entry = _multiplayer(id)
+    return parallel(entry.env_class(), **{**entry.settings, **settings})
+
+
+def check_game(game: Any, **options: Any) -> None:
+    """Check every law of the contract on a game or an environment id; see :func:`mcts_envs.core.check.check_game`."""
+    from mcts_envs.core.check import check_game as check
+
+    check(game, **options)
+
+
+def _entry(id: str) -> Any:
+    from mcts_envs.core.errors import unknown
+
+    full = id if "/" in id else f"mcts_envs/{id}"
+    full = full.removeprefix("mcts_envs:")
+    if full not in ENTRIES:
+        raise ValueError(unknown("environment", id, ENTRIES))
+    return ENTRIES[full]
+
+
+def _multiplayer(id: str) -> Any:
+    entry = _entry(id)
+    if entry.players < 2:
+        raise ValueError(f"{entry.id} is a game for one player: use gymnasium.make({entry.id!r})")
+    return entry

@@ -1,0 +1,115 @@
+"""The compiled inside of the batched face: many games stepped, looked at and reset in one call."""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, outcome_of, reset_of
+from mcts_envs.core.kernel import kernel
+from mcts_envs.core.rng import draw, seed_stream
+from mcts_envs.core.turn import NO_ACTION, look, play_turn
+from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
+
+NEXT_STEP, SAME_STEP, DISABLED = range(3)
+"""Autoreset modes, as Gymnasium's."""
+
+_BYTE_ROWS = types.uint8[:, ::1]
+_FLOAT_ROWS = types.float64[:, ::1]
+_SINGLE_ROWS = types.float32[:, ::1]
+_MASK_ROWS = types.int8[:, ::1]
+
+
+@kernel(types.void(TABLE, INTS, BYTES, BYTES, types.int64, types.uint64, INTS, FLOATS, INTS, FLOATS))
+def start(
+    functions: Any,
+    seats: Ints,
+    state: Bytes,
+    stream: Bytes,
+    seat: int,
+    seed: np.uint64,
+    actions: Ints,
+    rewards: Floats,
+    legal: Ints,
+    weights: Floats,
+) -> None:
+    """Reset one game and let the others play until the seat is to choose."""
+    reset_of(functions)(state, seed)
+    seed_stream(stream, draw(state))
+    play_turn(functions, seats, state, seat, NO_ACTION, actions, rewards, legal, weights, stream)
+
+
+@kernel(
+    types.void(
+        TABLE,
+        INTS,
+        _BYTE_ROWS,
+        _BYTE_ROWS,
+        types.int64,
+        types.int64,
+        INTS,
+        INTS,
+        INTS,
+        FLOATS,
+        INTS,
+        FLOATS,
+        FLOATS,
+        _SINGLE_ROWS,
+        _MASK_ROWS,
+        _SINGLE_ROWS,
+        _MASK_ROWS,
+        _FLOAT_ROWS,
+    )
+)
+def step_all(
+    functions: Any,
+    seats: Ints,
+    states: Bytes,
+    streams: Bytes,
+    seat: int,
+    mode: int,
+    chosen: Ints,
+    status: Ints,
+    actions: Ints,
+    last: Floats,
+    legal: Ints,
+    weights: Floats,
+    rewards: Floats,
+    observations: Singles,
+    masks: Masks,
+    final_observations: Singles,
+    final_masks: Masks,
+    points: Floats,
+) -> None:
+    """Step N games for one seat and reset those that ended as the autoreset mode says.
+
+    Parameters
+    ----------
+    states [N, size], streams [N, 32]
+        Changed in place.
+    chosen : int64 array [N]
+    status : int64 array [N]
+        In: the status after the step before; out: after this one (before a reset in the same step).
+    actions [P], last [P], legal [A], weights [A]
+        Work arrays.
+    rewards [N], observations [N, n], masks [N, A]
+        Filled in.
+    final_observations [N, n], final_masks [N, A], points [N, P]
+        Filled in for games that end now: what the seat saw at the end (same-step mode), and the outcome.
+    """
+    for i in range(states.shape[0]):
+        state, stream = states[i], streams[i]
+        if mode == NEXT_STEP and status[i] != 0:
+            start(functions, seats, state, stream, seat, draw(state), actions, last, legal, weights)
+            rewards[i] = 0.0
+        else:
+            rewards[i] = play_turn(functions, seats, state, seat, chosen[i], actions, last, legal, weights, stream)
+        status[i] = look(functions, state, seat, legal, masks[i], observations[i])
+        if status[i] != 0:
+            points[i, :] = last
+            outcome_of(functions)(state, points[i])
+            if mode == SAME_STEP:
+                final_observations[i, :] = observations[i]
+                final_masks[i, :] = masks[i]
+                start(functions, seats, state, stream, seat, draw(state), actions, last, legal, weights)
+                look(functions, state, seat, legal, masks[i], observations[i])

@@ -1,0 +1,309 @@
+"""What a game is. READ THIS FIRST.
+
+A game is a handful of kernels with fixed signatures over a *state*: one flat ``uint8`` array whose size is a multiple
+of 8. The state holds everything: the random stream (its first 32 bytes, see :mod:`mcts_envs.core.rng`), the settings,
+the clock, the board. Copying its bytes copies the game.
+
+A game must bring ``reset``, ``active``, ``legal``, ``step`` and ``status``; everything else has a default. In the
+signatures below P is the number of players and A the number of actions.
+
+=============  ==================================================  ====================================================
+function       signature                                           what it does
+=============  ==================================================  ====================================================
+reset          (state, seed)                                       first state; the settings already lie in the state
+active         (state) -> bits                                     who must choose now; several bits: simultaneously;
+                                                                   0: the game is over
+legal          (state, player, actions[A]) -> count                fills in the legal actions of an active player; at
+                                                                   least one
+step           (state, actions[P], rewards[P])                     one tick or one decision, in place. Any action in
+                                                                   range is accepted: an illegal one has an effect that
+                                                                   the game documents. After the end: no effect, no
+                                                                   reward
+status         (state, player) -> RUNNING, TERMINATED, TRUNCATED   whether the game is over for that player
+outcome        (state, points[P])                                  at the end: 1 won, 0 lost, between for a tie or rank;
+                                                                   ``points`` comes in with the last rewards
+key            (state, observer) -> uint64                         hash of what that player knows (-1: everything but
+                                                                   future chance)
+determinize    (state, observer, seed)                             redraws all that the observer cannot know, and
+                                                                   empties the queue of forced dice
+evaluate       (state, values[P])                                  heuristic value of an unfinished state
+advise         (state, player, weights[A])                         non-negative preferences over actions (scripted play,
+                                                                   guided rollouts)
+observe        (state, player, out[n])                             observation as float32
+=============  ==================================================  ====================================================
+
+The laws that these functions keep are in :mod:`mcts_envs.core.check`.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+from numba import types
+
+from mcts_envs.core import errors
+from mcts_envs.core.kernel import address, interpreted, kernel, slot, word
+from mcts_envs.core.rng import CHANCE, CHANCE_BYTES, combine, seed_stream
+from mcts_envs.core.typing import Bytes, Floats, Singles
+
+if TYPE_CHECKING:
+    from mcts_envs.core.render import Canvas
+
+RUNNING, TERMINATED, TRUNCATED = 0, 1, 2
+"""Values of ``status``."""
+
+EVERYTHING = -1
+"""The observer who knows all but future chance."""
+
+BYTES = types.uint8[::1]
+INTS = types.int64[::1]
+FLOATS = types.float64[::1]
+SINGLES = types.float32[::1]
+
+RESET = types.void(BYTES, types.uint64)
+ACTIVE = types.int64(BYTES)
+LEGAL = types.int64(BYTES, types.int64, INTS)
+STEP = types.void(BYTES, INTS, FLOATS)
+STATUS = types.int64(BYTES, types.int64)
+OUTCOME = types.void(BYTES, FLOATS)
+KEY = types.uint64(BYTES, types.int64)
+DETERMINIZE = types.void(BYTES, types.int64, types.uint64)
+EVALUATE = types.void(BYTES, FLOATS)
+ADVISE = types.void(BYTES, types.int64, FLOATS)
+OBSERVE = types.void(BYTES, types.int64, SINGLES)
+
+SIGNATURES = {
+    "reset": RESET,
+    "active": ACTIVE,
+    "legal": LEGAL,
+    "step": STEP,
+    "status": STATUS,
+    "outcome": OUTCOME,
+    "key": KEY,
+    "determinize": DETERMINIZE,
+    "evaluate": EVALUATE,
+    "advise": ADVISE,
+    "observe": OBSERVE,
+}
+
+TABLE = types.uint64[::1]
+"""Type of a function table: the addresses of a game's kernels in the order of :data:`SIGNATURES`."""
+
+(
+    reset_of,
+    active_of,
+    legal_of,
+    step_of,
+    status_of,
+    outcome_of,
+    key_of,
+    determinize_of,
+    evaluate_of,
+    advise_of,
+    observe_of,
+) = (slot(index, signature) for index, signature in enumerate(SIGNATURES.values()))
+
+
+def state_dtype(layout: list[Any]) -> Any:
+    """Return the aligned record type of a state: the chance header, then the fields of the game.
+
+    Raises
+    ------
+    ValueError
+        If a field bears a name that NumPy's record has for itself: compiled code would read the field and interpreted
+        code the method.
+    """
+    for name, *_ in layout:
+        if hasattr(np.recarray, name) or hasattr(np.record, name):
+            raise ValueError(f"a state cannot have a field named {name!r}: np.record has it; rename the field")
+    header = [(name, CHANCE.fields[name][0]) for name in CHANCE.names]
+    return np.dtype((np.record, np.dtype(header + layout, align=True)))
+
+
+def blank(dtype: Any, extra: int = 0) -> Bytes:
+    """Return a zeroed state for a record type, followed by ``extra`` bytes, rounded up to a multiple of 8."""
+    return np.zeros(-(-(dtype.itemsize + extra) // 8) * 8, np.uint8)
+
+
+_HASH_START = np.uint64(0x243F6A8885A308D3)
+_FIRST_WORD = CHANCE_BYTES // 8
+
+
+@kernel(KEY)
+def default_key(state: Bytes, observer: int) -> np.uint64:
+    """Hash every byte after the chance header."""
+    key = _HASH_START
+    for i in range(_FIRST_WORD, state.shape[0] // 8):
+        key = combine(key, word(state, i))
+    return key
+
+
+@kernel(DETERMINIZE)
+def default_determinize(state: Bytes, observer: int, seed: np.uint64) -> None:
+    """Start a new random stream: right for games in which players see everything but future chance."""
+    seed_stream(state, seed)
+
+
+@kernel(EVALUATE)
+def default_evaluate(state: Bytes, values: Floats) -> None:
+    """Value every unfinished state at 0."""
+    for player in range(values.shape[0]):
+        values[player] = 0.0
+
+
+@kernel(ADVISE)
+def default_advise(state: Bytes, player: int, weights: Floats) -> None:
+    """Prefer no action over another."""
+    for action in range(weights.shape[0]):
+        weights[action] = 1.0
+
+
+@kernel(OBSERVE)
+def default_observe(state: Bytes, player: int, out: Singles) -> None:
+    """Show every byte after the chance header, scaled to [0, 1]."""
+    for i in range(out.shape[0]):
+        out[i] = np.float32(state[CHANCE_BYTES + i]) / np.float32(255.0)
+
+
+@kernel(OUTCOME)
+def default_outcome(state: Bytes, points: Floats) -> None:
+    """Turn the rewards of the last step, which the faces hand over in ``points``, into points.
+
+    1 to the best reward, shared between equals, 0 to the others; a single player has 1 if its reward is positive.
+    """
+    best, equals = points[0], 0
+    for player in range(points.shape[0]):
+        best = max(best, points[player])
+    for player in range(points.shape[0]):
+        equals += points[player] == best
+    for player in range(points.shape[0]):
+        points[player] = 1.0 / equals if points[player] == best else 0.0
+    if points.shape[0] == 1:
+        points[0] = 1.0 if best > 0.0 else 0.0
+
+
+Kernel = Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """A game with its settings: the kernels of the contract, and what people need beside them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the game, without the board.
+    players, actions : int
+        P and A above.
+    template : uint8 array [size]
+        A state in which the settings are written and everything else is 0.
+    reset, active, legal, step, status : kernels
+        The five required functions.
+    outcome, key, determinize, evaluate, advise, observe : kernels, optional
+        See the table above for what the defaults should do.
+    observation_shape : tuple of int, optional
+        Shape of the observation; by default the bytes of the state after its chance header.
+    observation_low, observation_high : float
+        Bounds of the observation.
+    simultaneous : bool
+        Whether players ever choose at the same time.
+    discount : float
+        Discount a step of the published evaluation; comparisons report returns with it.
+    position : callable, optional
+        ``position(state) -> dict``: the state in plain, complete, JSON-able terms, without chance and settings.
+    place : callable, optional
+        ``place(state, position)``: the inverse, on a state that was just reset. Raises ``ValueError`` or ``TypeError``.
+    picture : callable, optional
+        ``picture(state) -> Canvas``.
+    text : callable, optional
+        ``text(state) -> str``: the board for a terminal.
+    action_name : callable, optional
+        ``action_name(action) -> str``.
+    variants : mapping
+        Named replacements of any of these fields: other models of the world for a search (``worst_case``), other
+        observations (``planes``), other scripted players.
+    presets : mapping
+        Named agents as plain data: ``{"mcts_paper": {"agent": "mcts", "simulations": 19, ...}}``.
+    """
+
+    name: str
+    players: int
+    actions: int
+    template: Bytes
+    reset: Kernel
+    active: Kernel
+    legal: Kernel
+    step: Kernel
+    status: Kernel
+    outcome: Kernel = default_outcome
+    key: Kernel = default_key
+    determinize: Kernel = default_determinize
+    evaluate: Kernel = default_evaluate
+    advise: Kernel = default_advise
+    observe: Kernel = default_observe
+    observation_shape: tuple[int, ...] = ()
+    observation_low: float = 0.0
+    observation_high: float = 1.0
+    simultaneous: bool = False
+    discount: float = 1.0
+    position: Callable[[Bytes], dict[str, Any]] | None = None
+    place: Callable[[Bytes, Mapping[str, Any]], None] | None = None
+    picture: "Callable[[Bytes], Canvas] | None" = None
+    text: Callable[[Bytes], str] | None = None
+    action_name: Callable[[int], str] = str
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        template = np.array(self.template, np.uint8)
+        if template.ndim != 1 or template.size % 8 or template.size <= CHANCE_BYTES:
+            raise ValueError(
+                f"the state of {self.name} has shape {template.shape}; it must be flat, a multiple of 8 bytes, and "
+                f"longer than the chance header of {CHANCE_BYTES}: use state_dtype and blank"
+            )
+        template.flags.writeable = False
+        object.__setattr__(self, "template", template)
+        if not self.observation_shape:
+            object.__setattr__(self, "observation_shape", (template.size - CHANCE_BYTES,))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Game":
+        return self
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Name and settings in short: equal for states that can be exchanged."""
+        digest = hashlib.sha256(self.template.tobytes()).hexdigest()[:12]
+        return f"{self.name}:{self.template.size}:{digest}"
+
+    @cached_property
+    def table(self) -> Any:
+        """The kernels in the order of :data:`SIGNATURES`, as compiled code wants them."""
+        kernels = [getattr(self, name) for name in SIGNATURES]
+        if numba.config.DISABLE_JIT:
+            return tuple(kernels)
+        return np.array([address(function) for function in kernels], np.uint64)
+
+    def new_state(self) -> Bytes:
+        """Return a writable state with the settings in it, not yet reset."""
+        return self.template.copy()
+
+    def variant(self, name: str) -> "Game":
+        """Return this game with the named variant's functions in place of its own.
+
+        Raises
+        ------
+        ValueError
+            If the game has no such variant.
+        """
+        if name not in self.variants:
+            raise ValueError(errors.unknown(f"variant of {self.name}", name, self.variants))
+        return replace(self, **self.variants[name])
+
+    def interpreted(self) -> "Game":
+        """Return this game with every kernel in its plain Python form."""
+        plain = {f.name: interpreted(getattr(self, f.name)) for f in fields(self) if f.name in SIGNATURES}
+        return replace(self, **plain)

@@ -1,0 +1,292 @@
+"""The one Gymnasium face of all games: one player's view, with opponents playing inside."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from mcts_envs.core import errors
+from mcts_envs.core.contract import TERMINATED, TRUNCATED, Game
+from mcts_envs.core.faces import (
+    check_illegal,
+    check_render_mode,
+    checked_action,
+    configured,
+    observation_space,
+    points_at_end,
+    rendered,
+    some,
+)
+from mcts_envs.core.place import placed, position_of, take_over
+from mcts_envs.core.players import BUILT_IN, Player, player
+from mcts_envs.core.rng import draw, new_stream, seed_stream
+from mcts_envs.core.snapshot import Snapshot, load, saved
+from mcts_envs.core.turn import NO_ACTION, OUTSIDER, RANDOM, SCRIPTED, look, play_turn
+from mcts_envs.core.typing import Ints, Singles
+from mcts_envs.core.view import View
+
+
+class GameEnv(gymnasium.Env[Singles, np.int64]):
+    """Any game as a Gymnasium environment.
+
+    Parameters
+    ----------
+    seat : int
+        Which player this environment is for.
+    opponent : str, Player or list of them
+        Who plays the other seats: ``"random"`` (default), ``"scripted"``, ``"agents:NAME"`` or a player; a list has one
+        for each other seat, in order.
+    illegal : {"accept", "raise"}
+        What an illegal action does: the effect that the game documents, with ``info["illegal_action"]``, or a
+        ``ValueError``. An action out of range or of the wrong type always raises.
+    observation : str
+        ``"flat"``, or a variant of the game with another ``observe``.
+    render_mode : {None, "ansi", "rgb_array", "human"}
+        As in Gymnasium; ``human`` needs ``pygame-ce``.
+    **settings
+        The settings of the game.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
+    make_game: ClassVar[Callable[..., Game]] = staticmethod(lambda game: game)
+
+    def __init__(
+        self,
+        *,
+        seat: int = 0,
+        opponent: Any = None,
+        illegal: str = "accept",
+        observation: str = "flat",
+        render_mode: str | None = None,
+        **settings: Any,
+    ) -> None:
+        self.game = game = configured(type(self).make_game, settings, observation)
+        self.seat = errors.integer("seat", seat, 0, game.players - 1)
+        self._strict = check_illegal(illegal)
+        check_render_mode(render_mode, self.metadata["render_modes"])
+        self.render_mode = render_mode
+        self._seats, self._outsiders = seated(game, self.seat, opponent)
+        self.observation_space = observation_space(game)
+        self.action_space = spaces.Discrete(game.actions)
+        self._arguments = {"seat": seat, "opponent": opponent, "illegal": illegal, "observation": observation}
+        self._arguments |= {"render_mode": render_mode, **settings}
+
+        self._state = game.new_state()
+        self._memory = memoryview(self._state)
+        self._stream = new_stream(0)
+        self._started = self._stale = False
+        self._status = TERMINATED
+        self._table = game.table
+        self._actions = np.zeros(game.players, np.int64)
+        self._rewards = np.zeros(game.players)
+        self._legal = np.zeros(game.actions, np.int64)
+        self._weights = np.zeros(game.actions)
+        self._mask = np.zeros(game.actions, np.int8)
+        self._shape = game.observation_shape
+        self._size = int(np.prod(self._shape))
+        self._flat = len(self._shape) == 1
+
+    def __reduce__(self) -> Any:
+        kept = {name: getattr(self, name) for name in ("spec", "_np_random", "_np_random_seed", "_started", "_rewards")}
+        return _rebuilt, (type(self), self._arguments, kept, self._state.copy(), self._stream.copy())
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Singles, dict[str, Any]]:
+        """Start an episode.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Non-negative. Without it the running random stream goes on.
+        options : dict, optional
+            ``{"position": dict}`` starts from that position, in the terms of :meth:`position`.
+
+        Returns
+        -------
+        observation : float32 array
+        info : dict
+            ``action_mask``, int8 [A].
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an option is unknown or a position violates the rules. Nothing is changed then.
+        """
+        options = options or {}
+        errors.keys("option", options, (), ("position",))
+        start = placed(self.game, options["position"]) if "position" in options else None
+        super().reset(seed=seed)
+        if seed is None:
+            seed = int(draw(self._state)) if self._started else int(self.np_random.integers(2**63))
+        self.game.reset(self._state, np.uint64(seed))
+        seed_stream(self._stream, draw(self._state))
+        self._started = True
+        if start is not None:
+            take_over(self._state, start)
+        self._rewards[:] = 0.0
+        self._play(NO_ACTION)
+        observation = self._look()
+        return observation, {"action_mask": self._mask.copy()}
+
+    def step(self, action: Any) -> tuple[Singles, float, bool, bool, dict[str, Any]]:
+        """Play one action, and the opponents until this player is to choose again.
+
+        After the end a step has no effect and no reward.
+
+        Returns
+        -------
+        observation : float32 array
+        reward : float
+        terminated, truncated : bool
+        info : dict
+            ``action_mask``, int8 [A]; ``illegal_action`` if the action was illegal; at the end ``outcome`` (points in
+            [0, 1]) and ``is_success`` (the points are 1).
+
+        Raises
+        ------
+        TypeError
+            If the action is not an integer.
+        ValueError
+            If it is out of range, or illegal in strict mode. Nothing is changed then.
+        gymnasium.error.ResetNeeded
+            Before the first reset.
+        """
+        if not self._started:
+            raise gymnasium.error.ResetNeeded("call reset() before step()")
+        if type(action) is not int or not 0 <= action < self.game.actions:
+            action = checked_action(action, self.game, self.legal_actions())
+        if self._stale:
+            self._look()
+        legal = self._mask[action] or self._status
+        if not legal and self._strict:
+            raise ValueError(f"action {action} is illegal; legal now: {some(self.legal_actions())}")
+        reward = self._play(action)
+        observation = self._look()
+        info: dict[str, Any] = {"action_mask": self._mask.copy()}
+        if not legal:
+            info["illegal_action"] = True
+        if self._status:
+            info["outcome"] = float(points_at_end(self.game, self._state, self._rewards)[self.seat])
+            info["is_success"] = info["outcome"] == 1.0
+        return observation, reward, self._status == TERMINATED, self._status == TRUNCATED, info
+
+    def clone_state(self, include_rng: bool = True) -> Snapshot:
+        """Return a snapshot of the game, with its random stream and the inner opponents' unless told otherwise."""
+        return saved(self.game, self._memory, self._stream.tobytes() if include_rng else b"", include_rng)
+
+    def restore_state(self, snapshot: Snapshot) -> None:
+        """Bring a snapshot back; without a random stream in it the running one goes on.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it is no snapshot, or one of another game or other settings. Nothing is changed then.
+        """
+        load(self.game, self._memory, snapshot)
+        if snapshot.face:
+            self._stream.data[:] = snapshot.face
+        self._started = self._stale = True
+
+    def position(self) -> dict[str, Any]:
+        """Return the state as a readable, complete, JSON-able dictionary, without chance and settings."""
+        return position_of(self.game, self._state)
+
+    def view(self) -> View:
+        """Return the live state as this player sees it: what agents take."""
+        return View(self.game, self._state, self.seat)
+
+    def legal_actions(self) -> Ints:
+        """Return the legal actions [k] in ascending order; empty after the end."""
+        if self._stale:
+            self._look()
+        return np.flatnonzero(self._mask)
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return which actions are legal, as booleans [A] (sb3-contrib's spelling)."""
+        if self._stale:
+            self._look()
+        return self._mask.astype(np.bool_)
+
+    def render(self) -> Any:
+        """Return the picture (uint8 [H, W, 3]) or the text of the state, by ``render_mode``."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() needs a render mode: gym.make(id, render_mode='rgb_array')")
+            return None
+        return rendered(self.game, self._state, self.render_mode)
+
+    def _look(self) -> Singles:
+        """Read status and mask, and return a fresh observation."""
+        out = np.empty(self._size, np.float32)
+        self._status = look(self._table, self._state, self.seat, self._legal, self._mask, out)
+        self._stale = False
+        return out if self._flat else out.reshape(self._shape)
+
+    def _play(self, action: int) -> float:
+        """Play an action and the opponents after it; return the sum of this player's rewards."""
+        if self.game.players == 1:
+            if action == NO_ACTION:
+                return 0.0
+            self._actions[0] = action
+            self.game.step(self._state, self._actions, self._rewards)
+            return float(self._rewards[0])
+        if not self._outsiders:
+            return play_turn(
+                self._table,
+                self._seats,
+                self._state,
+                self.seat,
+                action,
+                self._actions,
+                self._rewards,
+                self._legal,
+                self._weights,
+                self._stream,
+            )
+        total = 0.0
+        while self.game.status(self._state, self.seat) == 0:
+            bits = self.game.active(self._state)
+            if bits >> self.seat & 1:
+                if action == NO_ACTION:
+                    break
+                self._actions[self.seat], action = action, NO_ACTION
+            for other, opponent in self._outsiders.items():
+                if bits >> other & 1:
+                    opponent.reseed(int(draw(self._stream)))
+                    self._actions[other] = opponent.act(View(self.game, self._state, other))
+            self.game.step(self._state, self._actions, self._rewards)
+            total += float(self._rewards[self.seat])
+        return total
+
+
+def seated(game: Game, seat: int, opponent: Any) -> tuple[Ints, dict[int, Player]]:
+    """Return how each seat is played [P], and the players of the other seats unless compiled code plays them all.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an opponent is unknown, or their number is not that of the other seats.
+    """
+    others = [p for p in range(game.players) if p != seat]
+    if opponent is not None and not others:
+        raise ValueError(f"opponent {opponent!r}: {game.name} is a game for one; leave opponent out")
+    given = list(opponent) if isinstance(opponent, (list, tuple)) else [opponent or "random"] * len(others)
+    if len(given) != len(others):
+        raise ValueError(f"{len(given)} opponents for {len(others)} other seats; give one for each, or one for all")
+    seats = np.full(game.players, OUTSIDER)
+    if all(isinstance(name, str) and name in BUILT_IN for name in given):
+        seats[others] = [RANDOM if name == "random" else SCRIPTED for name in given]
+        return seats, {}
+    return seats, {other: player(name) for other, name in zip(others, given, strict=True)}
+
+
+def _rebuilt(cls: Any, arguments: dict[str, Any], kept: dict[str, Any], state: Any, stream: Any) -> GameEnv:
+    env: GameEnv = cls(**arguments)
+    vars(env).update(kept)
+    env._state[:], env._stream[:] = state, stream
+    if env._started:
+        env._look()
+    return env

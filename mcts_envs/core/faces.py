@@ -1,0 +1,110 @@
+"""What the Gymnasium, PettingZoo and batched faces have in common."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from mcts_envs.core import errors
+from mcts_envs.core.contract import Game
+from mcts_envs.core.typing import Bytes, Floats, Ints
+
+ILLEGAL = ("accept", "raise")
+"""What a face does with an illegal action: the effect that the game documents, or an error."""
+
+
+def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], observation: str) -> Game:
+    """Return the game with these settings and this kind of observation.
+
+    Raises
+    ------
+    TypeError
+        If there is no such setting.
+    ValueError
+        If a setting or the observation is not possible.
+    """
+    parameters = inspect.signature(make_game).parameters
+    for name in settings:
+        if name not in parameters:
+            raise TypeError(errors.unknown("setting", name, parameters))
+    game = make_game(**settings)
+    observations = ["flat", *(name for name, change in game.variants.items() if "observe" in change)]
+    if observation not in observations:
+        raise ValueError(errors.unknown("observation", observation, observations))
+    return game if observation == "flat" else game.variant(observation)
+
+
+def check_illegal(illegal: str) -> bool:
+    """Return whether illegal actions raise.
+
+    Raises
+    ------
+    ValueError
+        If this is neither ``"accept"`` nor ``"raise"``.
+    """
+    if illegal not in ILLEGAL:
+        raise ValueError(errors.unknown("way with illegal actions", illegal, ILLEGAL))
+    return illegal == "raise"
+
+
+def check_render_mode(render_mode: str | None, modes: list[str]) -> None:
+    """Raise ``ValueError`` unless this is None or one of the modes."""
+    if render_mode is not None and render_mode not in modes:
+        raise ValueError(errors.unknown("render mode", render_mode, modes))
+
+
+def observation_space(game: Game) -> spaces.Box:
+    """Return the space of a player's observations."""
+    return spaces.Box(game.observation_low, game.observation_high, game.observation_shape, np.float32)
+
+
+def some(actions: Ints) -> str:
+    """List a few actions for an error."""
+    return ", ".join(map(str, actions[:12])) + (", ..." if len(actions) > 12 else "")
+
+
+def checked_action(action: Any, game: Game, legal: Ints) -> int:
+    """Return an action as an int.
+
+    Raises
+    ------
+    TypeError
+        If it is not an integer.
+    ValueError
+        If it is out of range.
+    """
+    if isinstance(action, (bool, np.bool_)):
+        raise TypeError(f"action {action!r} is a boolean, not an integer; legal now: {some(legal)}")
+    try:
+        number = action.__index__()
+    except (AttributeError, TypeError):
+        raise TypeError(f"action {action!r} is {type(action).__name__}, not an integer; legal now: {some(legal)}") from None
+    if not 0 <= number < game.actions:
+        raise ValueError(f"action {number} is outside Discrete({game.actions}); legal now: {some(legal)}")
+    return int(number)
+
+
+def points_at_end(game: Game, state: Bytes, rewards: Floats) -> Floats:
+    """Return the points [P] of an ended game; ``rewards`` [P] are those of its last step."""
+    points = rewards.copy()
+    game.outcome(state, points)
+    return points
+
+
+def rendered(game: Game, state: Bytes, mode: str, cell: int = 64) -> Any:
+    """Return the picture (uint8 [H, W, 3]) or the text of a state.
+
+    Raises
+    ------
+    ValueError
+        If the game cannot be drawn in this mode.
+    """
+    if mode == "ansi":
+        if game.text is None:
+            raise ValueError(f"{game.name} has no text; give its Game a text function")
+        return game.text(state)
+    if game.picture is None:
+        raise ValueError(f"{game.name} has no picture; give its Game a picture function")
+    return game.picture(state).to_rgb(cell)

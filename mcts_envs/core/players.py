@@ -1,0 +1,112 @@
+"""The two players that need nothing but a game, random and scripted, and how any opponent is named.
+
+A player is an object with ``act(view) -> action`` and ``reseed(number)``. Agents are players too, so an opponent may be
+given as an object, or as an entry point (``"agents:mcts"``) that is resolved late.
+"""
+
+import importlib
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numba import types
+
+from mcts_envs.core import errors
+from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, advise_of, legal_of
+from mcts_envs.core.kernel import kernel
+from mcts_envs.core.rng import below, choose_among, new_stream, seed_stream
+from mcts_envs.core.typing import Bytes, Floats, Ints
+from mcts_envs.core.view import View
+
+PLAY = types.int64(TABLE, BYTES, types.int64, INTS, FLOATS, BYTES)
+"""Signature of a built-in player: (functions, state, player, actions[A], weights[A], stream) -> action."""
+
+
+@kernel(PLAY)
+def play_random(functions: Any, state: Bytes, player: int, actions: Ints, weights: Floats, stream: Bytes) -> int:
+    """Choose uniformly among the legal actions."""
+    count = legal_of(functions)(state, player, actions)
+    return np.int64(actions[below(stream, count)])
+
+
+@kernel(PLAY)
+def play_scripted(functions: Any, state: Bytes, player: int, actions: Ints, weights: Floats, stream: Bytes) -> int:
+    """Choose among the legal actions in proportion to the game's ``advise``."""
+    count = legal_of(functions)(state, player, actions)
+    advise_of(functions)(state, player, weights)
+    return choose_among(stream, weights, actions, count)
+
+
+BUILT_IN: dict[str, Callable[..., int]] = {"random": play_random, "scripted": play_scripted}
+"""Players that the core knows by itself."""
+
+
+@runtime_checkable
+class Player(Protocol):
+    """Whoever chooses actions."""
+
+    def act(self, env: Any) -> int:
+        """Return an action for the player whose view or environment this is."""
+
+    def reseed(self, seed: int) -> None:
+        """Start the player's randomness anew."""
+
+
+class BuiltIn:
+    """A player made of one kernel: ``random`` or ``scripted``."""
+
+    def __init__(self, name: str, seed: int = 0) -> None:
+        self.name = name
+        self._play = BUILT_IN[name]
+        self._stream = new_stream(seed)
+
+    def reseed(self, seed: int) -> None:
+        """Start the player's stream anew."""
+        seed_stream(self._stream, np.uint64(seed))
+
+    def act(self, env: Any) -> int:
+        """Return an action for the player whose view or environment this is."""
+        view: View = env.unwrapped.view()
+        game = view.game
+        actions, weights = np.empty(game.actions, np.int64), np.empty(game.actions)
+        return int(self._play(game.table, view.state, view.player, actions, weights, self._stream))
+
+
+def player(given: Any) -> Player:
+    """Return the player that an ``opponent`` argument names.
+
+    Parameters
+    ----------
+    given : str or Player
+        ``"random"``, ``"scripted"``, an entry point ``"module:name"`` (``"agents:mcts"`` asks ``agents.make("mcts")``),
+        or a player.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown or its module cannot be imported.
+    TypeError
+        If it is neither a name nor a player.
+    """
+    if isinstance(given, str):
+        if given in BUILT_IN:
+            return BuiltIn(given)
+        module, colon, name = given.partition(":")
+        if not colon:
+            raise ValueError(errors.unknown("opponent", given, [*BUILT_IN, "module:name"]))
+        given = _entry_point(module, name)
+    if not isinstance(given, Player):
+        raise TypeError(f"opponent {given!r} is no player: it needs act(view) and reseed(seed)")
+    return given
+
+
+def _entry_point(module: str, name: str) -> Any:
+    try:
+        loaded = importlib.import_module(module)
+    except ImportError as error:
+        raise ValueError(f"opponent {module}:{name}: cannot import {module} ({error})") from error
+    if hasattr(loaded, "make"):
+        return loaded.make(name)
+    if not hasattr(loaded, name):
+        raise ValueError(f"opponent {module}:{name}: {module} has no {name}")
+    return getattr(loaded, name)()

@@ -1,0 +1,87 @@
+"""The compiled inside of the single-agent faces: one player's turn, and what that player sees after it."""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from mcts_envs.core.contract import (
+    BYTES,
+    FLOATS,
+    INTS,
+    RUNNING,
+    SINGLES,
+    TABLE,
+    active_of,
+    legal_of,
+    observe_of,
+    status_of,
+    step_of,
+)
+from mcts_envs.core.kernel import kernel
+from mcts_envs.core.players import play_random, play_scripted
+from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
+
+MASKS = types.int8[::1]
+NO_ACTION = -1
+OUTSIDER, RANDOM, SCRIPTED = range(3)
+"""How a seat is played: from outside, or by a built-in player."""
+
+
+@kernel(types.float64(TABLE, INTS, BYTES, types.int64, types.int64, INTS, FLOATS, INTS, FLOATS, BYTES))
+def play_turn(
+    functions: Any,
+    seats: Ints,
+    state: Bytes,
+    seat: int,
+    action: int,
+    actions: Ints,
+    rewards: Floats,
+    legal: Ints,
+    weights: Floats,
+    stream: Bytes,
+) -> float:
+    """Play an action for a seat (``NO_ACTION``: none), and the others until that seat is to choose or has ended.
+
+    Parameters
+    ----------
+    functions : function table
+    seats : int64 array [P]
+        How each seat is played, RANDOM or SCRIPTED; the entry of ``seat`` is not read.
+    state, stream : uint8 arrays
+        Changed in place; the built-in players draw from ``stream``.
+    actions [P], rewards [P], legal [A], weights [A] : work arrays
+
+    Returns
+    -------
+    float
+        Sum of the seat's rewards.
+    """
+    total = 0.0
+    while status_of(functions)(state, seat) == RUNNING:
+        bits = active_of(functions)(state)
+        if bits >> seat & 1:
+            if action == NO_ACTION:
+                break
+            actions[seat] = action
+            action = NO_ACTION
+        for player in range(seats.shape[0]):
+            if player != seat and bits >> player & 1:
+                if seats[player] == RANDOM:
+                    actions[player] = play_random(functions, state, player, legal, weights, stream)
+                else:
+                    actions[player] = play_scripted(functions, state, player, legal, weights, stream)
+        step_of(functions)(state, actions, rewards)
+        total += rewards[seat]
+    return total
+
+
+@kernel(types.int64(TABLE, BYTES, types.int64, INTS, MASKS, SINGLES))
+def look(functions: Any, state: Bytes, seat: int, legal: Ints, mask: Masks, out: Singles) -> int:
+    """Fill in the mask [A] and the observation of a seat; return its status."""
+    mask[:] = 0
+    if active_of(functions)(state) >> seat & 1:
+        for i in range(legal_of(functions)(state, seat, legal)):
+            mask[legal[i]] = 1
+    observe_of(functions)(state, seat, out)
+    return np.int64(status_of(functions)(state, seat))

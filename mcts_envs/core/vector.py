@@ -1,0 +1,299 @@
+"""The one batched face of all games: N games stepped by one compiled call."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from mcts_envs.core import errors
+from mcts_envs.core.batch import DISABLED, NEXT_STEP, SAME_STEP, step_all
+from mcts_envs.core.contract import TERMINATED, TRUNCATED
+from mcts_envs.core.env import GameEnv, seated
+from mcts_envs.core.faces import (
+    check_illegal,
+    check_render_mode,
+    configured,
+    observation_space,
+    rendered,
+    some,
+)
+from mcts_envs.core.place import placed, take_over
+from mcts_envs.core.rng import CHANCE_BYTES, draw, seed_stream
+from mcts_envs.core.turn import NO_ACTION, look, play_turn
+from mcts_envs.core.typing import Ints, Masks, Singles
+from mcts_envs.core.view import View
+
+_MODES = {
+    AutoresetMode.NEXT_STEP: NEXT_STEP,
+    AutoresetMode.SAME_STEP: SAME_STEP,
+    AutoresetMode.DISABLED: DISABLED,
+}
+
+
+class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
+    """N copies of one environment, with Gymnasium's vector interface and the same results as ``SyncVectorEnv``.
+
+    Parameters
+    ----------
+    num_envs : int
+        N.
+    autoreset_mode : AutoresetMode or str
+        ``"NextStep"`` (default), ``"SameStep"`` or ``"Disabled"`` (then reset ended games with
+        ``reset(options={"reset_mask": bool array [N]})``).
+    seat, opponent, illegal, observation, render_mode, **settings
+        As for :class:`~mcts_envs.core.env.GameEnv`; opponents are ``"random"`` or ``"scripted"`` here.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012
+    env_class: ClassVar[type[GameEnv]] = GameEnv
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        seat: int = 0,
+        opponent: Any = None,
+        illegal: str = "accept",
+        observation: str = "flat",
+        render_mode: str | None = None,
+        **settings: Any,
+    ) -> None:
+        self.game = game = configured(type(self).env_class.make_game, settings, observation)
+        self.num_envs = n = errors.integer("num_envs", num_envs, 1, 2**20)
+        self.autoreset_mode = _autoreset_mode(autoreset_mode)
+        self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
+        self.seat = errors.integer("seat", seat, 0, game.players - 1)
+        self._strict = check_illegal(illegal)
+        check_render_mode(render_mode, self.metadata["render_modes"])
+        self.render_mode = render_mode
+        self._seats, outsiders = seated(game, self.seat, opponent)
+        if outsiders:
+            raise ValueError(
+                f"opponent {opponent!r} cannot play in the batched face, which is compiled: use 'random' or 'scripted', "
+                "or gymnasium.make_vec(id, vectorization_mode='sync')"
+            )
+        self.single_observation_space = observation_space(game)
+        self.single_action_space = gymnasium.spaces.Discrete(game.actions)
+        self.observation_space = batch_space(self.single_observation_space, n)
+        self.action_space = batch_space(self.single_action_space, n)
+
+        self._size = int(np.prod(game.observation_shape))
+        self._states = np.tile(game.template, (n, 1))
+        self._streams = np.zeros((n, CHANCE_BYTES), np.uint8)
+        self._started = False
+        self._status = np.zeros(n, np.int64)
+        self._actions = np.zeros(game.players, np.int64)
+        self._last = np.zeros(game.players)
+        self._legal, self._weights = np.zeros(game.actions, np.int64), np.zeros(game.actions)
+        self._masks: Masks = np.zeros((n, game.actions), np.int8)
+        self._final_observations: Singles = np.zeros((n, self._size), np.float32)
+        self._final_masks: Masks = np.zeros((n, game.actions), np.int8)
+        self._points = np.zeros((n, game.players))
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Singles, dict[str, Any]]:
+        """Start all games, or those of a mask.
+
+        Parameters
+        ----------
+        seed : int or list of (int or None), optional
+            One seed for each game; an int ``s`` stands for ``s, s + 1, ...``. None: the running stream goes on.
+        options : dict, optional
+            ``position``: a position for the games that start; ``reset_mask``: bool array [N].
+
+        Returns
+        -------
+        observations : float32 array [N, ...]
+        infos : dict
+            ``action_mask``, int8 [N, A].
+        """
+        options = dict(options or {})
+        errors.keys("option", options, (), ("position", "reset_mask"))
+        chosen = self._reset_mask(options.get("reset_mask"))
+        seeds = [None] * self.num_envs if seed is None else seed
+        if isinstance(seeds, (int, np.integer)):
+            seeds = [int(seeds) + i for i in range(self.num_envs)]
+        if len(seeds) != self.num_envs:
+            raise ValueError(f"{len(seeds)} seeds for {self.num_envs} games; give one int, or one seed for each game")
+        for number in seeds:
+            if number is not None:
+                errors.integer("seed", number, 0, 2**64 - 1)
+        position = placed(self.game, options["position"]) if "position" in options else None
+        super().reset(seed=next((s for s in seeds if s is not None), None))
+        observations = np.empty((self.num_envs, self._size), np.float32)
+        for i in range(self.num_envs):
+            if chosen[i]:
+                self._start(i, seeds[i], position)
+            look(self.game.table, self._states[i], self.seat, self._legal, self._masks[i], observations[i])
+        self._status[chosen] = 0
+        self._started = True
+        return observations.reshape(self.num_envs, *self.game.observation_shape), _with_mask(
+            {}, "action_mask", self._masks.copy(), chosen
+        )
+
+    def step(
+        self, actions: Any
+    ) -> tuple[Singles, npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], dict[str, Any]]:
+        """Play one action [N] in each game.
+
+        Returns
+        -------
+        observations : float32 array [N, ...]
+        rewards : float64 array [N]
+        terminations, truncations : bool arrays [N]
+        infos : dict
+            ``action_mask``; ``illegal_action``, ``outcome``, ``is_success`` where there are any; in same-step mode the
+            latter in ``final_info``, beside ``final_obs``. Each key has a companion ``_key``, bool [N].
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the actions are not N integers in range, or one is illegal in strict mode. Nothing is changed then.
+        gymnasium.error.ResetNeeded
+            Before the first reset; in disabled mode also when a game has ended.
+        """
+        chosen, illegal = self._checked(actions)
+        n = self.num_envs
+        observations, rewards = np.empty((n, self._size), np.float32), np.empty(n)
+        step_all(
+            self.game.table,
+            self._seats,
+            self._states,
+            self._streams,
+            self.seat,
+            _MODES[self.autoreset_mode],
+            chosen,
+            self._status,
+            self._actions,
+            self._last,
+            self._legal,
+            self._weights,
+            rewards,
+            observations,
+            self._masks,
+            self._final_observations,
+            self._final_masks,
+            self._points,
+        )
+        terminated, truncated = self._status == TERMINATED, self._status == TRUNCATED
+        infos: dict[str, Any] = _with_mask({}, "action_mask", self._masks.copy(), np.ones(n, np.bool_))
+        ended = terminated | truncated
+        events: dict[str, Any] = {}
+        if illegal.any():
+            _with_mask(events, "illegal_action", illegal, illegal.copy())
+        if ended.any():
+            self._report_ends(ended, events)
+        if ended.any() and self.autoreset_mode == AutoresetMode.SAME_STEP:
+            self._report_finals(ended, infos, events)
+        else:
+            infos.update(events)
+        return observations.reshape(n, *self.game.observation_shape), rewards, terminated, truncated, infos
+
+    def view(self, index: int = 0) -> View:
+        """Return the live state of one game as the seat sees it."""
+        return View(self.game, self._states[errors.integer("index", index, 0, self.num_envs - 1)], self.seat)
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return which actions are legal, as booleans [N, A]."""
+        return self._masks.astype(np.bool_)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Return a picture or a text for each game, by ``render_mode``."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() needs a render mode: gym.make_vec(id, render_mode='rgb_array')")
+            return None
+        return tuple(rendered(self.game, state, self.render_mode) for state in self._states)
+
+    def _reset_mask(self, given: Any) -> npt.NDArray[np.bool_]:
+        if given is None:
+            return np.ones(self.num_envs, np.bool_)
+        mask = np.asarray(given)
+        if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
+            raise ValueError(f"reset_mask {given!r} is not a bool array [{self.num_envs}] with at least one True")
+        if not self._started and not mask.all():
+            raise gymnasium.error.ResetNeeded("the first reset must start all games; leave reset_mask out")
+        return mask
+
+    def _start(self, i: int, seed: int | None, position: Any) -> None:
+        """Reset one game exactly as the single face does."""
+        state, stream = self._states[i], self._streams[i]
+        if seed is None:
+            seed = int(draw(state)) if self._started else int(self.np_random.integers(2**63))
+        self.game.reset(state, np.uint64(seed))
+        seed_stream(stream, draw(state))
+        if position is not None:
+            take_over(state, position)
+        work = self._actions, self._last, self._legal, self._weights
+        play_turn(self.game.table, self._seats, state, self.seat, NO_ACTION, *work, stream)
+
+    def _checked(self, actions: Any) -> tuple[Ints, npt.NDArray[np.bool_]]:
+        if not self._started:
+            raise gymnasium.error.ResetNeeded("call reset() before step()")
+        chosen = np.asarray(actions)
+        if chosen.shape != (self.num_envs,) or not np.issubdtype(chosen.dtype, np.integer):
+            raise TypeError(f"actions of shape {chosen.shape} and type {chosen.dtype}; give {self.num_envs} integers")
+        chosen = chosen.astype(np.int64)
+        outside = (chosen < 0) | (chosen >= self.game.actions)
+        if outside.any():
+            i = int(outside.argmax())
+            raise ValueError(f"action {chosen[i]} of game {i} is outside Discrete({self.game.actions})")
+        if self.autoreset_mode == AutoresetMode.DISABLED and self._status.any():
+            i = int(self._status.argmax())
+            raise gymnasium.error.ResetNeeded(f"game {i} has ended; call reset(options={{'reset_mask': bool [N]}})")
+        illegal = self._masks[np.arange(self.num_envs), chosen] == 0
+        illegal &= self._status == 0
+        if self._strict and illegal.any():
+            i = int(illegal.argmax())
+            raise ValueError(
+                f"action {chosen[i]} of game {i} is illegal; legal now: {some(np.flatnonzero(self._masks[i]))}"
+            )
+        return chosen, illegal
+
+    def _report_ends(self, ended: npt.NDArray[np.bool_], events: dict[str, Any]) -> None:
+        outcome = np.where(ended, self._points[:, self.seat], 0.0)
+        _with_mask(events, "outcome", outcome, ended.copy())
+        _with_mask(events, "is_success", outcome == 1.0, ended.copy())
+
+    def _report_finals(self, ended: npt.NDArray[np.bool_], infos: dict[str, Any], events: dict[str, Any]) -> None:
+        """Move what belongs to the episodes that ended into ``final_info``."""
+        final: dict[str, Any] = {}
+        masks = np.where(ended[:, None], self._final_masks, 0).astype(np.int8)
+        _with_mask(final, "action_mask", masks, ended.copy())
+        for key in [k for k in events if not k.startswith("_")]:
+            belongs = events[f"_{key}"] & ended
+            if belongs.any():
+                _with_mask(final, key, np.where(belongs, events[key], 0).astype(events[key].dtype), belongs)
+            rest = events[f"_{key}"] & ~ended
+            if rest.any():
+                _with_mask(infos, key, np.where(rest, events[key], 0).astype(events[key].dtype), rest)
+        observations = np.full(self.num_envs, None, dtype=object)
+        for i in np.flatnonzero(ended):
+            observations[i] = self._final_observations[i].reshape(self.game.observation_shape).copy()
+        _with_mask(infos, "final_obs", observations, ended.copy())
+        _with_mask(infos, "final_info", final, ended.copy())
+
+
+def _with_mask(infos: dict[str, Any], key: str, value: Any, mask: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    infos[key], infos[f"_{key}"] = value, mask
+    return infos
+
+
+def _autoreset_mode(given: AutoresetMode | str) -> AutoresetMode:
+    try:
+        return AutoresetMode(given)
+    except ValueError:
+        raise ValueError(errors.unknown("autoreset mode", given, [mode.value for mode in AutoresetMode])) from None
+
+
+def vectorized(env_class: type[GameEnv]) -> type[GameVectorEnv]:
+    """Return the batched face of an environment class."""
+    name = f"{env_class.__name__}Vector"
+    return type(
+        name, (GameVectorEnv,), {"env_class": env_class, "__module__": env_class.__module__, "__doc__": env_class.__doc__}
+    )

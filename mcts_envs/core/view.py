@@ -1,0 +1,70 @@
+"""What a player sees when it is asked for a move."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mcts_envs.core.contract import Game
+from mcts_envs.core.place import position_of
+from mcts_envs.core.typing import Bytes, Ints, Singles
+
+
+class View:
+    """A live state of a game, looked at by one player.
+
+    Every face gives views of itself: ``env.unwrapped.view()`` on the Gymnasium and the batched face,
+    ``env.unwrapped.view(agent)`` on the PettingZoo faces. All agents accept them in place of an environment.
+
+    Parameters
+    ----------
+    game : Game
+    state : uint8 array [size]
+        Not copied: the view follows the game.
+    player : int
+        Who looks and is to choose.
+    """
+
+    __slots__ = ("game", "player", "state")
+
+    def __init__(self, game: Game, state: Bytes, player: int) -> None:
+        self.game = game
+        self.state = state
+        self.player = player
+
+    @property
+    def unwrapped(self) -> "View":
+        """The view itself, so that views and environments are used alike."""
+        return self
+
+    def view(self) -> "View":
+        """Return the view itself."""
+        return self
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended for this player."""
+        return bool(self.game.status(self.state, self.player))
+
+    def legal_actions(self) -> Ints:
+        """Return the legal actions [k], a fresh array; empty when the player is not to choose."""
+        if not self.game.active(self.state) >> self.player & 1:
+            return np.empty(0, np.int64)
+        actions = np.empty(self.game.actions, np.int64)
+        return actions[: self.game.legal(self.state, self.player, actions)]
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return which actions are legal, as booleans [A]."""
+        mask = np.zeros(self.game.actions, np.bool_)
+        mask[self.legal_actions()] = True
+        return mask
+
+    def observe(self) -> Singles:
+        """Return the player's observation, float32 of the game's ``observation_shape``."""
+        out = np.zeros(self.game.observation_shape, np.float32)
+        self.game.observe(self.state, self.player, out.reshape(-1))
+        return out
+
+    def position(self) -> dict[str, Any]:
+        """Return the state as a readable, JSON-able dictionary."""
+        return position_of(self.game, self.state)
