@@ -41,12 +41,11 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 from numba import types
 
 from mcts_envs.core import errors
-from mcts_envs.core.kernel import address, interpreted, kernel, slot, word
+from mcts_envs.core.kernel import function_table, interpreted, kernel, slot, word
 from mcts_envs.core.rng import CHANCE, CHANCE_BYTES, combine, seed_stream
 from mcts_envs.core.typing import Bytes, Floats, Singles
 
@@ -282,10 +281,7 @@ class Game:
     @cached_property
     def table(self) -> Any:
         """The kernels in the order of :data:`SIGNATURES`, as compiled code wants them."""
-        kernels = [getattr(self, name) for name in SIGNATURES]
-        if numba.config.DISABLE_JIT:
-            return tuple(kernels)
-        return np.array([address(function) for function in kernels], np.uint64)
+        return function_table(getattr(self, name) for name in SIGNATURES)
 
     def new_state(self) -> Bytes:
         """Return a writable state with the settings in it, not yet reset."""

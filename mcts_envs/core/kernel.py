@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import types as python_types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -126,8 +126,15 @@ def _digest(package: Path) -> str:
     return digest.hexdigest()
 
 
-def address(compiled: Any) -> int:
-    """Return the address of a kernel that was compiled with one explicit signature."""
+def function_table(kernels: Iterable[Any]) -> Any:
+    """Return a table of kernels as other kernels take them, in their order (see :func:`slot`)."""
+    functions = tuple(kernels)
+    if any(not hasattr(function, "overloads") for function in functions):
+        return tuple(interpreted(function) for function in functions)
+    return np.array([_address(function) for function in functions], np.uint64)
+
+
+def _address(compiled: Any) -> int:
     (result,) = compiled.overloads.values()
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 

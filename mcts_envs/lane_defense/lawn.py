@@ -4,7 +4,7 @@ Characters are drawn inside the unit cell of the canvas that they are given, so 
 the lawn and ``canvas.at(x, y, 0.6)`` on a card of the header.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from math import cos, hypot, pi, sin
 
@@ -166,16 +166,15 @@ def zombie(
 
 def cone(canvas: Canvas) -> None:
     """Put a traffic cone on a zombie's head."""
-    canvas.polygon([(0.35, 0.25), (0.67, 0.25), (0.545, 0.03), (0.485, 0.03)], "#f2964a", outline="#bf6a26", stroke=0.02)
+    sides = [(0.35, 0.25), (0.67, 0.25), (0.545, 0.03), (0.485, 0.03)]
+    canvas.polygon(sides, "#f2964a", outline="#bf6a26", stroke=0.02)
     canvas.polygon([(0.405, 0.17), (0.62, 0.17), (0.583, 0.105), (0.447, 0.105)], "#fff3e0")
     canvas.line([(0.31, 0.26), (0.71, 0.26)], "#d97c34", 0.055)
 
 
 def bucket(canvas: Canvas) -> None:
     """Put a bucket on a zombie's head."""
-    canvas.polygon(
-        [(0.28, 0.27), (0.71, 0.27), (0.65, 0.04), (0.35, 0.04)], _STEEL, outline=_STEEL_EDGE, stroke=0.022
-    )
+    canvas.polygon([(0.28, 0.27), (0.71, 0.27), (0.65, 0.04), (0.35, 0.04)], _STEEL, outline=_STEEL_EDGE, stroke=0.022)
     canvas.polygon([(0.38, 0.24), (0.45, 0.24), (0.455, 0.07), (0.4, 0.07)], "#dfe6ec")
     canvas.line([(0.26, 0.275), (0.73, 0.275)], _STEEL_EDGE, 0.06)
     canvas.line([(0.27, 0.27), (0.72, 0.27)], "#cdd6de", 0.03)
@@ -216,7 +215,7 @@ def _leaf(root: Point, tip: Point, bulge: float) -> tuple[Point, ...]:
 
 
 def _grass(cell: Canvas, lane: int, column: int) -> None:
-    colours: Sequence[str] = ("#b3dd7c", "#aad673") if lane % 2 else ("#a0cf69", "#98c862")
+    colours = ("#b3dd7c", "#aad673") if lane % 2 else ("#a0cf69", "#98c862")
     cell.rectangle(0, 0, 1, 1, colours[column % 2])
     spot = (lane * 37 + column * 61) % 17
     x, y = 0.15 + 0.045 * spot, 0.2 + 0.04 * ((spot * 7) % 17)
@@ -278,10 +277,9 @@ def _sky(canvas: Canvas, height: float, dawn: float) -> None:
     """Draw the sky of the header: night at ``dawn`` 0, morning at 1."""
     top, horizon = mix("#2c2f63", "#86c5ee", dawn), mix("#6a5f9e", "#ffe2b0", dawn)
     bands = 10
-    for i in range(bands):
-        canvas.rectangle(
-            0, height * i / bands, canvas.width, height / bands + 0.02, mix(top, horizon, i / (bands - 1))
-        )
+    for i in range(bands):  # each down to the horizon, so that no gap is left between two
+        y = height * i / bands
+        canvas.rectangle(0, y, canvas.width, height - y, mix(top, horizon, i / (bands - 1)))
     for i in range(round(3 * canvas.width * max(0.0, 1 - 1.3 * dawn))):
         x, y = (i * 0.618 % 1) * canvas.width, (i * 0.377 % 1) * height * 0.8 + 0.06
         canvas.ellipse(x, y, 0.012 + 0.008 * (i % 3), fill=mix("#ffffff", top, dawn))

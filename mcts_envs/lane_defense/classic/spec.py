@@ -90,7 +90,7 @@ def _variants(rows: int, columns: int) -> dict[str, dict[str, Any]]:
 
 
 def _presets(cells: int) -> dict[str, dict[str, Any]]:
-    """The paper's agent: its k_max simulations, of which the first only creates the root, and d = 20, c = 10."""
+    """The paper's agent: k_max simulations, of which the first only creates the root, c = 10, and d = 20 in its programs."""
     paper = {
         "agent": "mcts",
         "simulations": 19 if cells <= 9 else 149,
@@ -104,7 +104,7 @@ def _presets(cells: int) -> dict[str, dict[str, Any]]:
     }
     return {
         "mcts_paper": {**paper, "rollout_model": "worst_case_planting", "horizon": 20},
-        "mcts_text": {**paper, "rollout_model": "planting", "horizon": 20},
+        "mcts_text": {**paper, "rollout_model": "planting"},
     }
 
 

@@ -11,7 +11,18 @@ from mcts_envs.core.kernel import record
 from mcts_envs.core.render import Canvas, ansi
 from mcts_envs.core.typing import Bytes
 from mcts_envs.lane_defense import lawn
-from mcts_envs.lane_defense.roster.layout import CELLS, HP, LOST, MARK, ONGOING, OUT_OF_TIME, PLANT, STATE, WON, ZOMBIE
+from mcts_envs.lane_defense.roster.layout import (
+    CELLS,
+    HP,
+    LOST,
+    MARK,
+    ONGOING,
+    OUT_OF_TIME,
+    PLANT,
+    STATE,
+    WON,
+    ZOMBIE,
+)
 
 _HEADER = 1.25
 _CARD = 0.98
@@ -71,8 +82,10 @@ def text(state: Bytes) -> str:
     for lane in range(int(s.rows)):
         marks = [_write_cell(s, *_cell(state, s, lane, column)) for column in range(int(s.columns))]
         lines.append(f"{lane:2} {'>' if s.mowers[lane] else ' '}|" + " ".join(marks) + "|")
-    plants = {role: ansi(*_PLANTS[role], bold=True) for role in (_plant_role(s, i) for i in range(int(s.plants)))}
-    zombies = {role: ansi(_ZOMBIES[role], "magenta", bold=True) for role in (_role(s, i) for i in range(int(s.zombies)))}
+    roles = [_plant_role(s, kind) for kind in range(int(s.plants))]
+    plants = {role: ansi(*_PLANTS[role], bold=True) for role in roles}
+    roles = [_zombie_role(s, kind) for kind in range(int(s.zombies))]
+    zombies = {role: ansi(_ZOMBIES[role], "magenta", bold=True) for role in roles}
     if "mine" in plants:
         plants["armed"] = ansi(_ARMED, "red", bold=True)
     return "\n".join([*lines, ", ".join(f"{mark} {role}" for role, mark in (plants | zombies).items())])
@@ -114,7 +127,7 @@ def _immune(s: Any, kind: int) -> bool:
     return harmful & ~int(s.zombie_hurt_by[kind]) != 0
 
 
-def _role(s: Any, kind: int) -> str:
+def _zombie_role(s: Any, kind: int) -> str:
     """Return what a kind of zombie is like, compared with the first kind of the roster."""
     toughness = int(s.zombie_hp[kind]) / max(int(s.zombie_hp[0]), 1)
     if _immune(s, kind):
@@ -139,7 +152,7 @@ def _write_cell(s: Any, plant: int, zombie: int, hp: int, mark: int) -> str:
         role = _plant_role(s, plant - 1)
         symbol, colour = (_ARMED, "red") if role == "mine" and mark else _PLANTS[role]
     elif zombie:
-        symbol, colour = _ZOMBIES[_role(s, zombie - 1)], "magenta"
+        symbol, colour = _ZOMBIES[_zombie_role(s, zombie - 1)], "magenta"
     else:
         return ".".ljust(width)
     return ansi(f"{symbol}{hp}", colour, bold=True) + " " * (width - len(f"{symbol}{hp}"))
@@ -159,7 +172,7 @@ def _draw_plant(cell: Canvas, s: Any, kind: int, hp: int, mark: int) -> None:
 
 
 def _draw_zombie(cell: Canvas, s: Any, kind: int, hp: int, leaps: int) -> None:
-    role = _role(s, kind)
+    role = _zombie_role(s, kind)
     gear = {"tough": lawn.cone, "toughest": lawn.bucket, "runner": lawn.headband}.get(role)
     body = cell.at(0.16, 0.3, 0.68) if role == "small" else cell
     if leaps:

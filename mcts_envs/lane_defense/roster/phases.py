@@ -253,7 +253,7 @@ def arrive(state: Bytes, s: Any, cells: int, columns: int) -> None:
 @kernel()
 def zombies_left(state: Bytes, cells: int) -> bool:
     """Whether a zombie stands anywhere."""
+    found = 0
     for index in range(cells):
-        if state[CELLS + ZOMBIE * cells + index] != 0:
-            return True
-    return False
+        found |= np.int64(state[CELLS + ZOMBIE * cells + index])
+    return found != 0

@@ -86,7 +86,7 @@ def _read_clock(s: Any, t: Any, zombies: Any) -> int:
 
 def _read_recharge(roster: Roster, given: Any) -> list[int]:
     if not isinstance(given, Mapping):
-        raise TypeError(f"position['recharge'] {given!r} is {type(given).__name__}, not a dictionary {{kind: decisions}}")
+        raise TypeError(f"position['recharge'] {given!r} is {type(given).__name__}, not a dictionary of kinds")
     errors.keys("position['recharge']", given, (), [plant.name for plant in roster.plants])
     return [
         errors.integer(f"position['recharge'][{plant.name!r}]", given.get(plant.name, 0), 0, plant.recharge)
@@ -106,7 +106,10 @@ def _read_mowers(s: Any, given: Any) -> set[int]:
 def _read_pieces(roster: Roster, s: Any, position: Mapping[str, Any]) -> list[_Piece]:
     pieces: list[_Piece] = []
     taken: dict[int, str] = {}
-    for key, plane, kinds, mark in (("plants", PLANT, roster.plants, "armed"), ("zombies", ZOMBIE, roster.zombies, "leaps")):
+    for key, plane, kinds, mark in (
+        ("plants", PLANT, roster.plants, "armed"),
+        ("zombies", ZOMBIE, roster.zombies, "leaps"),
+    ):
         for i, entry in enumerate(_items(key, position[key])):
             name = f"position[{key!r}][{i}]"
             piece = _read_piece(name, plane, kinds, mark, s, entry)

@@ -99,7 +99,7 @@ def reset(state: Bytes, seed: np.uint64) -> None:
         s.recharge[kind] = 0
     for lane in range(MAX_ROWS):
         s.mowers[lane] = s.with_mowers if lane < np.int64(s.rows) else 0
-    for i in range(PLANES * np.int64(s.rows) * np.int64(s.columns)):
+    for i in range(PLANES * np.int64(s.cells)):
         state[CELLS + i] = 0
 
 
@@ -113,8 +113,7 @@ def active(state: Bytes) -> int:
 def legal(state: Bytes, player: int, actions: Ints) -> int:
     """List every plant that may be planted, in ascending order of actions, and the no-op last."""
     s = record(state, STATE)
-    columns = np.int64(s.columns)
-    cells = np.int64(s.rows) * columns
+    columns, cells = np.int64(s.columns), np.int64(s.cells)
     plants = np.int64(s.plants)
     count = 0
     if s.end == ONGOING:
@@ -140,8 +139,7 @@ def step(state: Bytes, actions: Ints, rewards: Floats) -> None:
     s = record(state, STATE)
     if s.end != ONGOING:
         return
-    columns = np.int64(s.columns)
-    cells = np.int64(s.rows) * columns
+    columns, cells = np.int64(s.columns), np.int64(s.cells)
     plant(state, s, cells, actions[0])
     grow(state, s, cells)
     killed, eaten = shoot(state, s, cells, columns), 0

@@ -1,8 +1,8 @@
 """Two scripted gardeners as ``advise`` kernels: weight 1 for the chosen action, 0 for all others.
 
 Both find their tools in the tables of the state, so that they play any roster: the *flower* is the first plant that
-makes sun, the *shooter* the first that does damage, the *mine* the first that arms, and the *wall* the toughest of those
-that do none of this. What a roster lacks they do without.
+makes sun, the *shooter* the first that does damage, the *mine* the first that arms, and the *wall* the toughest of
+those that do none of this. What a roster lacks they do without.
 """
 
 import numpy as np
@@ -129,7 +129,7 @@ def _threatened(state: Bytes) -> int:
 
 @kernel()
 def _defend(state: Bytes) -> int:
-    """Answer the greatest threat: a shooter; close to the house a wall or a mine; else save sun if it has no shooter."""
+    """Answer the greatest threat: a shooter; close to the house a wall or a mine; or save sun for the first shooter."""
     lane = _threatened(state)
     if lane == NOTHING:
         return NOTHING

@@ -125,16 +125,16 @@ class RosterDefense(GameEnv):
 
     1. *Plant*: every recharge time falls by 1; the chosen plant is paid for, and its kind is barred for as many of the
        following decisions as its recharge time says.
-    2. *Income*: 1 sun from the sky with probability `sky_sun`, and what sunflowers make; no more than `sun_cap` is kept.
+    2. *Income*: 1 sun from the sky with probability `sky_sun`, and what sunflowers make; at most `sun_cap` is kept.
     3. *Arming*: each unarmed mine, with its probability.
     4. *Shots*: lane by lane, left to right, each shooter hits the nearest zombie to its right; without hp it is gone,
        and the next shooter hits the next zombie.
     5. *Moves*: lane by lane, left to right, each zombie moves with its own probability. From column 0 it enters the
        house, and the game is lost at once; with `mowers`, the first time in each lane, all zombies of the lane are
-       removed instead. Behind another zombie it waits. An armed mine ahead explodes: it kills the zombie and another one
-       in the cell behind it. Any other plant ahead loses 1 hp, and is eaten when it has none left. Else the zombie moves
-       one cell.
-    6. *Arrivals*: during a wave one zombie enters with the wave's probability `p_new`; in the last step of a wave `flag`
+       removed instead. Behind another zombie it waits. An armed mine ahead explodes: it kills the zombie and another
+       in the cell behind it. Any other plant ahead loses 1 hp, and is eaten when it has none left. Else the zombie
+       moves one cell.
+    6. *Arrivals*: during a wave one zombie enters with the wave's probability `p_new`, and in its last step `flag`
        more. Each takes a lane drawn from those whose last cell holds no zombie (none: it stays away) and a kind drawn
        by the wave's `mix`.
     7. *End*: won if the waves are over and no zombie is left.
@@ -158,10 +158,11 @@ class RosterDefense(GameEnv):
 
     ## Observation Space
     `Box(0, 1, (n,), float32)`, n = 506 by default: planes of `rows * columns` numbers (one for each kind of plant,
-    plants' hp, armed; one for each kind of zombie, zombies' hp, and leaps left if the roster has zombies that leap), then
-    sun, the recharge times, the clock (1 when the waves are over), and one number for each mower that is left. hp, leaps
-    and recharge times are divided by their greatest value in the roster, sun by `sun_cap`. With `observation="planes"`:
-    `(18, rows, columns)` by default, each single number spread over a plane, the mowers over one plane together.
+    plants' hp, armed; one for each kind of zombie, zombies' hp, and leaps left if the roster has zombies that leap),
+    then sun, the recharge times, the clock (1 when the waves are over), and for each lane whether it has a mower. hp,
+    leaps and recharge times are divided by their greatest value in the roster, sun by `sun_cap`. With
+    `observation="planes"`: `(18, rows, columns)` by default, each single number spread over a plane, and the mowers
+    over one plane together, each over its lane.
 
     ## Rewards
     +1 for each zombie killed, -1 for each plant eaten, +100 for a win and -200 for a loss, the last two added to the
@@ -196,10 +197,10 @@ class RosterDefense(GameEnv):
     `{"t": int, "sun": int, "recharge": {kind: int}, "plants": [...], "zombies": [...], "mowers": [lanes]}`. A plant is
     `{"kind": "wall", "lane": 0, "column": 3, "hp": 8, "armed": False}`, a zombie `{"kind": "cone", "lane": 0,
     "column": 5, "hp": 18, "leaps": 0}`. `hp`, `armed` and `leaps` may be left out (untouched, not armed), and so may
-    `recharge` (0) and `mowers` (all that the setting gives). Forced dice (`"dice"`) are used in the order of the phases:
-    sky; a coin for each sunflower, then for each unarmed mine, in the order of cells; a coin for each zombie, lane by
-    lane, left to right; the coin of an arrival; for each arrival the lane (index among the free ones) and the kind (a
-    number below the sum of `mix`).
+    `recharge` (0) and `mowers` (all that the setting gives). Forced dice (`"dice"`) are used in the order of the
+    phases: sky; a coin for each sunflower, then for each unarmed mine, in the order of cells; a coin for each zombie,
+    lane by lane, left to right; the coin of an arrival; for each arrival the lane (index among the free ones) and the
+    kind (a number below the sum of `mix`).
 
     ## References
     A. Zhang, "Monte Carlo Tree Search Applied to Plants vs. Zombies", CS 238, Stanford University.

@@ -97,7 +97,7 @@ class Zombie:
         errors.number(f"{name} p_move", self.p_move, 0, 1)
         errors.integer(f"{name} leaps", self.leaps, 0, BYTE)
         if isinstance(self.hurt_by, str) or not isinstance(self.hurt_by, Sequence | None):
-            raise TypeError(f"{name} hurt_by {self.hurt_by!r} is not a list of names of plants, nor None for all plants")
+            raise TypeError(f"{name} hurt_by {self.hurt_by!r} is not a list of names of plants, nor None for all")
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Roster:
         for names in ([plant.name for plant in self.plants], [zombie.name for zombie in self.zombies]):
             for name in names:
                 if not isinstance(name, str) or names.count(name) > 1:
-                    raise ValueError(f"the roster has {names.count(name)} times the name {name!r}; use different strings")
+                    raise ValueError(f"the roster has the name {name!r} {names.count(name)} times; use other strings")
         plants = [plant.name for plant in self.plants]
         for zombie in self.zombies:
             for name in zombie.hurt_by or ():
@@ -263,7 +263,13 @@ def _read_entries(kind: str, entry_type: type[_Entry], entries: Any) -> tuple[_E
 
 
 def fill_tables(record: Any, roster: Roster) -> None:
-    """Write a roster into the settings of a state (a record of ``layout.STATE``)."""
+    """Write a roster into the settings of a state (a record of ``layout.STATE``); ``first_wave`` is already there.
+
+    Raises
+    ------
+    ValueError
+        If the waves last too long.
+    """
     record.plants, record.zombies, record.waves = len(roster.plants), len(roster.zombies), len(roster.waves)
     for i, plant in enumerate(roster.plants):
         for name, value in asdict(plant).items():
@@ -275,6 +281,7 @@ def fill_tables(record: Any, roster: Roster) -> None:
         hurt_by = names if zombie.hurt_by is None else zombie.hurt_by
         record.zombie_hurt_by[i] = sum(1 << names.index(name) for name in set(hurt_by))
     end = int(record.first_wave)
+    errors.integer("end of the last wave", end + sum(wave.steps for wave in roster.waves), 1, MAX_STEPS)
     for i, wave in enumerate(roster.waves):
         end += wave.steps
         record.wave_end[i], record.wave_new[i], record.wave_flag[i] = end, wave.p_new, wave.flag

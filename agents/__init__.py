@@ -1,0 +1,79 @@
+"""Agents that play the games of :mod:`mcts_envs`: planners, scripted players and trained policies."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from mcts_envs.core import errors
+
+if TYPE_CHECKING:
+    from agents.base import Agent
+
+MCTS_ENVS = True
+"""Tells this package from the others that are imported under the name ``agents``."""
+
+NAMES = {
+    "flat_mc": "agents.planners.flat:FlatMonteCarlo",
+    "maskable_ppo": "agents.planners.sb3:ShippedAgent",
+    "mcts": "agents.mcts:MCTS",
+    "one_step": "agents.planners.flat:OneStep",
+    "ppo": "agents.planners.sb3:ShippedAgent",
+    "random": "agents.planners.builtin:RandomAgent",
+    "scripted": "agents.planners.builtin:ScriptedAgent",
+}
+"""Agents by name; the module is imported when the agent is made."""
+
+BUDGETED = ("flat_mc", "mcts")
+"""Agents that take a budget: ``simulations``, ``time_limit`` (seconds) or ``max_steps`` (of the model)."""
+
+
+def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
+    """Return an agent.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`, or ``"sb3:PATH"`` for a policy that Stable-Baselines3 trained. Names that a game brings
+        (``"mcts_paper"``) get their settings from the game at the first move.
+    seed : int
+        Start of the agent's random stream.
+    **settings
+        Settings of the agent.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+    TypeError
+        If the agent has no such setting.
+    """
+    if name.startswith("sb3:"):
+        return _load("agents.planners.sb3:SB3Agent", name, {"path": name[4:], "seed": seed, **settings})
+    if name in NAMES:
+        named = {"algorithm": name} if name in ("ppo", "maskable_ppo") else {}
+        return _load(NAMES[name], name, {**named, "seed": seed, **settings})
+    if name in names():
+        return _load("agents.planners.preset:PresetAgent", name, {"preset": name, "seed": seed, **settings})
+    raise ValueError(errors.unknown("agent", name, [*names(), "sb3:PATH"]))
+
+
+def names() -> list[str]:
+    """Return the names of all agents, those that games bring included."""
+    from mcts_envs.registry import ENTRIES
+
+    return sorted({*NAMES, *(preset for entry in ENTRIES.values() for preset in entry.presets)})
+
+
+def takes_budget(name: str) -> bool:
+    """Say whether an agent can be given a budget (see :data:`BUDGETED`)."""
+    return name in BUDGETED
+
+
+def _load(path: str, name: str, settings: dict[str, Any]) -> "Agent":
+    module, attribute = path.split(":")
+    try:
+        agent: Agent = getattr(importlib.import_module(module), attribute)(**settings)
+    except TypeError as error:
+        if "unexpected keyword argument" in str(error):
+            raise TypeError(f"agent {name!r} has no setting {str(error).rsplit(' ', 1)[-1]}; see its class {path}") from None
+        raise
+    return agent

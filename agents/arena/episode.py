@@ -1,0 +1,151 @@
+"""One episode of one agent: what it did, what it cost, and what went wrong."""
+
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from agents.arena.spec import AgentSpec
+from mcts_envs.core.env import GameEnv
+from mcts_envs.core.players import Player
+
+Transition: TypeAlias = dict[str, Any]
+MakeAgent: TypeAlias = Callable[[AgentSpec], Player]
+
+_TRACEBACK_LINES = 12
+
+
+@dataclass
+class Episode:
+    """What is kept of an episode: one row of the results.
+
+    Attributes
+    ----------
+    agent : str
+        Label of the agent.
+    episode : int
+        Number of the episode; episodes with the same number have the same seeds for all agents.
+    seed, agent_seed : int
+        Arguments of ``env.reset(seed=...)`` and ``agent.reseed(...)``.
+    outcome : float
+        Points in [0, 1]; 0 if the game was cut off from outside.
+    is_success : bool
+    episode_return, discounted_return : float
+        Sum of rewards; the same, discounted by the game's own discount.
+    length : int
+        Moves of the agent.
+    decisions : int
+        Those with more than one legal action. All that follows is about these.
+    seconds : float
+        Time spent in ``agent.act``.
+    simulations, model_steps : int
+        What searches did in total; 0 for agents that do not search.
+    error : dict, optional
+        ``type``, ``message`` and ``traceback`` of the exception that ended the episode. The figures then say how far it
+        had come, and are left out of all statistics.
+    transitions : list of int, optional
+        ``[offset, size]``, in bytes, of the episode in the file of transitions.
+    """
+
+    agent: str
+    episode: int
+    seed: int
+    agent_seed: int
+    outcome: float = 0.0
+    is_success: bool = False
+    episode_return: float = 0.0
+    discounted_return: float = 0.0
+    length: int = 0
+    decisions: int = 0
+    seconds: float = 0.0
+    simulations: int = 0
+    model_steps: int = 0
+    error: dict[str, str] | None = None
+    transitions: list[int] | None = None
+
+
+class Job(NamedTuple):
+    """An episode to be played."""
+
+    agent: AgentSpec
+    episode: int
+
+
+class Played(NamedTuple):
+    """A finished episode, with its transitions if they are recorded."""
+
+    row: Episode
+    transitions: list[Transition]
+
+
+def seeds(seed: int, episode: int) -> tuple[int, int]:
+    """Return the seeds of environment and agent, 32 bits each, for an episode of a comparison with this seed."""
+    first, second = np.random.SeedSequence((seed, episode)).generate_state(2, np.uint32)
+    return int(first), int(second)
+
+
+def blank_row(job: Job, seed: int) -> Episode:
+    """Return the row of an episode that has not begun, in a comparison with this seed."""
+    return Episode(job.agent.label, job.episode, *seeds(seed, job.episode))
+
+
+def play(env: Any, agent: Player, row: Episode, transitions: list[Transition] | None = None) -> None:
+    """Play the episode of a row and fill the row in.
+
+    Parameters
+    ----------
+    env : gymnasium.Env
+        An environment around a :class:`mcts_envs.core.env.GameEnv`.
+    agent : Player
+    row : Episode
+        From :func:`blank_row`.
+    transitions : list, optional
+        Takes a dictionary for each move: ``state``, ``action``, ``reward``, ``next_state``, ``terminated``,
+        ``truncated``, with states in the terms of ``position()``.
+    """
+    inner: GameEnv = env.unwrapped
+    _, info = env.reset(seed=row.seed)
+    agent.reseed(row.agent_seed)
+    state = inner.position() if transitions is not None else {}
+    discount, over = 1.0, False
+    while not over:
+        action = _decide(env, agent, row) if np.count_nonzero(info["action_mask"]) > 1 else agent.act(env)
+        _, reward, terminated, truncated, info = env.step(action)
+        over = terminated or truncated
+        row.length += 1
+        row.episode_return += reward
+        row.discounted_return += discount * reward
+        discount *= inner.game.discount
+        if transitions is not None:
+            after = inner.position()
+            move = {"state": state, "action": int(action), "reward": reward, "next_state": after}
+            transitions.append({**move, "terminated": terminated, "truncated": truncated})
+            state = after
+    row.outcome = float(info.get("outcome", 0.0))
+    row.is_success = bool(info.get("is_success", False))
+
+
+def _decide(env: Any, agent: Player, row: Episode) -> int:
+    """Ask for an action where there is a choice, and add up what it costs."""
+    started = time.perf_counter()
+    action = agent.act(env)
+    row.seconds += time.perf_counter() - started
+    row.decisions += 1
+    if (result := getattr(agent, "last_result", None)) is not None:
+        row.simulations += int(result.simulations)
+        row.model_steps += int(result.steps)
+    return action
+
+
+@contextmanager
+def caught(row: Episode) -> Iterator[None]:
+    """Write an exception into a row instead of raising it."""
+    try:
+        yield
+    except Exception as error:
+        tail = traceback.format_exc().strip().splitlines()[-_TRACEBACK_LINES:]
+        row.error = {"type": type(error).__name__, "message": str(error), "traceback": "\n".join(tail)}

@@ -1,0 +1,161 @@
+"""What is compared: agents and budgets as people write them on a command line."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mcts_envs.core import errors
+
+_SETTING = re.compile(r"[A-Za-z_]\w*=")
+_WORDS = {"True": True, "False": False, "None": None}
+_BUDGETS = {"simulations": "simulations", "time": "time_limit", "steps": "max_steps"}
+
+
+@dataclass(frozen=True)
+class AgentSpec:
+    """An agent to be made by ``agents.make(name, **settings)``.
+
+    Attributes
+    ----------
+    label : str
+        How it was written; names it in tables and results.
+    name : str
+    settings : dict
+        JSON-able.
+    """
+
+    label: str
+    name: str
+    settings: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    def digest(self) -> str | None:
+        """Return a hash of the file that the name points to (``sb3:PATH``), None if it points to none."""
+        path = Path(self.name.partition(":")[2])
+        for file in (path, path.with_name(f"{path.name}.zip")) if path.name else ():
+            if file.is_file():
+                return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+        return None
+
+
+def value(text: str) -> Any:
+    """Read the value of a setting: JSON (or Python's True, False, None) where possible, else the text itself."""
+    if text in _WORDS:
+        return _WORDS[text]
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def settings(pairs: Sequence[str]) -> dict[str, Any]:
+    """Read ``["key=value", ...]``.
+
+    Raises
+    ------
+    ValueError
+        If one is not of this form, or a key comes twice.
+    """
+    result: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals or not key.isidentifier():
+            raise ValueError(f"setting {pair!r} is not of the form key=value")
+        if key in result:
+            raise ValueError(f"setting {key!r} is given twice: {result[key]!r} and {text!r}")
+        result[key] = value(text)
+    return result
+
+
+def budget(text: str | None) -> dict[str, Any]:
+    """Read a budget for each move, ``simulations=1000``, ``time=0.1`` (seconds) or ``steps=20000`` (of the model).
+
+    Returns
+    -------
+    dict
+        Settings of agents: ``simulations``, ``time_limit``, ``max_steps``. Several budgets, separated by commas, hold
+        together.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no such budget, or its value is not a positive number.
+    """
+    given = settings(_split(text, ",")) if text else {}
+    for name in given:
+        if name not in _BUDGETS:
+            raise ValueError(errors.unknown("budget", name, _BUDGETS))
+    bounded = {
+        name: errors.number("budget time", given[name], 1e-6, 1e6)
+        if name == "time"
+        else errors.integer(f"budget {name}", given[name], 1, 10**12)
+        for name in given
+    }
+    return {_BUDGETS[name]: limit for name, limit in bounded.items()}
+
+
+def agent(text: str, limits: Mapping[str, Any] | None = None) -> AgentSpec:
+    """Read an agent: ``mcts``, ``mcts:simulations=500:c=1.4``, ``sb3:PATH:deterministic=false``.
+
+    Parameters
+    ----------
+    text : str
+        A name, then settings, separated by colons.
+    limits : mapping, optional
+        A :func:`budget` for agents that take one; an agent with a budget of its own keeps to that alone.
+
+    Raises
+    ------
+    ValueError
+        If there is no name, or a setting is malformed.
+    """
+    parts = _split(text.strip(), ":")
+    count = len(parts)
+    while count > 1 and _SETTING.match(parts[count - 1]):
+        count -= 1
+    name = ":".join(parts[:count])
+    if not name or _SETTING.match(name):
+        raise ValueError(f"agent {text!r} has no name; write for example mcts:simulations=500")
+    own = settings(parts[count:])
+    if limits and _takes_budget(name) and not own.keys() & set(_BUDGETS.values()):
+        own = {**limits, **own}
+    return AgentSpec(text.strip(), name, own)
+
+
+def agents(text: str, limits: Mapping[str, Any] | None = None) -> tuple[AgentSpec, ...]:
+    """Read several agents, separated by commas.
+
+    Raises
+    ------
+    ValueError
+        If one is malformed, or comes twice.
+    """
+    specs = tuple(agent(part, limits) for part in _split(text, ",") if part.strip())
+    if not specs:
+        raise ValueError("no agent to compare; write for example random,mcts")
+    labels = [spec.label for spec in specs]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ValueError(f"agent {label!r} is there twice; give each agent once")
+    return specs
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Split a text where the separator is not inside brackets or braces."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "[{(") - (character in "]})")
+        if character == separator and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+def _takes_budget(name: str) -> bool:
+    import agents
+
+    return bool(agents.takes_budget(name))

@@ -1,0 +1,145 @@
+"""Estimates with intervals: win rates, means and paired differences."""
+
+from collections.abc import Sequence
+from math import isclose, nan, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+LEVEL = 0.95
+RESAMPLES = 4000
+_BATCH_CELLS = 4_000_000
+
+
+class Estimate(NamedTuple):
+    """A value with the ends of its confidence interval; NaN where the data say nothing."""
+
+    value: float
+    low: float
+    high: float
+
+
+Values = Sequence[float] | npt.NDArray[np.float64]
+
+
+def wilson(wins: float, games: int, level: float = LEVEL) -> Estimate:
+    """Return a win rate with its score interval.
+
+    Parameters
+    ----------
+    wins : float
+        Points won, of at most 1 a game. Ties may count in part: the variance of points in [0, 1] is at most that of
+        wins and losses with the same mean, so that the interval is then rather too wide than too narrow.
+    games : int
+    level : float
+
+    Raises
+    ------
+    ValueError
+        If the wins are not from 0 to ``games``, or the level is not between 0 and 1.
+
+    References
+    ----------
+    E. B. Wilson (1927), "Probable inference, the law of succession, and statistical inference", JASA 22.
+    """
+    z = _normal_quantile(level)
+    if not 0 <= wins <= games:
+        raise ValueError(f"wins {wins} is outside [0, {games}], the number of games")
+    if games == 0:
+        return Estimate(nan, nan, nan)
+    rate = wins / games
+    centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
+    half = z / (1 + z * z / games) * sqrt(rate * (1 - rate) / games + z * z / (4 * games * games))
+    return Estimate(rate, min(max(centre - half, 0.0), rate), max(min(centre + half, 1.0), rate))
+
+
+def bootstrap_mean(values: Values, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
+    """Return the mean of values [n] with a percentile bootstrap interval.
+
+    One value alone has no interval (NaN); equal values have one of no width.
+
+    Raises
+    ------
+    ValueError
+        If the level is not between 0 and 1.
+
+    References
+    ----------
+    B. Efron and R. Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13.
+    """
+    _normal_quantile(level)
+    sample = np.asarray(values, np.float64)
+    if len(sample) < 2:
+        return Estimate(float(sample[0]) if len(sample) else nan, nan, nan)
+    mean = float(sample.mean())
+    if np.ptp(sample) == 0.0:
+        return Estimate(mean, mean, mean)
+    interval = stats.bootstrap(
+        (sample,),
+        np.mean,
+        confidence_level=level,
+        n_resamples=resamples,
+        batch=max(1, _BATCH_CELLS // len(sample)),
+        method="percentile",
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    return Estimate(mean, float(interval.low), float(interval.high))
+
+
+def paired_difference(
+    a: Values, b: Values, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
+) -> Estimate:
+    """Return the mean of ``a - b`` over pairs [n] with a bootstrap interval; see :func:`bootstrap_mean`.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many of one as of the other.
+    """
+    return bootstrap_mean(_differences(a, b), level, resamples, seed)
+
+
+def paired_rates(a: Values, b: Values, level: float = LEVEL) -> Estimate:
+    """Return the difference between two win rates over pairs [n] with an adjusted Wald interval.
+
+    The interval is that of the data and one more pair won by each side. Unlike a bootstrap it keeps its width when all
+    the few pairs there are came out alike.
+
+    Parameters
+    ----------
+    a, b : array [n]
+        Points in [0, 1]; ties may count in part.
+    level : float
+
+    Raises
+    ------
+    ValueError
+        If there are not as many of one as of the other, or the level is not between 0 and 1.
+
+    References
+    ----------
+    D. G. Bonett and R. M. Price (2012), "Adjusted Wald confidence interval for a difference of binomial proportions
+    based on paired data", Journal of Educational and Behavioral Statistics 37(4).
+    """
+    z = _normal_quantile(level)
+    differences = _differences(a, b)
+    if len(differences) == 0:
+        return Estimate(nan, nan, nan)
+    adjusted = np.append(differences, [1.0, -1.0])
+    half = z * float(adjusted.std()) / sqrt(len(adjusted))
+    value, centre = float(differences.mean()), float(adjusted.mean())
+    return Estimate(value, max(centre - half, -1.0), min(centre + half, 1.0))
+
+
+def _differences(a: Values, b: Values) -> npt.NDArray[np.float64]:
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} and {len(b)} values make no pairs; give the same episodes of both")
+    return np.asarray(a, np.float64) - np.asarray(b, np.float64)
+
+
+def _normal_quantile(level: float) -> float:
+    if not 0.0 < level < 1.0 or isclose(level, 1.0):
+        raise ValueError(f"level {level} is not between 0 and 1; 0.95 is usual")
+    return float(stats.norm.ppf(0.5 + level / 2))

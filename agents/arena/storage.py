@@ -1,0 +1,149 @@
+"""Results on disk: a line for each finished episode, safe against being interrupted at any moment."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from agents.arena.episode import Episode, Job, Played, Transition
+from agents.arena.plan import circumstances
+
+EPISODES = "episodes.jsonl"
+TRANSITIONS = "transitions.jsonl"
+
+
+def default_folder(configuration: Mapping[str, Any]) -> Path:
+    """Return a folder under ``results/`` that is the same for the same configuration and differs for others."""
+    text = json.dumps(configuration, sort_keys=True)
+    name = str(configuration["environment"]).rpartition("/")[2].rpartition(":")[2]
+    return Path("results") / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+class Results:
+    """The results of a comparison in a folder.
+
+    The first line of ``episodes.jsonl`` holds the configuration, every other line a finished episode
+    (:class:`agents.arena.episode.Episode`). Lines are only ever appended; of two lines about the same episode the later
+    one counts. A torn last line is dropped when the folder is opened again.
+
+    ``transitions.jsonl`` has a line for each move of the recorded episodes: ``agent``, ``episode``, ``step``, and what
+    :func:`agents.arena.episode.play` says. An episode's transitions are on disk before its line is.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is not there.
+    configuration : dict
+        From :meth:`agents.arena.plan.Plan.configuration`.
+    fresh : bool
+        Throw away what is there.
+
+    Attributes
+    ----------
+    episodes : dict
+        ``(label, number) -> Episode``.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds results of another configuration, or a damaged file.
+    """
+
+    def __init__(self, folder: Path, configuration: Mapping[str, Any], fresh: bool = False) -> None:
+        self.folder = folder
+        self.episodes: dict[tuple[str, int], Episode] = {}
+        folder.mkdir(parents=True, exist_ok=True)
+        if fresh:
+            for name in (EPISODES, TRANSITIONS):
+                (folder / name).unlink(missing_ok=True)
+        header = {"configuration": json.loads(json.dumps(configuration)), "circumstances": circumstances()}
+        whole = self._read(header["configuration"])
+        self._rows = _opened(folder / EPISODES, whole)
+        if whole == 0:
+            _append(self._rows, json.dumps(header) + "\n")
+        self._moves = None
+        if configuration["record"]:
+            ends = [sum(row.transitions) for row in self.episodes.values() if row.transitions]
+            self._moves = _opened(folder / TRANSITIONS, max(ends, default=0))
+
+    def __enter__(self) -> "Results":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files."""
+        self._rows.close()
+        if self._moves is not None:
+            self._moves.close()
+
+    def has(self, job: Job) -> bool:
+        """Return whether an episode is there; one that ended in an error is not, and will be tried again."""
+        row = self.episodes.get((job.agent.label, job.episode))
+        return row is not None and row.error is None
+
+    def add(self, played: Played) -> None:
+        """Write a finished episode; when this returns it is on disk."""
+        row = played.row
+        if self._moves is not None and row.error is None:
+            offset = self._moves.tell()
+            _append(self._moves, _lines(row, played.transitions))
+            row.transitions = [offset, self._moves.tell() - offset]
+        _append(self._rows, json.dumps(asdict(row)) + "\n")
+        self.episodes[row.agent, row.episode] = row
+
+    def _read(self, configuration: dict[str, Any]) -> int:
+        """Read the file of episodes and return how many of its bytes are whole lines."""
+        file = self.folder / EPISODES
+        content = file.read_bytes() if file.exists() else b""
+        whole = content.rfind(b"\n") + 1
+        for number, line in enumerate(content[:whole].splitlines(), 1):
+            try:
+                given = json.loads(line)
+                if number == 1:
+                    _check_same(given["configuration"], configuration, self.folder)
+                else:
+                    row = Episode(**given)
+                    self.episodes[row.agent, row.episode] = row
+            except (json.JSONDecodeError, KeyError, TypeError) as error:
+                raise ValueError(
+                    f"{file}, line {number}, is not what a comparison writes ({error}); repair it, "
+                    "choose another folder with --out, or start anew with --fresh"
+                ) from error
+        return whole
+
+
+def _check_same(there: dict[str, Any], here: dict[str, Any], folder: Path) -> None:
+    differing = [key for key in {**there, **here} if there.get(key) != here.get(key)]
+    if differing:
+        differences = "; ".join(f"{key} {json.dumps(there.get(key))}, now {json.dumps(here.get(key))}" for key in differing)
+        raise ValueError(
+            f"{folder} holds results of another configuration: {differences}. "
+            "Choose another folder with --out, or throw them away with --fresh"
+        )
+
+
+def _lines(row: Episode, transitions: list[Transition]) -> str:
+    where = {"agent": row.agent, "episode": row.episode}
+    return "".join(json.dumps({**where, "step": step, **move}) + "\n" for step, move in enumerate(transitions))
+
+
+def _opened(file: Path, size: int) -> Any:
+    """Open a file for appending after its first ``size`` bytes, and cut off what follows them."""
+    stream = file.open("ab")
+    stream.truncate(size)
+    stream.seek(size)
+    return stream
+
+
+def _append(stream: Any, text: str) -> None:
+    stream.write(text.encode())
+    stream.flush()
+    os.fsync(stream.fileno())

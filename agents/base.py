@@ -1,0 +1,144 @@
+"""What every agent is: something that looks at a live environment and chooses an action."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mcts_envs.core.rng import new_stream, seed_stream
+from mcts_envs.core.view import View
+
+
+class Agent(ABC):
+    """Base of all agents.
+
+    Subclasses choose in :meth:`choose`. Randomness comes from ``self.stream`` alone, so the same seed in the same
+    state gives the same choice.
+
+    Parameters
+    ----------
+    seed : int
+        Start of the agent's random stream.
+    """
+
+    name = "agent"
+
+    def __init__(self, *, seed: int = 0) -> None:
+        self.stream = new_stream(seed)
+        self.last_result: Any = None
+        self._bound: list[Callable[[], View]] = []
+        self._compares = False
+
+    @abstractmethod
+    def choose(self, view: View) -> int:
+        """Return a legal action for the player of this view."""
+
+    def act(self, env: Any) -> int:
+        """Return an action for whoever is to choose in an environment (wrapped or not) or a view."""
+        return self.choose(view_of(env))
+
+    def reseed(self, seed: int) -> None:
+        """Start the random stream anew, as at construction."""
+        seed_stream(self.stream, np.uint64(seed))
+
+    def bind(self, env: Any) -> "Agent":
+        """Let :meth:`predict` act on this live environment, or batch of them, and return the agent itself.
+
+        Raises
+        ------
+        TypeError
+            If the environment cannot be looked into, as when its games live in other processes.
+        """
+        self._bound = _live_views(env)
+        self._compares = not _changes_observations(env)
+        return self
+
+    def predict(
+        self,
+        observation: Any,
+        state: tuple[npt.NDArray[Any], ...] | None = None,
+        episode_start: npt.NDArray[np.bool_] | None = None,
+        deterministic: bool = True,
+    ) -> tuple[npt.NDArray[np.int64], tuple[npt.NDArray[Any], ...] | None]:
+        """Choose for the bound environments: Stable-Baselines3's interface, for its ``evaluate_policy``.
+
+        Parameters
+        ----------
+        observation : array [n, ...]
+            What the bound environments show now. Planners look at the environments themselves; it only serves to
+            detect that another environment is being played.
+        state, episode_start, deterministic
+            Accepted and handed back unchanged, as Stable-Baselines3 expects of memoryless policies.
+
+        Returns
+        -------
+        actions : int64 array [n]
+        state
+
+        Raises
+        ------
+        RuntimeError
+            If no environment is bound.
+        ValueError
+            If the observations are not those of the bound environments.
+        """
+        if not self._bound:
+            raise RuntimeError(f"{self.name} has no environment to look at; call agent.bind(env) before predict")
+        views = [view() for view in self._bound]
+        observations = np.asarray(observation)
+        single = observations.shape == views[0].game.observation_shape
+        if single:
+            observations = observations[None]
+        if len(observations) != len(views):
+            raise ValueError(f"{len(observations)} observations for {len(views)} bound environments; bind the one played")
+        if self._compares and any(
+            not np.array_equal(seen, view.observe()) for seen, view in zip(observations, views, strict=True)
+        ):
+            raise ValueError("the observation is not that of the bound environment; bind the environment that is played")
+        actions = np.array([self.choose(view) for view in views], np.int64)
+        return (actions[0] if single else actions), state
+
+
+def view_of(env: Any) -> View:
+    """Return the live view of an environment's player to move.
+
+    Raises
+    ------
+    TypeError
+        If this is no environment with ``view()``.
+    """
+    inner = getattr(env, "unwrapped", env)
+    if not hasattr(inner, "view"):
+        raise TypeError(f"{type(inner).__name__} has no view(); agents play environments made by mcts_envs")
+    view: View = inner.view()
+    return view
+
+
+def _live_views(env: Any) -> list[Callable[[], View]]:
+    inner = getattr(env, "unwrapped", env)
+    if hasattr(inner, "view") and hasattr(inner, "num_envs"):
+        return [lambda i=i: inner.view(i) for i in range(inner.num_envs)]  # type: ignore[misc]
+    if hasattr(inner, "envs"):
+        parts: Sequence[Any] = inner.envs
+        return [lambda part=part: view_of(part) for part in parts]  # type: ignore[misc]
+    if hasattr(inner, "num_envs"):
+        raise TypeError(
+            f"{type(inner).__name__} keeps its environments where a planner cannot look at them; "
+            "use DummyVecEnv or mcts_envs.make_sb3_vec_env"
+        )
+    view_of(env)
+    return [lambda: view_of(env)]
+
+
+def _changes_observations(env: Any) -> bool:
+    """Say whether a wrapper stands between the game's observation and what a policy is shown."""
+    import gymnasium
+
+    layer = env
+    while layer is not None:
+        if isinstance(layer, gymnasium.ObservationWrapper) or getattr(layer, "norm_obs", False):
+            return True
+        layer = getattr(layer, "env", None) or getattr(layer, "venv", None)
+    return False

@@ -1,0 +1,1 @@
+"""Agents other than the tree search: one file for each."""

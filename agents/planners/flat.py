@@ -1,0 +1,44 @@
+"""Planners without a tree: the trials are shared equally between the actions."""
+
+from typing import Any
+
+from agents.mcts import MCTS, SearchResult
+from mcts_envs.core import errors
+from mcts_envs.core.view import View
+
+
+class FlatMonteCarlo(MCTS):
+    """Flat Monte Carlo: equally many rollouts for every action, then the action with the best mean.
+
+    Parameters
+    ----------
+    **settings
+        Those of :class:`agents.mcts.MCTS`, which it is with a tree of depth 1.
+    """
+
+    name = "flat_mc"
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"select": "least_visited", "recommend": "max_value", "tree_depth": 1, **settings})
+
+
+class OneStep(MCTS):
+    """One-step lookahead: look at what each action leads to, evaluate it, and take the best on average.
+
+    Parameters
+    ----------
+    samples : int
+        How many outcomes of each action are looked at.
+    **settings
+        Those of :class:`agents.mcts.MCTS`, which it is with a horizon of 1.
+    """
+
+    name = "one_step"
+
+    def __init__(self, *, samples: int = 8, **settings: Any) -> None:
+        super().__init__(**{"select": "least_visited", "recommend": "max_value", "horizon": 1, **settings})
+        self.samples = errors.integer("samples", samples, 1, 10**6)
+
+    def _search(self, view: View) -> SearchResult:
+        self.simulations = self.samples * len(view.legal_actions())
+        return super()._search(view)

@@ -1,0 +1,182 @@
+"""The batched face as a Stable-Baselines3 ``VecEnv``."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector import AutoresetMode
+
+from mcts_envs.core.env import GameEnv
+from mcts_envs.core.vector import vectorized
+from mcts_envs.core.view import View
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv, VecMonitor
+except ImportError as error:
+    raise ImportError('Stable-Baselines3 is not installed; get it with: pip install "mcts-envs[rl]"') from error
+
+_SHARED = ("game", "seat", "render_mode", "metadata", "spec")
+_AT_THE_END = ("action_mask", "illegal_action", "outcome", "is_success")
+_OF_A_GAME = ("action_masks", "legal_actions", "observe", "over", "position")
+
+
+class GameVecEnv(VecEnv):
+    """N copies of one environment, stepped by one compiled call, for Stable-Baselines3 and sb3-contrib.
+
+    Same seeds, same results as ``DummyVecEnv`` over the single face. ``get_attr`` and ``env_method`` know
+    ``action_masks``, ``legal_actions``, ``position``, ``observe``, ``view`` and ``render`` of each game, and what the games
+    share (``game``, ``seat``, ``render_mode``, the two spaces).
+
+    Parameters
+    ----------
+    env_class : type
+        The Gymnasium environment.
+    n_envs : int
+        N.
+    **settings
+        See :class:`mcts_envs.core.env.GameEnv` and the environment's own page; opponents are ``"random"`` or
+        ``"scripted"`` here.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a setting is unknown or out of its bounds.
+    """
+
+    def __init__(self, env_class: type[GameEnv], n_envs: int = 1, **settings: Any) -> None:
+        self._batch = batch = vectorized(env_class)(n_envs, autoreset_mode=AutoresetMode.SAME_STEP, **settings)
+        self._attributes: list[dict[str, Any]] = [{} for _ in range(n_envs)]
+        self._actions: npt.NDArray[Any] = np.zeros(n_envs, np.int64)
+        super().__init__(n_envs, batch.single_observation_space, batch.single_action_space)
+
+    @classmethod
+    def monitored(cls, env_class: type[GameEnv], n_envs: int, seed: int | None, settings: Mapping[str, Any]) -> VecEnv:
+        """Return the batch in a ``VecMonitor``, seeded for its first reset.
+
+        The monitor's ``info["episode"]`` also has ``outcome`` and ``is_success``.
+        """
+        env = cls(env_class, n_envs, **settings)
+        if seed is not None:
+            env.seed(seed)
+        return VecMonitor(env, info_keywords=("outcome", "is_success"))
+
+    def reset(self) -> npt.NDArray[np.float32]:
+        """Start all games and return their observations [N, ...]."""
+        first, *others = self._options
+        if all(options == first for options in others):
+            observations, infos = self._batch.reset(seed=self._seeds, options=first)
+        else:
+            observations, infos = self._batch.reset(seed=self._seeds)
+            for i, options in enumerate(self._options):
+                alone = {**options, "reset_mask": np.arange(self.num_envs) == i}
+                observations, infos = self._batch.reset(seed=self._seeds, options=alone)
+            infos = {"action_mask": self._masks().astype(np.int8)}
+        self.reset_infos = [{"action_mask": mask} for mask in infos["action_mask"]]
+        self._reset_seeds()
+        self._reset_options()
+        return observations
+
+    def step_async(self, actions: npt.NDArray[Any]) -> None:
+        """Take note of the actions [N]."""
+        self._actions = actions
+
+    def step_wait(
+        self,
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+        """Play the actions; games that end start anew at once.
+
+        Returns
+        -------
+        observations : float32 array [N, ...]
+        rewards : float32 array [N]
+        dones : bool array [N]
+        infos : list of dict
+            ``action_mask`` (of the last state, like the rest) and ``TimeLimit.truncated``; ``illegal_action`` if so; at
+            the end ``terminal_observation``, ``outcome`` and ``is_success``.
+        """
+        observations, rewards, terminated, truncated, batch = self._batch.step(self._actions)
+        infos: list[dict[str, Any]] = [
+            {"action_mask": mask, "TimeLimit.truncated": cut}
+            for mask, cut in zip(batch["action_mask"], truncated.tolist(), strict=True)
+        ]
+        for i in np.flatnonzero(batch.get("illegal_action", ())):
+            infos[i]["illegal_action"] = True
+        dones = terminated | truncated
+        final = batch.get("final_info", {})
+        for i in np.flatnonzero(dones):
+            self.reset_infos[i] = {"action_mask": infos[i]["action_mask"]}
+            infos[i] |= {key: _plain(final[key][i]) for key in _AT_THE_END if key in final and final[f"_{key}"][i]}
+            infos[i]["terminal_observation"] = batch["final_obs"][i]
+        return observations, rewards.astype(np.float32), dones, infos
+
+    def view(self, index: int = 0) -> View:
+        """Return the live state of one game: what planners take."""
+        return self._batch.view(index)
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """Return an attribute of each game.
+
+        Raises
+        ------
+        AttributeError
+            If games have none of this name.
+        """
+        return [self._attribute(i, attr_name) for i in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Note an attribute for each game, where ``get_attr`` finds it.
+
+        Raises
+        ------
+        AttributeError
+            If it is one of the game's own, which are fixed when the batch is made.
+        """
+        for i in self._get_indices(indices):
+            if attr_name not in self._attributes[i] and self.has_attr(attr_name):
+                raise AttributeError(f"{attr_name!r} is fixed; give settings to make_sb3_vec_env(id, n_envs, ...)")
+            self._attributes[i][attr_name] = value
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """Call a method of each game; raises like :meth:`get_attr`."""
+        if method_name == "action_masks":
+            masks = self._masks()
+            return [masks[i] for i in self._get_indices(indices)]
+        return [method(*method_args, **method_kwargs) for method in self.get_attr(method_name, indices)]
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """Return False for each game: there are no wrappers inside a batch."""
+        return [False for _ in self._get_indices(indices)]
+
+    def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
+        """Return the picture of each game, uint8 [H, W, 3]; None in other render modes than ``rgb_array``."""
+        if self.render_mode != "rgb_array":
+            return [None] * self.num_envs
+        return list(self._batch.render() or ())
+
+    def close(self) -> None:
+        """Close the batch."""
+        self._batch.close()
+
+    def _masks(self) -> npt.NDArray[np.bool_]:
+        return self._batch.action_masks()
+
+    def _attribute(self, i: int, name: str) -> Any:
+        if name in self._attributes[i]:
+            return self._attributes[i][name]
+        if name in _OF_A_GAME:
+            return getattr(self.view(i), name)
+        if name == "view":
+            return lambda: self.view(i)
+        if name == "render":
+            return lambda: (self._batch.render() or [None] * self.num_envs)[i]
+        if name in ("observation_space", "action_space"):
+            return getattr(self._batch, f"single_{name}")
+        if name in _SHARED:
+            return getattr(self._batch, name, None)
+        known = ", ".join((*_OF_A_GAME, "view", "render", *_SHARED))
+        raise AttributeError(f"a game of the batch has no attribute {name!r}; it has {known}")
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
