@@ -74,6 +74,8 @@ def _load(path: str, name: str, settings: dict[str, Any]) -> "Agent":
         agent: Agent = getattr(importlib.import_module(module), attribute)(**settings)
     except TypeError as error:
         if "unexpected keyword argument" in str(error):
-            raise TypeError(f"agent {name!r} has no setting {str(error).rsplit(' ', 1)[-1]}; see its class {path}") from None
+            raise TypeError(
+                f"agent {name!r} has no setting {str(error).rsplit(' ', 1)[-1]}; see its class {path}"
+            ) from None
         raise
     return agent

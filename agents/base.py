@@ -92,11 +92,15 @@ class Agent(ABC):
         if single:
             observations = observations[None]
         if len(observations) != len(views):
-            raise ValueError(f"{len(observations)} observations for {len(views)} bound environments; bind the one played")
+            raise ValueError(
+                f"{len(observations)} observations for {len(views)} bound environments; bind the one played"
+            )
         if self._compares and any(
             not np.array_equal(seen, view.observe()) for seen, view in zip(observations, views, strict=True)
         ):
-            raise ValueError("the observation is not that of the bound environment; bind the environment that is played")
+            raise ValueError(
+                "the observation is not that of the bound environment; bind the environment that is played"
+            )
         actions = np.array([self.choose(view) for view in views], np.int64)
         return (actions[0] if single else actions), state
 

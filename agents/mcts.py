@@ -165,11 +165,12 @@ class MCTS(Agent):
         work = new_work(model, min(self.tree_depth, self.horizon, MAX_DEPTH))
         chosen = function_table((self.select, self.simulate))
         max_steps = NO_LIMIT if self.max_steps is None else self.max_steps
-        arguments = (max_steps, self.tree_depth, self.horizon, self.c, self.discount, self.normalize, self.closed_loop)
+        limits = max_steps, self.tree_depth, self.horizon
+        scales, ways = (self.c, self.discount), (self.normalize, self.closed_loop)
 
         def add(count: int) -> None:
             tables = model.table, rollout_model.table, chosen
-            search(*tables, view.state, view.player, count, *arguments, self.stream, work, tree)
+            search(*tables, view.state, view.player, count, *limits, *scales, *ways, self.stream, work, tree)
 
         if self.time_limit is None:
             add(simulations)
@@ -198,9 +199,11 @@ class MCTS(Agent):
     def _game_models(self, game: Game) -> tuple[Game, Game]:
         """Return the game as the tree sees it, and as rollouts do."""
         if self._models is None or self._models[0] is not game:
-            evaluate = {"evaluate": game.variant(self.evaluate).evaluate} if self.evaluate else {}
-            inside = replace(game.variant(self.model) if self.model else game, **evaluate)
-            outside = replace(game.variant(self.rollout_model), **evaluate) if self.rollout_model else inside
+            inside = game.variant(self.model) if self.model else game
+            outside = game.variant(self.rollout_model) if self.rollout_model else inside
+            if self.evaluate:
+                evaluate = game.variant(self.evaluate).evaluate
+                inside, outside = replace(inside, evaluate=evaluate), replace(outside, evaluate=evaluate)
             self._models = game, inside, outside
         return self._models[1:]
 

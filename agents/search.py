@@ -51,7 +51,7 @@ def _new_edge(tree: Tree, node: int, player: int, action: int) -> int:
     tree.action[edge] = action
     tree.next[edge] = tree.head[node, player]
     tree.head[node, player] = edge
-    return edge
+    return int(edge)
 
 
 @kernel()
@@ -61,7 +61,7 @@ def _slot(tree: Tree, outcome: np.uint64) -> int:
     slot = (outcome ^ (outcome >> np.uint64(32))) & size
     while tree.slot_key[slot] != _NONE and tree.slot_key[slot] != outcome:
         slot = (slot + _ONE) & size
-    return np.int64(slot)
+    return int(slot)
 
 
 @kernel()
@@ -73,13 +73,21 @@ def _new_node(tree: Tree, parent: int, slot: int, outcome: np.uint64) -> int:
     tree.parent[node] = parent
     tree.sibling[node] = tree.first[parent]
     tree.first[parent] = node
-    return node
+    return int(node)
 
 
 @kernel()
 def _choose(
-    functions: Any, policies: Any, tree: Tree, work: Work, node: int, depth: int, bits: int, c: float, normalize: bool,
-    stream: Bytes
+    functions: Any,
+    policies: Any,
+    tree: Tree,
+    work: Work,
+    node: int,
+    depth: int,
+    bits: int,
+    c: float,
+    normalize: bool,
+    stream: Bytes,
 ) -> np.uint64:
     """Selection: let every active player choose an edge at a node; return the hash of node and edges."""
     outcome = np.uint64(node)
@@ -93,9 +101,7 @@ def _choose(
         scale = c
         if normalize and tree.bounds[player, 1] > tree.bounds[player, 0]:
             scale *= tree.bounds[player, 1] - tree.bounds[player, 0]
-        action = work.legal[
-            select_of(policies)(k, work.visits, work.sums, work.squares, work.prior, scale, stream)
-        ]
+        action = work.legal[select_of(policies)(k, work.visits, work.sums, work.squares, work.prior, scale, stream)]
         edge = work.edge[action]
         if edge == 0:
             edge = _new_edge(tree, node, player, action)
@@ -107,8 +113,17 @@ def _choose(
 
 @kernel()
 def descend(
-    functions: Any, policies: Any, tree: Tree, work: Work, player: int, tree_depth: int, horizon: int, c: float,
-    normalize: bool, closed_loop: bool, stream: Bytes
+    functions: Any,
+    policies: Any,
+    tree: Tree,
+    work: Work,
+    player: int,
+    tree_depth: int,
+    horizon: int,
+    c: float,
+    normalize: bool,
+    closed_loop: bool,
+    stream: Bytes,
 ) -> tuple[int, int]:
     """Selection and expansion: walk from the root to a new node, the end, or a limit.
 
@@ -141,7 +156,7 @@ def descend(
             outcome = _ONE
         slot = _slot(tree, outcome)
         if tree.slot_key[slot] == _NONE:
-            if tree.counters[NODES] >= tree.count.shape[0]:
+            if tree.counters[NODES] >= tree.node_visits.shape[0]:
                 work.path_node[depth] = 0
                 return depth, _ROLL_OUT
             work.path_node[depth] = _new_node(tree, node, slot, outcome)
@@ -156,7 +171,15 @@ def simulate(
     """Simulation: fill in ``work.values``, the return of every player from the end of the path on."""
     if then == _ROLL_OUT:
         tree.counters[STEPS] += simulate_of(policies)(
-            functions, work.state, work.legal, work.prior, work.actions, work.rewards, work.values, horizon, discount,
+            functions,
+            work.state,
+            work.legal,
+            work.prior,
+            work.actions,
+            work.rewards,
+            work.values,
+            horizon,
+            discount,
             stream,
         )
     elif then == _EVALUATE:
@@ -168,9 +191,9 @@ def simulate(
 @kernel()
 def backup(tree: Tree, work: Work, depth: int, discount: float) -> None:
     """Backup: add each player's discounted return to every edge of the path, and a visit to every node."""
-    tree.count[work.path_node[depth]] += 1
+    tree.node_visits[work.path_node[depth]] += 1
     for step in range(depth - 1, -1, -1):
-        tree.count[work.path_node[step]] += 1
+        tree.node_visits[work.path_node[step]] += 1
         for player in range(work.values.shape[0]):
             value = work.path_reward[step, player] + discount * work.values[player]
             work.values[player] = value

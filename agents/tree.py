@@ -25,7 +25,7 @@ class Tree(NamedTuple):
     """
 
     head: Int32s  # [N, P] first edge of each player
-    count: Int32s  # [N] visits
+    node_visits: Int32s  # [N]
     parent: Int32s  # [N]
     first: Int32s  # [N] first child
     sibling: Int32s  # [N] next child of the same parent
@@ -75,15 +75,20 @@ def new_tree(players: int, nodes: int) -> Tree:
     bounds = np.tile([np.inf, -np.inf], (players, 1))
     counters = np.array([ROOT + 1, 1, 0, 0])
     return Tree(
-        np.zeros((n, players), np.int32),
-        *(np.zeros(n, np.int32) for _ in range(4)),
-        *(np.zeros(e, np.int32) for _ in range(3)),
-        np.zeros(e),
-        np.zeros(e),
-        np.zeros(h, np.uint64),
-        np.zeros(h, np.int32),
-        bounds,
-        counters,
+        head=np.zeros((n, players), np.int32),
+        node_visits=np.zeros(n, np.int32),
+        parent=np.zeros(n, np.int32),
+        first=np.zeros(n, np.int32),
+        sibling=np.zeros(n, np.int32),
+        action=np.zeros(e, np.int32),
+        next=np.zeros(e, np.int32),
+        visits=np.zeros(e, np.int32),
+        sums=np.zeros(e),
+        squares=np.zeros(e),
+        slot_key=np.zeros(h, np.uint64),
+        slot_node=np.zeros(h, np.int32),
+        bounds=bounds,
+        counters=counters,
     )
 
 
@@ -91,19 +96,19 @@ def new_work(game: Game, depth: int) -> Work:
     """Return work arrays for a game and paths of up to ``depth`` steps."""
     a, p = game.actions, game.players
     return Work(
-        game.new_state(),
-        np.zeros(a, np.int64),
-        np.zeros(a, np.int32),
-        np.zeros(a, np.int64),
-        np.zeros(a),
-        np.zeros(a),
-        np.zeros(a),
-        np.zeros(p, np.int64),
-        np.zeros(p),
-        np.zeros(p),
-        np.zeros(depth + 1, np.int32),
-        np.zeros((depth + 1, p), np.int32),
-        np.zeros((depth + 1, p)),
+        state=game.new_state(),
+        legal=np.zeros(a, np.int64),
+        edge=np.zeros(a, np.int32),
+        visits=np.zeros(a, np.int64),
+        sums=np.zeros(a),
+        squares=np.zeros(a),
+        prior=np.zeros(a),
+        actions=np.zeros(p, np.int64),
+        rewards=np.zeros(p),
+        values=np.zeros(p),
+        path_node=np.zeros(depth + 1, np.int32),
+        path_edge=np.zeros((depth + 1, p), np.int32),
+        path_reward=np.zeros((depth + 1, p)),
     )
 
 
@@ -117,5 +122,3 @@ def root_statistics(tree: Tree, player: int, actions: int) -> tuple[Ints, Floats
         values[action] = tree.sums[edge] / tree.visits[edge] if tree.visits[edge] else np.nan
         edge = int(tree.next[edge])
     return visits, values
-
-

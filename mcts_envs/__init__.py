@@ -3,14 +3,22 @@
 from typing import TYPE_CHECKING, Any
 
 from mcts_envs.registry import ENTRIES, register_all
+from mcts_envs.version import __version__
 
 if TYPE_CHECKING:
     from gymnasium.vector import VectorEnv
     from pettingzoo import AECEnv, ParallelEnv
     from stable_baselines3.common.vec_env import VecEnv
 
-__version__ = "0.1.0"
-__all__ = ["check_game", "environment_ids", "make_aec", "make_parallel", "make_sb3_vec_env", "make_vec"]
+__all__ = [
+    "__version__",
+    "check_game",
+    "environment_ids",
+    "make_aec",
+    "make_parallel",
+    "make_sb3_vec_env",
+    "make_vec",
+]
 
 register_all()
 

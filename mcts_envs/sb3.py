@@ -25,8 +25,8 @@ class GameVecEnv(VecEnv):
     """N copies of one environment, stepped by one compiled call, for Stable-Baselines3 and sb3-contrib.
 
     Same seeds, same results as ``DummyVecEnv`` over the single face. ``get_attr`` and ``env_method`` know
-    ``action_masks``, ``legal_actions``, ``position``, ``observe``, ``view`` and ``render`` of each game, and what the games
-    share (``game``, ``seat``, ``render_mode``, the two spaces).
+    ``action_masks``, ``legal_actions``, ``position``, ``observe``, ``view`` and ``render`` of each game, and what the
+    games share (``game``, ``seat``, ``render_mode``, the two spaces).
 
     Parameters
     ----------

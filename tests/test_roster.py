@@ -441,7 +441,7 @@ def test_environment_takes_positions_and_dice():
         ({"waves": []}, ValueError, "number of waves"),
         ({"waves": [{"steps": 3, "p_new": 0.5, "flag": 1, "mix": [1]}]}, ValueError, "one for each"),
         ({"waves": [{"steps": 3, "p_new": 0.5, "flag": 1, "mix": [0, 0, 0, 0]}]}, ValueError, "no weight above 0"),
-        ({"waves": [{"steps": 9999, "p_new": 0.5, "flag": 1, "mix": [1, 0, 0, 0]}]}, ValueError, "end of the last wave"),
+        ({"waves": [{"steps": 9999, "p_new": 0.5, "flag": 1, "mix": [1, 0, 0, 0]}]}, ValueError, "end of the last"),
     ],
 )
 def test_setting_errors(settings, error, message):
@@ -575,7 +575,7 @@ ODD_ROSTERS = {
     "sunless": Roster(STANDARD.plants[1:], STANDARD.zombies, STANDARD.waves),
     "walls only": Roster(STANDARD.plants[2:3], STANDARD.zombies, STANDARD.waves),
     "shooters only": Roster(STANDARD.plants[1:2], STANDARD.zombies, STANDARD.waves),
-    "mines only": Roster((Plant("mine", 0, arms=1.0, blast=15),), (Zombie("horde", 255, 1.0),), (Wave(9, 1.0, 9, (1,)),)),
+    "mines only": Roster((Plant("mine", 0, arms=1, blast=15),), (Zombie("horde", 255, 1),), (Wave(9, 1, 9, (1,)),)),
     "specialists": ROSTERS["specialists"],
 }
 
@@ -608,6 +608,8 @@ def test_script_s_step_by_step():
     near, far = zombie("normal", 3, 4), zombie("bucket", 1, 8)
     assert advice(advise_s, zombies=[far, near], sun=4) == "shooter 3,1", "the nearest unguarded zombie first"
     assert advice(advise_s, zombies=[near, far], plants=[plant("shooter", 3, 1)], sun=4) == "shooter 1,1"
+    row = [plant("wall", 1, column) for column in range(1, 7)]
+    assert advice(advise_s, plants=row, zombies=[far], sun=4) == "shooter 1,0", "column 7 is too close to the entry"
     assert advice(advise_s, zombies=[zombie("normal", 3, 3)], sun=3) == "wall 3,2"
     barred = {"wall": 3}
     assert advice(advise_s, zombies=[zombie("normal", 3, 3)], sun=3, recharge=barred) == "mine 3,0"

@@ -8,6 +8,7 @@ from typing import Any
 
 import gymnasium
 
+import agents
 import mcts_envs
 from agents.arena.episode import Job, MakeAgent
 from agents.arena.spec import AgentSpec
@@ -15,15 +16,13 @@ from mcts_envs.core import errors
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.players import Player
 
+_MISTAKES = (ValueError, TypeError, ImportError, FileNotFoundError)
 _PACKAGES = ("gymnasium", "numpy", "numba", "stable-baselines3", "torch")
 
 
 def make_agent(spec: AgentSpec) -> Player:
     """Make an agent by ``agents.make``."""
-    import agents
-
-    made: Player = agents.make(spec.name, **spec.settings)
-    return made
+    return agents.make(spec.name, **spec.settings)
 
 
 @dataclass(frozen=True)
@@ -79,24 +78,33 @@ class Plan:
         return env
 
     def check(self) -> None:
-        """Make the environment and every agent once, so that mistakes are found before anything is played.
+        """Let every agent make a move, so that mistakes are found before anything is played.
 
         Raises
         ------
         ValueError, TypeError, ImportError, OSError
-            What making them raises.
+            If the environment or an agent cannot be made, or an agent cannot play in the environment.
         """
         errors.integer("seed", self.seed, 0, 2**63 - 1)
         env = self.make_env()
-        if self.record:
-            env.reset(seed=0)
-            env.unwrapped.position()
-        env.close()
         for spec in self.agents:
+            env.reset(seed=0)
+            if self.record:
+                env.unwrapped.position()
             try:
-                self.make(spec)
-            except TypeError as error:
-                raise TypeError(f"agent {spec.label!r}: {error}") from error
+                self.first_move(spec, env)
+            except _MISTAKES as error:
+                raise type(error)(f"agent {spec.label!r}: {error}") from error
+            except Exception:
+                continue  # A bug of the agent: its episodes will tell.
+
+    def first_move(self, spec: AgentSpec, env: Any) -> Player:
+        """Return an agent that has made a move in an environment, so that it is loaded and compiled."""
+        agent = self.make(spec)
+        env.reset(seed=0)
+        agent.reseed(0)
+        agent.act(env)
+        return agent
 
     def jobs(self, episodes: int) -> list[Job]:
         """Return all there is to play, episode by episode, so that unfinished results are paired too."""

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection
@@ -22,8 +22,8 @@ _CHUNK_SECONDS = 0.5
 _MOST_JOBS = 64
 
 
-class Table:
-    """A place to play at: keeps the environment and the agents between episodes.
+class Room:
+    """Where episodes are played: keeps the environment and the agents between episodes.
 
     Parameters
     ----------
@@ -50,18 +50,13 @@ class Table:
         return Played(row, transitions)
 
     def _agent(self, job: Job) -> Player:
-        """Return an agent that has made a first move, so that loading and compiling are not timed."""
         label = job.agent.label
         if label not in self._agents:
-            agent = self._plan.make(job.agent)
-            self._env.reset(seed=0)
-            agent.reseed(0)
-            agent.act(self._env)
-            self._agents[label] = agent
+            self._agents[label] = self._plan.first_move(job.agent, self._env)
         return self._agents[label]
 
 
-def run(plan: Plan, jobs: Iterable[Job], workers: int = 1) -> Iterator[Played]:
+def run(plan: Plan, jobs: Iterable[Job], workers: int = 1) -> Generator[Played]:
     """Play episodes and yield them as they are finished.
 
     An exception in an agent ends up in the row of its episode. With several workers so does the death of a process: the
@@ -85,9 +80,9 @@ def run(plan: Plan, jobs: Iterable[Job], workers: int = 1) -> Iterator[Played]:
     todo = deque(jobs)
     workers = min(errors.integer("workers", workers, 1, 1024), max(len(todo), 1))
     if workers == 1:
-        table = Table(plan)
+        room = Room(plan)
         while todo:
-            yield table.play(todo.popleft())
+            yield room.play(todo.popleft())
         return
     while todo:
         suspects: list[Job] = []
@@ -144,8 +139,8 @@ def _pool(plan: Plan, workers: int) -> Iterator[ProcessPoolExecutor]:
             pool.submit(os.getpid).result()
         except BrokenProcessPool as error:
             raise RuntimeError(
-                "worker processes cannot start: the plan's make function must be importable, and a script that compares "
-                'needs `if __name__ == "__main__":`; or play with workers=1'
+                "worker processes cannot start: the plan's make function must be importable, and a script needs "
+                '`if __name__ == "__main__":`; or play with workers=1'
             ) from error
         yield pool
     except BaseException:
@@ -166,7 +161,7 @@ def _submitted(pool: ProcessPoolExecutor, jobs: list[Job]) -> Future[list[Played
         return future
 
 
-_tables: list[Table] = []
+_rooms: list[Room] = []
 
 
 def _begin(plan: Plan) -> None:
@@ -174,7 +169,7 @@ def _begin(plan: Plan) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     threading.Thread(target=_follow_parent, daemon=True).start()
-    _tables[:] = [Table(plan)]
+    _rooms[:] = [Room(plan)]
 
 
 def _follow_parent() -> None:
@@ -189,7 +184,7 @@ def _play_some(jobs: list[Job]) -> list[Played]:
     started = monotonic()
     finished: list[Played] = []
     for job in jobs:
-        finished.append(_tables[0].play(job))
+        finished.append(_rooms[0].play(job))
         if monotonic() - started > _CHUNK_SECONDS:
             break
     return finished

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agents import takes_budget
 from mcts_envs.core import errors
 
 _SETTING = re.compile(r"[A-Za-z_]\w*=")
@@ -41,7 +42,7 @@ class AgentSpec:
         return None
 
 
-def value(text: str) -> Any:
+def parse_value(text: str) -> Any:
     """Read the value of a setting: JSON (or Python's True, False, None) where possible, else the text itself."""
     if text in _WORDS:
         return _WORDS[text]
@@ -51,7 +52,7 @@ def value(text: str) -> Any:
         return text
 
 
-def settings(pairs: Sequence[str]) -> dict[str, Any]:
+def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
     """Read ``["key=value", ...]``.
 
     Raises
@@ -66,11 +67,11 @@ def settings(pairs: Sequence[str]) -> dict[str, Any]:
             raise ValueError(f"setting {pair!r} is not of the form key=value")
         if key in result:
             raise ValueError(f"setting {key!r} is given twice: {result[key]!r} and {text!r}")
-        result[key] = value(text)
+        result[key] = parse_value(text)
     return result
 
 
-def budget(text: str | None) -> dict[str, Any]:
+def parse_budget(text: str | None) -> dict[str, Any]:
     """Read a budget for each move, ``simulations=1000``, ``time=0.1`` (seconds) or ``steps=20000`` (of the model).
 
     Returns
@@ -84,7 +85,7 @@ def budget(text: str | None) -> dict[str, Any]:
     ValueError, TypeError
         If there is no such budget, or its value is not a positive number.
     """
-    given = settings(_split(text, ",")) if text else {}
+    given = parse_settings(_split(text, ",")) if text else {}
     for name in given:
         if name not in _BUDGETS:
             raise ValueError(errors.unknown("budget", name, _BUDGETS))
@@ -97,7 +98,7 @@ def budget(text: str | None) -> dict[str, Any]:
     return {_BUDGETS[name]: limit for name, limit in bounded.items()}
 
 
-def agent(text: str, limits: Mapping[str, Any] | None = None) -> AgentSpec:
+def parse_agent(text: str, limits: Mapping[str, Any] | None = None) -> AgentSpec:
     """Read an agent: ``mcts``, ``mcts:simulations=500:c=1.4``, ``sb3:PATH:deterministic=false``.
 
     Parameters
@@ -105,7 +106,7 @@ def agent(text: str, limits: Mapping[str, Any] | None = None) -> AgentSpec:
     text : str
         A name, then settings, separated by colons.
     limits : mapping, optional
-        A :func:`budget` for agents that take one; an agent with a budget of its own keeps to that alone.
+        A budget from :func:`parse_budget` for agents that take one; an agent with one of its own keeps to that alone.
 
     Raises
     ------
@@ -119,13 +120,13 @@ def agent(text: str, limits: Mapping[str, Any] | None = None) -> AgentSpec:
     name = ":".join(parts[:count])
     if not name or _SETTING.match(name):
         raise ValueError(f"agent {text!r} has no name; write for example mcts:simulations=500")
-    own = settings(parts[count:])
-    if limits and _takes_budget(name) and not own.keys() & set(_BUDGETS.values()):
+    own = parse_settings(parts[count:])
+    if limits and takes_budget(name) and not own.keys() & set(_BUDGETS.values()):
         own = {**limits, **own}
     return AgentSpec(text.strip(), name, own)
 
 
-def agents(text: str, limits: Mapping[str, Any] | None = None) -> tuple[AgentSpec, ...]:
+def parse_agents(text: str, limits: Mapping[str, Any] | None = None) -> tuple[AgentSpec, ...]:
     """Read several agents, separated by commas.
 
     Raises
@@ -133,7 +134,7 @@ def agents(text: str, limits: Mapping[str, Any] | None = None) -> tuple[AgentSpe
     ValueError
         If one is malformed, or comes twice.
     """
-    specs = tuple(agent(part, limits) for part in _split(text, ",") if part.strip())
+    specs = tuple(parse_agent(part, limits) for part in _split(text, ",") if part.strip())
     if not specs:
         raise ValueError("no agent to compare; write for example random,mcts")
     labels = [spec.label for spec in specs]
@@ -153,9 +154,3 @@ def _split(text: str, separator: str) -> list[str]:
         else:
             parts[-1] += character
     return parts
-
-
-def _takes_budget(name: str) -> bool:
-    import agents
-
-    return bool(agents.takes_budget(name))

@@ -1,12 +1,12 @@
 """Estimates with intervals: win rates, means and paired differences."""
 
 from collections.abc import Sequence
-from math import isclose, nan, sqrt
+from math import nan, sqrt
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 LEVEL = 0.95
 RESAMPLES = 4000
@@ -69,6 +69,8 @@ def bootstrap_mean(values: Values, level: float = LEVEL, resamples: int = RESAMP
     ----------
     B. Efron and R. Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13.
     """
+    from scipy import stats  # Late: it takes a second to load, and workers need no statistics.
+
     _normal_quantile(level)
     sample = np.asarray(values, np.float64)
     if len(sample) < 2:
@@ -140,6 +142,6 @@ def _differences(a: Values, b: Values) -> npt.NDArray[np.float64]:
 
 
 def _normal_quantile(level: float) -> float:
-    if not 0.0 < level < 1.0 or isclose(level, 1.0):
+    if not 0.0 < level < 1.0:
         raise ValueError(f"level {level} is not between 0 and 1; 0.95 is usual")
-    return float(stats.norm.ppf(0.5 + level / 2))
+    return NormalDist().inv_cdf(0.5 + level / 2)

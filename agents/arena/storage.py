@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import Any
 
@@ -14,6 +15,7 @@ from agents.arena.plan import circumstances
 
 EPISODES = "episodes.jsonl"
 TRANSITIONS = "transitions.jsonl"
+_SECONDS_BETWEEN_SYNCS = 0.25
 
 
 def default_folder(configuration: Mapping[str, Any]) -> Path:
@@ -61,14 +63,11 @@ class Results:
             for name in (EPISODES, TRANSITIONS):
                 (folder / name).unlink(missing_ok=True)
         header = {"configuration": json.loads(json.dumps(configuration)), "circumstances": circumstances()}
-        whole = self._read(header["configuration"])
-        self._rows = _opened(folder / EPISODES, whole)
-        if whole == 0:
+        self._rows = _opened(folder / EPISODES, self._read(header["configuration"]))
+        if self._rows.tell() == 0:
             _append(self._rows, json.dumps(header) + "\n")
-        self._moves = None
-        if configuration["record"]:
-            ends = [sum(row.transitions) for row in self.episodes.values() if row.transitions]
-            self._moves = _opened(folder / TRANSITIONS, max(ends, default=0))
+        self._moves = self._open_transitions() if configuration["record"] else None
+        self._synced = 0.0
 
     def __enter__(self) -> "Results":
         return self
@@ -79,10 +78,11 @@ class Results:
         self.close()
 
     def close(self) -> None:
-        """Close the files."""
-        self._rows.close()
-        if self._moves is not None:
-            self._moves.close()
+        """Make sure that everything is on disk, and close the files."""
+        self._sync()
+        for stream in (self._moves, self._rows):
+            if stream is not None:
+                stream.close()
 
     def has(self, job: Job) -> bool:
         """Return whether an episode is there; one that ended in an error is not, and will be tried again."""
@@ -90,7 +90,7 @@ class Results:
         return row is not None and row.error is None
 
     def add(self, played: Played) -> None:
-        """Write a finished episode; when this returns it is on disk."""
+        """Write a finished episode: safe from the end of this process at once, from that of the machine soon."""
         row = played.row
         if self._moves is not None and row.error is None:
             offset = self._moves.tell()
@@ -98,6 +98,23 @@ class Results:
             row.transitions = [offset, self._moves.tell() - offset]
         _append(self._rows, json.dumps(asdict(row)) + "\n")
         self.episodes[row.agent, row.episode] = row
+        if monotonic() - self._synced > _SECONDS_BETWEEN_SYNCS:
+            self._sync()
+
+    def _sync(self) -> None:
+        for stream in (self._moves, self._rows):
+            if stream is not None:
+                os.fsync(stream.fileno())
+        self._synced = monotonic()
+
+    def _open_transitions(self) -> Any:
+        """Open the transitions after the last episode that is whole; episodes that lack theirs are forgotten."""
+        file = self.folder / TRANSITIONS
+        there = file.stat().st_size if file.exists() else 0
+        ends = {key: sum(row.transitions) for key, row in self.episodes.items() if row.transitions}
+        for key in [key for key, end in ends.items() if end > there]:
+            del self.episodes[key]
+        return _opened(file, max((end for end in ends.values() if end <= there), default=0))
 
     def _read(self, configuration: dict[str, Any]) -> int:
         """Read the file of episodes and return how many of its bytes are whole lines."""
@@ -121,11 +138,14 @@ class Results:
 
 
 def _check_same(there: dict[str, Any], here: dict[str, Any], folder: Path) -> None:
-    differing = [key for key in {**there, **here} if there.get(key) != here.get(key)]
-    if differing:
-        differences = "; ".join(f"{key} {json.dumps(there.get(key))}, now {json.dumps(here.get(key))}" for key in differing)
+    differences = [
+        f"{key} {json.dumps(there.get(key))}, now {json.dumps(here.get(key))}"
+        for key in {**there, **here}
+        if there.get(key) != here.get(key)
+    ]
+    if differences:
         raise ValueError(
-            f"{folder} holds results of another configuration: {differences}. "
+            f"{folder} holds results of another configuration: {'; '.join(differences)}. "
             "Choose another folder with --out, or throw them away with --fresh"
         )
 
@@ -146,4 +166,3 @@ def _opened(file: Path, size: int) -> Any:
 def _append(stream: Any, text: str) -> None:
     stream.write(text.encode())
     stream.flush()
-    os.fsync(stream.fileno())

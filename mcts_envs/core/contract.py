@@ -46,7 +46,7 @@ from numba import types
 
 from mcts_envs.core import errors
 from mcts_envs.core.kernel import function_table, interpreted, kernel, slot, word
-from mcts_envs.core.rng import CHANCE, CHANCE_BYTES, combine, seed_stream
+from mcts_envs.core.rng import CHANCE_BYTES, CHANCE_FIELDS, combine, seed_stream
 from mcts_envs.core.typing import Bytes, Floats, Singles
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def state_dtype(layout: list[Any]) -> Any:
     for name, *_ in layout:
         if hasattr(np.recarray, name) or hasattr(np.record, name):
             raise ValueError(f"a state cannot have a field named {name!r}: np.record has it; rename the field")
-    header = [(name, CHANCE.fields[name][0]) for name in CHANCE.names]
+    header = list(CHANCE_FIELDS)
     return np.dtype((np.record, np.dtype(header + layout, align=True)))
 
 

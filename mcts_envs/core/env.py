@@ -50,7 +50,7 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         The settings of the game.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012
     make_game: ClassVar[Callable[..., Game]] = staticmethod(lambda game: game)
 
     def __init__(
@@ -75,7 +75,7 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         self._arguments |= {"render_mode": render_mode, **settings}
 
         self._state = game.new_state()
-        self._memory = memoryview(self._state)
+        self._memory = memoryview(self._state.data)
         self._stream = new_stream(0)
         self._started = self._stale = False
         self._status = TERMINATED

@@ -12,8 +12,10 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     names = sorted(known)
     close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f"; did you mean {close[0]!r}?" if close else ""
-    return f"unknown {kind} {name!r}{hint} Known: {', '.join(names)}" if hint else (
-        f"unknown {kind} {name!r}; known: {', '.join(names)}"
+    return (
+        f"unknown {kind} {name!r}{hint} Known: {', '.join(names)}"
+        if hint
+        else (f"unknown {kind} {name!r}; known: {', '.join(names)}")
     )
 
 

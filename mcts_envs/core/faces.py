@@ -55,7 +55,7 @@ def check_render_mode(render_mode: str | None, modes: list[str]) -> None:
         raise ValueError(errors.unknown("render mode", render_mode, modes))
 
 
-def observation_space(game: Game) -> spaces.Box:
+def observation_space(game: Game) -> Any:
     """Return the space of a player's observations."""
     return spaces.Box(game.observation_low, game.observation_high, game.observation_shape, np.float32)
 
@@ -80,7 +80,9 @@ def checked_action(action: Any, game: Game, legal: Ints) -> int:
     try:
         number = action.__index__()
     except (AttributeError, TypeError):
-        raise TypeError(f"action {action!r} is {type(action).__name__}, not an integer; legal now: {some(legal)}") from None
+        raise TypeError(
+            f"action {action!r} is {type(action).__name__}, not an integer; legal now: {some(legal)}"
+        ) from None
     if not 0 <= number < game.actions:
         raise ValueError(f"action {number} is outside Discrete({game.actions}); legal now: {some(legal)}")
     return int(number)

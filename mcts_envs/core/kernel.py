@@ -16,7 +16,7 @@ import types as python_types
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
@@ -49,10 +49,10 @@ def kernel(signature: Any = None) -> Callable[[Function], Function]:
             _announce(directory, function.__module__)
             previous, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(directory)
             try:
-                compiled: Function = numba.njit(signature, cache=True, nogil=True, error_model="numpy")(function)
+                compiled = numba.njit(signature, cache=True, nogil=True, error_model="numpy")(function)
             finally:
                 numba.config.CACHE_DIR = previous
-        return compiled
+        return cast(Function, compiled)
 
     return decorate
 
@@ -109,7 +109,11 @@ def _cache_directory(source: Path) -> Path:
 
 
 def _cache_root() -> Path:
-    for variable, below in (("MCTS_ENVS_CACHE_DIR", ""), ("XDG_CACHE_HOME", "mcts_envs"), ("LOCALAPPDATA", "mcts_envs")):
+    for variable, below in (
+        ("MCTS_ENVS_CACHE_DIR", ""),
+        ("XDG_CACHE_HOME", "mcts_envs"),
+        ("LOCALAPPDATA", "mcts_envs"),
+    ):
         if value := os.environ.get(variable):
             return Path(value) / below
     return Path.home() / ".cache" / "mcts_envs"

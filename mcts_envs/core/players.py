@@ -26,7 +26,7 @@ PLAY = types.int64(TABLE, BYTES, types.int64, INTS, FLOATS, BYTES)
 def play_random(functions: Any, state: Bytes, player: int, actions: Ints, weights: Floats, stream: Bytes) -> int:
     """Choose uniformly among the legal actions."""
     count = legal_of(functions)(state, player, actions)
-    return np.int64(actions[below(stream, count)])
+    return int(actions[below(stream, count)])
 
 
 @kernel(PLAY)

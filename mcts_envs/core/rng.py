@@ -12,9 +12,8 @@ from mcts_envs.core.kernel import kernel, record, word
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 MAX_DICE = 23
-CHANCE = np.dtype(
-    (np.record, np.dtype([("stream", "u8"), ("dice_left", "u1"), ("dice", "u1", MAX_DICE)], align=True))
-)
+CHANCE_FIELDS = [("stream", "u8"), ("dice_left", "u1"), ("dice", "u1", MAX_DICE)]
+CHANCE = np.dtype((np.record, np.dtype(CHANCE_FIELDS, align=True)))
 CHANCE_BYTES = CHANCE.itemsize
 
 _BYTES = types.uint8[::1]
@@ -74,15 +73,15 @@ def _forced(state: Bytes) -> int:
     chance.dice_left -= np.uint8(1)
     for i in range(np.int64(chance.dice_left)):
         chance.dice[i] = chance.dice[i + 1]
-    return die
+    return int(die)
 
 
 @kernel(types.int64(_BYTES, types.int64))
 def below(state: Bytes, bound: int) -> int:
     """Return a uniform integer in ``0 .. bound - 1``; a forced die counts modulo ``bound``."""
     if state[8] != 0:
-        return np.int64(_forced(state) % bound)
-    return np.int64(((draw(state) >> np.uint64(33)) * np.uint64(bound)) >> np.uint64(31))
+        return int(_forced(state) % bound)
+    return int(np.int64(((draw(state) >> np.uint64(33)) * np.uint64(bound)) >> np.uint64(31)))
 
 
 @kernel(types.boolean(_BYTES, types.float64))
@@ -90,7 +89,7 @@ def coin(state: Bytes, probability: float) -> bool:
     """Return True with the given probability; a forced die is True unless it is 0."""
     if state[8] != 0:
         return _forced(state) != 0
-    return np.float64(draw(state) >> np.uint64(11)) * 1.1102230246251565e-16 < probability
+    return bool(np.float64(draw(state) >> np.uint64(11)) * 1.1102230246251565e-16 < probability)
 
 
 @kernel(types.int64(_BYTES, types.float64[::1], types.int64))
@@ -119,7 +118,7 @@ def choose_among(state: Bytes, weights: Floats, items: Ints, count: int) -> int:
     for i in range(count):
         total += weights[items[i]]
     if total <= 0.0 or state[8] != 0:
-        return np.int64(items[below(state, count)])
+        return int(items[below(state, count)])
     point = np.float64(draw(state) >> np.uint64(11)) * 1.1102230246251565e-16 * total
     last = items[0]
     for i in range(count):
@@ -128,7 +127,7 @@ def choose_among(state: Bytes, weights: Floats, items: Ints, count: int) -> int:
             point -= weights[last]
             if point < 0.0:
                 break
-    return np.int64(last)
+    return int(last)
 
 
 def new_stream(seed: int) -> Bytes:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 from numba import types
 
 from mcts_envs.core.contract import (
@@ -84,4 +83,4 @@ def look(functions: Any, state: Bytes, seat: int, legal: Ints, mask: Masks, out:
         for i in range(legal_of(functions)(state, seat, legal)):
             mask[legal[i]] = 1
     observe_of(functions)(state, seat, out)
-    return np.int64(status_of(functions)(state, seat))
+    return int(status_of(functions)(state, seat))

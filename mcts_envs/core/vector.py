@@ -295,5 +295,7 @@ def vectorized(env_class: type[GameEnv]) -> type[GameVectorEnv]:
     """Return the batched face of an environment class."""
     name = f"{env_class.__name__}Vector"
     return type(
-        name, (GameVectorEnv,), {"env_class": env_class, "__module__": env_class.__module__, "__doc__": env_class.__doc__}
+        name,
+        (GameVectorEnv,),
+        {"env_class": env_class, "__module__": env_class.__module__, "__doc__": env_class.__doc__},
     )

@@ -178,7 +178,7 @@ def _judge(state):
 
 
 @kernel()
-def _tick(state, action, may_plant, moving):
+def tick(state, action, may_plant, moving):
     """Play all phases of a step but the clock; return the reward."""
     s = record(state, STATE)
     reward = _plant(state, action) if may_plant else 0.0
@@ -190,7 +190,8 @@ def _tick(state, action, may_plant, moving):
 
 
 @kernel()
-def _advance_clock(state):
+def advance_clock(state):
+    """Let a step pass: the limit may be reached, and the next plant coin is drawn."""
     s = record(state, STATE)
     s.t += 1
     if s.end == ONGOING and s.max_steps > 0 and s.t >= s.max_steps:
@@ -199,7 +200,8 @@ def _advance_clock(state):
 
 
 @kernel()
-def _free_cells(state, actions):
+def free_cells(state, actions):
+    """List the empty cells; return how many there are."""
     s = record(state, STATE)
     columns = np.int64(s.columns)
     count = 0
@@ -257,31 +259,9 @@ def active(state):
 def legal(state, player, actions):
     """Any empty cell when a plant may be planted; the last action, doing nothing, always."""
     s = record(state, STATE)
-    count = _free_cells(state, actions) if s.can_plant else 0
+    count = free_cells(state, actions) if s.can_plant else 0
     actions[count] = np.int64(s.rows) * np.int64(s.columns)
     return count + 1
-
-
-@kernel(LEGAL)
-def legal_plants(state, player, actions):
-    """Only empty cells when a plant may be planted and one is left; else doing nothing."""
-    s = record(state, STATE)
-    count = _free_cells(state, actions) if s.can_plant else 0
-    if count == 0:
-        actions[0] = np.int64(s.rows) * np.int64(s.columns)
-        count = 1
-    return count
-
-
-@kernel(LEGAL)
-def legal_cells(state, player, actions):
-    """Empty cells, whatever the plant coin says; doing nothing if there are none."""
-    count = _free_cells(state, actions)
-    if count == 0:
-        s = record(state, STATE)
-        actions[0] = np.int64(s.rows) * np.int64(s.columns)
-        count = 1
-    return count
 
 
 @kernel(STEP)
@@ -290,28 +270,8 @@ def step(state, actions, rewards):
     s = record(state, STATE)
     rewards[0] = 0.0
     if s.end == ONGOING:
-        rewards[0] = _tick(state, actions[0], s.can_plant != 0, coin(state, s.p_move))
-        _advance_clock(state)
-
-
-@kernel(STEP)
-def step_worst_case(state, actions, rewards):
-    """A step in which the zombies are certain to move."""
-    s = record(state, STATE)
-    rewards[0] = 0.0
-    if s.end == ONGOING:
-        rewards[0] = _tick(state, actions[0], s.can_plant != 0, True)
-        _advance_clock(state)
-
-
-@kernel(STEP)
-def step_frozen_clock(state, actions, rewards):
-    """The step of the paper's tree: zombies certain to move, a plant whatever the coin says, the clock standing still."""
-    s = record(state, STATE)
-    rewards[0] = 0.0
-    if s.end == ONGOING:
-        rewards[0] = _tick(state, actions[0], True, True)
-        s.can_plant = coin(state, s.p_plant)
+        rewards[0] = tick(state, actions[0], s.can_plant != 0, coin(state, s.p_move))
+        advance_clock(state)
 
 
 @kernel(STATUS)
@@ -329,9 +289,9 @@ def outcome(state, points):
     points[0] = 1.0 if record(state, STATE).end == WON else 0.0
 
 
-@kernel(KEY)
-def key_board(state, observer):
-    """Hash of the lanes alone: the clock and the coin are not distinguished."""
+@kernel(types.uint64(BYTES))
+def lanes_key(state):
+    """Hash of the lanes alone."""
     s = record(state, STATE)
     hashed = np.uint64(0x452821E638D01377)
     for lane in range(s.rows):
@@ -342,7 +302,7 @@ def key_board(state, observer):
 @kernel(KEY)
 def key(state, observer):
     """Hash of clock, plant coin and lanes."""
-    return combine(word(state, _CLOCK_WORD), key_board(state, observer))
+    return combine(word(state, _CLOCK_WORD), lanes_key(state))
 
 
 @kernel(OBSERVE)

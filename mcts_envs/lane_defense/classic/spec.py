@@ -9,7 +9,7 @@ from mcts_envs.core.contract import Game, blank
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import record
 from mcts_envs.core.vector import vectorized
-from mcts_envs.lane_defense.classic import draw, rules, scripted
+from mcts_envs.lane_defense.classic import draw, models, rules, scripted
 
 
 def lane_defense(
@@ -79,18 +79,21 @@ def lane_defense(
 
 
 def _variants(rows: int, columns: int) -> dict[str, dict[str, Any]]:
+    tree = {"legal": models.legal_cells, "key": models.key_board}
     return {
         "planes": {"observe": rules.observe_planes, "observation_shape": (6, rows, columns)},
         "bare_lanes": {"advise": scripted.advise_bare_lanes},
-        "worst_case": {"step": rules.step_worst_case},
-        "planting": {"legal": rules.legal_plants},
-        "worst_case_planting": {"step": rules.step_worst_case, "legal": rules.legal_plants},
-        "frozen_clock": {"step": rules.step_frozen_clock, "legal": rules.legal_cells, "key": rules.key_board},
+        "worst_case": {"step": models.step_worst_case},
+        "planting": {"legal": models.legal_plants},
+        "worst_case_planting": {"step": models.step_worst_case, "legal": models.legal_plants},
+        "frozen_clock": {"step": models.step_frozen_clock, **tree},
+        "frozen_clock_sampled": {"step": models.step_frozen_clock_sampled, **tree},
+        "always_planting": {"step": models.step_always_planting, **tree},
     }
 
 
 def _presets(cells: int) -> dict[str, dict[str, Any]]:
-    """The paper's agent: k_max simulations, of which the first only creates the root, c = 10, and d = 20 in its programs."""
+    """The paper's agent: c = 10, d = 20 in its programs, k_max simulations of which the first only makes the root."""
     paper = {
         "agent": "mcts",
         "simulations": 19 if cells <= 9 else 149,
@@ -137,7 +140,9 @@ def place(state: Any, position: Any) -> None:
     if s.max_steps and t >= s.max_steps:
         raise ValueError(f"position['t'] {t} is not below max_steps {s.max_steps}: the game is already over")
     if t > s.night and max(cells) <= rules.PLANT:
-        raise ValueError(f"position: t {t} is after the night ({s.night}) and no zombie is left: the game is already won")
+        raise ValueError(
+            f"position: t {t} is after the night ({s.night}) and no zombie is left: the game is already won"
+        )
     can_plant = errors.flag("position['can_plant']", position["can_plant"])
     s.lanes[:] = 0
     for cell, code in enumerate(cells):

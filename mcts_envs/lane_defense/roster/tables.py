@@ -127,7 +127,7 @@ class Wave:
         errors.integer("wave: flag", self.flag, 0, BYTE)
         if isinstance(self.mix, str) or not isinstance(self.mix, Sequence):
             raise TypeError(f"wave: mix {self.mix!r} is not a list with one weight for each kind of zombie")
-        if not any([errors.integer("wave: weight in mix", weight, 0, BYTE) for weight in self.mix]):
+        if not sum(errors.integer("wave: weight in mix", weight, 0, BYTE) for weight in self.mix):
             raise ValueError(f"wave: mix {list(self.mix)!r} has no weight above 0; at least one kind must enter")
 
 

@@ -1,0 +1,53 @@
+# make compare   set up, then the main job: planners against a trained policy on 10x10 lane defense
+# make test      set up, then every test that CI runs (at most 10 minutes)
+# make test-all  the longer checks too
+# make lint      format, style, types and import arrows
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+RL = $(VENV)/.installed-rl
+TEST = $(VENV)/.installed-test
+MINIMUM = $(VENV)/gymnasium-1.2.2
+
+.PHONY: compare test test-all test-minimum lint clean
+
+compare: $(RL)
+	$(BIN)/python scripts/compare.py LaneDefense10x10-v0 --agents random,scripted,mcts_paper,mcts,ppo --episodes 100 --plot results/compare.png
+
+test: lint $(TEST)
+	$(BIN)/python -m pytest -m "not slow"
+	$(MAKE) test-minimum
+
+test-all: lint $(TEST)
+	$(BIN)/python -m pytest
+	$(MAKE) test-minimum
+
+# The faces once more on the oldest Gymnasium that is supported, laid over the newest.
+test-minimum: $(TEST) $(MINIMUM)
+	PYTHONPATH=$(MINIMUM) $(BIN)/python -m pytest -m "not slow" tests/test_env.py tests/test_vector.py tests/test_multi.py
+
+lint: $(TEST)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	PYTHONPATH=. $(BIN)/lint-imports --no-cache
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(RL): pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[rl,plots]"
+	touch $@
+
+$(TEST): $(RL)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]"
+	touch $@
+
+$(MINIMUM): $(TEST)
+	$(BIN)/python -m pip install --quiet --no-deps --target $@ gymnasium==1.2.2
+	touch $@
+
+clean:
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache results runs

@@ -1,0 +1,82 @@
+"""Comparing agents from start to end: play what is missing, keep it, sum it up."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from time import monotonic
+
+from agents.arena.plan import Plan
+from agents.arena.report import Report, report
+from agents.arena.runner import run
+from agents.arena.storage import Results, default_folder
+from mcts_envs.core import errors
+
+_QUICK_RESAMPLES = 300
+_SECONDS_BETWEEN_VIEWS = 0.5
+
+
+def compare(
+    plan: Plan,
+    episodes: int = 100,
+    *,
+    workers: int = 1,
+    folder: Path | None = None,
+    fresh: bool = False,
+    watch: Callable[[Report], None] | None = None,
+) -> Report:
+    """Let agents play the same episodes, and report.
+
+    Episodes that are in the folder already are not played again, so that the same call goes on after an interruption,
+    and more episodes of the same plan can be added later. Ctrl-C ends the playing and reports what there is.
+
+    Parameters
+    ----------
+    plan : Plan
+    episodes : int
+        For each agent.
+    workers : int
+        Processes to play in.
+    folder : Path, optional
+        Of the results; by default one below ``results/`` that is named after the plan.
+    fresh : bool
+        Throw away what is there.
+    watch : callable, optional
+        Is given a report, with rough bootstrap intervals, about twice a second.
+
+    Returns
+    -------
+    Report
+        ``finished`` says whether everything has been played.
+
+    Raises
+    ------
+    ValueError, TypeError, ImportError, OSError
+        If something is wrong with the plan or with the folder. Nothing has been played then.
+    """
+    errors.integer("episodes", episodes, 1, 10**9)
+    errors.integer("workers", workers, 1, 1024)
+    plan.check()
+    discount = plan.make_env().unwrapped.game.discount
+    configuration = plan.configuration()
+    folder = folder or default_folder(configuration)
+    due = _clock()
+    with Results(folder, configuration, fresh) as results:
+        missing = [job for job in plan.jobs(episodes) if not results.has(job)]
+        try:
+            with closing(run(plan, missing, workers)) as playing:
+                for played in playing:
+                    results.add(played)
+                    if watch is not None and next(due):
+                        watch(report(plan, folder, results.episodes, episodes, workers, discount, _QUICK_RESAMPLES))
+        except KeyboardInterrupt:
+            pass
+        return report(plan, folder, results.episodes, episodes, workers, discount)
+
+
+def _clock() -> Iterator[bool]:
+    """Say again and again whether it is time for another view."""
+    last = 0.0
+    while True:
+        now = monotonic()
+        yield now - last > _SECONDS_BETWEEN_VIEWS
+        last = now if now - last > _SECONDS_BETWEEN_VIEWS else last

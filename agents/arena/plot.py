@@ -1,0 +1,45 @@
+"""A report as a picture."""
+
+from pathlib import Path
+
+from agents.arena.report import Report
+from agents.arena.statistics import LEVEL
+
+
+def plot(report: Report, file: Path) -> None:
+    """Draw win rates with their intervals, a row for each agent; the name of the file says the format (``.png``).
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    ValueError
+        If matplotlib does not know the format.
+    """
+    try:
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import PercentFormatter
+    except ImportError as error:
+        raise ImportError('a plot needs matplotlib: pip install "mcts-envs[plots]"') from error
+    shown = [s for s in report.summaries if s.games]
+    figure = Figure(figsize=(7.0, 1.3 + 0.45 * len(shown)), layout="constrained")
+    axes = figure.add_subplot()
+    for row, summary in enumerate(shown):
+        value, low, high = summary.win_rate
+        axes.errorbar(
+            value, row, xerr=[[value - low], [high - value]], fmt="o", color="#1f5f8b", capsize=4, elinewidth=2, ms=7
+        )
+        axes.annotate(f"{value:.1%}", (value, row), (0, 8), textcoords="offset points", ha="center", fontsize=9)
+    axes.set_yticks(range(len(shown)), [s.agent for s in shown])
+    axes.set_ylim(len(shown) - 0.5, -0.6)
+    axes.set_xlim(-0.02, 1.02)
+    axes.xaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.grid(axis="x", color="0.88")
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    fewest = min((s.games for s in shown), default=0)
+    axes.set_xlabel(f"win rate with {LEVEL:.0%} interval, at least {fewest} episodes each")
+    axes.set_title(report.plan.id, loc="left", fontsize=11)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(file, dpi=150)

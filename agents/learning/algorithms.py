@@ -1,0 +1,71 @@
+"""The learning algorithms by name."""
+
+import contextlib
+import importlib
+import inspect
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from mcts_envs.core import errors
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+
+ALGORITHMS = {
+    "a2c": "stable_baselines3:A2C",
+    "dqn": "stable_baselines3:DQN",
+    "maskable_ppo": "sb3_contrib:MaskablePPO",
+    "ppo": "stable_baselines3:PPO",
+    "qrdqn": "sb3_contrib:QRDQN",
+    "trpo": "sb3_contrib:TRPO",
+}
+"""Algorithms whose policies can be loaded; the module is imported when one is used."""
+
+TRAINED = ("maskable_ppo", "ppo")
+"""Algorithms for which there are hyper-parameters to train with."""
+
+EXTRA = 'pip install "mcts-envs[rl]"'
+
+
+def algorithm_class(name: str) -> "type[BaseAlgorithm]":
+    """Return the class of an algorithm.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+    ImportError
+        If the library that has it is not installed.
+    """
+    if name not in ALGORITHMS:
+        raise ValueError(errors.unknown("algorithm", name, ALGORITHMS))
+    module, attribute = ALGORITHMS[name].split(":")
+    try:
+        found: type[BaseAlgorithm] = getattr(importlib.import_module(module), attribute)
+    except ImportError as error:
+        raise ImportError(f"{name} needs {module}, which is not installed; get it with: {EXTRA}") from error
+    return found
+
+
+def parameters_of(name: str) -> set[str]:
+    """Return the names of an algorithm's hyper-parameters."""
+    reserved: set[str] = {"self", "env", "seed", "device", "verbose", "tensorboard_log", "_init_setup_model"}
+    return {*inspect.signature(algorithm_class(name).__init__).parameters} - reserved
+
+
+def takes_masks(model: Any) -> bool:
+    """Say whether a model's policy wants to know which actions are legal."""
+    return "action_masks" in inspect.signature(model.predict).parameters
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep PyTorch to one thread: a second gains nothing on small networks, and costs much on a busy machine."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,112 @@
+"""``check_game``: whether a game keeps every law, for the games of this package and for anybody's own."""
+
+import pickle
+import warnings
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from mcts_envs.core.contract import Game
+from mcts_envs.core.env import GameEnv
+from mcts_envs.core.laws import LAWS, require, sample
+
+
+def check_game(
+    game: Any, *, episodes: int = 3, max_steps: int = 10_000, seed: int = 0, faces: bool = True, **settings: Any
+) -> None:
+    """Check every law of the contract.
+
+    Parameters
+    ----------
+    game : str, Game or GameEnv class
+        An environment id, or a game that is not registered.
+    episodes : int
+        Episodes of random play on which the laws are tried.
+    max_steps : int
+        Steps within which an episode must end.
+    seed : int
+        Seed of the first episode.
+    faces : bool
+        Also run the environments through Gymnasium's ``check_env``, through Stable-Baselines3's if it is installed,
+        and those for several players through PettingZoo's tests, with warnings as errors.
+    **settings
+        Settings of the game, where ``game`` is an id or a class.
+
+    Raises
+    ------
+    LawBroken
+        With the name of the law and what was seen.
+    """
+    env_class, settings = _environment(game, settings)
+    env = env_class(**settings)
+    played = sample(env.game, episodes, max_steps, seed)
+    for law in LAWS:
+        law(env.game, played)
+    snapshots_come_back(env, seed)
+    if faces:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", message="First-class function type feature")
+            _check_single(env_class, settings, env.game.players)
+            if env.game.players > 1:
+                _check_multi(env_class, settings)
+
+
+def _environment(game: Any, settings: dict[str, Any]) -> tuple[type[GameEnv], dict[str, Any]]:
+    if isinstance(game, Game):
+        return GameEnv, {"game": game, **settings}
+    if isinstance(game, str):
+        env = gymnasium.make(game, **settings).unwrapped
+        if not isinstance(env, GameEnv):
+            raise TypeError(f"{game} is {type(env).__name__}, no environment of mcts_envs")
+        assert env.spec is not None
+        return type(env), {**gymnasium.spec(game).kwargs, **settings}
+    if isinstance(game, type) and issubclass(game, GameEnv):
+        return game, settings
+    raise TypeError(f"cannot check {game!r}; give an environment id, a Game, or a subclass of GameEnv")
+
+
+def snapshots_come_back(env: GameEnv, seed: int) -> None:
+    """Snapshots are hashable, comparable and picklable, and bring back the game with all its chance."""
+    law = "snapshots come back"
+    env.reset(seed=seed)
+    snapshot = env.clone_state()
+    require(pickle.loads(pickle.dumps(snapshot)) == snapshot, law, "a pickled snapshot differs")
+    require(hash(snapshot) == hash(env.clone_state()), law, "two snapshots of one state differ")
+    futures = []
+    for _ in range(2):
+        env.restore_state(snapshot)
+        futures.append(_future(env, seed))
+    require(futures[0] == futures[1], law, "two restores of one snapshot led to different games")
+
+
+def _future(env: GameEnv, seed: int) -> list[Any]:
+    rng, future = np.random.default_rng(seed), []
+    while len(legal := env.legal_actions()):
+        observation, reward, terminated, truncated, _ = env.step(rng.choice(legal))
+        future.append((observation.tobytes(), reward, terminated, truncated))
+    return [*future, env.clone_state()]
+
+
+def _check_single(env_class: type[GameEnv], settings: dict[str, Any], players: int) -> None:
+    from gymnasium.utils.env_checker import check_env
+
+    for seat in range(players):
+        check_env(env_class(**{**settings, "seat": seat}), skip_render_check=True, skip_close_check=True)
+        try:
+            from stable_baselines3.common.env_checker import check_env as check_sb3
+        except ImportError:
+            continue
+        check_sb3(env_class(**{**settings, "seat": seat}), skip_render_check=True)
+
+
+def _check_multi(env_class: type[GameEnv], settings: dict[str, Any]) -> None:
+    from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
+
+    from mcts_envs.core.multi import GameAECEnv, parallel
+
+    api_test(GameAECEnv(env_class, **settings), num_cycles=200)
+    seed_test(lambda: GameAECEnv(env_class, **settings), num_cycles=50)
+    parallel_api_test(parallel(env_class, **settings), num_cycles=200)
+    parallel_seed_test(lambda: parallel(env_class, **settings), num_cycles=50)

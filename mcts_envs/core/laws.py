@@ -1,0 +1,289 @@
+"""The laws of the contract, one function each, on kernels alone.
+
+A law takes a game and a :class:`Sample` of its states and raises :class:`LawBroken`.
+"""
+
+import json
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mcts_envs.core.contract import EVERYTHING, RUNNING, SIGNATURES, TRUNCATED, Game
+from mcts_envs.core.place import placed, position_of, take_over
+from mcts_envs.core.rng import CHANCE_BYTES
+from mcts_envs.core.typing import Bytes, Floats, Ints
+
+
+class LawBroken(AssertionError):
+    """A game does something that the contract forbids."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Episodes of random play.
+
+    Attributes
+    ----------
+    seeds : list of int
+        Seed of each episode.
+    choices : list of list of int64 arrays [P]
+        The actions of each step.
+    states : list of uint8 arrays
+        States in which somebody is to choose.
+    ends : list of uint8 arrays
+        Final states.
+    """
+
+    seeds: list[int]
+    choices: list[list[Ints]]
+    states: list[Bytes]
+    ends: list[Bytes]
+
+
+def require(condition: Any, law: str, message: str) -> None:
+    """Raise :class:`LawBroken` unless the condition holds."""
+    if not condition:
+        raise LawBroken(f"{law}: {message}")
+
+
+def legal_actions(game: Game, state: Bytes, player: int) -> Ints:
+    """Return the legal actions [k] of an active player."""
+    actions = np.full(game.actions, -1, np.int64)
+    return actions[: game.legal(state, player, actions)]
+
+
+def active_players(game: Game, state: Bytes) -> list[int]:
+    """Return the players who are to choose now."""
+    bits = game.active(state)
+    return [player for player in range(game.players) if bits >> player & 1]
+
+
+def sample(game: Game, episodes: int, max_steps: int, seed: int) -> Sample:
+    """Play episodes uniformly at random.
+
+    Raises
+    ------
+    LawBroken
+        If one does not end within ``max_steps``, or somebody who is to choose has no legal action.
+    """
+    rng = np.random.default_rng(seed)
+    result = Sample([], [], [], [])
+    for episode in range(episodes):
+        state, choices = game.new_state(), []
+        result.seeds.append(seed + episode)
+        game.reset(state, np.uint64(seed + episode))
+        rewards = np.zeros(game.players)
+        while players := active_players(game, state):
+            require(len(choices) < max_steps, "games end", f"one was not over after {max_steps} steps of random play")
+            result.states.append(state.copy())
+            actions = np.zeros(game.players, np.int64)
+            for player in players:
+                legal = legal_actions(game, state, player)
+                require(len(legal), "someone who is to choose can", f"player {player} has no legal action")
+                actions[player] = rng.choice(legal)
+            choices.append(actions)
+            game.step(state, actions, rewards)
+        result.choices.append(choices)
+        result.ends.append(state)
+    return result
+
+
+def stepped(game: Game, state: Bytes, actions: Ints) -> tuple[Bytes, Floats]:
+    """Return a copy of a state after a step, and the rewards."""
+    after, rewards = state.copy(), np.zeros(game.players)
+    game.step(after, actions, rewards)
+    return after, rewards
+
+
+def some_choice(game: Game, state: Bytes) -> Ints:
+    """Return the last legal action of every active player [P]."""
+    actions = np.zeros(game.players, np.int64)
+    for player in active_players(game, state):
+        actions[player] = legal_actions(game, state, player)[-1]
+    return actions
+
+
+def signatures(game: Game, sample: Sample) -> None:
+    """Every kernel has the signature of the contract, in the game and in its variants."""
+    for owner in (game, *(game.variant(name) for name in game.variants)):
+        for name, signature in SIGNATURES.items():
+            function = getattr(owner, name)
+            found = getattr(function, "nopython_signatures", [signature])
+            require(
+                found == [signature], "signatures", f"{name} is {found}, not {signature}: use @kernel({name.upper()})"
+            )
+
+
+def same_seed_same_game(game: Game, sample: Sample) -> None:
+    """Seed and actions decide everything, and a reset leaves nothing of the game before."""
+    for seed, choices, end in zip(sample.seeds, sample.choices, sample.ends, strict=True):
+        state, rewards = sample.ends[0].copy(), np.zeros(game.players)
+        game.reset(state, np.uint64(seed))
+        for actions in choices:
+            game.step(state, actions, rewards)
+        require(np.array_equal(state, end), "same seed, same game", f"seed {seed} ended differently the second time")
+
+
+def copies_are_independent(game: Game, sample: Sample) -> None:
+    """Stepping a copy leaves the source as it was, and two copies have the same future."""
+    for state in sample.states:
+        before, actions = state.copy(), some_choice(game, state)
+        first, first_rewards = stepped(game, state, actions)
+        second, second_rewards = stepped(game, state, actions)
+        require(np.array_equal(state, before), "copies are independent", "stepping a copy changed the source")
+        same = np.array_equal(first, second) and np.array_equal(first_rewards, second_rewards)
+        require(same, "copies are independent", "the same actions on two copies gave different futures")
+
+
+def legal_actions_are_sound(game: Game, sample: Sample) -> None:
+    """Legal actions are distinct and in range; any action in range is survived."""
+    for state in sample.states:
+        for player in active_players(game, state):
+            legal = legal_actions(game, state, player)
+            in_range = legal.min() >= 0 and legal.max() < game.actions and len(set(legal.tolist())) == len(legal)
+            require(
+                in_range, "legal actions", f"player {player} has {legal}, not distinct and in 0 .. {game.actions - 1}"
+            )
+            for action in {0, game.actions // 2, game.actions - 1}:
+                actions = some_choice(game, state)
+                actions[player] = action
+                _, rewards = stepped(game, state, actions)
+                require(np.isfinite(rewards).all(), "rewards", f"action {action} gave {rewards}")
+
+
+def chance_is_redrawn_and_nothing_known(game: Game, sample: Sample) -> None:
+    """``determinize`` changes nothing that the observer knows, and empties the forced dice; keys leave both out."""
+    law = "no clairvoyance"
+    for number, state in enumerate(sample.states):
+        forced = state.copy()
+        forced[8:11] = (2, 1, 1)
+        for player in (EVERYTHING, *active_players(game, state)):
+            require(game.key(forced, player) == game.key(state, player), law, "the key depends on forced dice")
+            redrawn = forced.copy()
+            game.determinize(redrawn, player, np.uint64(2**63 + number))
+            require(redrawn[8] == 0, law, "determinize leaves forced dice in the queue")
+            require(not np.array_equal(redrawn[:8], state[:8]), law, "determinize leaves the random stream as it was")
+            require(game.key(redrawn, player) == game.key(state, player), law, f"player {player}'s key changed")
+            if player == EVERYTHING:
+                continue
+            same = np.array_equal(legal_actions(game, redrawn, player), legal_actions(game, state, player))
+            require(same, law, f"player {player}'s legal actions changed")
+            require(
+                np.array_equal(seen(game, redrawn, player), seen(game, state, player)), law, "the observation changed"
+            )
+
+
+def seen(game: Game, state: Bytes, player: int) -> Any:
+    """Return a player's observation."""
+    out = np.full(int(np.prod(game.observation_shape)), np.nan, np.float32)
+    game.observe(state, player, out)
+    return out
+
+
+def observations_are_in_their_space(game: Game, sample: Sample) -> None:
+    """Observations are complete, finite and within their bounds, in the game and in its variants."""
+    for owner in (game, *(game.variant(name) for name in game.variants)):
+        for state in (*sample.states[::5], *sample.ends):
+            for player in range(game.players):
+                out = seen(owner, state, player)
+                inside = (out >= owner.observation_low).all() and (out <= owner.observation_high).all()
+                require(inside, "observations", f"{out} of player {player} leaves its bounds or has gaps")
+
+
+def heuristics_are_finite(game: Game, sample: Sample) -> None:
+    """``evaluate`` is finite; ``advise`` is finite and not negative."""
+    for state in sample.states:
+        values = np.full(game.players, np.nan)
+        game.evaluate(state, values)
+        require(np.isfinite(values).all(), "evaluate", f"gave {values}")
+        for player in active_players(game, state):
+            weights = np.full(game.actions, np.nan)
+            game.advise(state, player, weights)
+            require((weights >= 0).all() and np.isfinite(weights).all(), "advise", f"gave {weights}")
+
+
+def the_end_is_absorbing(game: Game, sample: Sample) -> None:
+    """After the end nothing happens and nothing is paid, to a player whose own end came early as well."""
+    for seed, choices, end in zip(sample.seeds, sample.choices, sample.ends, strict=True):
+        state = game.new_state()
+        game.reset(state, np.uint64(seed))
+        over = np.zeros(game.players, np.bool_)
+        for actions in choices:
+            rewards = np.zeros(game.players)
+            game.step(state, actions, rewards)
+            require(
+                not rewards[over].any(), "the end is paid once", f"rewards {rewards} for players who had ended: {over}"
+            )
+            over = np.array([game.status(state, player) != RUNNING for player in range(game.players)])
+        require(over.all(), "the end", f"nobody is to choose, but only these have ended: {over}")
+        after, rewards = stepped(game, end, np.zeros(game.players, np.int64))
+        require(np.array_equal(after, end), "the end is absorbing", "a step after the end changed the state")
+        require(not rewards.any(), "the end is absorbing", f"a step after the end paid {rewards}")
+        points = rewards.copy()
+        game.outcome(end, points)
+        require((points >= 0).all() and (points <= 1).all(), "outcome", f"points {points} are not in [0, 1]")
+        require(all(0 <= game.status(end, p) <= TRUNCATED for p in range(game.players)), "status", "unknown value")
+
+
+def positions_come_back(game: Game, sample: Sample) -> None:
+    """A position is JSON-able and sets up the same state, but for chance."""
+    if game.position is None:
+        return
+    for state in sample.states:
+        position = json.loads(json.dumps(position_of(game, state)))
+        again = state.copy()
+        take_over(again, placed(game, position))
+        same = np.array_equal(again[CHANCE_BYTES:], state[CHANCE_BYTES:])
+        require(same, "positions come back", f"reset from {position} gave another state")
+
+
+def compiled_equals_interpreted(game: Game, sample: Sample) -> None:
+    """Compiled and interpreted kernels give the same bytes and numbers, and overflow nowhere."""
+    plain, law = game.interpreted(), "compiled equals interpreted"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for seed, choices in zip(sample.seeds, sample.choices, strict=True):
+            state, other = game.new_state(), game.new_state()
+            game.reset(state, np.uint64(seed))
+            plain.reset(other, np.uint64(seed))
+            for actions in choices:
+                require(np.array_equal(state, other), law, f"states differ in the episode with seed {seed}")
+                _compare_readers(game, plain, state, law)
+                state, rewards = stepped(game, state, actions)
+                other, other_rewards = stepped(plain, other, actions)
+                require(np.array_equal(rewards, other_rewards), law, f"step paid {rewards} and {other_rewards}")
+
+
+def _compare_readers(game: Game, plain: Game, state: Bytes, law: str) -> None:
+    require(game.active(state) == plain.active(state), law, "active differs")
+    values, others = np.zeros(game.players), np.zeros(game.players)
+    game.evaluate(state, values)
+    plain.evaluate(state, others)
+    require(np.array_equal(values, others), law, f"evaluate gave {values} and {others}")
+    for player in active_players(game, state):
+        same = np.array_equal(legal_actions(game, state, player), legal_actions(plain, state, player))
+        require(same, law, "legal differs")
+        require(game.key(state, player) == plain.key(state, player), law, "key differs")
+        require(np.array_equal(seen(game, state, player), seen(plain, state, player)), law, "observe differs")
+        weights, theirs = np.zeros(game.actions), np.zeros(game.actions)
+        game.advise(state, player, weights)
+        plain.advise(state, player, theirs)
+        require(np.array_equal(weights, theirs), law, "advise differs")
+
+
+LAWS: tuple[Callable[[Game, Sample], None], ...] = (
+    signatures,
+    same_seed_same_game,
+    copies_are_independent,
+    legal_actions_are_sound,
+    chance_is_redrawn_and_nothing_known,
+    observations_are_in_their_space,
+    heuristics_are_finite,
+    the_end_is_absorbing,
+    positions_come_back,
+    compiled_equals_interpreted,
+)
+"""Every law on kernels, cheapest first."""

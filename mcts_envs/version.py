@@ -1,0 +1,3 @@
+"""Version of the two packages."""
+
+__version__ = "0.1.0"

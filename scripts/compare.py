@@ -1,0 +1,72 @@
+"""Compare agents: the same episodes for all, over several processes, with intervals.
+
+    python scripts/compare.py LaneDefense3x3-v0 --agents random,scripted,mcts --budget simulations=1000 --episodes 200
+
+The same command goes on after an interruption; a larger --episodes adds to what is there.
+"""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import gymnasium
+import typer
+from rich.console import Console
+from rich.live import Live
+
+from agents.arena import Plan, Report, compare, parse_agents, parse_budget, parse_settings
+from agents.arena.plot import plot
+from agents.arena.table import render, write_markdown
+
+_PLAIN_WIDTH = 160
+_MISTAKES = (ValueError, TypeError, ImportError, OSError, gymnasium.error.Error)
+
+
+def main(
+    environment: Annotated[str, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/.")],
+    agents: Annotated[str, typer.Option(help="For example random,mcts:c=1.4,sb3:PATH:deterministic=false.")],
+    episodes: Annotated[int, typer.Option(help="Episodes for each agent.")] = 100,
+    seed: Annotated[int, typer.Option(help="Where all randomness comes from.")] = 0,
+    budget: Annotated[
+        str | None, typer.Option(help="For a move: simulations=1000, time=0.1 (seconds), steps=20000 (of the model).")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Processes; 0: one for each core.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder of the results; by default named after the plan.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Throw away what is there.")] = False,
+    record: Annotated[bool, typer.Option("--record", help="Keep states, actions and rewards of all moves.")] = False,
+    picture: Annotated[Path | None, typer.Option("--plot", help="Draw win rates to this file (win_rates.png).")] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
+    ] = None,
+) -> None:
+    """Compare agents in an environment."""
+    console = Console(width=None if Console().is_terminal else _PLAIN_WIDTH)
+    try:
+        limits = parse_budget(budget)
+        plan = Plan(environment, parse_agents(agents, limits), parse_settings(setting or []), seed, limits, record)
+        with Live(console=console, auto_refresh=False, transient=True) as live:
+
+            def watch(report: Report) -> None:
+                if console.is_terminal:
+                    live.update(render(report), refresh=True)
+
+            processes = workers or os.cpu_count() or 1
+            report = compare(plan, episodes, workers=processes, folder=out, fresh=fresh, watch=watch)
+    except _MISTAKES as error:
+        typer.secho(f"error: {error}", err=True, fg="red")
+        raise typer.Exit(2) from error
+    console.print(render(report))
+    write_markdown(report, report.folder / "report.md")
+    console.print(f"results: {report.folder}", highlight=False, soft_wrap=True)
+    if picture is not None:
+        plot(report, picture)
+        console.print(f"picture: {picture}", highlight=False, soft_wrap=True)
+    if not report.finished:
+        console.print("interrupted; the same command goes on from here", style="yellow")
+        raise typer.Exit(130)
+    if report.failed:
+        console.print("the same command tries the episodes that ended in an error once more", style="yellow")
+
+
+if __name__ == "__main__":
+    typer.run(main)

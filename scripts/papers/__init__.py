@@ -1,0 +1,1 @@
+"""The published results of each source document, and how they are run here."""

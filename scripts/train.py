@@ -1,0 +1,82 @@
+"""Train a policy with Stable-Baselines3 or sb3-contrib.
+
+python scripts/train.py LaneDefense10x10-v0 --algo ppo --minutes 10
+python scripts/train.py LaneDefense10x10-v0 --resume runs/LaneDefense10x10-v0/ppo-0/ppo.zip --timesteps 8000000
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from agents.learning.evaluation import evaluate
+from agents.learning.training import train
+
+
+def main(
+    environment: Annotated[str, typer.Argument(help="Environment id, with or without mcts_envs/.")],
+    algo: Annotated[str | None, typer.Option(help="ppo (default) or maskable_ppo.")] = None,
+    timesteps: Annotated[int | None, typer.Option(help="Steps in all; default: the hyper-parameter file's.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="Time limit; whichever comes first.")] = None,
+    seed: Annotated[int, typer.Option(help="Same seed, same policy.")] = 0,
+    n_envs: Annotated[int | None, typer.Option(help="Environments in the batch.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder; default: runs/ENVIRONMENT/ALGO-SEED, or that of --resume.")
+    ] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Setting of the environment, key=value.")] = None,
+    parameters: Annotated[list[str] | None, typer.Option("--param", help="Hyper-parameter, key=value.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Policy or checkpoint to go on from.")] = None,
+    checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 500_000,
+    games: Annotated[int, typer.Option(help="Games to evaluate the policy with afterwards.")] = 1000,
+) -> None:
+    """Train a policy; Ctrl-C ends early and saves it."""
+    try:
+        result = train(
+            environment,
+            algo,
+            out=out or folder(environment, f"{algo or 'ppo'}-{seed}", resume),
+            timesteps=timesteps,
+            minutes=minutes,
+            seed=seed,
+            n_envs=n_envs,
+            settings=pairs(settings) if settings else None,
+            changes=pairs(parameters or []),
+            resume=resume,
+            checkpoint_every=checkpoint_every,
+            progress=sys.stderr.isatty(),
+        )
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(2) from None
+    end = "interrupted after" if result.interrupted else "trained for"
+    typer.echo(f"{end} {result.timesteps:,} steps, {result.seconds:.0f} s; saved {result.path}")
+    if games and not result.interrupted:
+        found = evaluate(result.path, games)
+        typer.echo(f"won {found.wins} of {found.games} games ({found.wins / found.games:.1%})")
+
+
+def folder(environment: str, name: str, resume: Path | None) -> Path:
+    """Return where the policy goes: a folder of its own, or that of the training to go on with."""
+    if resume is None:
+        return Path("runs") / environment.split("/")[-1] / name
+    return resume.parent.parent if resume.parent.name == "checkpoints" else resume.parent
+
+
+def pairs(given: list[str]) -> dict[str, Any]:
+    """Return ``key=value`` texts as a dictionary; values are JSON where they can be."""
+    found: dict[str, Any] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"{text!r} is not key=value")
+        try:
+            found[key] = json.loads(value)
+        except ValueError:
+            found[key] = value
+    return found
+
+
+if __name__ == "__main__":
+    typer.run(main)

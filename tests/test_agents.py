@@ -1,0 +1,129 @@
+"""Agents by name, bound to environments, and in Stable-Baselines3's evaluation."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import agents
+import mcts_envs
+
+ID = "mcts_envs/LaneDefense3x3-v0"
+
+
+def wins(agent, env, games):
+    """Return the share of games won; the i-th game and the agent are seeded with i."""
+    won = 0
+    for seed in range(games):
+        env.reset(seed=seed)
+        agent.reseed(seed)
+        over = False
+        while not over:
+            _, _, terminated, truncated, info = env.step(agent.act(env))
+            over = terminated or truncated
+        won += info["is_success"]
+    return won / games
+
+
+@pytest.mark.parametrize("name", ["random", "scripted", "one_step", "flat_mc", "mcts", "mcts_paper", "mcts_text"])
+@pytest.mark.parametrize("id", [ID, "mcts_envs/LaneDefense10x10-v0"])
+def test_every_agent_plays_legally_and_repeatably(name, id):
+    def game():
+        env = gym.make(id, illegal="raise")
+        agent = agents.make(name, seed=5)
+        env.reset(seed=1)
+        actions = []
+        over = False
+        while not over:
+            actions.append(agent.act(env))
+            _, _, terminated, truncated, _ = env.step(actions[-1])
+            over = terminated or truncated
+        return actions
+
+    assert game() == game()
+
+
+@pytest.mark.parametrize("name", ["random", "scripted", "one_step", "mcts"])
+def test_agents_play_the_richer_game(name):
+    env = gym.make("mcts_envs/LaneDefense5x9-v0", illegal="raise")
+    agent = agents.make(name, **({"simulations": 20} if name == "mcts" else {}))
+    env.reset(seed=0)
+    for _ in range(30):
+        _, _, terminated, _, _ = env.step(agent.act(env))
+        if terminated:
+            break
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "games", "published"),
+    [
+        ("mcts_paper", 3, 1500, 0.419),
+        ("mcts_text", 3, 1500, 0.384),
+        ("mcts_paper", 10, 200, 0.958),
+        ("mcts_text", 10, 200, 0.748),
+    ],
+)
+def test_the_papers_agent_wins_as_often_as_published(name, size, games, published):
+    env = gym.make(f"mcts_envs/LaneDefense{size}x{size}-v0", first_plant_guaranteed=False)
+    error = (published * (1 - published) / games) ** 0.5
+    assert wins(agents.make(name), env, games) == pytest.approx(published, abs=4 * error + 0.01)
+
+
+def test_search_beats_chance_and_flat_search():
+    env = gym.make(ID)
+    rates = {name: wins(agents.make(name), env, 200) for name in ("random", "one_step", "mcts")}
+    assert rates["mcts"] > 0.55
+    assert rates["random"] < 0.25
+
+
+def test_agents_accept_wrapped_environments_and_views():
+    env = gym.wrappers.FlattenObservation(gym.make(ID))
+    env.reset(seed=3)
+    choices = {agents.make("mcts", simulations=200).act(e) for e in (env, env.unwrapped, env.unwrapped.view())}
+    assert len(choices) == 1
+
+
+def test_agents_refuse_what_they_cannot_look_into():
+    env = gym.make("CartPole-v1")
+    with pytest.raises(TypeError, match=r"CartPoleEnv has no view\(\)"):
+        agents.make("random").act(env)
+
+
+class TestPredict:
+    def test_unbound(self):
+        with pytest.raises(RuntimeError, match="bind"):
+            agents.make("mcts").predict(np.zeros(38, np.float32))
+
+    def test_single_and_batch(self):
+        env = gym.make(ID)
+        observation, _ = env.reset(seed=3)
+        agent = agents.make("mcts", simulations=100).bind(env)
+        action, state = agent.predict(observation)
+        assert action.shape == ()
+        assert state is None
+        actions, _ = agent.predict(observation[None])
+        assert actions.shape == (1,)
+
+    def test_observation_of_another_environment(self):
+        env, other = gym.make(ID), gym.make(ID)
+        env.reset(seed=3)
+        observation, _ = other.reset(seed=4)
+        agent = agents.make("random").bind(env)
+        with pytest.raises(ValueError, match="not that of the bound environment"):
+            agent.predict(observation)
+        with pytest.raises(ValueError, match="2 observations for 1 bound"):
+            agent.predict(np.stack([observation, observation]))
+
+    def test_evaluate_policy(self):
+        evaluation = pytest.importorskip("stable_baselines3.common.evaluation")
+        monitor = pytest.importorskip("stable_baselines3.common.monitor")
+        env = monitor.Monitor(gym.make(ID))
+        agent = agents.make("mcts", simulations=100).bind(env)
+        returns, lengths = evaluation.evaluate_policy(agent, env, n_eval_episodes=5, return_episode_rewards=True)
+        assert len(returns) == len(lengths) == 5
+
+    def test_evaluate_policy_on_a_batch(self):
+        evaluation = pytest.importorskip("stable_baselines3.common.evaluation")
+        env = mcts_envs.make_sb3_vec_env("LaneDefense3x3-v0", n_envs=4, seed=1)
+        agent = agents.make("scripted").bind(env)
+        returns, _ = evaluation.evaluate_policy(agent, env, n_eval_episodes=200, return_episode_rewards=True)
+        assert np.mean(np.array(returns) > 0) > 0.5

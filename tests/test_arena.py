@@ -1,0 +1,527 @@
+"""Comparisons: statistics, pairing, durability, accidents, and the command."""
+
+import io
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+from rich.console import Console
+from scipy import stats
+
+from agents.arena import AgentSpec, Plan, compare, parse_agent, parse_agents, parse_budget, parse_settings
+from agents.arena.episode import Episode, seeds
+from agents.arena.plot import plot
+from agents.arena.report import Report, report
+from agents.arena.runner import run
+from agents.arena.statistics import bootstrap_mean, paired_difference, paired_rates, wilson
+from agents.arena.storage import EPISODES, TRANSITIONS, default_folder
+from agents.arena.table import render
+from mcts_envs.core.players import BuiltIn
+
+ROOT = Path(__file__).resolve().parents[1]
+ID = "LaneDefense3x3-v0"
+
+
+class Fake(BuiltIn):
+    """A player with an accident in episodes whose agent seed is divisible by 5."""
+
+    def __init__(self, base: str = "random", accident: str = "", pause: float = 0.0) -> None:
+        super().__init__(base)
+        self.accident, self.pause, self.moves, self.unlucky = accident, pause, 0, False
+
+    def reseed(self, seed: int) -> None:
+        super().reseed(seed)
+        self.moves, self.unlucky = 0, seed > 0 and seed % 5 == 0
+
+    def act(self, env: object) -> int:
+        self.moves += 1
+        time.sleep(self.pause)
+        if self.unlucky and self.moves == 2:
+            if self.accident == "raise":
+                raise RuntimeError("the agent broke")
+            if self.accident == "die":
+                os._exit(3)
+        return super().act(env)
+
+
+def make_fake(spec: AgentSpec) -> Fake:
+    return Fake(**spec.settings)
+
+
+def fakes(*texts: str, **more: object) -> Plan:
+    specs = tuple(parse_agent(text) for text in texts)
+    return Plan(ID, specs, make=make_fake, **more)  # type: ignore[arg-type]
+
+
+TWO = ("random:base=random", "scripted:base=scripted")
+
+
+def figures(result: Report) -> list[object]:
+    """Everything in a report that does not depend on the clock."""
+    found = [(s.agent, s.games, s.errors, s.win_rate, s.mean_return, s.length) for s in result.summaries]
+    return [*found, *result.differences]
+
+
+def rows_of(folder: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (folder / EPISODES).read_text().splitlines()[1:]]
+
+
+# Statistics
+
+
+@pytest.mark.parametrize(
+    ("wins", "games", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson_gives_newcombes_published_intervals(wins: int, games: int, low: float, high: float) -> None:
+    """R. G. Newcombe (1998), Statistics in Medicine 17, table I, method 3."""
+    estimate = wilson(wins, games)
+    assert estimate == pytest.approx((wins / games, low, high), abs=5e-5)
+
+
+def test_wilson_agrees_with_scipy_and_takes_ties() -> None:
+    for wins, games, level in [(0, 1, 0.95), (1, 1, 0.95), (7, 10, 0.9), (333, 1000, 0.99)]:
+        expected = stats.binomtest(wins, games).proportion_ci(level, method="wilson")
+        assert wilson(wins, games, level)[1:] == pytest.approx((expected.low, expected.high))
+    assert wilson(2, 10).low < wilson(2.5, 10).low < wilson(3, 10).low
+    assert all(math.isnan(part) for part in wilson(0, 0))
+
+
+@pytest.mark.parametrize("call", [lambda: wilson(3, 2), lambda: wilson(-1, 2), lambda: wilson(1, 2, 95)])
+def test_wilson_refuses_nonsense(call: object) -> None:
+    with pytest.raises(ValueError, match=r"outside|between"):
+        call()  # type: ignore[operator]
+
+
+def test_bootstrap_mean_is_near_the_t_interval_and_repeatable() -> None:
+    sample = np.random.default_rng(1).normal(10.0, 3.0, 400)
+    expected = stats.t.interval(0.95, 399, sample.mean(), stats.sem(sample))
+    estimate = bootstrap_mean(sample)
+    assert estimate.value == pytest.approx(sample.mean())
+    assert estimate[1:] == pytest.approx(expected, abs=0.05)
+    assert estimate == bootstrap_mean(sample)
+    assert bootstrap_mean([2.0, 2.0, 2.0]) == (2.0, 2.0, 2.0)
+    assert bootstrap_mean([2.0]).value == 2.0
+    assert math.isnan(bootstrap_mean([2.0]).low)
+    assert math.isnan(bootstrap_mean([]).value)
+
+
+def test_paired_differences_use_the_pairs() -> None:
+    common = np.random.default_rng(2).normal(0.0, 100.0, 200)
+    estimate = paired_difference(common + 1.0, common)
+    assert estimate == pytest.approx((1.0, 1.0, 1.0))
+    with pytest.raises(ValueError, match="pairs"):
+        paired_difference([1.0], [1.0, 2.0])
+
+
+def test_paired_rates_are_bonett_and_prices() -> None:
+    """By hand: 40 pairs, 12 won by the first alone, 3 by the second alone."""
+    a, b = np.zeros(40), np.zeros(40)
+    a[:12], b[12:15] = 1.0, 1.0
+    first, second = 13 / 42, 4 / 42
+    half = 1.959964 * math.sqrt((first + second - (first - second) ** 2) / 42)
+    assert paired_rates(a, b) == pytest.approx((9 / 40, first - second - half, first - second + half))
+    assert paired_rates(np.ones(5), np.zeros(5)).low < 0.5
+
+
+def test_paired_rates_cover() -> None:
+    rng = np.random.default_rng(3)
+    covered = 0
+    for _ in range(600):
+        luck = rng.random(30)
+        a, b = (luck < 0.7).astype(float), (np.where(rng.random(30) < 0.5, luck, rng.random(30)) < 0.4).astype(float)
+        estimate = paired_rates(a, b)
+        covered += estimate.low <= 0.3 <= estimate.high
+    assert covered / 600 > 0.92
+
+
+# What people write
+
+
+def test_agents_are_read() -> None:
+    assert parse_agent("mcts").settings == {}
+    text = "mcts:simulations=500:c=1.4:closed_loop=true:model=worst_case:horizon=None"
+    spec = parse_agent(text)
+    assert (spec.name, spec.label) == ("mcts", text)
+    expected = {"simulations": 500, "c": 1.4, "closed_loop": True, "model": "worst_case", "horizon": None}
+    assert spec.settings == expected
+    assert parse_agent("sb3:C:/runs/a.zip:deterministic=False") == AgentSpec(
+        "sb3:C:/runs/a.zip:deterministic=False", "sb3:C:/runs/a.zip", {"deterministic": False}
+    )
+    two = parse_agents("random, mcts:weights=[1,2]:c=2")
+    assert [spec.label for spec in two] == ["random", "mcts:weights=[1,2]:c=2"]
+    assert two[1].settings == {"weights": [1, 2], "c": 2}
+
+
+def test_budgets_are_given_to_those_who_take_one() -> None:
+    limits = parse_budget("simulations=1000,time=0.1")
+    assert limits == {"simulations": 1000, "time_limit": 0.1}
+    assert parse_budget("steps=20000") == {"max_steps": 20000}
+    assert parse_budget(None) == {}
+    assert parse_agent("mcts:c=2", limits).settings == {"c": 2, **limits}
+    assert parse_agent("mcts:max_steps=7", limits).settings == {"max_steps": 7}
+    assert parse_agent("random", limits).settings == {}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: parse_agents(""), "no agent"),
+        (lambda: parse_agents("random,mcts,random"), "'random' is there twice"),
+        (lambda: parse_agent("c=1"), "no name"),
+        (lambda: parse_budget("sims=3"), "did you mean 'simulations'"),
+        (lambda: parse_budget("simulations=0"), r"simulations 0 is outside \[1"),
+        (lambda: parse_budget("time=-1"), "time -1.0 is outside"),
+        (lambda: parse_settings(["night"]), "key=value"),
+        (lambda: parse_settings(["night=3", "night=4"]), "twice"),
+    ],
+)
+def test_mistakes_are_named(call: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        (Plan(ID, parse_agents("mtcs")), "did you mean 'mcts'"),
+        (Plan(ID, parse_agents("mcts:cc=3")), "'mcts' has no setting 'cc'"),
+        (Plan(ID, parse_agents("sb3:nothing_here")), "nothing_here"),
+        (Plan("LaneDefense33-v0", parse_agents("random")), "did you mean 'mcts_envs/LaneDefense3x3-v0'"),
+        (Plan(ID, parse_agents("random"), {"nigt": 3}), "did you mean 'night'"),
+        (Plan("CartPole-v1", parse_agents("random")), "mcts_envs.core"),
+        (Plan(ID, parse_agents("random"), seed=-1), "seed -1 is outside"),
+    ],
+)
+def test_mistakes_in_a_plan_are_found_before_anything_is_played(plan: Plan, message: str, tmp_path: Path) -> None:
+    with pytest.raises((ValueError, TypeError, OSError), match=message):
+        compare(plan, 5, folder=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+# Playing
+
+
+def test_pairs_have_the_same_randomness() -> None:
+    plan = fakes("a:base=random", "b:base=random", "c:base=scripted")
+    played = {(p.row.agent, p.row.episode): p.row for p in run(plan, plan.jobs(20))}
+    for episode in range(20):
+        a, b, c = (played[next(s.label for s in plan.agents if s.name == name), episode] for name in "abc")
+        assert (a.seed, a.agent_seed) == (c.seed, c.agent_seed)
+        assert (a.outcome, a.episode_return, a.length) == (b.outcome, b.episode_return, b.length)
+    assert len({row.seed for row in played.values()}) == 20
+    assert seeds(0, 1) != seeds(1, 0)
+
+
+def test_an_episode_can_be_played_again_by_hand() -> None:
+    plan = fakes(*TWO, seed=7)
+    row = next(iter(run(plan, plan.jobs(1)))).row
+    env, player = gymnasium.make(f"mcts_envs/{ID}"), BuiltIn("random")
+    _, info = env.reset(seed=row.seed)
+    player.reseed(row.agent_seed)
+    total, discounted, length, decisions, over = 0.0, 0.0, 0, 0, False
+    while not over:
+        decisions += info["action_mask"].sum() > 1
+        _, reward, terminated, truncated, info = env.step(player.act(env))
+        total, discounted, length = total + reward, discounted + 0.95**length * reward, length + 1
+        over = terminated or truncated
+    assert (row.episode_return, row.length, row.decisions) == (total, length, decisions)
+    assert row.discounted_return == pytest.approx(discounted)
+    assert (row.outcome, row.is_success) == (info["outcome"], info["is_success"])
+
+
+def test_a_search_is_measured_where_there_was_a_choice() -> None:
+    plan = Plan(ID, parse_agents("mcts", {"simulations": 30}))
+    row = next(iter(run(plan, plan.jobs(1)))).row
+    assert row.simulations == 30 * row.decisions
+    assert row.model_steps >= row.simulations - row.decisions
+    assert row.seconds > 0
+
+
+def test_one_process_or_two_give_the_same(tmp_path: Path) -> None:
+    plan = fakes(*TWO)
+    one = compare(plan, 60, folder=tmp_path / "one")
+    two = compare(plan, 60, workers=2, folder=tmp_path / "two")
+    assert one.finished
+    assert two.finished
+    assert figures(one) == figures(two)
+    assert [s.games for s in one.summaries] == [60, 60]
+    assert one.differences[0].pairs == 60
+    assert one.differences[0].win_rate.low > 0
+
+
+# Accidents
+
+
+def test_an_exception_is_recorded_and_left_out(tmp_path: Path) -> None:
+    plan = fakes("good:base=random", "bad:base=random:accident=raise", record=True)
+    result = compare(plan, 20, folder=tmp_path)
+    good, bad = result.summaries
+    unlucky = [episode for episode in range(20) if seeds(0, episode)[1] % 5 == 0]
+    assert result.finished
+    assert len(unlucky) == bad.errors > 0
+    assert (good.games, bad.games) == (20, 20 - len(unlucky))
+    assert result.differences[0].pairs == bad.games
+    assert result.differences[0].win_rate.value == 0.0
+    assert [row.episode for row in result.failed] == unlucky
+    error = result.failed[0].error
+    assert error is not None
+    assert (error["type"], error["message"]) == ("RuntimeError", "the agent broke")
+    assert "raise RuntimeError" in error["traceback"]
+    again = compare(plan, 20, folder=tmp_path)
+    assert figures(again) == figures(result)
+    assert len(rows_of(tmp_path)) == 40 + len(unlucky)
+
+
+def test_a_dying_worker_is_survived(tmp_path: Path) -> None:
+    deadly, harmless, seed = "x:base=random:accident=die", "y:base=random", 6
+    result = compare(fakes(deadly, harmless, seed=seed), 4, workers=2, folder=tmp_path)
+    assert [episode for episode in range(4) if seeds(seed, episode)[1] % 5 == 0] == [1]
+    assert [(row.agent, row.episode) for row in result.failed] == [(deadly, 1)]
+    error = result.failed[0].error
+    assert error is not None
+    assert error["type"] == "BrokenProcessPool"
+    assert [(s.games, s.errors) for s in result.summaries] == [(3, 1), (4, 0)]
+
+
+def test_workers_that_cannot_start_say_why() -> None:
+    plan = Plan(ID, (parse_agent("x"), parse_agent("y")), make=_unimportable())
+    with pytest.raises((RuntimeError, AttributeError), match=r"import|pickle|local"):
+        list(run(plan, plan.jobs(3), workers=2))
+
+
+def _unimportable() -> object:
+    def make(spec: AgentSpec) -> BuiltIn:
+        return BuiltIn("random")
+
+    return make
+
+
+# Results on disk
+
+
+def test_an_interrupted_comparison_goes_on(tmp_path: Path) -> None:
+    plan = fakes(*TWO, record=True)
+    whole = compare(plan, 30, folder=tmp_path / "whole")
+    interrupted = compare(plan, 30, folder=tmp_path / "cut", watch=interrupt)
+    assert not interrupted.finished
+    assert 0 < len(rows_of(tmp_path / "cut")) < 60
+    resumed = compare(plan, 30, folder=tmp_path / "cut")
+    assert resumed.finished
+    assert figures(resumed) == figures(whole)
+    texts = [(tmp_path / name / TRANSITIONS).read_text() for name in ("whole", "cut")]
+    assert texts[0] == texts[1]
+
+
+def interrupt(found: Report) -> None:
+    raise KeyboardInterrupt
+
+
+def test_torn_lines_are_dropped(tmp_path: Path) -> None:
+    plan = fakes(*TWO, record=True)
+    whole = compare(plan, 10, folder=tmp_path)
+    transitions = (tmp_path / TRANSITIONS).read_text()
+    for name in (EPISODES, TRANSITIONS):
+        content = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(content[:-40])
+    assert figures(compare(plan, 10, folder=tmp_path)) == figures(whole)
+    assert (tmp_path / TRANSITIONS).read_text() == transitions
+    (tmp_path / EPISODES).write_bytes((tmp_path / EPISODES).read_bytes()[:30])
+    assert figures(compare(plan, 10, folder=tmp_path)) == figures(whole)
+
+
+def test_lost_transitions_are_played_again(tmp_path: Path) -> None:
+    plan = fakes(*TWO, record=True)
+    compare(plan, 10, folder=tmp_path)
+    transitions = (tmp_path / TRANSITIONS).read_text()
+    (tmp_path / TRANSITIONS).write_text(transitions[: len(transitions) // 2])
+    compare(plan, 10, folder=tmp_path)
+    assert (tmp_path / TRANSITIONS).read_text() == transitions
+
+
+def test_another_configuration_is_refused(tmp_path: Path) -> None:
+    compare(fakes(*TWO), 3, folder=tmp_path)
+    before = (tmp_path / EPISODES).read_bytes()
+    with pytest.raises(ValueError, match=r"seed 0, now 1\. Choose another folder with --out, .* --fresh"):
+        compare(fakes(*TWO, seed=1), 3, folder=tmp_path)
+    with pytest.raises(ValueError, match=r"settings \{\}, now \{\"night\": 3\}"):
+        compare(fakes(*TWO, settings={"night": 3}), 3, folder=tmp_path)
+    assert (tmp_path / EPISODES).read_bytes() == before
+    assert compare(fakes(*TWO, seed=1), 3, folder=tmp_path, fresh=True).finished
+    lines = (tmp_path / EPISODES).read_text().splitlines()
+    lines[2] = lines[2][:20]
+    (tmp_path / EPISODES).write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match="line 3, is not what a comparison writes"):
+        compare(fakes(*TWO, seed=1), 3, folder=tmp_path)
+
+
+def test_episodes_can_be_added_and_fewer_shown(tmp_path: Path) -> None:
+    plan = fakes(*TWO)
+    few = compare(plan, 5, folder=tmp_path)
+    first = (tmp_path / EPISODES).read_bytes()
+    assert compare(plan, 12, folder=tmp_path).summaries[0].games == 12
+    assert (tmp_path / EPISODES).read_bytes().startswith(first)
+    assert figures(compare(plan, 5, folder=tmp_path)) == figures(few)
+
+
+def test_a_retrained_policy_is_another_configuration(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.zip"
+    policy.write_bytes(b"one")
+    plan = Plan(ID, (parse_agent(f"sb3:{tmp_path}/policy"),))
+    before = plan.configuration()
+    policy.write_bytes(b"two")
+    assert default_folder(plan.configuration()) != default_folder(before)
+    assert default_folder(before).parent == Path("results")
+
+
+def test_recorded_transitions_replay(tmp_path: Path) -> None:
+    compare(fakes(*TWO, record=True), 6, folder=tmp_path)
+    moves = [json.loads(line) for line in (tmp_path / TRANSITIONS).read_text().splitlines()]
+    env = gymnasium.make(f"mcts_envs/{ID}")
+    for move, following in zip(moves, [*moves[1:], None], strict=True):
+        env.reset(seed=0, options={"position": move["state"]})
+        assert env.unwrapped.position() == move["state"]
+        assert env.unwrapped.action_masks()[move["action"]]
+        if not move["terminated"]:
+            assert following is not None
+            assert following["state"] == move["next_state"]
+    content = (tmp_path / TRANSITIONS).read_bytes()
+    for row in rows_of(tmp_path):
+        offset, size = row["transitions"]  # type: ignore[misc]
+        mine = [json.loads(line) for line in content[offset : offset + size].splitlines()]
+        assert {(move["agent"], move["episode"]) for move in mine} == {(row["agent"], row["episode"])}
+        assert [move["step"] for move in mine] == list(range(row["length"]))  # type: ignore[call-overload]
+        assert sum(move["reward"] for move in mine) == pytest.approx(row["episode_return"])
+
+
+# Reports
+
+
+def test_the_best_agent_is_compared_with_all(tmp_path: Path) -> None:
+    rows = {}
+    for label, points in (("a", 0.0), ("b", 1.0), ("c", 0.5)):
+        for episode in range(4):
+            rows[label, episode] = Episode(label, episode, 0, 0, outcome=points, discounted_return=10 * points)
+    plan = fakes("a", "b", "c")
+    found = report(plan, tmp_path, rows, 4, 1, 1.0)
+    assert [s.win_rate.value for s in found.summaries] == [0.0, 1.0, 0.5]
+    assert [(d.agent, d.reference, d.win_rate.value) for d in found.differences] == [
+        ("b", "a", 1.0),
+        ("c", "a", 0.5),
+        ("c", "b", -0.5),
+    ]
+    empty = report(plan, tmp_path, {}, 4, 1, 1.0)
+    assert not empty.finished
+    assert math.isnan(empty.summaries[0].win_rate.value)
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_a_table_fits_the_terminal(tmp_path: Path, width: int) -> None:
+    found = compare(fakes("random:base=random", "scripted_with_a_long_name:base=scripted"), 10, folder=tmp_path)
+    console = Console(width=width, file=io.StringIO())
+    console.print(render(found))
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    text = " ".join(map(str.strip, lines))
+    for part in ("random", "scripted", "errors", "discounted by 0.95", "against", "episodes of seed 0"):
+        assert part in text
+
+
+def test_a_plot_is_drawn_or_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = compare(fakes(*TWO), 4, folder=tmp_path)
+    plot(found, tmp_path / "pictures" / "win.png")
+    assert (tmp_path / "pictures" / "win.png").read_bytes().startswith(b"\x89PNG")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match="pip install"):
+        plot(found, tmp_path / "win.png")
+
+
+# The command
+
+
+@contextmanager
+def command(folder: Path, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    line = [sys.executable, str(ROOT / "scripts" / "compare.py"), *arguments]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(line, cwd=folder, env=environment, start_new_session=True, **streams) as process:  # type: ignore[call-overload]
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def finished(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    with command(folder, *arguments) as process:
+        output, complaints = process.communicate(timeout=120)
+        return process.returncode, output, complaints
+
+
+def test_the_command_compares(tmp_path: Path) -> None:
+    line = [ID, "--agents", "random,scripted", "--episodes", "12", "--set", "night=5", "--record", "--plot", "win.png"]
+    status, output, complaints = finished(tmp_path, *line, "--workers", "2")
+    assert status == 0, complaints
+    (folder,) = (tmp_path / "results").iterdir()
+    for text in ("random", "scripted", "win rate", "night=5", "12 episodes of seed 0", "2 processes", folder.name):
+        assert text in output
+    assert {file.name for file in folder.iterdir()} == {EPISODES, TRANSITIONS, "report.md"}
+    assert (tmp_path / "win.png").exists()
+    before = (folder / EPISODES).read_bytes()
+    assert finished(tmp_path, *line, "--workers", "1")[0] == 0
+    assert (folder / EPISODES).read_bytes() == before
+
+
+def test_the_command_names_mistakes(tmp_path: Path) -> None:
+    status, _, complaints = finished(tmp_path, ID, "--agents", "random,mtcs")
+    assert status == 2
+    assert "did you mean 'mcts'" in complaints
+    assert "Traceback" not in complaints
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_the_command_can_be_ended_and_goes_on(tmp_path: Path, number: int, status: int) -> None:
+    line = [ID, "--agents", "scripted,flat_mc:simulations=3000", "--out", "out"]
+    file = tmp_path / "out" / EPISODES
+    with command(tmp_path, *line, "--episodes", "5000", "--workers", "2") as process:
+        deadline = time.monotonic() + 60
+        while not file.exists() or file.read_bytes().count(b"\n") < 4:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        os.kill(process.pid, number)
+        output, complaints = process.communicate(timeout=20)
+        assert process.returncode == status, complaints
+        _wait_until_gone(process.pid)
+    if number == signal.SIGINT:
+        assert "goes on from here" in output
+        assert "Traceback" not in complaints
+    kept = file.read_bytes()
+    kept = kept[: kept.rfind(b"\n") + 1]
+    status, output, complaints = finished(tmp_path, *line, "--episodes", "3", "--workers", "1")
+    assert status == 0, complaints
+    assert file.read_bytes().startswith(kept)
+    assert "+" in output
+
+
+def _wait_until_gone(group: int) -> None:
+    """Wait for every process of a group to end."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    raise AssertionError("workers outlive the command")

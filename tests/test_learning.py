@@ -1,0 +1,418 @@
+"""The batch for Stable-Baselines3, trainings, saved policies, and the policies that come with the package."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+pytest.importorskip("stable_baselines3")
+pytest.importorskip("sb3_contrib")
+
+import sb3_contrib.common.maskable.evaluation as maskable
+from sb3_contrib import MaskablePPO
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.env_checker import check_env
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNormalize
+
+import agents
+import mcts_envs
+from agents.learning import storage
+from agents.learning.algorithms import one_thread
+from agents.learning.evaluation import evaluate
+from agents.learning.hyperparameters import hyperparameters, plain, resolved
+from agents.learning.shipped import FOLDER, shipped, shipped_for
+from agents.learning.training import train
+
+ROOT = Path(__file__).parents[1]
+IDS = ("LaneDefense3x3-v0", "LaneDefense10x10-v0", "LaneDefense5x9-v0")
+SMALL = {"n_steps": 32, "batch_size": 64, "n_epochs": 1, "policy_kwargs": {"net_arch": [8]}}
+
+
+def make(env_id, **settings):
+    return gym.make(f"mcts_envs/{env_id}", **settings)
+
+
+def quick(folder, algorithm="ppo", env_id="LaneDefense3x3-v0", **more):
+    changes = {**SMALL, **more.pop("changes", {})}
+    options = {"timesteps": 1024, "n_envs": 8, "tensorboard": False, "progress": False, "changes": changes, **more}
+    return train(env_id, algorithm, out=folder, **options)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+    return {name: quick(folder / name, name).path for name in ("ppo", "maskable_ppo")}
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    with one_thread():
+        yield
+
+
+# The batch
+
+
+@pytest.mark.parametrize(
+    ("env_id", "settings"), [*((env_id, {}) for env_id in IDS), (IDS[0], {"max_steps": 7, "observation": "planes"})]
+)
+def test_batch_equals_single_environments(env_id, settings):
+    batch = mcts_envs.make_sb3_vec_env(env_id, 3, seed=7, **settings)
+    single = DummyVecEnv([lambda: make(env_id, **settings) for _ in range(3)])
+    single.seed(7)
+    assert np.array_equal(batch.reset(), single.reset())
+    dice, ends, cuts = np.random.default_rng(0), 0, 0
+    for _ in range(300):
+        assert np.array_equal(batch.env_method("action_masks"), single.env_method("action_masks"))
+        actions = dice.integers(batch.action_space.n, size=3)
+        mine, theirs = batch.step(actions), single.step(actions)
+        for a, b in zip(mine[:3], theirs[:3], strict=True):
+            assert a.dtype == b.dtype
+            assert np.array_equal(a, b)
+        for a, b in zip(mine[3], theirs[3], strict=True):
+            episode = a.pop("episode", None)
+            assert a.keys() == b.keys()
+            assert all(type(a[key]) is type(b[key]) and np.array_equal(a[key], b[key]) for key in a)
+            assert (episode is not None) == ("terminal_observation" in b)
+            cuts += a["TimeLimit.truncated"]
+        for a, b in zip(batch.unwrapped.reset_infos, single.reset_infos, strict=True):
+            assert np.array_equal(a["action_mask"], b["action_mask"])
+        ends += mine[2].sum()
+    assert ends > 3
+    assert (cuts > 0) == ("max_steps" in settings)
+
+
+def test_batch_trains_exactly_as_single_environments():
+    options = {"seed": 3, "n_steps": 64, "batch_size": 64, "n_epochs": 1, "device": "cpu"}
+    batch = PPO("MlpPolicy", mcts_envs.make_sb3_vec_env(IDS[0], 4), **options).learn(512)
+    single = PPO("MlpPolicy", DummyVecEnv([lambda: Monitor(make(IDS[0])) for _ in range(4)]), **options).learn(512)
+    for a, b in zip(batch.policy.parameters(), single.policy.parameters(), strict=True):
+        assert np.array_equal(a.detach().numpy(), b.detach().numpy())
+    assert [game["r"] for game in batch.ep_info_buffer] == pytest.approx([game["r"] for game in single.ep_info_buffer])
+    assert list(batch.ep_success_buffer) == list(single.ep_success_buffer)
+    assert {"outcome", "is_success"} <= batch.ep_info_buffer[0].keys()
+
+
+def test_batch_answers_for_each_game():
+    env = mcts_envs.make_sb3_vec_env(IDS[0], 3, seed=1, render_mode="rgb_array")
+    first = env.reset()
+    kept = first.copy()
+    second = env.step(np.array([0, 4, 9]))[0]
+    assert np.array_equal(first, kept)
+    assert not np.shares_memory(first, second)
+    assert env.has_attr("action_masks")
+    assert not env.has_attr("nonsense")
+    for i in range(3):
+        (mask,) = env.env_method("action_masks", indices=i)
+        assert mask.dtype == np.bool_
+        assert np.array_equal(env.get_attr("action_masks", i)[0](), mask)
+        assert np.array_equal(env.view(i).observe(), second[i])
+    assert env.get_attr("game")[1] is env.view(1).game
+    assert env.env_method("position", indices=[2])[0]["t"] == 1
+    assert env.env_is_wrapped(Monitor) == [False] * 3
+    env.set_attr("stage", 5, indices=1)
+    assert env.get_attr("stage", 1) == [5]
+    with pytest.raises(AttributeError, match="is fixed"):
+        env.set_attr("seat", 1)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        env.get_attr("nonsense")
+    assert env.get_images()[0].dtype == np.uint8
+    assert env.render().ndim == 3
+    assert isinstance(mcts_envs.make_sb3_vec_env(IDS[0], render_mode="ansi").env_method("render")[0], str)
+
+
+def test_batch_starts_from_positions():
+    env = mcts_envs.make_sb3_vec_env(IDS[0], 2, seed=1)
+    env.reset()
+    position = {**env.view(0).position(), "t": 3}
+    env.set_options([{}, {"position": position}])
+    assert env.reset()[1, -1] == pytest.approx(3 / 20)
+    assert env.view(0).position()["t"] == 0
+    env.set_options({"position": position})
+    env.reset()
+    assert [env.view(i).position()["t"] for i in range(2)] == [3, 3]
+    env.reset()
+    assert env.view(1).position()["t"] == 0
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_check_env_without_a_warning(env_id):
+    check_env(make(env_id).unwrapped, warn=True, skip_render_check=True)
+
+
+# Training
+
+
+@pytest.mark.parametrize(("algorithm", "cls"), [("ppo", PPO), ("maskable_ppo", MaskablePPO)])
+def test_a_trained_policy_plays(trained, algorithm, cls):
+    path = trained[algorithm]
+    about = json.loads(path.with_suffix(".json").read_text())
+    assert about["environment"] == "mcts_envs/LaneDefense3x3-v0"
+    assert about["timesteps"] == 1024
+    assert about["normalization"]["rewards"]["count"] > 1000
+    env = mcts_envs.make_sb3_vec_env(IDS[0], 4, seed=5)
+    model = cls.load(path)
+    returns = (maskable.evaluate_policy if algorithm == "maskable_ppo" else evaluate_policy)(model, env, 8)
+    agent = agents.make(f"sb3:{path}")
+    env.seed(5)
+    assert evaluate_policy(agent.bind(env), env, 8) != ()
+    single = make(IDS[0], illegal="raise" if algorithm == "maskable_ppo" else "accept")
+    observation, _ = single.reset(seed=1)
+    over = False
+    while not over:
+        action = agent.act(single)
+        masks = {"action_masks": single.unwrapped.action_masks()} if algorithm == "maskable_ppo" else {}
+        assert action == model.predict(observation, deterministic=True, **masks)[0]
+        observation, _, terminated, truncated, _ = single.step(action)
+        over = terminated or truncated
+    assert len(returns) == 2
+
+
+def test_stochastic_play_follows_the_agents_own_seed(trained):
+    view = make(IDS[0])
+    view.reset(seed=0)
+    agent = agents.make(f"sb3:{trained['maskable_ppo']}", deterministic=False, seed=4)
+    first = [agent.act(view) for _ in range(30)]
+    agent.reseed(4)
+    assert [agent.act(view) for _ in range(30)] == first
+    assert len(set(first)) > 1
+    assert set(first) <= set(view.unwrapped.legal_actions())
+
+
+def test_same_seed_same_file(tmp_path, trained):
+    again = quick(tmp_path / "again").path
+    with zipfile.ZipFile(again) as a, zipfile.ZipFile(trained["ppo"]) as b:
+        assert a.read("policy.pth") == b.read("policy.pth")
+        assert "system_info.txt" not in a.namelist()
+        assert str(tmp_path) not in a.read("data").decode()
+
+
+def test_planes_settings_and_normalized_observations(tmp_path):
+    changes = {"normalize": {"norm_obs": True, "norm_reward": False}}
+    path = quick(tmp_path, settings={"observation": "planes", "max_steps": 30}, changes=changes).path
+    env = make(IDS[0])
+    env.reset(seed=2)
+    policy = storage.load(path)
+    planes = make(IDS[0], observation="planes")
+    seen, _ = planes.reset(seed=2)
+    assert agents.make(f"sb3:{path}").act(env) == policy.actions(seen[None])[0]
+    inner = VecNormalize(mcts_envs.make_sb3_vec_env(IDS[0], 1, observation="planes"), norm_reward=False, training=False)
+    storage.restore_normalization(inner, policy.about["normalization"])
+    assert np.allclose(policy._normalized(seen[None]), inner.normalize_obs(seen[None]), atol=1e-6)
+    assert evaluate(path, 10).games == 10
+
+
+def test_interrupted_training_is_saved_and_goes_on(tmp_path, monkeypatch):
+    save = storage.save
+
+    def save_and_stop(model, path, about):
+        if Path(path).parent.name == "checkpoints":
+            os.kill(os.getpid(), signal.SIGTERM)
+        return save(model, path, about)
+
+    monkeypatch.setattr(storage, "save", save_and_stop)
+    before = signal.getsignal(signal.SIGTERM)
+    result = quick(tmp_path, timesteps=4096, checkpoint_every=512)
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert result.interrupted
+    assert 512 <= result.timesteps < 1024
+    monkeypatch.setattr(storage, "save", save)
+    with pytest.raises(FileExistsError, match="another folder"):
+        quick(tmp_path)
+    resumed = quick(tmp_path, resume=tmp_path / "ppo", timesteps=2048)
+    assert resumed.timesteps == 2048
+    assert not resumed.interrupted
+    with pytest.raises(ValueError, match="ask for more"):
+        quick(tmp_path, resume=resumed.path, timesteps=2048)
+    assert storage.load(next((tmp_path / "checkpoints").glob("*.zip"))).about["timesteps"] == 512
+
+
+def test_time_limit(tmp_path):
+    started = time.monotonic()
+    assert not quick(tmp_path, timesteps=10**9, minutes=0.01).interrupted
+    assert time.monotonic() - started < 20
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_command_ends_cleanly_on_ctrl_c(tmp_path):
+    command = [sys.executable, "scripts/train.py", IDS[0], "--out", str(tmp_path), "--param", "n_epochs=1"]
+    command += ["--timesteps", "1000000000", "--checkpoint-every", "4096", "--set", "p_new=0.6"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("checkpoints/*.json")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "interrupted after" in out
+    about = json.loads((tmp_path / "ppo.json").read_text())
+    assert about["settings"] == {"p_new": 0.6}
+    assert about["hyperparameters"]["n_epochs"] == 1
+    assert list((tmp_path / "tensorboard").rglob("events*"))
+
+
+# Hyper-parameters
+
+
+def test_hyperparameters_are_the_zoos():
+    for algorithm in ("ppo", "maskable_ppo"):
+        for env_id in mcts_envs.environment_ids():
+            found = hyperparameters(algorithm, env_id)
+            assert found.normalize == {"norm_obs": False, "norm_reward": True}
+            rate = resolved(found.model)["learning_rate"]
+            assert rate(1.0) > rate(0.5) > rate(0.0) == 0.0
+    assert plain("dict(net_arch=[64, 64], ortho_init=False)") == {"net_arch": [64, 64], "ortho_init": False}
+    assert resolved({"learning_rate": "3e-4"})["learning_rate"] == 3e-4
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: hyperparameters("pppo", "x"), "did you mean 'ppo'"),
+        (lambda: hyperparameters("dqn", "x"), "algorithm to train with 'dqn'"),
+        (lambda: hyperparameters("ppo", "x", {"n_step": 3}), "did you mean 'n_steps'"),
+        (lambda: hyperparameters("ppo", "x", {"normalize": {"norm_observations": True}}), "norm_obs"),
+        (lambda: plain("dict(a=__import__('os'))"), "use a mapping"),
+        (lambda: resolved({"learning_rate": "lin_fast"}), "lin_3e-4"),
+    ],
+)
+def test_wrong_hyperparameters(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# Storage and its errors
+
+
+def test_a_zip_without_sidecar_needs_its_algorithm(tmp_path, trained):
+    path = tmp_path / "mine.zip"
+    path.write_bytes(trained["ppo"].read_bytes())
+    with pytest.raises(ValueError, match="name its algorithm"):
+        agents.make(f"sb3:{path}")
+    env = make(IDS[0])
+    env.reset(seed=0)
+    expected = agents.make(f"sb3:{trained['ppo']}").act(env)
+    assert agents.make(f"sb3:{path}", algorithm="ppo").act(env) == expected
+    with pytest.raises(ValueError, match="no policy of maskable_ppo"):
+        agents.make(f"sb3:{path}", algorithm="maskable_ppo")
+    with pytest.raises(ValueError, match="dqn"):
+        agents.make(f"sb3:{path}", algorithm="dqn")
+    with pytest.raises(ValueError, match="did you mean 'ppo'"):
+        agents.make(f"sb3:{path}", algorithm="pppo")
+
+
+def test_a_policy_without_probabilities(tmp_path):
+    DQN("MlpPolicy", make(IDS[0]), device="cpu", buffer_size=10).save(tmp_path / "q")
+    env = make(IDS[0])
+    env.reset(seed=0)
+    assert agents.make(f"sb3:{tmp_path / 'q'}", algorithm="dqn").act(env) in range(10)
+    with pytest.raises(ValueError, match="no probabilities"):
+        agents.make(f"sb3:{tmp_path / 'q'}", algorithm="dqn", deterministic=False).act(env)
+
+
+def test_wrong_files(tmp_path, trained):
+    with pytest.raises(FileNotFoundError, match=r"there is no policy .*none\.zip"):
+        agents.make(f"sb3:{tmp_path / 'none'}")
+    (tmp_path / "torn.zip").write_bytes(trained["ppo"].read_bytes()[:5000])
+    with pytest.raises(ValueError, match="is damaged"):
+        storage.load(tmp_path / "torn", "ppo")
+    (tmp_path / "torn.json").write_text("{")
+    with pytest.raises(ValueError, match="is no JSON"):
+        storage.load(tmp_path / "torn")
+    (tmp_path / "torn.json").write_text("[]")
+    with pytest.raises(ValueError, match="describes no policy"):
+        storage.load(tmp_path / "torn")
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as other:
+        other.writestr("hello", "world")
+    with pytest.raises(ValueError, match="is damaged, or no policy of ppo"):
+        storage.load(tmp_path / "other", "ppo")
+    with pytest.raises(ValueError, match="was made by 'ppo'"):
+        storage.load(trained["ppo"], "maskable_ppo")
+    with pytest.raises(ValueError, match="not for mcts_envs/LaneDefense10x10-v0"):
+        storage.load(trained["ppo"], env_id="mcts_envs/LaneDefense10x10-v0")
+
+
+def test_a_policy_for_another_game_is_refused(trained):
+    for env_id in IDS[1:]:
+        env = make(env_id)
+        env.reset(seed=0)
+        with pytest.raises(ValueError, match="use a policy that was trained here"):
+            agents.make(f"sb3:{trained['ppo']}").act(env)
+
+
+def test_a_failed_save_leaves_the_old_policy(tmp_path, trained, monkeypatch):
+    saved = storage.load(trained["ppo"])
+    path = storage.save(saved.model, tmp_path / "kept", saved.about)
+    before = path.read_bytes()
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        storage.save(saved.model, path, saved.about)
+    assert path.read_bytes() == before
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["kept.json", "kept.zip"]
+
+
+def test_wrong_trainings(tmp_path, trained):
+    with pytest.raises(ValueError, match="unknown environment 'LaneDefence3x3-v0'"):
+        quick(tmp_path, env_id="LaneDefence3x3-v0")
+    with pytest.raises(TypeError, match="setting 'p_mov'"):
+        quick(tmp_path, settings={"p_mov": 1})
+    with pytest.raises(FileNotFoundError):
+        quick(tmp_path, resume=tmp_path / "nothing")
+    with pytest.raises(ValueError, match="was made by 'maskable_ppo'"):
+        quick(tmp_path, resume=trained["maskable_ppo"])
+    assert not list(tmp_path.iterdir())
+
+
+# The policies that come with the package
+
+
+@pytest.mark.parametrize(
+    ("env_id", "algorithm", "floor"),
+    [
+        ("LaneDefense3x3-v0", "ppo", 0.55),
+        ("LaneDefense3x3-v0", "maskable_ppo", 0.55),
+        ("LaneDefense10x10-v0", "ppo", 0.80),
+        ("LaneDefense5x9-v0", "maskable_ppo", 0.15),
+    ],
+)
+def test_shipped_policies_beat_random_clearly(env_id, algorithm, floor):
+    path = shipped(env_id, algorithm)
+    assert path.stat().st_size < 2**20
+    with zipfile.ZipFile(path) as archive:
+        assert "system_info.txt" not in archive.namelist()
+    assert (path.parent / "README.md").is_file()
+    found = evaluate(path, 300)
+    assert found.wins / found.games > floor
+    env = make(env_id)
+    env.reset(seed=0)
+    agent = agents.make(algorithm)
+    assert agent.act(env) == agents.make(f"sb3:{path}").act(env)
+    assert shipped_for(env.unwrapped.game, algorithm) == path
+
+
+def test_no_policy_is_shipped_for_other_settings():
+    env = make(IDS[0], p_new=0.1)
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=r"no ppo policy is shipped for lane_defense .*scripts/train\.py"):
+        agents.make("ppo").act(env)
+    with pytest.raises(ValueError, match="no nothing policy"):
+        shipped(IDS[0], "nothing")
+    folders = {path.parent.name for path in FOLDER.glob("*/*.zip")}
+    assert folders <= {name.split("/")[1] for name in mcts_envs.environment_ids()}
+
+
+def test_wrappers_of_stable_baselines3_take_the_batch():
+    env = VecFrameStack(VecNormalize(mcts_envs.make_sb3_vec_env(IDS[0], 2, seed=0)), 2)
+    assert env.reset().shape == (2, 76)
+    assert env.step(np.array([0, 1]))[0].shape == (2, 76)
