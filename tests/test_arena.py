@@ -315,9 +315,11 @@ def test_an_interrupted_comparison_goes_on(tmp_path: Path) -> None:
     whole = compare(plan, 30, folder=tmp_path / "whole")
     interrupted = compare(plan, 30, folder=tmp_path / "cut", watch=interrupt)
     assert not interrupted.finished
-    assert 0 < len(rows_of(tmp_path / "cut")) < 60
+    rows_before = rows_of(tmp_path / "cut")
+    assert 0 < len(rows_before) < 60
     resumed = compare(plan, 30, folder=tmp_path / "cut")
     assert resumed.finished
+    assert resumed.reused == len(rows_before)
     assert figures(resumed) == figures(whole)
     texts = [(tmp_path / name / TRANSITIONS).read_text() for name in ("whole", "cut")]
     assert texts[0] == texts[1]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
@@ -70,7 +71,8 @@ def compare(
                         watch(report(plan, folder, results.episodes, episodes, workers, discount, _QUICK_RESAMPLES))
         except KeyboardInterrupt:
             pass
-        return report(plan, folder, results.episodes, episodes, workers, discount)
+        found = report(plan, folder, results.episodes, episodes, workers, discount)
+    return replace(found, reused=episodes * len(plan.agents) - len(missing))
 
 
 def _clock() -> Iterator[bool]:

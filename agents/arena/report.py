@@ -93,6 +93,8 @@ class Report:
         Of all others against the first agent, then against the best one, each pair once.
     failed : list of Episode
         Those that ended in an error.
+    reused : int
+        How many episodes had been played before.
     """
 
     plan: Plan
@@ -103,6 +105,7 @@ class Report:
     summaries: list[Summary]
     differences: list[Difference]
     failed: list[Episode]
+    reused: int = 0
 
     @property
     def finished(self) -> bool:

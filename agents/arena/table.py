@@ -14,7 +14,7 @@ from agents.arena.report import Report
 from agents.arena.statistics import LEVEL, Estimate
 
 _NONE = "-"
-_LEAST_NAME, _LEAST_INTERVAL = 8, 11
+_LEAST_WIDTHS = {"agent": 8, "against": 8, "win rate": 11, "return": 11}
 
 
 def render(report: Report, markdown: bool = False) -> RenderableType:
@@ -65,6 +65,8 @@ def remarks(report: Report) -> list[str]:
         f"[low,high]: {LEVEL:.0%} intervals; return: discounted by {report.discount:g}; "
         "ms, steps (of the model): for a move where there was a choice",
     ]
+    if report.reused:
+        result.append(f"{report.reused} episodes were there from before; --fresh plays all of them anew")
     if report.failed:
         first = report.failed[0]
         kind, message = (first.error["type"], first.error["message"]) if first.error else ("", "")
@@ -79,11 +81,9 @@ def _table(lines: box.Box, *columns: str) -> Table:
     """Return a table in which intervals and long names go on below where a terminal is narrow."""
     table = Table(box=lines, pad_edge=lines is box.MARKDOWN, padding=(0, 1) if lines is box.MARKDOWN else (0, 1, 0, 0))
     for column in columns:
-        name = column in ("agent", "against")
-        interval = column.startswith(("win rate", "return"))
-        width = _LEAST_NAME if name else _LEAST_INTERVAL if interval else None
-        side: Literal["left", "right"] = "left" if name else "right"
-        table.add_column(column, justify=side, overflow="fold", no_wrap=not (name or interval), min_width=width)
+        side: Literal["left", "right"] = "left" if column in ("agent", "against") else "right"
+        width = _LEAST_WIDTHS.get(column)
+        table.add_column(column, justify=side, overflow="fold", no_wrap=width is None, min_width=width)
     return table
 
 
@@ -94,7 +94,7 @@ def _percent(estimate: Estimate, sign: str = "", unit: str = "%") -> Text:
 
 def _plain(estimate: Estimate, sign: str = "") -> Text:
     scale = max(abs(part) for part in estimate if not isnan(part)) if not isnan(estimate.value) else 0.0
-    return _interval(estimate, f"{sign}.{1 if scale >= 10 else 3}f", "")
+    return _interval(estimate, f"{sign}.{(scale < 100) + (scale < 10)}f", "")
 
 
 def _interval(estimate: Estimate, form: str, unit: str) -> Text:

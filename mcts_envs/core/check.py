@@ -35,7 +35,7 @@ def check_game(
 
     Raises
     ------
-    LawBroken
+    LawError
         With the name of the law and what was seen.
     """
     env_class, settings = _environment(game, settings)

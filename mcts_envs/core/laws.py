@@ -1,6 +1,6 @@
 """The laws of the contract, one function each, on kernels alone.
 
-A law takes a game and a :class:`Sample` of its states and raises :class:`LawBroken`.
+A law takes a game and a :class:`Sample` of its states and raises :class:`LawError`.
 """
 
 import json
@@ -17,7 +17,7 @@ from mcts_envs.core.rng import CHANCE_BYTES
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 
-class LawBroken(AssertionError):
+class LawError(AssertionError):
     """A game does something that the contract forbids."""
 
 
@@ -44,9 +44,9 @@ class Sample:
 
 
 def require(condition: Any, law: str, message: str) -> None:
-    """Raise :class:`LawBroken` unless the condition holds."""
+    """Raise :class:`LawError` unless the condition holds."""
     if not condition:
-        raise LawBroken(f"{law}: {message}")
+        raise LawError(f"{law}: {message}")
 
 
 def legal_actions(game: Game, state: Bytes, player: int) -> Ints:
@@ -66,13 +66,13 @@ def sample(game: Game, episodes: int, max_steps: int, seed: int) -> Sample:
 
     Raises
     ------
-    LawBroken
+    LawError
         If one does not end within ``max_steps``, or somebody who is to choose has no legal action.
     """
     rng = np.random.default_rng(seed)
     result = Sample([], [], [], [])
     for episode in range(episodes):
-        state, choices = game.new_state(), []
+        state, choices = game.new_state(), list[Ints]()
         result.seeds.append(seed + episode)
         game.reset(state, np.uint64(seed + episode))
         rewards = np.zeros(game.players)

@@ -113,7 +113,7 @@ def choose(state: Bytes, weights: Floats, count: int) -> int:
 
 @kernel(types.int64(_BYTES, types.float64[::1], types.int64[::1], types.int64))
 def choose_among(state: Bytes, weights: Floats, items: Ints, count: int) -> int:
-    """Return one of the first ``count`` items with probability proportional to ``weights[item]``, like :func:`choose`."""
+    """Return one of the first ``count`` items, with probability proportional to ``weights[item]``."""
     total = 0.0
     for i in range(count):
         total += weights[items[i]]

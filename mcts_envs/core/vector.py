@@ -74,8 +74,8 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         self._seats, outsiders = seated(game, self.seat, opponent)
         if outsiders:
             raise ValueError(
-                f"opponent {opponent!r} cannot play in the batched face, which is compiled: use 'random' or 'scripted', "
-                "or gymnasium.make_vec(id, vectorization_mode='sync')"
+                f"opponent {opponent!r} cannot play in the batched face, which is compiled: use 'random' or "
+                "'scripted', or gymnasium.make_vec(id, vectorization_mode='sync')"
             )
         self.single_observation_space = observation_space(game)
         self.single_action_space = gymnasium.spaces.Discrete(game.actions)

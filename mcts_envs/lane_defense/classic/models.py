@@ -9,7 +9,7 @@ import numpy as np
 from mcts_envs.core.contract import KEY, LEGAL, STEP
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.rng import coin
-from mcts_envs.lane_defense.classic.rules import ONGOING, STATE, advance_clock, free_cells, lanes_key, tick
+from mcts_envs.lane_defense.classic.rules import ONGOING, STATE, advance_clock, boards_key, free_cells, tick
 
 
 @kernel(LEGAL)
@@ -46,7 +46,7 @@ def step_worst_case(state, actions, rewards):
 
 @kernel(STEP)
 def step_frozen_clock(state, actions, rewards):
-    """The step of the paper's tree: zombies certain to move, a plant whatever the coin says, the clock standing still."""
+    """The step of the paper's tree: the zombies move, a plant is put down, and the clock stands still."""
     s = record(state, STATE)
     rewards[0] = 0.0
     if s.end == ONGOING:
@@ -77,4 +77,4 @@ def step_always_planting(state, actions, rewards):
 @kernel(KEY)
 def key_board(state, observer):
     """Hash of the lanes alone: situations that differ in clock and coin are one."""
-    return lanes_key(state)
+    return boards_key(state)

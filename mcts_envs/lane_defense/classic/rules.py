@@ -1,8 +1,9 @@
 """Rules of the classic game.
 
-A lane is four bit masks (bit = column; column 0 is next to the house, zombies enter at the last column): plants, normal
-zombies (1 hit), strong zombies (2 hits) and weakened strong zombies (1 hit left). The four 16-bit masks of a lane fill
-exactly one word of the state.
+The board is four bit boards: plants, normal zombies (1 hit), strong zombies (2 hits) and weakened strong zombies (1
+hit left). A lane takes 16 bits (bit = column; column 0 is next to the house, zombies enter at the last column), and a
+64-bit word holds four lanes, so that most phases treat four lanes at once. The highest bit of a lane is never a column:
+it keeps a subtraction in one lane from borrowing from the next.
 
 Chance is used in this order: move coin, spawn coin, lane among the free ones, strength coin (1: strong), plant coin.
 """
@@ -28,7 +29,7 @@ from mcts_envs.core.contract import (
 from mcts_envs.core.kernel import count_bits, kernel, lowest, record, word
 from mcts_envs.core.rng import below, coin, combine, seed_stream
 
-MAX_ROWS = MAX_COLUMNS = 16
+MAX_ROWS, MAX_COLUMNS = 16, 15
 EMPTY, PLANT, NORMAL, STRONG, WEAKENED = range(5)
 ONGOING, WON, LOST, OUT_OF_TIME = range(4)
 
@@ -48,29 +49,63 @@ STATE = state_dtype(
         ("night", "i4"),
         ("max_steps", "i4"),
         ("first_plant_guaranteed", "i4"),
-        ("end", "i4"),
+        ("words", "i4"),
+        ("cells", "u8", 4),
+        ("entry", "u8", 4),
         ("t", "i4"),
         ("can_plant", "i4"),
-        ("lanes", "u2", (MAX_ROWS, 4)),
+        ("end", "i4"),
+        ("boards", "u8", (4, 4)),
     ]
 )
-_CLOCK_WORD = STATE.fields["t"][1] // 8
-_LANE_WORD = STATE.fields["lanes"][1] // 8
-assert STATE.fields["t"][1] % 8 == 0 and STATE.fields["lanes"][1] % 8 == 0
+"""``words`` words of each board are in use; ``cells`` has all their cells, ``entry`` those of the last column."""
+
+_CLOCK_WORD = STATE.fields["t"][1] // 8  # t and can_plant fill one word
+
+_ONE = np.uint64(1)
+_COLUMN_0 = np.uint64(0x0001_0001_0001_0001)
+_GUARD = np.uint64(0x8000_8000_8000_8000)
+_BELOW_GUARD = np.uint64(0x7FFF_7FFF_7FFF_7FFF)
+_LANE = np.uint64(0xFFFF)
 
 
-@kernel(types.int64(BYTES, types.int64))
-def zombies(state, lane):
-    """Return the columns of a lane that hold a zombie, as bits."""
+@kernel(types.int64(BYTES, types.int64, types.int64))
+def lane_bits(state, kind, lane):
+    """Return the columns of a lane that hold a plant (0) or a kind of zombie (1 to 3), as bits."""
     s = record(state, STATE)
-    return np.int64(s.lanes[lane, 1]) | np.int64(s.lanes[lane, 2]) | np.int64(s.lanes[lane, 3])
+    return np.int64((s.boards[kind, lane >> 2] >> np.uint64(16 * (lane & 3))) & _LANE)
 
 
-@kernel(types.int64(BYTES, types.int64))
-def free(state, lane):
-    """Return the empty columns of a lane, as bits."""
+@kernel(types.uint64(BYTES, types.int64))
+def zombies(state, word_index):
+    """Return where the zombies of four lanes are."""
     s = record(state, STATE)
-    return ((1 << np.int64(s.columns)) - 1) & ~(np.int64(s.lanes[lane, 0]) | zombies(state, lane))
+    return s.boards[1, word_index] | s.boards[2, word_index] | s.boards[3, word_index]
+
+
+@kernel(types.uint64(BYTES, types.int64))
+def free(state, word_index):
+    """Return the empty cells of four lanes."""
+    s = record(state, STATE)
+    return s.cells[word_index] & ~(s.boards[0, word_index] | zombies(state, word_index))
+
+
+@kernel(types.int64(BYTES, types.int64, types.int64))
+def cell_of(state, word_index, bit):
+    """Return the cell, ``lane * columns + column``, of a bit."""
+    return (4 * word_index + (bit >> 4)) * np.int64(record(state, STATE).columns) + (bit & 15)
+
+
+@kernel(types.uint64(types.uint64))
+def _leftmost(lanes):
+    """Return the lowest bit of each of four lanes."""
+    return lanes & ~((lanes | _GUARD) - _COLUMN_0)
+
+
+@kernel(types.uint64(types.uint64))
+def _whole_lanes(lanes):
+    """Return all bits of those lanes that have one."""
+    return (((lanes + _BELOW_GUARD) & _GUARD) >> np.uint64(15)) * _LANE
 
 
 @kernel()
@@ -81,15 +116,15 @@ def _plant(state, action):
     if action >= np.int64(s.rows) * columns:
         return 0.0
     lane, column = action // columns, action % columns
-    bit = 1 << column
-    if not free(state, lane) & bit:
+    word_index, bit = lane >> 2, _ONE << np.uint64(16 * (lane & 3) + column)
+    if free(state, word_index) & bit == np.uint64(0):
         return 0.0
     reward = 0.0
-    if s.lanes[lane, 0] == 0:
+    if lane_bits(state, 0, lane) == 0:
         reward += s.reward_cover
     if column == 0:
         reward += s.reward_back
-    s.lanes[lane, 0] |= np.uint16(bit)
+    s.boards[0, word_index] |= bit
     return reward
 
 
@@ -98,66 +133,64 @@ def _shoot(state):
     """Each lane hits its leftmost zombie once if its leftmost plant stands left of it; return the kills."""
     s = record(state, STATE)
     killed = 0
-    for lane in range(s.rows):
-        targets, plants = zombies(state, lane), np.int64(s.lanes[lane, 0])
-        target = targets & -targets
-        if plants == 0 or target <= plants & -plants:
-            continue
-        bit = np.uint16(target)
-        if s.lanes[lane, 2] & bit:
-            s.lanes[lane, 2] ^= bit
-            s.lanes[lane, 3] |= bit
-        else:
-            s.lanes[lane, 1] &= ~bit
-            s.lanes[lane, 3] &= ~bit
-            killed += 1
+    for i in range(s.words):
+        plants, targets = s.boards[0, i], zombies(state, i)
+        shooting = _whole_lanes(_leftmost(plants | targets) & plants)
+        hit = _leftmost(targets) & shooting
+        weakened = s.boards[2, i] & hit
+        s.boards[1, i] &= ~hit
+        s.boards[2, i] &= ~hit
+        s.boards[3, i] = (s.boards[3, i] & ~hit) | weakened
+        killed += count_bits(hit ^ weakened)
     return killed
 
 
 @kernel()
 def _move(state):
-    """Move every zombie one cell to the left, over plants; return how many plants were eaten."""
+    """Move every zombie one cell to the left, over plants; return how many plants were eaten.
+
+    No zombie is in column 0 while the game goes on, so none leaves its lane.
+    """
     s = record(state, STATE)
     eaten = 0
-    for lane in range(s.rows):
-        if zombies(state, lane) == 0:
-            continue
+    for i in range(s.words):
         for kind in range(1, 4):
-            s.lanes[lane, kind] >>= np.uint16(1)
-        trampled = np.int64(s.lanes[lane, 0]) & zombies(state, lane)
+            s.boards[kind, i] >>= _ONE
+        trampled = s.boards[0, i] & zombies(state, i)
+        s.boards[0, i] ^= trampled
         eaten += count_bits(trampled)
-        s.lanes[lane, 0] ^= np.uint16(trampled)
     return eaten
 
 
 @kernel()
-def _enter(state, lane):
-    """Put a zombie of random strength at the right end of a lane; return how many plants it ate."""
+def _enter(state, word_index, bit):
+    """Put a zombie of random strength in a cell; return how many plants it ate."""
     s = record(state, STATE)
-    bit = np.uint16(1 << (np.int64(s.columns) - 1))
     kind = 2 if coin(state, 0.5) else 1
-    s.lanes[lane, kind] |= bit
-    if s.lanes[lane, 0] & bit:
-        s.lanes[lane, 0] ^= bit
-        return 1
-    return 0
+    s.boards[kind, word_index] |= bit
+    eaten = s.boards[0, word_index] & bit
+    s.boards[0, word_index] ^= eaten
+    return count_bits(eaten)
 
 
 @kernel()
 def _spawn(state):
     """Let a zombie into one of the lanes whose last column holds none; return how many plants it ate."""
     s = record(state, STATE)
-    entry = np.int64(s.columns) - 1
     open_lanes = 0
-    for lane in range(s.rows):
-        open_lanes += 1 - ((zombies(state, lane) >> entry) & 1)
+    for i in range(s.words):
+        open_lanes += count_bits(s.entry[i] & ~zombies(state, i))
     if open_lanes == 0:
         return 0
     chosen = below(state, open_lanes)
-    for lane in range(s.rows):
-        chosen -= 1 - ((zombies(state, lane) >> entry) & 1)
-        if chosen < 0:
-            return _enter(state, lane)
+    for i in range(s.words):
+        bits = s.entry[i] & ~zombies(state, i)
+        here = count_bits(bits)
+        if chosen < here:
+            for _ in range(chosen):
+                bits &= bits - _ONE
+            return _enter(state, i, _ONE << np.uint64(lowest(bits)))
+        chosen -= here
     return 0
 
 
@@ -165,13 +198,13 @@ def _spawn(state):
 def _judge(state):
     """Lost when a zombie stands in column 0, won when the night is over and no zombie is left; return the reward."""
     s = record(state, STATE)
-    everywhere = 0
-    for lane in range(s.rows):
-        everywhere |= zombies(state, lane)
-    if everywhere & 1:
+    everywhere = np.uint64(0)
+    for i in range(s.words):
+        everywhere |= zombies(state, i)
+    if everywhere & _COLUMN_0 != np.uint64(0):
         s.end = LOST
         return s.reward_loss
-    if everywhere == 0 and s.t >= s.night:
+    if everywhere == np.uint64(0) and s.t >= s.night:
         s.end = WON
         return s.reward_win
     return 0.0
@@ -203,14 +236,13 @@ def advance_clock(state):
 def free_cells(state, actions):
     """List the empty cells; return how many there are."""
     s = record(state, STATE)
-    columns = np.int64(s.columns)
     count = 0
-    for lane in range(s.rows):
-        cells = free(state, lane)
-        while cells:
-            actions[count] = lane * columns + lowest(cells)
+    for i in range(s.words):
+        bits = free(state, i)
+        while bits != np.uint64(0):
+            actions[count] = cell_of(state, i, lowest(bits))
             count += 1
-            cells &= cells - 1
+            bits &= bits - _ONE
     return count
 
 
@@ -224,15 +256,15 @@ def _night_gone(state):
 def _observe_board(state, out):
     """Write the four one-hot boards over a zeroed observation; return the number of cells."""
     s = record(state, STATE)
-    rows, columns = np.int64(s.rows), np.int64(s.columns)
+    cells = np.int64(s.rows) * np.int64(s.columns)
     out[:] = 0.0
-    for lane in range(rows):
-        for kind in range(4):
-            bits = np.int64(s.lanes[lane, kind])
-            while bits:
-                out[(kind * rows + lane) * columns + lowest(bits)] = 1.0
-                bits &= bits - 1
-    return rows * columns
+    for kind in range(4):
+        for i in range(s.words):
+            bits = s.boards[kind, i]
+            while bits != np.uint64(0):
+                out[kind * cells + cell_of(state, i, lowest(bits))] = 1.0
+                bits &= bits - _ONE
+    return cells
 
 
 @kernel(RESET)
@@ -242,10 +274,11 @@ def reset(state, seed):
     s = record(state, STATE)
     s.t = 0
     s.end = ONGOING
-    for lane in range(MAX_ROWS):
-        for kind in range(4):
-            s.lanes[lane, kind] = 0
-    _enter(state, below(state, np.int64(s.rows)))
+    for kind in range(4):
+        for i in range(4):
+            s.boards[kind, i] = np.uint64(0)
+    lane = below(state, np.int64(s.rows))
+    _enter(state, lane >> 2, _ONE << np.uint64(16 * (lane & 3) + np.int64(s.columns) - 1))
     s.can_plant = 1 if s.first_plant_guaranteed != 0 else coin(state, s.p_plant)
 
 
@@ -290,19 +323,20 @@ def outcome(state, points):
 
 
 @kernel(types.uint64(BYTES))
-def lanes_key(state):
-    """Hash of the lanes alone."""
+def boards_key(state):
+    """Hash of the boards alone."""
     s = record(state, STATE)
     hashed = np.uint64(0x452821E638D01377)
-    for lane in range(s.rows):
-        hashed = combine(hashed, word(state, _LANE_WORD + lane))
+    for kind in range(4):
+        for i in range(s.words):
+            hashed = combine(hashed, s.boards[kind, i])
     return hashed
 
 
 @kernel(KEY)
 def key(state, observer):
     """Hash of clock, plant coin and lanes."""
-    return combine(word(state, _CLOCK_WORD), lanes_key(state))
+    return combine(word(state, _CLOCK_WORD), boards_key(state))
 
 
 @kernel(OBSERVE)
@@ -328,10 +362,9 @@ def observe_planes(state, player, out):
 def board(state):
     """Return the board [rows, columns] as cell codes 0 to 4 (plain Python, for people)."""
     s = record(state, STATE)
-    cells = np.zeros((s.rows, s.columns), np.int64)
-    for lane in range(s.rows):
+    cells = np.zeros((int(s.rows), int(s.columns)), np.int64)
+    for lane, column in np.ndindex(cells.shape):
         for kind in range(4):
-            for column in range(s.columns):
-                if int(s.lanes[lane, kind]) >> column & 1:
-                    cells[lane, column] = kind + 1
+            if lane_bits(state, kind, lane) >> column & 1:
+                cells[lane, column] = kind + 1
     return cells

@@ -4,7 +4,7 @@ import numpy as np
 
 from mcts_envs.core.contract import ADVISE
 from mcts_envs.core.kernel import count_bits, kernel, lowest, record
-from mcts_envs.lane_defense.classic.rules import STATE, free, zombies
+from mcts_envs.lane_defense.classic.rules import STATE, free, lane_bits
 
 
 @kernel()
@@ -20,6 +20,18 @@ def _clear(state, weights):
 
 
 @kernel()
+def _zombies(state, lane):
+    """Return the columns of a lane that hold a zombie, as bits."""
+    return lane_bits(state, 1, lane) | lane_bits(state, 2, lane) | lane_bits(state, 3, lane)
+
+
+@kernel()
+def _free(state, lane):
+    """Return the empty columns of a lane, as bits."""
+    return np.int64((free(state, lane >> 2) >> np.uint64(16 * (lane & 3))) & np.uint64(0xFFFF))
+
+
+@kernel()
 def _most_urgent_lane(state):
     """Return the unprotected lane whose leftmost zombie arrives first by 2 z - hits left; -1 if all are protected.
 
@@ -28,11 +40,11 @@ def _most_urgent_lane(state):
     s = record(state, STATE)
     urgent, least, most = -1, 1000, 0
     for lane in range(s.rows):
-        column = lowest(zombies(state, lane))
-        if column == 64 or column == 0 or lowest(np.int64(s.lanes[lane, 0])) < column:
+        column = lowest(_zombies(state, lane))
+        if column == 64 or column == 0 or lowest(lane_bits(state, 0, lane)) < column:
             continue
-        hits = 2 if np.int64(s.lanes[lane, 2]) >> column & 1 else 1
-        urgency, number = 2 * column - hits, count_bits(zombies(state, lane))
+        hits = 2 if lane_bits(state, 2, lane) >> column & 1 else 1
+        urgency, number = 2 * column - hits, count_bits(_zombies(state, lane))
         if urgency < least or (urgency == least and number > most):
             urgent, least, most = lane, urgency, number
     return urgent
@@ -44,8 +56,8 @@ def _advise_bare_lanes(state, weights):
     s = record(state, STATE)
     found = 0
     for lane in range(s.rows):
-        if s.lanes[lane, 0] == 0 and free(state, lane):
-            weights[lane * np.int64(s.columns) + lowest(free(state, lane))] = 1.0
+        if lane_bits(state, 0, lane) == 0 and _free(state, lane):
+            weights[lane * np.int64(s.columns) + lowest(_free(state, lane))] = 1.0
             found += 1
     return found
 
@@ -58,7 +70,7 @@ def _advise_any_cell(state, weights):
     found = 0
     for lane in range(rows):
         for column in range(columns):
-            if free(state, lane) >> column & 1:
+            if _free(state, lane) >> column & 1:
                 weights[lane * columns + column] = 1.0
                 found += 1
     if not found:
@@ -77,11 +89,11 @@ def advise_urgent(state, player, weights):
             return
         nearest = 64
         for other in range(s.rows):
-            column = lowest(zombies(state, other))
+            column = lowest(_zombies(state, other))
             if column < nearest:
                 lane, nearest = other, column
-    if lane >= 0 and free(state, lane):
-        weights[lane * np.int64(s.columns) + lowest(free(state, lane))] = 1.0
+    if lane >= 0 and _free(state, lane):
+        weights[lane * np.int64(s.columns) + lowest(_free(state, lane))] = 1.0
     else:
         _advise_any_cell(state, weights)
 

@@ -51,6 +51,10 @@ def lane_defense(
     s.reward_loss = errors.number("reward_loss", reward_loss, -1e6, 1e6)
     s.reward_cover = errors.number("reward_cover", reward_cover, -1e6, 1e6)
     s.reward_back = errors.number("reward_back", reward_back, -1e6, 1e6)
+    s.words = (rows + 3) // 4
+    for lane in range(rows):
+        s.cells[lane >> 2] |= np.uint64((1 << columns) - 1 << 16 * (lane & 3))
+        s.entry[lane >> 2] |= np.uint64(1 << 16 * (lane & 3) + columns - 1)
     cells = rows * columns
     return Game(
         name="lane_defense",
@@ -144,10 +148,11 @@ def place(state: Any, position: Any) -> None:
             f"position: t {t} is after the night ({s.night}) and no zombie is left: the game is already won"
         )
     can_plant = errors.flag("position['can_plant']", position["can_plant"])
-    s.lanes[:] = 0
+    s.boards[:] = 0
     for cell, code in enumerate(cells):
         if code:
-            s.lanes[cell // columns, code - 1] |= np.uint16(1 << cell % columns)
+            lane, column = divmod(cell, columns)
+            s.boards[code - 1, lane >> 2] |= np.uint64(1 << 16 * (lane & 3) + column)
     s.t, s.can_plant, s.end = t, can_plant, rules.ONGOING
 
 
@@ -198,7 +203,7 @@ class LaneDefense(GameEnv):
     ## Arguments
     | name | default | meaning |
     |---|---|---|
-    | `rows`, `columns` | 3, 3 or 10, 10 | size of the board, up to 16 |
+    | `rows`, `columns` | 3, 3 or 10, 10 | size of the board, up to 16 x 15 |
     | `p_plant`, `p_move`, `p_new` | 0.5, 0.5, 0.7 | probabilities of a step |
     | `night` | 20 | steps in which zombies enter |
     | `first_plant_guaranteed` | True | the paper's text; its programs with search drew the coin |
