@@ -19,6 +19,7 @@ NAMES = {
     "ppo": "agents.planners.sb3:ShippedAgent",
     "random": "agents.planners.builtin:RandomAgent",
     "scripted": "agents.planners.builtin:ScriptedAgent",
+    "uniform": "agents.planners.builtin:UniformAgent",
 }
 """Agents by name; the module is imported when the agent is made."""
 

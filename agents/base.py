@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mcts_envs.core.rng import new_stream, seed_stream
+from mcts_envs.core.rng import new_stream, reseed
 from mcts_envs.core.view import View
 
 
@@ -40,8 +40,8 @@ class Agent(ABC):
         return self.choose(view_of(env))
 
     def reseed(self, seed: int) -> None:
-        """Start the random stream anew, as at construction."""
-        seed_stream(self.stream, np.uint64(seed))
+        """Start the random stream anew, as at construction; it is unrelated to that of a game with the same seed."""
+        reseed(self.stream, seed)
 
     def bind(self, env: Any) -> "Agent":
         """Let :meth:`predict` act on this live environment, or batch of them, and return the agent itself.

@@ -89,7 +89,10 @@ def _choose(
     normalize: bool,
     stream: Bytes,
 ) -> np.uint64:
-    """Selection: let every active player choose an edge at a node; return the hash of node and edges."""
+    """Selection: let every active player choose an edge at a node; return the hash of node and edges.
+
+    0 says that an edge would be new and the tree is full.
+    """
     outcome = np.uint64(node)
     for player in range(work.values.shape[0]):
         work.path_edge[depth, player] = 0
@@ -104,11 +107,13 @@ def _choose(
         action = work.legal[select_of(policies)(k, work.visits, work.sums, work.squares, work.prior, scale, stream)]
         edge = work.edge[action]
         if edge == 0:
+            if tree.counters[EDGES] >= tree.action.shape[0]:
+                return _NONE
             edge = _new_edge(tree, node, player, action)
         work.actions[player] = action
         work.path_edge[depth, player] = edge
         outcome = combine(outcome, np.uint64(edge))
-    return outcome
+    return outcome | _ONE
 
 
 @kernel()
@@ -142,9 +147,11 @@ def descend(
             return depth, _ENDED
         if depth >= horizon:
             return depth, _EVALUATE
-        if depth >= tree_depth or tree.counters[EDGES] + work.values.shape[0] > tree.action.shape[0]:
+        if depth >= tree_depth:
             return depth, _ROLL_OUT
         outcome = _choose(functions, policies, tree, work, node, depth, bits, c, normalize, stream)
+        if outcome == _NONE:
+            return depth, _ROLL_OUT
         step_of(functions)(work.state, work.actions, work.rewards)
         tree.counters[STEPS] += 1
         for other in range(work.values.shape[0]):
@@ -152,8 +159,7 @@ def descend(
         depth += 1
         if closed_loop:
             outcome = combine(outcome, key_of(functions)(work.state, player))
-        if outcome == _NONE:
-            outcome = _ONE
+        outcome |= _ONE
         slot = _slot(tree, outcome)
         if tree.slot_key[slot] == _NONE:
             if tree.counters[NODES] >= tree.node_visits.shape[0]:
@@ -174,7 +180,7 @@ def simulate(
             functions,
             work.state,
             work.legal,
-            work.prior,
+            work.weights,
             work.actions,
             work.rewards,
             work.values,

@@ -49,7 +49,8 @@ class Work(NamedTuple):
     visits: Ints  # [A] statistics of the k legal actions, gathered
     sums: Floats  # [A]
     squares: Floats  # [A]
-    prior: Floats  # [A]
+    prior: Floats  # [A] zero: for policies with prior knowledge
+    weights: Floats  # [A] preferences in rollouts
     actions: Ints  # [P]
     rewards: Floats  # [P]
     values: Floats  # [P]
@@ -65,7 +66,7 @@ TREE = types.NamedTuple(
     (_I4_ROWS, _I4, _I4, _I4, _I4, _I4, _I4, _I4, FLOATS, FLOATS, types.uint64[::1], _I4, _F8_ROWS, INTS), Tree
 )
 WORK = types.NamedTuple(
-    (BYTES, INTS, _I4, INTS, FLOATS, FLOATS, FLOATS, INTS, FLOATS, FLOATS, _I4, _I4_ROWS, _F8_ROWS), Work
+    (BYTES, INTS, _I4, INTS, FLOATS, FLOATS, FLOATS, FLOATS, INTS, FLOATS, FLOATS, _I4, _I4_ROWS, _F8_ROWS), Work
 )
 
 
@@ -103,6 +104,7 @@ def new_work(game: Game, depth: int) -> Work:
         sums=np.zeros(a),
         squares=np.zeros(a),
         prior=np.zeros(a),
+        weights=np.zeros(a),
         actions=np.zeros(p, np.int64),
         rewards=np.zeros(p),
         values=np.zeros(p),

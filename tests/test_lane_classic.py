@@ -88,7 +88,8 @@ def test_golden_transitions_through_the_environment():
     env = gym.make("mcts_envs/LaneDefense3x3-v0").unwrapped
     for case in transitions(3)[::10]:
         listed = {
-            (tuple(cells(o["board"])), o["reward"], o["terminated"], o["terminated"] and o["won"]) for o in case["outcomes"]
+            (tuple(cells(o["board"])), o["reward"], o["terminated"], o["terminated"] and o["won"])
+            for o in case["outcomes"]
         }
         position = {"board": cells(case["board"]), "t": case["t"], "can_plant": case["can_plant"]}
         for seed in range(50):

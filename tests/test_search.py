@@ -317,7 +317,21 @@ class TestCompiledEqualsInterpreted:
             table = function_table(policies if run is search else map(interpreted, policies))
             tree, work = new_tree(1, 60), new_work(game, 100)
             limits = (60, 2**62, 100, 2**62)
-            run(inside.table, inside.table, table, root, 0, *limits, 0.5, 0.9, True, closed_loop, new_stream(5), work, tree)
+            run(
+                inside.table,
+                inside.table,
+                table,
+                root,
+                0,
+                *limits,
+                0.5,
+                0.9,
+                True,
+                closed_loop,
+                new_stream(5),
+                work,
+                tree,
+            )
             trees.append(tree)
         for name, compiled, plain in zip(Tree._fields, *trees, strict=True):
             assert np.array_equal(compiled, plain), name

@@ -1,5 +1,11 @@
 """Comparing agents: paired episodes over processes, durable results, figures with intervals."""
 
+import agents
+from mcts_envs.core.errors import require_own_agents
+
+require_own_agents(agents)  # before the imports below fail without saying why
+
+# ruff: noqa: E402
 from agents.arena.comparison import compare
 from agents.arena.plan import Plan
 from agents.arena.report import Report

@@ -48,7 +48,7 @@ def differences_table(report: Report, lines: box.Box) -> Table:
     """Return the table with a row for each pair of agents; an interval without 0 is bold."""
     table = _table(lines, "agent", "against", "pairs", "win rate", "return")
     for d in report.differences:
-        figures = _percent(d.win_rate, "+", "points"), _plain(d.mean_return, "+")
+        figures = _percent(d.win_rate, "+"), _plain(d.mean_return, "+")
         table.add_row(Text(d.agent), Text(d.reference), str(d.pairs), *figures)
     return table
 
@@ -87,9 +87,10 @@ def _table(lines: box.Box, *columns: str) -> Table:
     return table
 
 
-def _percent(estimate: Estimate, sign: str = "", unit: str = "%") -> Text:
+def _percent(estimate: Estimate, sign: str = "") -> Text:
+    """Write a rate in percent, a difference (with ``sign="+"``) in percentage points."""
     value, low, high = (100.0 * part for part in estimate)
-    return _interval(Estimate(value, low, high), f"{sign}.1f", f" {unit}" if unit == "%" else "")
+    return _interval(Estimate(value, low, high), f"{sign}.1f", "" if sign else " %")
 
 
 def _plain(estimate: Estimate, sign: str = "") -> Text:

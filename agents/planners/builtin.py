@@ -1,27 +1,64 @@
-"""The two players that need nothing but the game."""
+"""The players that need nothing but the game."""
+
+from typing import Any
 
 import numpy as np
 
 from agents.base import Agent
+from mcts_envs.core.contract import Game
 from mcts_envs.core.players import play_random, play_scripted
 from mcts_envs.core.view import View
 
 
-class RandomAgent(Agent):
-    """Chooses uniformly among the legal actions."""
+class UniformAgent(Agent):
+    """Chooses uniformly among the legal actions.
 
-    name = "random"
+    Parameters
+    ----------
+    model : str, optional
+        Variant of the game whose legal actions count.
+    seed : int
+    """
+
+    name = "uniform"
     _play = staticmethod(play_random)
+
+    def __init__(self, *, model: str | None = None, seed: int = 0) -> None:
+        super().__init__(seed=seed)
+        self.model = model
 
     def choose(self, view: View) -> int:
         """Return a legal action."""
-        game = view.game
+        game = self._seen(view.game)
         legal, weights = np.empty(game.actions, np.int64), np.empty(game.actions)
         return int(self._play(game.table, view.state, view.player, legal, weights, self.stream))
 
+    def _seen(self, game: Game) -> Game:
+        return game.variant(self.model) if self.model else game
 
-class ScriptedAgent(RandomAgent):
-    """Follows the game's own advice: a rule-based player."""
+
+class RandomAgent(UniformAgent):
+    """The random player of the literature on a game: uniform, in the model that the game's preset ``random`` names.
+
+    The lane paper's, for one, never waits when it may plant. Without such a preset it is the uniform player.
+    """
+
+    name = "random"
+
+    def _seen(self, game: Game) -> Game:
+        model: Any = self.model or game.presets.get("random", {}).get("model")
+        return game.variant(model) if model else game
+
+
+class ScriptedAgent(UniformAgent):
+    """Follows the game's own advice: a rule-based player.
+
+    Parameters
+    ----------
+    model : str, optional
+        Variant of the game whose ``advise`` is followed.
+    seed : int
+    """
 
     name = "scripted"
     _play = staticmethod(play_scripted)

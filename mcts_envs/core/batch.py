@@ -20,7 +20,7 @@ _SINGLE_ROWS = types.float32[:, ::1]
 _MASK_ROWS = types.int8[:, ::1]
 
 
-@kernel(types.void(TABLE, INTS, BYTES, BYTES, types.int64, types.uint64, INTS, FLOATS, INTS, FLOATS))
+@kernel(types.float64(TABLE, INTS, BYTES, BYTES, types.int64, types.uint64, INTS, FLOATS, INTS, FLOATS))
 def start(
     functions: Any,
     seats: Ints,
@@ -32,11 +32,12 @@ def start(
     rewards: Floats,
     legal: Ints,
     weights: Floats,
-) -> None:
-    """Reset one game and let the others play until the seat is to choose."""
+) -> float:
+    """Reset one game and let the others play until the seat is to choose; return the seat's reward from that."""
     reset_of(functions)(state, seed)
     seed_stream(stream, draw(state))
-    play_turn(functions, seats, state, seat, NO_ACTION, actions, rewards, legal, weights, stream)
+    rewards[:] = 0.0
+    return float(play_turn(functions, seats, state, seat, NO_ACTION, actions, rewards, legal, weights, stream))
 
 
 @kernel(
@@ -51,6 +52,7 @@ def start(
         INTS,
         INTS,
         FLOATS,
+        _FLOAT_ROWS,
         INTS,
         FLOATS,
         FLOATS,
@@ -71,6 +73,7 @@ def step_all(
     chosen: Ints,
     status: Ints,
     actions: Ints,
+    owed: Floats,
     last: Floats,
     legal: Ints,
     weights: Floats,
@@ -90,7 +93,9 @@ def step_all(
     chosen : int64 array [N]
     status : int64 array [N]
         In: the status after the step before; out: after this one (before a reset in the same step).
-    actions [P], last [P], legal [A], weights [A]
+    owed [N], last [N, P]
+        Changed in place: rewards from before the seat's first choice, paid with its first step; the last rewards.
+    actions [P], legal [A], weights [A]
         Work arrays.
     rewards [N], observations [N, n], masks [N, A]
         Filled in.
@@ -100,16 +105,18 @@ def step_all(
     for i in range(states.shape[0]):
         state, stream = states[i], streams[i]
         if mode == NEXT_STEP and status[i] != 0:
-            start(functions, seats, state, stream, seat, draw(state), actions, last, legal, weights)
-            rewards[i] = 0.0
-        else:
-            rewards[i] = play_turn(functions, seats, state, seat, chosen[i], actions, last, legal, weights, stream)
+            owed[i] = start(functions, seats, state, stream, seat, draw(state), actions, last[i], legal, weights)
+            look(functions, state, seat, legal, masks[i], observations[i])
+            rewards[i], status[i] = 0.0, 0
+            continue
+        reward = play_turn(functions, seats, state, seat, chosen[i], actions, last[i], legal, weights, stream)
+        rewards[i], owed[i] = reward + owed[i], 0.0
         status[i] = look(functions, state, seat, legal, masks[i], observations[i])
         if status[i] != 0:
-            points[i, :] = last
+            points[i, :] = last[i]
             outcome_of(functions)(state, points[i])
             if mode == SAME_STEP:
                 final_observations[i, :] = observations[i]
                 final_masks[i, :] = masks[i]
-                start(functions, seats, state, stream, seat, draw(state), actions, last, legal, weights)
+                owed[i] = start(functions, seats, state, stream, seat, draw(state), actions, last[i], legal, weights)
                 look(functions, state, seat, legal, masks[i], observations[i])

@@ -226,7 +226,8 @@ class Game:
         Named replacements of any of these fields: other models of the world for a search (``worst_case``), other
         observations (``planes``), other scripted players.
     presets : mapping
-        Named agents as plain data: ``{"mcts_paper": {"agent": "mcts", "simulations": 19, ...}}``.
+        Named agents as plain data: ``{"mcts_paper": {"agent": "mcts", "simulations": 19, ...}}``. A preset ``random``
+        names the ``model`` in which this game's random player is uniform.
     """
 
     name: str

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from mcts_envs.core import errors
-from mcts_envs.core.contract import TERMINATED, TRUNCATED, Game
+from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED, Game
 from mcts_envs.core.faces import (
     check_illegal,
     check_render_mode,
@@ -22,11 +22,13 @@ from mcts_envs.core.faces import (
 )
 from mcts_envs.core.place import placed, position_of, take_over
 from mcts_envs.core.players import BUILT_IN, Player, player
-from mcts_envs.core.rng import draw, new_stream, seed_stream
-from mcts_envs.core.snapshot import Snapshot, load, saved
+from mcts_envs.core.rng import CHANCE_BYTES, draw, seed_stream
+from mcts_envs.core.snapshot import Snapshot, check_snapshot, load_bytes, without_chance
 from mcts_envs.core.turn import NO_ACTION, OUTSIDER, RANDOM, SCRIPTED, look, play_turn
 from mcts_envs.core.typing import Ints, Singles
 from mcts_envs.core.view import View
+
+MAX_SEED = 2**64 - 1
 
 
 class GameEnv(gymnasium.Env[Singles, np.int64]):
@@ -76,7 +78,10 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
 
         self._state = game.new_state()
         self._memory = memoryview(self._state.data)
-        self._stream = new_stream(0)
+        # Beside the state: the opponents' stream, the reward from before this player's first choice, and the outcome.
+        self._beside = np.zeros(CHANCE_BYTES + 16, np.uint8)
+        self._stream = self._beside[:CHANCE_BYTES]
+        self._owed, self._outcome = np.split(self._beside[CHANCE_BYTES:].view(np.float64), 2)
         self._started = self._stale = False
         self._status = TERMINATED
         self._table = game.table
@@ -90,8 +95,8 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         self._flat = len(self._shape) == 1
 
     def __reduce__(self) -> Any:
-        kept = {name: getattr(self, name) for name in ("spec", "_np_random", "_np_random_seed", "_started", "_rewards")}
-        return _rebuilt, (type(self), self._arguments, kept, self._state.copy(), self._stream.copy())
+        kept = {name: getattr(self, name) for name in ("spec", "_np_random", "_np_random_seed", "_started")}
+        return _rebuilt, (type(self), self._arguments, kept, self._state.copy(), self._beside.copy())
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -101,7 +106,7 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         Parameters
         ----------
         seed : int, optional
-            Non-negative. Without it the running random stream goes on.
+            From 0 to 2^64 - 1. Without it the running random stream goes on.
         options : dict, optional
             ``{"position": dict}`` starts from that position, in the terms of :meth:`position`.
 
@@ -114,10 +119,12 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         Raises
         ------
         ValueError, TypeError
-            If an option is unknown or a position violates the rules. Nothing is changed then.
+            If an option is unknown, the seed out of range, or a position against the rules. Nothing is changed then.
         """
         options = options or {}
         errors.keys("option", options, (), ("position",))
+        if seed is not None:
+            errors.integer("seed", seed, 0, MAX_SEED)
         start = placed(self.game, options["position"]) if "position" in options else None
         super().reset(seed=seed)
         if seed is None:
@@ -128,14 +135,16 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         if start is not None:
             take_over(self._state, start)
         self._rewards[:] = 0.0
-        self._play(NO_ACTION)
+        self._owed[0], self._outcome[0] = self._play(NO_ACTION), 0.0
         observation = self._look()
+        self._note_outcome(RUNNING)
         return observation, {"action_mask": self._mask.copy()}
 
     def step(self, action: Any) -> tuple[Singles, float, bool, bool, dict[str, Any]]:
         """Play one action, and the opponents until this player is to choose again.
 
-        After the end a step has no effect and no reward.
+        Rewards from before the player's first choice are paid with its first step. After the end a step has no effect
+        and no reward.
 
         Returns
         -------
@@ -164,19 +173,31 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         legal = self._mask[action] or self._status
         if not legal and self._strict:
             raise ValueError(f"action {action} is illegal; legal now: {some(self.legal_actions())}")
-        reward = self._play(action)
+        before, reward = self._status, self._play(action)
+        if self._owed[0]:
+            reward, self._owed[0] = reward + float(self._owed[0]), 0.0
         observation = self._look()
+        self._note_outcome(before)
         info: dict[str, Any] = {"action_mask": self._mask.copy()}
         if not legal:
             info["illegal_action"] = True
         if self._status:
-            info["outcome"] = float(points_at_end(self.game, self._state, self._rewards)[self.seat])
+            info["outcome"] = float(self._outcome[0])
             info["is_success"] = info["outcome"] == 1.0
         return observation, reward, self._status == TERMINATED, self._status == TRUNCATED, info
 
     def clone_state(self, include_rng: bool = True) -> Snapshot:
-        """Return a snapshot of the game, with its random stream and the inner opponents' unless told otherwise."""
-        return saved(self.game, self._memory, self._stream.tobytes() if include_rng else b"", include_rng)
+        """Return a snapshot of the game, with its random stream and the inner opponents' unless told otherwise.
+
+        Raises
+        ------
+        gymnasium.error.ResetNeeded
+            Before the first reset.
+        """
+        if not self._started:
+            raise gymnasium.error.ResetNeeded("call reset() before clone_state()")
+        save = bytes if include_rng else without_chance
+        return Snapshot(self.game.fingerprint, save(self._memory), save(self._beside.data))
 
     def restore_state(self, snapshot: Snapshot) -> None:
         """Bring a snapshot back; without a random stream in it the running one goes on.
@@ -184,11 +205,14 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         Raises
         ------
         TypeError, ValueError
-            If it is no snapshot, or one of another game or other settings. Nothing is changed then.
+            If it is no snapshot, or one of another game, other settings or another kind of face. Nothing is changed
+            then.
         """
-        load(self.game, self._memory, snapshot)
-        if snapshot.face:
-            self._stream.data[:] = snapshot.face
+        check_snapshot(self.game, snapshot, bytes)
+        if not self._started:
+            self.reset()
+        load_bytes(self._memory, snapshot.state)
+        load_bytes(self._beside.data, snapshot.face)
         self._started = self._stale = True
 
     def position(self) -> dict[str, Any]:
@@ -225,10 +249,15 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         self._stale = False
         return out if self._flat else out.reshape(self._shape)
 
+    def _note_outcome(self, before: int) -> None:
+        """Keep the outcome of a game that has just ended for this player."""
+        if self._status and not before:
+            self._outcome[0] = points_at_end(self.game, self._state, self._rewards)[self.seat]
+
     def _play(self, action: int) -> float:
         """Play an action and the opponents after it; return the sum of this player's rewards."""
         if self.game.players == 1:
-            if action == NO_ACTION:
+            if action == NO_ACTION or self._status:
                 return 0.0
             self._actions[0] = action
             self.game.step(self._state, self._actions, self._rewards)
@@ -256,7 +285,8 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
             for other, opponent in self._outsiders.items():
                 if bits >> other & 1:
                     opponent.reseed(int(draw(self._stream)))
-                    self._actions[other] = opponent.act(View(self.game, self._state, other))
+                    view = View(self.game, self._state, other)
+                    self._actions[other] = checked_action(opponent.act(view), self.game, view.legal_actions())
             self.game.step(self._state, self._actions, self._rewards)
             total += float(self._rewards[self.seat])
         return total
@@ -273,7 +303,8 @@ def seated(game: Game, seat: int, opponent: Any) -> tuple[Ints, dict[int, Player
     others = [p for p in range(game.players) if p != seat]
     if opponent is not None and not others:
         raise ValueError(f"opponent {opponent!r}: {game.name} is a game for one; leave opponent out")
-    given = list(opponent) if isinstance(opponent, (list, tuple)) else [opponent or "random"] * len(others)
+    opponent = "random" if opponent is None else opponent
+    given = list(opponent) if isinstance(opponent, (list, tuple)) else [opponent] * len(others)
     if len(given) != len(others):
         raise ValueError(f"{len(given)} opponents for {len(others)} other seats; give one for each, or one for all")
     seats = np.full(game.players, OUTSIDER)
@@ -283,10 +314,10 @@ def seated(game: Game, seat: int, opponent: Any) -> tuple[Ints, dict[int, Player
     return seats, {other: player(name) for other, name in zip(others, given, strict=True)}
 
 
-def _rebuilt(cls: Any, arguments: dict[str, Any], kept: dict[str, Any], state: Any, stream: Any) -> GameEnv:
+def _rebuilt(cls: Any, arguments: dict[str, Any], kept: dict[str, Any], state: Any, beside: Any) -> GameEnv:
     env: GameEnv = cls(**arguments)
     vars(env).update(kept)
-    env._state[:], env._stream[:] = state, stream
+    env._state[:], env._beside[:] = state, beside
     if env._started:
         env._look()
     return env

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,22 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
         if hint
         else (f"unknown {kind} {name!r}; known: {', '.join(names)}")
     )
+
+
+def require_own_agents(package: Any) -> None:
+    """Check that the package imported as ``agents`` is the one that belongs to these environments.
+
+    Raises
+    ------
+    ImportError
+        If it is another one.
+    """
+    folder = Path(package.__file__ or "").parent
+    if not getattr(package, "MCTS_ENVS", False) or (folder / "run.py").exists():
+        raise ImportError(
+            f"{folder} is not, or not only, the package 'agents' of mcts-envs: openai-agents is imported by the same "
+            "name, and the two overwrite each other; install mcts-envs in a virtual environment of its own"
+        )
 
 
 def integer(name: str, value: Any, low: int, high: int) -> int:

@@ -62,7 +62,7 @@ def interpreted(function: Function) -> Function:
 
     Functions that are not kernels come back unchanged.
     """
-    return _interpret(function, {})
+    return cast(Function, _interpret(function, {}))
 
 
 def _interpret(function: Any, done: dict[int, Any]) -> Any:

@@ -14,7 +14,7 @@ from numba import types
 from mcts_envs.core import errors
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, advise_of, legal_of
 from mcts_envs.core.kernel import kernel
-from mcts_envs.core.rng import below, choose_among, new_stream, seed_stream
+from mcts_envs.core.rng import below, choose_among, new_stream, reseed
 from mcts_envs.core.typing import Bytes, Floats, Ints
 from mcts_envs.core.view import View
 
@@ -62,7 +62,7 @@ class BuiltIn:
 
     def reseed(self, seed: int) -> None:
         """Start the player's stream anew."""
-        seed_stream(self._stream, np.uint64(seed))
+        reseed(self._stream, seed)
 
     def act(self, env: Any) -> int:
         """Return an action for the player whose view or environment this is."""
@@ -105,6 +105,8 @@ def _entry_point(module: str, name: str) -> Any:
         loaded = importlib.import_module(module)
     except ImportError as error:
         raise ValueError(f"opponent {module}:{name}: cannot import {module} ({error})") from error
+    if module == "agents":
+        errors.require_own_agents(loaded)
     if hasattr(loaded, "make"):
         return loaded.make(name)
     if not hasattr(loaded, name):

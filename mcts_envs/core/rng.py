@@ -23,6 +23,7 @@ _FACTOR_2 = np.uint64(0x85EBCA77)
 _OFFSET = np.uint64(0x5BD1E995)
 _START = np.uint64(0x9E3779B97F4A7C15)
 _ZERO = np.uint64(0)
+_OUTSIDE = np.uint64(0xA5A512349D8C7B6F)
 
 
 @kernel(types.uint64(types.uint64))
@@ -131,7 +132,15 @@ def choose_among(state: Bytes, weights: Floats, items: Ints, count: int) -> int:
 
 
 def new_stream(seed: int) -> Bytes:
-    """Return a bare chance header [32 bytes] for a stream outside any state."""
+    """Return a bare chance header [32 bytes] for a stream outside any state; see :func:`reseed`."""
     stream = np.zeros(CHANCE_BYTES, np.uint8)
-    seed_stream(stream, np.uint64(seed))
+    reseed(stream, seed)
     return stream
+
+
+def reseed(stream: Bytes, seed: int) -> None:
+    """Start a stream outside any state: unrelated to that of a state with the same seed.
+
+    Were they the same, a random player and a game that are both seeded with 1 would move in step.
+    """
+    seed_stream(stream, combine(_OUTSIDE, np.uint64(seed)))

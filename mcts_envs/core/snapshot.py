@@ -23,25 +23,31 @@ class Snapshot(NamedTuple):
 
     game: str
     state: bytes
-    face: Any = b""
+    face: Any
 
 
-def saved(game: Game, state: memoryview, face: Any, include_rng: bool) -> Snapshot:
-    """Return a snapshot of a state, with or without its random stream."""
-    if include_rng:
-        return Snapshot(game.fingerprint, state.tobytes(), face)
-    return Snapshot(game.fingerprint, _NO_CHANCE + state[CHANCE_BYTES:].tobytes(), face)
+def without_chance(raw: memoryview) -> bytes:
+    """Return the bytes of something that begins with a chance header, with zeros in place of the header."""
+    return _NO_CHANCE + bytes(raw[CHANCE_BYTES:])
 
 
-def load(game: Game, state: memoryview, snapshot: Snapshot) -> None:
-    """Write a snapshot over a state, which keeps its running stream if the snapshot has none.
+def load_bytes(target: memoryview, source: bytes) -> None:
+    """Write saved bytes over others, which keep their running stream if the saved ones have none."""
+    if source.startswith(_NO_CHANCE):
+        target[CHANCE_BYTES:] = source[CHANCE_BYTES:]
+    else:
+        target[:] = source
+
+
+def check_snapshot(game: Game, snapshot: Any, kind: type) -> None:
+    """Make sure that a snapshot can be restored by a face of this game which keeps a ``kind`` beside the state.
 
     Raises
     ------
     TypeError
         If this is no snapshot.
     ValueError
-        If it was taken in another game, or with other settings. Nothing is changed then.
+        If it was taken in another game, with other settings, or by another kind of face.
     """
     if not isinstance(snapshot, Snapshot):
         raise TypeError(f"cannot restore {type(snapshot).__name__}; pass what clone_state() returned")
@@ -50,7 +56,8 @@ def load(game: Game, state: memoryview, snapshot: Snapshot) -> None:
             f"the snapshot is of {snapshot.game} and this environment is {game.fingerprint} "
             "(name:bytes:settings); restore it in an environment made with the same id and settings"
         )
-    if snapshot.state.startswith(_NO_CHANCE):
-        state[CHANCE_BYTES:] = snapshot.state[CHANCE_BYTES:]
-    else:
-        state[:] = snapshot.state
+    if type(snapshot.face) is not kind:
+        raise ValueError(
+            f"the snapshot was taken by another kind of face, which keeps {type(snapshot.face).__name__} beside the "
+            f"state where this one keeps {kind.__name__}; restore it in an environment of the kind that took it"
+        )

@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from mcts_envs.core import errors
 from mcts_envs.core.batch import DISABLED, NEXT_STEP, SAME_STEP, step_all
 from mcts_envs.core.contract import TERMINATED, TRUNCATED
-from mcts_envs.core.env import GameEnv, seated
+from mcts_envs.core.env import MAX_SEED, GameEnv, seated
 from mcts_envs.core.faces import (
     check_illegal,
     check_render_mode,
@@ -88,7 +88,7 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         self._started = False
         self._status = np.zeros(n, np.int64)
         self._actions = np.zeros(game.players, np.int64)
-        self._last = np.zeros(game.players)
+        self._owed, self._last = np.zeros(n), np.zeros((n, game.players))
         self._legal, self._weights = np.zeros(game.actions, np.int64), np.zeros(game.actions)
         self._masks: Masks = np.zeros((n, game.actions), np.int8)
         self._final_observations: Singles = np.zeros((n, self._size), np.float32)
@@ -111,7 +111,7 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         -------
         observations : float32 array [N, ...]
         infos : dict
-            ``action_mask``, int8 [N, A].
+            ``action_mask``, int8 [N, A]; zeros for games that did not start.
         """
         options = dict(options or {})
         errors.keys("option", options, (), ("position", "reset_mask"))
@@ -123,7 +123,7 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
             raise ValueError(f"{len(seeds)} seeds for {self.num_envs} games; give one int, or one seed for each game")
         for number in seeds:
             if number is not None:
-                errors.integer("seed", number, 0, 2**64 - 1)
+                errors.integer("seed", number, 0, MAX_SEED)
         position = placed(self.game, options["position"]) if "position" in options else None
         super().reset(seed=next((s for s in seeds if s is not None), None))
         observations = np.empty((self.num_envs, self._size), np.float32)
@@ -133,8 +133,9 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
             look(self.game.table, self._states[i], self.seat, self._legal, self._masks[i], observations[i])
         self._status[chosen] = 0
         self._started = True
+        masks = np.where(chosen[:, None], self._masks, np.int8(0))
         return observations.reshape(self.num_envs, *self.game.observation_shape), _with_mask(
-            {}, "action_mask", self._masks.copy(), chosen
+            {}, "action_mask", masks, chosen
         )
 
     def step(
@@ -171,6 +172,7 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
             chosen,
             self._status,
             self._actions,
+            self._owed,
             self._last,
             self._legal,
             self._weights,
@@ -229,8 +231,9 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         seed_stream(stream, draw(state))
         if position is not None:
             take_over(state, position)
-        work = self._actions, self._last, self._legal, self._weights
-        play_turn(self.game.table, self._seats, state, self.seat, NO_ACTION, *work, stream)
+        self._last[i] = 0.0
+        work = self._actions, self._last[i], self._legal, self._weights
+        self._owed[i] = play_turn(self.game.table, self._seats, state, self.seat, NO_ACTION, *work, stream)
 
     def _checked(self, actions: Any) -> tuple[Ints, npt.NDArray[np.bool_]]:
         if not self._started:
@@ -247,7 +250,7 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
             i = int(self._status.argmax())
             raise gymnasium.error.ResetNeeded(f"game {i} has ended; call reset(options={{'reset_mask': bool [N]}})")
         illegal = self._masks[np.arange(self.num_envs), chosen] == 0
-        illegal &= self._status == 0
+        illegal &= self._masks.any(axis=1)
         if self._strict and illegal.any():
             i = int(illegal.argmax())
             raise ValueError(

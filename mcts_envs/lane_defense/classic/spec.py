@@ -97,7 +97,10 @@ def _variants(rows: int, columns: int) -> dict[str, dict[str, Any]]:
 
 
 def _presets(cells: int) -> dict[str, dict[str, Any]]:
-    """The paper's agent: c = 10, d = 20 in its programs, k_max simulations of which the first only makes the root."""
+    """The paper's random player, and its search.
+
+    c = 10; k_max simulations, of which the first only makes the root; d = 20 in its programs.
+    """
     paper = {
         "agent": "mcts",
         "simulations": 19 if cells <= 9 else 149,
@@ -110,6 +113,7 @@ def _presets(cells: int) -> dict[str, dict[str, Any]]:
         "recommend": "max_value",
     }
     return {
+        "random": {"agent": "random", "model": "planting"},
         "mcts_paper": {**paper, "rollout_model": "worst_case_planting", "horizon": 20},
         "mcts_text": {**paper, "rollout_model": "planting"},
     }

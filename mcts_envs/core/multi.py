@@ -1,0 +1,230 @@
+"""The PettingZoo faces of all games: players one after the other (AEC), or all at once (parallel)."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+
+from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
+from mcts_envs.core.env import GameEnv
+from mcts_envs.core.multi_base import Info, MultiFace, Observation
+
+
+class _Turn(NamedTuple):
+    """What the AEC face keeps beside the state; all but ``chosen`` in the order of ``agents``."""
+
+    agents: tuple[str, ...]
+    rewards: tuple[float, ...]
+    cumulative_rewards: tuple[float, ...]
+    chosen: tuple[int, ...]
+    events: tuple[tuple[tuple[str, Any], ...], ...]
+
+
+class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
+    """Any game as a PettingZoo AEC environment.
+
+    Players who choose at the same time are asked one after the other, in the order of seats; the world steps when the
+    last of them has chosen. A player who has ended gets one more turn, at once, in which it steps with None and leaves.
+    ``infos`` hold ``action_mask``, ``illegal_action`` if the agent's last action was illegal, and at the agent's end
+    ``outcome`` (points in [0, 1]) and ``is_success`` (the points are 1). Snapshots bring all of this back.
+
+    Parameters
+    ----------
+    env_class : type
+        The game's Gymnasium environment.
+    illegal : {"accept", "raise"}
+        What an illegal action does: the effect that the game documents, with ``info["illegal_action"]``, or a
+        ``ValueError``. An action out of range or of the wrong type always raises.
+    observation : str
+        ``"flat"``, or a variant of the game with another ``observe``.
+    render_mode : {None, "ansi", "rgb_array", "human"}
+        ``human`` shows every step in a window and needs ``pygame-ce``.
+    **settings
+        The settings of the game.
+    """
+
+    def __init__(self, env_class: type[GameEnv], **arguments: Any) -> None:
+        MultiFace.__init__(self, env_class, **arguments)
+        self.agent_selection = self.possible_agents[0]
+        self.rewards: dict[str, float] = {}
+        self._cumulative_rewards: dict[str, float] = {}
+        self.terminations: dict[str, bool] = {}
+        self.truncations: dict[str, bool] = {}
+        self.infos: dict[str, Info] = {}
+        self._events: dict[str, Info] = {}
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Start an episode.
+
+        Parameters
+        ----------
+        seed : int, optional
+            From 0 to 2^64 - 1. Without it the running random stream goes on.
+        options : dict, optional
+            ``{"position": dict}`` starts from that position, in the terms of :meth:`position`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an option is unknown, the seed out of range, or a position against the rules. Nothing is changed then.
+        """
+        self._restart(seed, options)
+        self.agents = self._running()
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self._events = {agent: {} for agent in self.agents}
+        self._read()
+        self._show()
+
+    def step(self, action: Any) -> None:
+        """Choose for ``agent_selection``; None for one who has ended. With no agents left this has no effect.
+
+        Raises
+        ------
+        TypeError
+            If the action is not an integer.
+        ValueError
+            If it is out of range, illegal in strict mode, or not None for an agent that has ended. Nothing is changed
+            then.
+        gymnasium.error.ResetNeeded
+            Before the first reset.
+        """
+        self._check_started("step()")
+        if not self.agents:
+            return
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            del self._events[agent]
+            self._select()
+            return
+        self._chosen[self._players[agent]], self._events[agent] = self._checked(agent, action)
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        if not self._to_choose():
+            for ended, outcome in self._advance().items():
+                self._events[ended] |= outcome
+            self.rewards = {agent: float(self._rewards[self._players[agent]]) for agent in self.agents}
+        self._accumulate_rewards()
+        self._read()
+        self._show()
+
+    def _read(self) -> None:
+        """Read from the state who has ended, what the infos say, and whose turn it is."""
+        status = {agent: self._status(agent) for agent in self.agents}
+        self.terminations = {agent: status[agent] == TERMINATED for agent in self.agents}
+        self.truncations = {agent: status[agent] == TRUNCATED for agent in self.agents}
+        self.infos = {a: {"action_mask": self._look_at(a)[1], **self._events[a]} for a in self.agents}
+        self._select()
+
+    def _select(self) -> None:
+        """Turn to the first who has ended and not left, else to the first whose choice the world waits for."""
+        ended = [agent for agent in self.agents if self.terminations[agent] or self.truncations[agent]]
+        self.agent_selection = next(iter(ended or self._to_choose()), self.possible_agents[0])
+        self._skip_agent_selection = None
+
+    def _whose_turn(self) -> str:
+        return self.agent_selection
+
+    def _beside(self) -> _Turn:
+        agents = tuple(self.agents)
+        rewards = tuple(self.rewards[agent] for agent in agents)
+        cumulative_rewards = tuple(self._cumulative_rewards[agent] for agent in agents)
+        events = tuple(tuple(self._events[agent].items()) for agent in agents)
+        return _Turn(agents, rewards, cumulative_rewards, tuple(self._chosen.tolist()), events)
+
+    def _take_up(self, beside: _Turn) -> None:
+        # In place: PettingZoo's conversion to parallel holds the same list.
+        self.agents[:] = beside.agents
+        self.rewards = dict(zip(self.agents, beside.rewards, strict=True))
+        self._cumulative_rewards = dict(zip(self.agents, beside.cumulative_rewards, strict=True))
+        self._chosen[:] = beside.chosen
+        self._events = {agent: dict(events) for agent, events in zip(self.agents, beside.events, strict=True)}
+        self._read()
+
+
+class GameParallelEnv(MultiFace, ParallelEnv):  # type: ignore[misc]
+    """Any game as a PettingZoo parallel environment, for games in which players choose at the same time.
+
+    The actions of players who are not to choose now are not read. Parameters and ``infos`` are those of
+    :class:`GameAECEnv`.
+    """
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Observation], dict[str, Info]]:
+        """Start an episode; parameters and errors as for :meth:`GameAECEnv.reset`.
+
+        Returns
+        -------
+        observations, infos : dict
+            For each agent.
+        """
+        self._restart(seed, options)
+        self.agents = self._running()
+        self._show()
+        return self._seen({agent: {} for agent in self.agents})
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Info]]:
+        """Play one action of each agent that is to choose.
+
+        Returns
+        -------
+        observations, rewards, terminations, truncations, infos : dict
+            For each agent that was in the game before; all empty after the end.
+
+        Raises
+        ------
+        TypeError
+            If an action is not an integer.
+        ValueError
+            If one is missing, out of range, or illegal in strict mode, or if there is no such agent. Nothing is changed
+            then.
+        gymnasium.error.ResetNeeded
+            Before the first reset.
+        """
+        self._check_started("step()")
+        checked = self._all_checked(actions)
+        if not self.agents:
+            return {}, {}, {}, {}, {}
+        events: dict[str, Info] = {agent: {} for agent in self.agents}
+        for agent, (action, event) in checked.items():
+            self._chosen[self._players[agent]], events[agent] = action, event
+        for ended, outcome in self._advance().items():
+            events[ended] |= outcome
+        status = {agent: self._status(agent) for agent in self.agents}
+        rewards = {agent: float(self._rewards[self._players[agent]]) for agent in self.agents}
+        observations, infos = self._seen(events)
+        self.agents = [agent for agent in self.agents if status[agent] == RUNNING]
+        self._show()
+        terminations = {agent: now == TERMINATED for agent, now in status.items()}
+        truncations = {agent: now == TRUNCATED for agent, now in status.items()}
+        return observations, rewards, terminations, truncations, infos
+
+    def _all_checked(self, actions: Mapping[str, Any]) -> dict[str, tuple[int, Info]]:
+        for agent in actions:
+            self._player(agent)
+        to_choose = self._to_choose()
+        if missing := [agent for agent in to_choose if agent not in actions]:
+            raise ValueError(f"no action of {', '.join(missing)}; give one of each of {', '.join(to_choose)}")
+        return {agent: self._checked(agent, actions[agent]) for agent in to_choose}
+
+    def _seen(self, events: dict[str, Info]) -> tuple[dict[str, Observation], dict[str, Info]]:
+        """Return the observations and infos of the agents."""
+        observations = {agent: self.observe(agent) for agent in self.agents}
+        return observations, {
+            agent: {"action_mask": observations[agent]["action_mask"].copy(), **events[agent]} for agent in self.agents
+        }
+
+
+def parallel(env_class: type[GameEnv], **arguments: Any) -> Any:
+    """Return a game as a PettingZoo parallel environment; parameters as for :class:`GameAECEnv`.
+
+    Games whose players choose in turns get PettingZoo's conversion of the AEC face: in each step the action of the
+    agent whose turn it is counts, which ``infos`` name ``active_agent``.
+    """
+    face = GameParallelEnv(env_class, **arguments)
+    return face if face.game.simultaneous else turn_based_aec_to_parallel(GameAECEnv(env_class, **arguments))

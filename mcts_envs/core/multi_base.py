@@ -1,0 +1,276 @@
+"""What the two PettingZoo faces have in common."""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from mcts_envs.core import errors
+from mcts_envs.core.contract import RUNNING
+from mcts_envs.core.env import MAX_SEED, GameEnv
+from mcts_envs.core.faces import (
+    check_illegal,
+    check_render_mode,
+    checked_action,
+    configured,
+    observation_space,
+    points_at_end,
+    rendered,
+    some,
+)
+from mcts_envs.core.place import placed, position_of, take_over
+from mcts_envs.core.rng import CHANCE_BYTES, draw
+from mcts_envs.core.snapshot import Snapshot, check_snapshot, load_bytes, without_chance
+from mcts_envs.core.turn import NO_ACTION, look
+from mcts_envs.core.typing import Ints, Masks, Singles
+from mcts_envs.core.view import View
+
+Observation = dict[str, npt.NDArray[Any]]
+Info = dict[str, Any]
+
+RENDER_MODES = ["human", "ansi", "rgb_array"]
+
+
+class MultiFace:
+    """The live game, its agents and spaces, and everything that does not depend on whose turn it is."""
+
+    def __init__(
+        self,
+        env_class: type[GameEnv],
+        *,
+        illegal: str = "accept",
+        observation: str = "flat",
+        render_mode: str | None = None,
+        **settings: Any,
+    ) -> None:
+        self.game = game = configured(env_class.make_game, settings, observation)
+        self._strict = check_illegal(illegal)
+        check_render_mode(render_mode, RENDER_MODES)
+        self.render_mode = render_mode
+        self.metadata = {
+            "name": game.name,
+            "render_modes": list(RENDER_MODES),
+            "render_fps": env_class.metadata["render_fps"],
+            "is_parallelizable": game.simultaneous,
+        }
+        self._arguments = {"illegal": illegal, "observation": observation, "render_mode": render_mode, **settings}
+        self._env_class = env_class
+
+        self.possible_agents = [f"player_{player}" for player in range(game.players)]
+        self.agents: list[str] = []
+        self._players = {agent: player for player, agent in enumerate(self.possible_agents)}
+        self.observation_spaces = {agent: self._new_observation_space() for agent in self.possible_agents}
+        self.action_spaces = {agent: spaces.Discrete(game.actions) for agent in self.possible_agents}
+        self.state_space = spaces.Box(0.0, 1.0, (game.template.size - CHANCE_BYTES,), np.float32)
+
+        self._state = game.new_state()
+        self._memory = memoryview(self._state.data)
+        self._started = False
+        self._chosen = np.full(game.players, NO_ACTION, np.int64)
+        self._rewards = np.zeros(game.players)
+        self._window: Any = None
+
+    def __reduce__(self) -> Any:
+        snapshot = self.clone_state() if self._started else None
+        return _rebuilt, (type(self), self._env_class, self._arguments, snapshot)
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of an agent's observations: always the same object."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of an agent's actions: always the same object."""
+        return self.action_spaces[agent]
+
+    def observe(self, agent: str) -> Observation:
+        """Return what an agent sees: ``observation``, float32, and ``action_mask``, int8 [A]."""
+        self._check_started("observe()")
+        observation, mask = self._look_at(agent)
+        return {"observation": observation, "action_mask": mask}
+
+    def state(self) -> Singles:
+        """Return the whole state, hidden parts included: its bytes without the chance header, scaled to [0, 1]."""
+        self._check_started("state()")
+        return self._state[CHANCE_BYTES:].astype(np.float32) / np.float32(255.0)
+
+    def position(self) -> dict[str, Any]:
+        """Return the state as a readable, complete, JSON-able dictionary, without chance and settings."""
+        return position_of(self.game, self._state)
+
+    def view(self, agent: str | None = None) -> View:
+        """Return the live state as an agent sees it (default: whose turn it is), which is what planners take."""
+        return View(self.game, self._state, self._player(self._whose_turn() if agent is None else agent))
+
+    def legal_actions(self, agent: str | None = None) -> Ints:
+        """Return an agent's legal actions [k] in ascending order; empty when it is not to choose."""
+        return self.view(agent).legal_actions()
+
+    def action_masks(self, agent: str | None = None) -> npt.NDArray[np.bool_]:
+        """Return which actions are legal for an agent, as booleans [A]."""
+        return self.view(agent).action_masks()
+
+    def render(self) -> Any:
+        """Return the picture (uint8 [H, W, 3]) or the text of the state, or show it, by ``render_mode``."""
+        self._check_started("render()")
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() needs a render mode: make the environment with render_mode='rgb_array'")
+            return None
+        if self.render_mode != "human":
+            return rendered(self.game, self._state, self.render_mode)
+        self._window = self._window or _Window()
+        self._window.show(rendered(self.game, self._state, "rgb_array"), self.metadata["render_fps"])
+        return None
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    def clone_state(self, include_rng: bool = True) -> Snapshot:
+        """Return a snapshot of the game and of all that this face tells, with the random stream unless told otherwise.
+
+        Raises
+        ------
+        gymnasium.error.ResetNeeded
+            Before the first reset.
+        """
+        self._check_started("clone_state()")
+        save = bytes if include_rng else without_chance
+        return Snapshot(self.game.fingerprint, save(self._memory), self._beside())
+
+    def restore_state(self, snapshot: Snapshot) -> None:
+        """Bring a snapshot back; without a random stream in it the running one goes on.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it is no snapshot, or one of another game, other settings or another kind of face. Nothing is changed
+            then.
+        """
+        check_snapshot(self.game, snapshot, type(self._beside()))
+        if not self._started:
+            self._restart(None, None)
+        load_bytes(self._memory, snapshot.state)
+        self._take_up(snapshot.face)
+
+    def _restart(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
+        """Reset the state with the same chance as in the Gymnasium face."""
+        # PettingZoo's own test sends the meaningless option "options".
+        options = {key: value for key, value in (options or {}).items() if key != "options"}
+        errors.keys("option", options, (), ("position",))
+        if seed is not None:
+            seed = errors.integer("seed", seed, 0, MAX_SEED)
+        start = placed(self.game, options["position"]) if "position" in options else None
+        if seed is None:
+            seed = int(draw(self._state)) if self._started else secrets.randbits(63)
+        self.game.reset(self._state, np.uint64(seed))
+        draw(self._state)  # the Gymnasium face seeds its inner opponents with this number
+        if start is not None:
+            take_over(self._state, start)
+        self._started = True
+        self._rewards[:] = 0.0
+        self._chosen[:] = NO_ACTION
+
+    def _advance(self) -> dict[str, Info]:
+        """Step the world with the chosen actions; return how it came out for the agents that ended now."""
+        self.game.step(self._state, np.maximum(self._chosen, 0), self._rewards)
+        self._chosen[:] = NO_ACTION
+        ended = [agent for agent in self.agents if self._status(agent) != RUNNING]
+        points = points_at_end(self.game, self._state, self._rewards) if ended else self._rewards
+        outcomes = {agent: float(points[self._players[agent]]) for agent in ended}
+        return {agent: {"outcome": outcome, "is_success": outcome == 1.0} for agent, outcome in outcomes.items()}
+
+    def _checked(self, agent: str, action: Any) -> tuple[int, Info]:
+        """Return an action as an int, and what there is to say about it."""
+        legal = self.legal_actions(agent)
+        number = checked_action(action, self.game, legal)
+        if number in legal:
+            return number, {}
+        if self._strict:
+            raise ValueError(f"action {number} of {agent} is illegal; legal now: {some(legal)}")
+        return number, {"illegal_action": True}
+
+    def _to_choose(self) -> list[str]:
+        """Return the agents whose choice the world waits for."""
+        bits = self.game.active(self._state)
+        return [a for a, p in self._players.items() if bits >> p & 1 and self._chosen[p] == NO_ACTION]
+
+    def _running(self) -> list[str]:
+        return [agent for agent in self.possible_agents if self._status(agent) == RUNNING]
+
+    def _status(self, agent: str) -> int:
+        return int(self.game.status(self._state, self._players[agent]))
+
+    def _look_at(self, agent: str) -> tuple[Singles, Masks]:
+        game, player = self.game, self._player(agent)
+        observation, mask = np.empty(game.observation_shape, np.float32), np.empty(game.actions, np.int8)
+        look(game.table, self._state, player, np.empty(game.actions, np.int64), mask, observation.reshape(-1))
+        return observation, mask
+
+    def _player(self, agent: str) -> int:
+        if agent not in self._players:
+            raise ValueError(errors.unknown("agent", agent, self._players))
+        return self._players[agent]
+
+    def _new_observation_space(self) -> spaces.Dict:
+        mask = spaces.Box(0, 1, (self.game.actions,), np.int8)
+        return spaces.Dict({"observation": observation_space(self.game), "action_mask": mask})
+
+    def _check_started(self, what: str) -> None:
+        if not self._started:
+            raise gymnasium.error.ResetNeeded(f"call reset() before {what}")
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
+
+    def _whose_turn(self) -> str:
+        return next(iter(self._to_choose()), self.possible_agents[0])
+
+    def _beside(self) -> tuple[Any, ...]:
+        """Return what the face knows that is not in the state."""
+        return ()
+
+    def _take_up(self, beside: Any) -> None:
+        """Go on from a state that was just restored."""
+        self.agents[:] = self._running()
+
+
+class _Window:
+    """The window of human mode."""
+
+    def __init__(self) -> None:
+        try:
+            import pygame
+        except ImportError as error:
+            raise ImportError('human mode needs a window: pip install "mcts-envs[human]"') from error
+        self._pygame = pygame
+        self._clock = pygame.time.Clock()
+        self._surface: Any = None
+
+    def show(self, picture: npt.NDArray[np.uint8], fps: float) -> None:
+        """Show a picture [H, W, 3], at most ``fps`` of them a second."""
+        pygame, size = self._pygame, picture.shape[1::-1]
+        if self._surface is None or self._surface.get_size() != size:
+            pygame.display.init()
+            self._surface = pygame.display.set_mode(size)
+        self._surface.blit(pygame.surfarray.make_surface(picture.swapaxes(0, 1)), (0, 0))
+        pygame.event.pump()
+        pygame.display.flip()
+        self._clock.tick(fps)
+
+    def close(self) -> None:
+        """Close the window."""
+        self._pygame.display.quit()
+
+
+def _rebuilt(cls: Any, env_class: Any, arguments: dict[str, Any], snapshot: Snapshot | None) -> Any:
+    face = cls(env_class, **arguments)
+    if snapshot is not None:
+        face.restore_state(snapshot)
+    return face
