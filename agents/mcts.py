@@ -10,6 +10,7 @@ from numba.core.config import DISABLE_JIT
 
 from agents import policies
 from agents.base import Agent, view_of
+from agents.policies.signatures import SIGNATURES
 from agents.search import search
 from agents.tree import SIMULATIONS, STEPS, Tree, new_tree, new_work, root_statistics
 from mcts_envs.core import errors
@@ -82,9 +83,11 @@ class MCTS(Agent):
         Steps from the root that the tree covers at most.
     closed_loop : bool
         Give every outcome of chance a node of its own, instead of one node for an action whatever came of it.
-    model, rollout_model, evaluate : str, optional
-        Variants of the game (``Game.variants``) to search in, to roll out in (default: the model), and whose
-        ``evaluate`` to use.
+    model, rollout_model : str, optional
+        Variants of the game (``Game.variants``) to search in, and to roll out in (default: the model).
+    evaluate : kernel or str, optional
+        What a state is worth at the horizon, ``(state, values[P])``, or the variant of the game that says so; by
+        default the game's own ``evaluate``.
     max_nodes : int
         Bound on the nodes of a tree; when it is full, simulations go on without it growing.
     seed : int
@@ -114,7 +117,7 @@ class MCTS(Agent):
         closed_loop: bool = False,
         model: str | None = None,
         rollout_model: str | None = None,
-        evaluate: str | None = None,
+        evaluate: Callable[..., None] | str | None = None,
         max_nodes: int = MAX_NODES,
         seed: int = 0,
     ) -> None:
@@ -124,16 +127,18 @@ class MCTS(Agent):
         self.simulations = None if simulations is None else errors.integer("simulations", simulations, 1, NO_LIMIT)
         self.time_limit = None if time_limit is None else errors.number("time_limit", time_limit, 1e-6, 1e6)
         self.max_steps = None if max_steps is None else errors.integer("max_steps", max_steps, 1, NO_LIMIT)
-        self.select = _policy("select", select, policies.SELECTION, compiled=True)
-        self.simulate = _policy("simulate", simulate, policies.SIMULATION, compiled=True)
-        self.recommend = _policy("recommend", recommend, policies.RECOMMENDATION, compiled=False)
+        self.select = _policy("select", select, policies.SELECTION)
+        self.simulate = _policy("simulate", simulate, policies.SIMULATION)
+        self._policies = function_table({"select": self.select, "simulate": self.simulate}, SIGNATURES)
+        self.recommend = _policy("recommend", recommend, policies.RECOMMENDATION)
         self.c = errors.number("c", c, 0.0, 1e9)
         self.normalize = errors.flag("normalize", normalize)
         self.discount = errors.number("discount", discount, 0.0, 1.0)
         self.horizon = NO_LIMIT if horizon is None else errors.integer("horizon", horizon, 1, NO_LIMIT)
         self.tree_depth = MAX_DEPTH if tree_depth is None else errors.integer("tree_depth", tree_depth, 1, MAX_DEPTH)
         self.closed_loop = errors.flag("closed_loop", closed_loop)
-        self.model, self.rollout_model, self.evaluate = model, rollout_model, evaluate
+        self.model, self.rollout_model = model, rollout_model
+        self.evaluate = evaluate if evaluate is None or isinstance(evaluate, str) else _policy("evaluate", evaluate, {})
         self.max_nodes = errors.integer("max_nodes", max_nodes, 1, 2**30)
         self._models: tuple[Game, Game, Game] | None = None
 
@@ -163,13 +168,12 @@ class MCTS(Agent):
         simulations = NO_LIMIT if self.simulations is None else self.simulations
         tree = new_tree(model.players, min(simulations, self.max_nodes))
         work = new_work(model, min(self.tree_depth, self.horizon, MAX_DEPTH))
-        chosen = function_table((self.select, self.simulate))
         max_steps = NO_LIMIT if self.max_steps is None else self.max_steps
         limits = max_steps, self.tree_depth, self.horizon
         scales, ways = (self.c, self.discount), (self.normalize, self.closed_loop)
 
         def add(count: int) -> None:
-            tables = model.table, rollout_model.table, chosen
+            tables = model.table, rollout_model.table, self._policies
             search(*tables, view.state, view.player, count, *limits, *scales, *ways, self.stream, work, tree)
 
         if self.time_limit is None:
@@ -201,21 +205,22 @@ class MCTS(Agent):
         if self._models is None or self._models[0] is not game:
             inside = game.variant(self.model) if self.model else game
             outside = game.variant(self.rollout_model) if self.rollout_model else inside
-            if self.evaluate:
-                evaluate = game.variant(self.evaluate).evaluate
+            if self.evaluate is not None:
+                given = self.evaluate
+                evaluate = game.variant(given).evaluate if isinstance(given, str) else given
                 inside, outside = replace(inside, evaluate=evaluate), replace(outside, evaluate=evaluate)
             self._models = game, inside, outside
         return self._models[1:]
 
 
-def _policy(kind: str, given: Any, known: Mapping[str, Any], *, compiled: bool) -> Any:
+def _policy(kind: str, given: Any, known: Mapping[str, Any]) -> Any:
     if isinstance(given, str):
         if given not in known:
             raise ValueError(errors.unknown(f"{kind} policy", given, known))
         return known[given]
     if not callable(given):
         raise TypeError(f"{kind} {given!r} is neither a function nor one of {', '.join(sorted(known))}")
-    if compiled and not (DISABLE_JIT or hasattr(given, "overloads")):
+    if kind in (*SIGNATURES, "evaluate") and not (DISABLE_JIT or hasattr(given, "overloads")):
         raise TypeError(f"{kind} {given!r} is not compiled; decorate it with @kernel({kind.upper()})")
     return given
 

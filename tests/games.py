@@ -230,8 +230,8 @@ def tron_step(state, actions, rewards):
         if actions[player] != (s.facing[player] + 2) % 4:
             s.facing[player] = actions[player]
         facing = np.int64(s.facing[player])
-        s.heads[player, 0] += (facing == 2) - (facing == 0)
-        s.heads[player, 1] += (facing == 1) - (facing == 3)
+        s.heads[player, 0] += np.int64(facing == 2) - np.int64(facing == 0)
+        s.heads[player, 1] += np.int64(facing == 1) - np.int64(facing == 3)
         row, column = s.heads[player, 0], s.heads[player, 1]
         s.crashed[player] = row < 0 or row >= n or column < 0 or column >= n or s.trail[row, column] != 0
     if s.heads[0, 0] == s.heads[1, 0] and s.heads[0, 1] == s.heads[1, 1]:
@@ -304,7 +304,7 @@ TronVector = vectorized(Tron)
 
 
 # Stakes: three players in turns bet 1 to 3 chips on a die. Who has none is out; the first with ``goal`` chips wins, or
-# the last who is in. An illegal action bets 1.
+# the last who is in. A lost bet pays 1/8 to each other player who is in. An illegal action bets 1.
 
 STAKES = state_dtype(
     [
@@ -351,7 +351,12 @@ def stakes_step(state, actions, rewards):
     stake = actions[mover] + 1
     if stake > s.chips[mover]:
         stake = 1
-    s.chips[mover] += stake if below(state, 6) >= 3 else -stake
+    if below(state, 6) >= 3:
+        s.chips[mover] += stake
+    else:
+        s.chips[mover] -= stake
+        for player in range(3):
+            rewards[player] = 0.125 if player != mover and s.chips[player] > 0 else 0.0
     if s.chips[mover] == 0:
         rewards[mover] = -1.0
     s.t += 1
@@ -363,7 +368,7 @@ def stakes_step(state, actions, rewards):
         for player in range(3):
             if s.chips[player] > 0:
                 best = s.chips[player] >= s.goal or left == 1
-                rewards[player] = 2.0 if best else -1.0
+                rewards[player] += 2.0 if best else -1.0
     elif s.max_steps and s.t >= s.max_steps:
         s.end = OUT_OF_TIME
     while not s.end:

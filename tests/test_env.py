@@ -455,6 +455,19 @@ def test_after_the_end():
         assert "illegal_action" not in info
 
 
+def test_the_end_comes_back_with_its_outcome():
+    env = TicTacToe(opponent=First())
+    ends = {}
+    for seed in range(40):
+        env.reset(seed=seed)
+        info = play(env, seed)[-1][4]
+        ends[info["outcome"]] = env.clone_state()
+    assert len(ends) > 1
+    for outcome, snapshot in ends.items():
+        env.restore_state(snapshot)
+        assert env.step(0)[4]["outcome"] == outcome
+
+
 # Opponents
 
 
@@ -487,8 +500,11 @@ def test_rewards_before_the_first_choice_are_paid_with_it():
         assert (reward, terminated, truncated, info["outcome"]) == (-1.0, True, False, 0.0)
         assert env.step(0)[1] == 0.0
         env.restore_state(snapshot)
-    env.reset(seed=0)
-    assert env.clone_state().face[32:] == bytes(16)
+    owed = set()
+    for seed in range(20):
+        env.reset(seed=seed)
+        owed.add((float(env._owed[0]), float(env._outcome[0])))
+    assert owed == {(0.0, 0.0), (0.125, 0.0)}
 
 
 def test_a_player_who_is_out_has_ended():

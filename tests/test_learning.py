@@ -230,11 +230,14 @@ def test_interrupted_training_is_saved_and_goes_on(tmp_path, monkeypatch):
     with pytest.raises(FileExistsError, match="another folder"):
         quick(tmp_path)
     resumed = quick(tmp_path, resume=tmp_path / "ppo", timesteps=2048)
+    (checkpoint,) = (tmp_path / "checkpoints").glob("*.zip")
+    with pytest.raises(FileExistsError, match="2048 steps"):
+        quick(tmp_path, resume=checkpoint, timesteps=4096)
     assert resumed.timesteps == 2048
     assert not resumed.interrupted
     with pytest.raises(ValueError, match="ask for more"):
         quick(tmp_path, resume=resumed.path, timesteps=2048)
-    assert storage.load(next((tmp_path / "checkpoints").glob("*.zip"))).about["timesteps"] == 512
+    assert storage.load(checkpoint).about["timesteps"] == 512
 
 
 def test_time_limit(tmp_path):

@@ -148,7 +148,8 @@ class TestCanvas:
         canvas = Canvas(4, 1, "#ffffff")
         canvas.text(2, 0.5, "HI", "#000000", 0.6, anchor=anchor)
         rows, columns = np.nonzero(canvas.to_rgb(50)[..., 0] < 128)
-        assert left * 50 - 1 <= columns.min() and columns.max() <= right * 50 + 1
+        assert left * 50 - 1 <= columns.min()
+        assert columns.max() <= right * 50 + 1
         assert abs((rows.min() + rows.max()) / 2 - 25) <= 2
         if anchor == "middle":
             assert abs((columns.min() + columns.max()) / 2 - 100) <= 3
@@ -157,7 +158,8 @@ class TestCanvas:
         canvas = Canvas(2, 2, "#000000")
         canvas.line([(0.2, 1), (1, 1), (1.8, 1)], "#ffffff", 0.6, opacity=0.5)
         levels = np.unique(canvas.to_rgb(32)[24:40, 8:56])
-        assert levels.min() >= 127 and levels.max() <= 128
+        assert levels.min() >= 127
+        assert levels.max() <= 128
 
     def test_at_moves_and_scales(self):
         direct, moved = Canvas(3, 3), Canvas(3, 3)
@@ -169,9 +171,11 @@ class TestCanvas:
     @pytest.mark.parametrize("cell", [1, 7, 24, 64])
     def test_sizes_are_even(self, cell):
         picture = Canvas(3.3, 2.1, "#abcdef").to_rgb(cell)
-        assert picture.dtype == np.uint8 and picture.shape[2] == 3
+        assert picture.dtype == np.uint8
+        assert picture.shape[2] == 3
         for length, cells in zip(picture.shape, (2.1, 3.3), strict=False):
-            assert length % 2 == 0 and cells * cell - 1e-6 <= length < cells * cell + 2
+            assert length % 2 == 0
+            assert cells * cell - 1e-6 <= length < cells * cell + 2
         assert (picture == (0xAB, 0xCD, 0xEF)).all()
 
     def test_repeatable_and_picklable(self):
@@ -183,7 +187,8 @@ class TestCanvas:
 
     def test_svg_is_valid_and_complete(self):
         root = ElementTree.fromstring(mixed_canvas().to_svg())
-        assert root.tag == SVG + "svg" and root.get("viewBox") == "0 0 4 3"
+        assert root.tag == SVG + "svg"
+        assert root.get("viewBox") == "0 0 4 3"
         names = [child.tag.removeprefix(SVG) for child in root]
         assert names == ["rect", "rect", "ellipse", "polygon", "polyline", "text"]
         assert root[-1].text == "7 < 9 & more"
@@ -245,7 +250,8 @@ class TestClassic:
         for fields in ({"t": 6}, {"can_plant": 0}, {"t": 20, "end": classic.WON}, {"end": classic.OUT_OF_TIME}):
             state = classic_state(board, **({"t": 5, "can_plant": 1} | fields))
             cells, elsewhere = changed_cells(base, classic_draw.picture(state).to_rgb(CELL), 1.0)
-            assert cells == [] and elsewhere
+            assert cells == []
+            assert elsewhere
 
     def test_lights_go_out_when_lost(self):
         windows = (slice(CELL, None), slice(0, round(lawn.HOUSE * CELL)))
@@ -315,13 +321,15 @@ class TestRoster:
         for fields in ({"t": 60}, {"sun": 12}, {"recharge": [2, 0, 0, 0, 0, 0]}, {"end": layout.WON}):
             state = roster_state(**({"t": 50} | fields))
             cells, elsewhere = changed_cells(base, roster_draw.picture(state).to_rgb(CELL), 1.25)
-            assert cells == [] and elsewhere
+            assert cells == []
+            assert elsewhere
 
     def test_mowers_stand_beside_their_lanes(self):
         without = roster_draw.picture(roster_state()).to_rgb(CELL)
         one = roster_draw.picture(mown((0, 0, 1, 0, 0)))
         rows = np.nonzero((without != one.to_rgb(CELL)).any(axis=(1, 2)))[0]
-        assert round(3.25 * CELL) <= rows.min() and rows.max() < round(4.25 * CELL)
+        assert round(3.25 * CELL) <= rows.min()
+        assert rows.max() < round(4.25 * CELL)
 
     def test_text(self):
         things = [

@@ -72,8 +72,11 @@ def test_start():
     assert position_of(game, state) == {
         "t": 0, "sun": 4, "recharge": barred, "plants": [], "zombies": [], "mowers": []
     }  # fmt: skip
-    assert game.status(state, 0) == RUNNING and game.active(state) == 1
-    assert game.actions == 181 and game.observation_shape == (506,) and len(state) < 512
+    assert game.status(state, 0) == RUNNING
+    assert game.active(state) == 1
+    assert game.actions == 181
+    assert game.observation_shape == (506,)
+    assert len(state) < 512
 
 
 def test_action_numbers():
@@ -128,17 +131,20 @@ def test_planting_pays_and_the_new_plant_works_at_once():
     assert play.position["sun"] == 10 - 2 + 1
     play = Play(sun=10, dice=[0, 1])
     play.act("mine 0,0")
-    assert play.position["sun"] == 9 and play.plants("armed") == {("mine", 0, 0): True}
+    assert play.position["sun"] == 9
+    assert play.plants("armed") == {("mine", 0, 0): True}
     play = Play(zombies=[zombie("normal", 0, 5)], sun=4, dice=[0, 0])
     play.act("shooter 0,4")
-    assert play.position["sun"] == 0 and play.zombies() == {("normal", 0, 5): 8}
+    assert play.position["sun"] == 0
+    assert play.zombies() == {("normal", 0, 5): 8}
 
 
 @pytest.mark.parametrize(("dice", "sun"), [([0, 0, 0], 7), ([1, 0, 0], 8), ([1, 0, 1], 9), ([1, 1, 1], 10)])
 def test_income(dice, sun):
     play = Play([plant("sunflower", 0, 0), plant("sunflower", 4, 7)], sun=7, dice=dice)
     play.act()
-    assert play.position["sun"] == sun and play.dice_left == 0
+    assert play.position["sun"] == sun
+    assert play.dice_left == 0
 
 
 def test_sun_is_capped_after_income():
@@ -154,7 +160,8 @@ def test_each_unarmed_mine_has_a_coin_after_all_income():
     assert play.plants("armed") == {
         ("mine", 0, 0): False, ("mine", 1, 3): True, ("sunflower", 2, 0): False, ("mine", 3, 1): True
     }  # fmt: skip
-    assert play.position["sun"] == 1 and play.dice_left == 0
+    assert play.position["sun"] == 1
+    assert play.dice_left == 0
 
 
 def test_shooters_hit_the_nearest_zombie_strictly_to_their_right():
@@ -174,7 +181,8 @@ def test_the_next_shooter_hits_the_next_zombie():
 def test_each_zombie_has_its_own_coin_lane_by_lane_and_left_to_right():
     zombies = [zombie("normal", 0, 4), zombie("cone", 0, 6), zombie("runner", 3, 5), zombie("bucket", 3, 7)]
     play = Play(zombies=zombies, dice=[0, 1, 0, 0, 1])
-    assert play.act() == 0 and play.dice_left == 0
+    assert play.act() == 0
+    assert play.dice_left == 0
     assert set(play.zombies()) == {("normal", 0, 3), ("cone", 0, 6), ("runner", 3, 5), ("bucket", 3, 6)}
 
 
@@ -190,8 +198,10 @@ def test_a_zombie_waits_behind_another_but_follows_one_that_moved():
 def test_a_wall_takes_eight_bites():
     play = Play([plant("wall", 0, 3)], [zombie("normal", 0, 4)], dice=[0, 1] * 9)
     for bites in range(1, 8):
-        assert play.act() == 0 and play.plants() == {("wall", 0, 3): 8 - bites}
-    assert play.act() == -1 and play.plants() == {}
+        assert play.act() == 0
+        assert play.plants() == {("wall", 0, 3): 8 - bites}
+    assert play.act() == -1
+    assert play.plants() == {}
     assert set(play.zombies()) == {("normal", 0, 4)}
     play.act()
     assert set(play.zombies()) == {("normal", 0, 3)}
@@ -200,14 +210,17 @@ def test_a_wall_takes_eight_bites():
 def test_an_unarmed_mine_is_eaten():
     play = Play([plant("mine", 0, 3)], [zombie("normal", 0, 4)], dice=[0, 0, 1])
     assert play.act() == -1
-    assert play.plants() == {} and set(play.zombies()) == {("normal", 0, 4)}
+    assert play.plants() == {}
+    assert set(play.zombies()) == {("normal", 0, 4)}
 
 
 def test_an_armed_mine_kills_the_zombie_and_one_in_the_next_cell():
     zombies = [zombie("bucket", 0, 4), zombie("cone", 0, 5), zombie("normal", 0, 6)]
     play = Play([plant("mine", 0, 3, armed=True)], zombies, dice=[0, 1, 1])
-    assert play.act() == 2 and play.dice_left == 0
-    assert play.plants() == {} and set(play.zombies()) == {("normal", 0, 5)}
+    assert play.act() == 2
+    assert play.dice_left == 0
+    assert play.plants() == {}
+    assert set(play.zombies()) == {("normal", 0, 5)}
     play = Play([plant("mine", 0, 3, armed=True)], [zombies[0], zombies[2]], dice=[0, 1, 0])
     assert play.act() == 1
     assert set(play.zombies()) == {("normal", 0, 6)}
@@ -217,8 +230,10 @@ def test_a_zombie_in_the_house_ends_the_game_at_once():
     zombies = [zombie("normal", 0, 4, hp=1), zombie("normal", 1, 0), zombie("cone", 2, 4)]
     play = Play([plant("shooter", 0, 0), plant("wall", 2, 0)], zombies, t=20, dice=[0, 1, 1, 1, 1, 1])
     assert play.act() == 1 - 200
-    assert play.game.status(play.state, 0) == TERMINATED and play.game.active(play.state) == 0
-    assert play.position["t"] == 20 and play.dice_left == 4
+    assert play.game.status(play.state, 0) == TERMINATED
+    assert play.game.active(play.state) == 0
+    assert play.position["t"] == 20
+    assert play.dice_left == 4
     assert set(play.zombies()) == {("normal", 1, 0), ("cone", 2, 4)}
     points = np.ones(1)
     play.game.outcome(play.state, points)
@@ -229,15 +244,19 @@ def test_after_the_end_nothing_happens():
     play = Play(zombies=[zombie("normal", 1, 0)], sun=9, dice=[0, 1])
     assert play.act() == -200
     before = play.state.copy()
-    assert play.act("mine 0,0") == 0 and np.array_equal(play.state, before)
+    assert play.act("mine 0,0") == 0
+    assert np.array_equal(play.state, before)
     assert play.legal() == {WAIT}
 
 
 def test_a_mower_clears_its_lane_once():
     zombies = [zombie("normal", 1, 0), zombie("bucket", 1, 5), zombie("cone", 2, 0)]
     play = Play([plant("wall", 1, 3)], zombies, mowers=[1, 4], dice=[0, 1, 0])
-    assert play.act() == 2 and play.position["mowers"] == [4] and play.dice_left == 0
-    assert play.plants() == {("wall", 1, 3): 8} and set(play.zombies()) == {("cone", 2, 0)}
+    assert play.act() == 2
+    assert play.position["mowers"] == [4]
+    assert play.dice_left == 0
+    assert play.plants() == {("wall", 1, 3): 8}
+    assert set(play.zombies()) == {("cone", 2, 0)}
     play = Play(zombies=zombies, mowers=[4], dice=[0, 1])
     assert play.act() == -200
 
@@ -245,7 +264,8 @@ def test_a_mower_clears_its_lane_once():
 def test_arrivals_take_a_free_lane_and_a_kind_of_the_mix():
     for share, kind in ((0, "normal"), (34, "normal"), (35, "cone"), (65, "runner"), (84, "runner"), (85, "bucket")):
         play = Play(zombies=[zombie("cone", 1, 8), zombie("cone", 3, 8)], t=100, dice=[0, 0, 0, 1, 1, share])
-        assert play.act() == 0 and play.dice_left == 0
+        assert play.act() == 0
+        assert play.dice_left == 0
         assert (kind, 2, 8) in play.zombies(), "lanes 0, 2, 4 are free: index 1 is lane 2"
     assert play.zombies()["bucket", 2, 8] == 30
 
@@ -268,14 +288,16 @@ def test_arrivals_take_a_free_lane_and_a_kind_of_the_mix():
 def test_waves_and_flags(t, dice, arrivals):
     play = Play(zombies=[zombie("cone", 0, 4)], t=t, dice=[0, 0, *dice])
     play.act()
-    assert len(play.zombies()) == 1 + arrivals and play.dice_left == 0
+    assert len(play.zombies()) == 1 + arrivals
+    assert play.dice_left == 0
     assert play.position["t"] == t + 1
 
 
 def test_no_zombie_enters_when_all_entry_cells_are_taken():
     play = Play(zombies=[zombie("cone", lane, 8) for lane in range(5)], t=50, dice=[0] * 6 + [1])
     play.act()
-    assert len(play.zombies()) == 5 and play.dice_left == 0
+    assert len(play.zombies()) == 5
+    assert play.dice_left == 0
 
 
 def test_won_when_the_waves_are_over_and_no_zombie_is_left():
@@ -283,10 +305,12 @@ def test_won_when_the_waves_are_over_and_no_zombie_is_left():
     play = Play([plant("shooter", 0, 0)], last, t=119, dice=[0, 1, 0, 0] + [0] * 8)
     assert play.act() == 1 and play.game.status(play.state, 0) == RUNNING, "five more have entered"
     play = Play([plant("shooter", 0, 0)], last, t=119, waves=[asdict(Wave(104, 0.5, 0, (1, 0, 0, 0)))], dice=[0, 0])
-    assert play.act() == 101 and play.game.status(play.state, 0) == TERMINATED
+    assert play.act() == 101
+    assert play.game.status(play.state, 0) == TERMINATED
     play = Play([plant("shooter", 0, 0)], last, t=118, dice=[0] * 4, waves=[asdict(Wave(104, 0.5, 0, (1, 0, 0, 0)))])
     assert play.act() == 1 and play.game.status(play.state, 0) == RUNNING, "the wave is not over"
-    assert play.act() == 100 and play.game.status(play.state, 0) == TERMINATED
+    assert play.act() == 100
+    assert play.game.status(play.state, 0) == TERMINATED
     points = np.zeros(1)
     play.game.outcome(play.state, points)
     assert points[0] == 1
@@ -294,7 +318,9 @@ def test_won_when_the_waves_are_over_and_no_zombie_is_left():
 
 def test_truncated_at_the_step_limit():
     play = Play(zombies=[zombie("normal", 0, 8)], t=299, dice=[0, 0])
-    assert play.act() == 0 and play.game.status(play.state, 0) == TRUNCATED and play.game.active(play.state) == 0
+    assert play.act() == 0
+    assert play.game.status(play.state, 0) == TRUNCATED
+    assert play.game.active(play.state) == 0
     points = np.ones(1)
     play.game.outcome(play.state, points)
     assert points[0] == 0
@@ -314,19 +340,23 @@ def test_vaulters_leap_over_the_first_plant():
     board = {"roster": "specialists", "dice": [0, 1]}
     play = Play([plant("wall", 0, 3)], [zombie("vaulter", 0, 4)], **board)
     play.act()
-    assert play.zombies("leaps") == {("vaulter", 0, 2): 0} and play.plants() == {("wall", 0, 3): 8}
+    assert play.zombies("leaps") == {("vaulter", 0, 2): 0}
+    assert play.plants() == {("wall", 0, 3): 8}
     play = Play([plant("wall", 0, 3)], [zombie("vaulter", 0, 4, leaps=0)], **board)
     play.act()
-    assert play.zombies("leaps") == {("vaulter", 0, 4): 0} and play.plants() == {("wall", 0, 3): 7}
+    assert play.zombies("leaps") == {("vaulter", 0, 4): 0}
+    assert play.plants() == {("wall", 0, 3): 7}
     play = Play([plant("wall", 0, 3), plant("wall", 0, 2)], [zombie("vaulter", 0, 4)], **board)
     play.act()
-    assert play.zombies("leaps") == {("vaulter", 0, 4): 1} and play.plants()["wall", 0, 3] == 7
+    assert play.zombies("leaps") == {("vaulter", 0, 4): 1}
+    assert play.plants()["wall", 0, 3] == 7
     play = Play([plant("wall", 1, 0), plant("wall", 0, 8 - 1)], [zombie("vaulter", 1, 1)], **board)
     play.act()
     assert play.zombies("leaps") == {("vaulter", 1, 1): 1}, "there is no cell behind column 0, not even in lane 0"
     play = Play([plant("mine", 0, 3, armed=True)], [zombie("vaulter", 0, 4)], **board)
     play.act()
-    assert set(play.zombies()) == {("vaulter", 0, 2)} and play.plants("armed") == {("mine", 0, 3): True}
+    assert set(play.zombies()) == {("vaulter", 0, 2)}
+    assert play.plants("armed") == {("mine", 0, 3): True}
 
 
 def test_frozen_zombies_are_hurt_by_torches_and_mines_only():
@@ -423,7 +453,9 @@ def test_environment_takes_positions_and_dice():
     env.reset(seed=1, options={"position": {**GOOD, "dice": [1, 1]}})
     env.step(180)
     position = env.position()
-    assert position["sun"] == 6 and position["zombies"][0]["column"] == 7 and "dice" not in position
+    assert position["sun"] == 6
+    assert position["zombies"][0]["column"] == 7
+    assert "dice" not in position
 
 
 @pytest.mark.parametrize(
@@ -502,7 +534,8 @@ def test_planes_show_the_same_as_the_flat_observation(roster):
         assert np.array_equal(out[:board].reshape(-1), flat[: board * 45])
         assert np.array_equal(out[board:-1], np.broadcast_to(flat[board * 45 : -5, None, None], (kinds + 2, 5, 9)))
         assert np.array_equal(out[-1], np.broadcast_to(flat[-5:, None], (5, 9)))
-        assert out.min() >= 0 and out.max() <= 1
+        assert out.min() >= 0
+        assert out.max() <= 1
 
 
 def random_states(game, games, seed=0):
@@ -533,7 +566,8 @@ def test_compiled_equals_interpreted(roster):
         after = state.copy()
         game.step(after, action, rewards)
         plain.step(twin, action, plain_rewards)
-        assert np.array_equal(after, twin) and rewards[0] == plain_rewards[0]
+        assert np.array_equal(after, twin)
+        assert rewards[0] == plain_rewards[0]
         if i % 9 == 0:
             assert_same_reading(game, plain, state)
 
@@ -592,7 +626,8 @@ def test_scripts_play_any_roster_by_legal_actions(roster, size):
             while game.active(state):
                 variant.advise(state, 0, weights)
                 chosen = np.flatnonzero(weights)
-                assert len(chosen) == 1 and weights[chosen[0]] == 1
+                assert len(chosen) == 1
+                assert weights[chosen[0]] == 1
                 assert chosen[0] in actions[: game.legal(state, 0, actions)]
                 game.step(state, chosen, rewards)
 
@@ -688,4 +723,5 @@ def test_win_rates(player, games, expected, settings):
 
 def test_layout_keeps_the_cells_behind_the_record():
     game = roster_defense(8, 16)
-    assert STATE.itemsize == CELLS and len(game.template) == CELLS + 4 * 8 * 16
+    assert STATE.itemsize == CELLS
+    assert len(game.template) == CELLS + 4 * 8 * 16

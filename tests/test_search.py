@@ -12,11 +12,12 @@ from games import TicTacToe  # toy games kept in the tests
 import agents
 from agents.mcts import MCTS
 from agents.policies import least_visited, max_value, max_visits, ucb1, ucb1_in_order
-from agents.policies.signatures import SELECT
+from agents.policies.signatures import SELECT, SIGNATURES
 from agents.search import backup, search
 from agents.tree import NODES, ROOT, Tree, new_tree, new_work, root_statistics
 from mcts_envs.core.contract import (
     ACTIVE,
+    EVALUATE,
     LEGAL,
     RESET,
     STATUS,
@@ -313,8 +314,10 @@ class TestCompiledEqualsInterpreted:
         agent = MCTS(select=select, simulate=simulate)
         trees = []
         for inside, run in ((game, search), (game.interpreted(), interpreted(search))):
-            policies = [agent.select, agent.simulate]
-            table = function_table(policies if run is search else map(interpreted, policies))
+            policies = {"select": agent.select, "simulate": agent.simulate}
+            if run is not search:
+                policies = {name: interpreted(policy) for name, policy in policies.items()}
+            table = function_table(policies, SIGNATURES)
             tree, work = new_tree(1, 60), new_work(game, 100)
             limits = (60, 2**62, 100, 2**62)
             run(
@@ -377,12 +380,24 @@ class TestSettings:
         with pytest.raises(TypeError, match="decorate it with @kernel"):
             MCTS(select=lambda *arguments: 0)
 
+    def test_a_policy_with_another_signature(self):
+        with pytest.raises(TypeError, match=r"select has .*; decorate it with @kernel\(SELECT\)"):
+            MCTS(select=kernel(STATUS)(bandit_status.py_func))
+
     def test_an_own_policy(self):
         @kernel(SELECT)
         def last(k, visits, sums, squares, prior, c, stream):
             return k - 1
 
         assert MCTS(select=last, simulations=30).search(lane()).visits.tolist() == [0] * 9 + [30]
+
+    def test_an_own_evaluation_at_the_horizon(self):
+        @kernel(EVALUATE)
+        def hopeful(state, values):
+            values[0] = 7.0
+
+        certain = bandit(p=(1.0, 1.0, 1.0, 1.0), length=10)
+        assert MCTS(simulations=20, horizon=3, evaluate=hopeful).search(env_of(certain)).values[0] == 10.0
 
     def test_unknown_model(self):
         with pytest.raises(ValueError, match="unknown variant of lane_defense 'worst'; did you mean 'worst_case'"):

@@ -162,9 +162,18 @@ def _plan(
         resume=source,
         about=about,
     )
-    if run.target.exists() and (source is None or run.out.resolve() not in source.resolve().parents):
-        raise FileExistsError(f"{run.target} exists; train into another folder, or go on from it with resume")
+    _protect(run)
     return run
+
+
+def _protect(run: _Run) -> None:
+    """Raise ``FileExistsError`` if this training would replace a policy that it does not go on from."""
+    if not run.target.exists():
+        return
+    same = run.resume is not None and run.out.resolve() in run.resume.resolve().parents
+    steps = storage.described(run.target, run.algorithm)[1].get("timesteps", 0)
+    if not same or steps > run.done:
+        raise FileExistsError(f"{run.target} ({steps} steps) exists; train into another folder, or resume from it")
 
 
 def _environment(run: _Run) -> "VecEnv":

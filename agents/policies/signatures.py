@@ -19,5 +19,6 @@ from mcts_envs.core.kernel import slot
 SELECT = types.int64(types.int64, INTS, FLOATS, FLOATS, FLOATS, types.float64, BYTES)
 SIMULATE = types.int64(TABLE, BYTES, INTS, FLOATS, INTS, FLOATS, FLOATS, types.int64, types.float64, BYTES)
 
-select_of = slot(0, SELECT)
-simulate_of = slot(1, SIMULATE)
+SIGNATURES = {"select": SELECT, "simulate": SIMULATE}
+
+select_of, simulate_of = (slot(index, signature) for index, signature in enumerate(SIGNATURES.values()))

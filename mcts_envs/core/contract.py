@@ -281,8 +281,14 @@ class Game:
 
     @cached_property
     def table(self) -> Any:
-        """The kernels in the order of :data:`SIGNATURES`, as compiled code wants them."""
-        return function_table(getattr(self, name) for name in SIGNATURES)
+        """The kernels in the order of :data:`SIGNATURES`, as compiled code wants them.
+
+        Raises
+        ------
+        TypeError
+            If one has another signature.
+        """
+        return function_table({name: getattr(self, name) for name in SIGNATURES}, SIGNATURES)
 
     def new_state(self) -> Bytes:
         """Return a writable state with the settings in it, not yet reset."""

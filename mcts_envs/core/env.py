@@ -257,7 +257,7 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
     def _play(self, action: int) -> float:
         """Play an action and the opponents after it; return the sum of this player's rewards."""
         if self.game.players == 1:
-            if action == NO_ACTION or self._status:
+            if action == NO_ACTION:
                 return 0.0
             self._actions[0] = action
             self.game.step(self._state, self._actions, self._rewards)

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import types as python_types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -130,11 +130,21 @@ def _digest(package: Path) -> str:
     return digest.hexdigest()
 
 
-def function_table(kernels: Iterable[Any]) -> Any:
-    """Return a table of kernels as other kernels take them, in their order (see :func:`slot`)."""
-    functions = tuple(kernels)
+def function_table(kernels: Mapping[str, Any], signatures: Mapping[str, Any]) -> Any:
+    """Return a table of named kernels as other kernels take them, in the order of the signatures (see :func:`slot`).
+
+    Raises
+    ------
+    TypeError
+        If a kernel was compiled with another signature: called through an address it would corrupt memory.
+    """
+    functions = [kernels[name] for name in signatures]
     if any(not hasattr(function, "overloads") for function in functions):
         return tuple(interpreted(function) for function in functions)
+    for name, function in zip(signatures, functions, strict=True):
+        if function.nopython_signatures != [signatures[name]]:
+            found = ", ".join(map(str, function.nopython_signatures)) or "no signature"
+            raise TypeError(f"{name} has {found}, not {signatures[name]}; decorate it with @kernel({name.upper()})")
     return np.array([_address(function) for function in functions], np.uint64)
 
 

@@ -96,7 +96,6 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
-            del self._events[agent]
             self._select()
             return
         self._chosen[self._players[agent]], self._events[agent] = self._checked(agent, action)

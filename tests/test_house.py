@@ -1,0 +1,95 @@
+"""The house: what the README promises, what imports cost, and that names are found or refused."""
+
+import doctest
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import gymnasium as gym
+import pytest
+
+import agents
+import mcts_envs
+from mcts_envs.core import errors
+from mcts_envs.core.players import player
+from mcts_envs.registry import ENTRIES
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_readme_examples_run(tmp_path):
+    text = (ROOT / "README.md").read_text()
+    blocks = "\n".join(block.split("```")[0] for block in text.split("```pycon")[1:])
+    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    runner.run(parser.get_doctest(blocks, {}, "README.md", "README.md", 0))
+    assert runner.tries > 10
+    assert runner.failures == 0
+
+
+def test_importing_compiles_and_loads_nothing_heavy():
+    code = (
+        "import sys, mcts_envs, agents;"
+        "heavy = {'numba', 'torch', 'stable_baselines3', 'PIL', 'scipy', 'matplotlib'} & set(sys.modules);"
+        "games = [m for m in sys.modules if m.startswith('mcts_envs.') and m.count('.') > 1];"
+        "print(sorted(heavy), games)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("[] "), run.stdout
+    assert "lane_defense" not in run.stdout
+    assert run.stderr == ""
+
+
+def test_compiling_is_announced_once(tmp_path):
+    code = "import gymnasium as gym, mcts_envs; gym.make('mcts_envs/LaneDefense3x3-v0')"
+    environment = {"MCTS_ENVS_CACHE_DIR": str(tmp_path), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    environment["PYTHONPATH"] = str(ROOT)
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    first, second = (
+        subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stderr for _ in range(2)
+    )
+    assert first.count("compiling for this machine, once") == 1
+    assert second == ""
+
+
+@pytest.mark.parametrize("id", ENTRIES)
+def test_every_environment_is_registered_documented_and_keeps_the_laws(id):
+    env = gym.make(id)
+    page = type(env.unwrapped).__doc__
+    for section in ("Description", "Action Space", "Observation Space", "Rewards", "Starting State", "Episode End"):
+        assert f"## {section}" in page
+    for section in ("Information", "Arguments", "Position", "References", "Version History"):
+        assert f"## {section}" in page
+    for setting in ENTRIES[id].settings:
+        assert f"`{setting}`" in page
+    assert set(ENTRIES[id].presets) <= set(env.unwrapped.game.presets)
+    mcts_envs.check_game(id, episodes=2)
+
+
+def test_worker_processes_need_only_the_prefix():
+    code = "import gymnasium as gym; print(gym.make('mcts_envs:mcts_envs/LaneDefense3x3-v0').spec.id)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "mcts_envs/LaneDefense3x3-v0"
+
+
+def test_unknown_ids():
+    with pytest.raises(ValueError, match="did you mean 'mcts_envs/LaneDefense3x3-v0'"):
+        mcts_envs.make_vec("LaneDefence3x3-v0")
+    with pytest.raises(ValueError, match="is a game for one player"):
+        mcts_envs.make_aec("LaneDefense3x3-v0")
+
+
+def test_every_named_agent_can_be_made():
+    for name in agents.names():
+        assert isinstance(agents.make(name, seed=3), agents.base.Agent)
+
+
+def test_another_package_called_agents_is_recognized(monkeypatch, tmp_path):
+    impostor = types.ModuleType("agents")
+    impostor.__file__ = str(tmp_path / "agents" / "__init__.py")
+    with pytest.raises(ImportError, match="openai-agents is imported by the same name"):
+        errors.require_own_agents(impostor)
+    monkeypatch.setitem(sys.modules, "agents", impostor)
+    with pytest.raises(ImportError, match="virtual environment of its own"):
+        player("agents:mcts")
+    errors.require_own_agents(agents)
