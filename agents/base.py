@@ -24,12 +24,17 @@ class Agent(ABC):
     """
 
     name = "agent"
+    _transient: tuple[str, ...] = ()
+    """Attributes that a copy or a pickle leaves out."""
 
     def __init__(self, *, seed: int = 0) -> None:
         self.stream = new_stream(seed)
         self.last_result: Any = None
         self._bound: list[Callable[[], View]] = []
         self._compares = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in self._transient} | {"_bound": []}
 
     @abstractmethod
     def choose(self, view: View) -> int:

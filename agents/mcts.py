@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,8 @@ class MCTS(Agent):
     """
 
     name = "mcts"
+    _transient = ("_models", "_policies")
+    _models: tuple[Game, Game, Game] | None = None
 
     def __init__(
         self,
@@ -129,7 +132,6 @@ class MCTS(Agent):
         self.max_steps = None if max_steps is None else errors.integer("max_steps", max_steps, 1, NO_LIMIT)
         self.select = _policy("select", select, policies.SELECTION)
         self.simulate = _policy("simulate", simulate, policies.SIMULATION)
-        self._policies = function_table({"select": self.select, "simulate": self.simulate}, SIGNATURES)
         self.recommend = _policy("recommend", recommend, policies.RECOMMENDATION)
         self.c = errors.number("c", c, 0.0, 1e9)
         self.normalize = errors.flag("normalize", normalize)
@@ -140,7 +142,11 @@ class MCTS(Agent):
         self.model, self.rollout_model = model, rollout_model
         self.evaluate = evaluate if evaluate is None or isinstance(evaluate, str) else _policy("evaluate", evaluate, {})
         self.max_nodes = errors.integer("max_nodes", max_nodes, 1, 2**30)
-        self._models: tuple[Game, Game, Game] | None = None
+        self._policies  # noqa: B018  (a policy with another signature is refused now)
+
+    @cached_property
+    def _policies(self) -> Any:
+        return function_table({"select": self.select, "simulate": self.simulate}, SIGNATURES)
 
     def choose(self, view: View) -> int:
         """Return the only legal action, or the one that a search recommends."""

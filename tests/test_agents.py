@@ -1,5 +1,8 @@
 """Agents by name, bound to environments, and in Stable-Baselines3's evaluation."""
 
+import copy
+import pickle
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -127,3 +130,15 @@ class TestPredict:
         agent = agents.make("scripted").bind(env)
         returns, _ = evaluation.evaluate_policy(agent, env, n_eval_episodes=200, return_episode_rewards=True)
         assert np.mean(np.array(returns) > 0) > 0.5
+
+
+def test_agents_can_be_copied_and_pickled_after_a_search():
+    env = gym.make(ID)
+    env.reset(seed=3)
+    agent = agents.make("mcts", simulations=50, seed=4).bind(env)
+    agent.act(env)
+    for twin in (pickle.loads(pickle.dumps(agent)), copy.deepcopy(agent)):
+        first, second = twin.search(env), copy.deepcopy(agent).search(env)
+        assert np.array_equal(first.visits, second.visits)
+        with pytest.raises(RuntimeError, match="bind"):
+            twin.predict(env.unwrapped.view().observe())

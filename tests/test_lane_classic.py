@@ -58,7 +58,8 @@ def placed_state(game, board, t, can_plant=False):
 
 
 @pytest.mark.parametrize("size", [3, 10])
-def test_every_outcome_of_the_golden_transitions(size, draws=20_000):
+def test_every_outcome_of_the_golden_transitions(size):
+    draws = 20_000
     game = lane_defense(size, size)
     stream, scratch = new_stream(7), game.new_state()
     failures = []

@@ -622,3 +622,8 @@ def test_agents_play(toy):
     both.reset(seed=0)
     while both.agents:
         both.step({agent: player.act(both.view(agent)) for agent, player in zip(both.agents, players, strict=False)})
+
+
+@pytest.mark.parametrize("toy", TOYS)
+def test_the_toys_keep_every_law(toy):
+    check_game(toy, episodes=3)
