@@ -303,12 +303,14 @@ def test_no_zombie_enters_when_all_entry_cells_are_taken():
 def test_won_when_the_waves_are_over_and_no_zombie_is_left():
     last = [zombie("normal", 0, 4, hp=1)]
     play = Play([plant("shooter", 0, 0)], last, t=119, dice=[0, 1, 0, 0] + [0] * 8)
-    assert play.act() == 1 and play.game.status(play.state, 0) == RUNNING, "five more have entered"
+    assert play.act() == 1
+    assert play.game.status(play.state, 0) == RUNNING, "five more have entered"
     play = Play([plant("shooter", 0, 0)], last, t=119, waves=[asdict(Wave(104, 0.5, 0, (1, 0, 0, 0)))], dice=[0, 0])
     assert play.act() == 101
     assert play.game.status(play.state, 0) == TERMINATED
     play = Play([plant("shooter", 0, 0)], last, t=118, dice=[0] * 4, waves=[asdict(Wave(104, 0.5, 0, (1, 0, 0, 0)))])
-    assert play.act() == 1 and play.game.status(play.state, 0) == RUNNING, "the wave is not over"
+    assert play.act() == 1
+    assert play.game.status(play.state, 0) == RUNNING, "the wave is not over"
     assert play.act() == 100
     assert play.game.status(play.state, 0) == TERMINATED
     points = np.zeros(1)
@@ -325,7 +327,8 @@ def test_truncated_at_the_step_limit():
     play.game.outcome(play.state, points)
     assert points[0] == 0
     play = Play([plant("shooter", 0, 0)], [zombie("normal", 0, 8, hp=1)], t=299, dice=[0])
-    assert play.act() == 101 and play.game.status(play.state, 0) == TERMINATED, "a win in the last step is a win"
+    assert play.act() == 101
+    assert play.game.status(play.state, 0) == TERMINATED, "a win in the last step is a win"
 
 
 def test_rewards_are_settings():

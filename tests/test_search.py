@@ -341,7 +341,8 @@ class TestCompiledEqualsInterpreted:
 
     def test_everything_runs_without_the_compiler(self):
         code = (
-            "import gymnasium as gym, mcts_envs, agents; env = gym.make('mcts_envs/LaneDefense3x3-v0'); env.reset(seed=3);"
+            "import gymnasium as gym, mcts_envs, agents;"
+            "env = gym.make('mcts_envs/LaneDefense3x3-v0'); env.reset(seed=3);"
             "r = agents.make('mcts', simulations=60, seed=2).search(env); print(r.visits.tolist(), r.steps)"
         )
         outputs = [
