@@ -1,16 +1,16 @@
 """Train a policy with Stable-Baselines3 or sb3-contrib.
 
-python scripts/train.py LaneDefense10x10-v0 --algo ppo --minutes 10
-python scripts/train.py LaneDefense10x10-v0 --resume runs/LaneDefense10x10-v0/ppo-0/ppo.zip --timesteps 8000000
+    python scripts/train.py LaneDefense10x10-v0 --algo ppo --minutes 10
+    python scripts/train.py LaneDefense10x10-v0 --resume runs/LaneDefense10x10-v0/ppo-0/ppo.zip --timesteps 8000000
 """
 
-import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from agents.arena.spec import parse_settings
 from agents.learning.evaluation import evaluate
 from agents.learning.training import train
 
@@ -41,8 +41,8 @@ def main(
             minutes=minutes,
             seed=seed,
             n_envs=n_envs,
-            settings=pairs(settings) if settings else None,
-            changes=pairs(parameters or []),
+            settings=parse_settings(settings) if settings else None,
+            changes=parse_settings(parameters or []),
             resume=resume,
             checkpoint_every=checkpoint_every,
             progress=sys.stderr.isatty(),
@@ -62,20 +62,6 @@ def folder(environment: str, name: str, resume: Path | None) -> Path:
     if resume is None:
         return Path("runs") / environment.split("/")[-1] / name
     return resume.parent.parent if resume.parent.name == "checkpoints" else resume.parent
-
-
-def pairs(given: list[str]) -> dict[str, Any]:
-    """Return ``key=value`` texts as a dictionary; values are JSON where they can be."""
-    found: dict[str, Any] = {}
-    for text in given:
-        key, equals, value = text.partition("=")
-        if not equals:
-            raise ValueError(f"{text!r} is not key=value")
-        try:
-            found[key] = json.loads(value)
-        except ValueError:
-            found[key] = value
-    return found
 
 
 if __name__ == "__main__":
