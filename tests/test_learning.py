@@ -386,7 +386,7 @@ def test_wrong_trainings(tmp_path, trained):
         ("LaneDefense3x3-v0", "ppo", 0.55),
         ("LaneDefense3x3-v0", "maskable_ppo", 0.55),
         ("LaneDefense10x10-v0", "ppo", 0.80),
-        ("LaneDefense5x9-v0", "maskable_ppo", 0.15),
+        ("LaneDefense5x9-v0", "maskable_ppo", 0.40),
     ],
 )
 def test_shipped_policies_beat_random_clearly(env_id, algorithm, floor):
@@ -395,7 +395,7 @@ def test_shipped_policies_beat_random_clearly(env_id, algorithm, floor):
     with zipfile.ZipFile(path) as archive:
         assert "system_info.txt" not in archive.namelist()
     assert (path.parent / "README.md").is_file()
-    found = evaluate(path, 300)
+    found = evaluate(path, 300, settings={})
     assert found.wins / found.games > floor
     env = make(env_id)
     env.reset(seed=0)

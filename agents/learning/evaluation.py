@@ -1,5 +1,6 @@
 """How often a policy wins."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,9 +48,15 @@ class _Predictor:
 
 
 def evaluate(
-    path: Path | str, games: int = 1000, *, deterministic: bool = True, seed: int = 0, n_envs: int = 64
+    path: Path | str,
+    games: int = 1000,
+    *,
+    deterministic: bool = True,
+    seed: int = 0,
+    n_envs: int = 64,
+    settings: Mapping[str, Any] | None = None,
 ) -> Evaluation:
-    """Play a saved policy on the environment and with the settings that it was trained for.
+    """Play a saved policy on the environment that it was trained for.
 
     Parameters
     ----------
@@ -60,6 +67,8 @@ def evaluate(
     deterministic : bool
         Take the best action, or draw one with the policy's probabilities.
     seed, n_envs : int
+    settings : dict, optional
+        Settings of the environment; by default those of the training.
 
     Raises
     ------
@@ -69,9 +78,8 @@ def evaluate(
     from stable_baselines3.common.evaluation import evaluate_policy
 
     policy = load(path)
-    env = mcts_envs.make_sb3_vec_env(
-        policy.about["environment"], min(n_envs, games), seed, **policy.about.get("settings", {})
-    )
+    settings = policy.about.get("settings", {}) if settings is None else settings
+    env = mcts_envs.make_sb3_vec_env(policy.about.get("environment", ""), min(n_envs, games), seed, **settings)
     won: list[bool] = []
 
     def note(inside: dict[str, Any], outside: dict[str, Any]) -> None:
