@@ -1,7 +1,9 @@
 """Train a policy with Stable-Baselines3 or sb3-contrib.
 
-python scripts/train.py LaneDefense10x10-v0 --algo ppo --minutes 10
-python scripts/train.py LaneDefense10x10-v0 --resume runs/LaneDefense10x10-v0/ppo-0/ppo.zip --timesteps 8000000
+    python scripts/train.py LaneDefense10x10-v0 --algo ppo --minutes 10
+    python scripts/train.py LaneDefense10x10-v0 --resume runs/LaneDefense10x10-v0/ppo-0/ppo.zip --timesteps 8000000
+
+Ctrl-C ends early and saves the policy.
 """
 
 import sys
