@@ -40,6 +40,18 @@ def start(
     return float(play_turn(functions, seats, state, seat, NO_ACTION, actions, rewards, legal, weights, stream))
 
 
+@kernel(types.void(_MASK_ROWS, INTS, types.boolean[::1]))
+def find_illegal(masks: Masks, chosen: Ints, illegal: Any) -> None:
+    """Say which of N chosen actions are illegal where anything is legal at all."""
+    for i in range(chosen.shape[0]):
+        illegal[i] = False
+        if masks[i, chosen[i]] == 0:
+            for action in range(masks.shape[1]):
+                if masks[i, action] != 0:
+                    illegal[i] = True
+                    break
+
+
 @kernel(
     types.void(
         TABLE,

@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from mcts_envs.core import errors
-from mcts_envs.core.batch import DISABLED, NEXT_STEP, SAME_STEP, step_all
+from mcts_envs.core.batch import DISABLED, NEXT_STEP, SAME_STEP, find_illegal, step_all
 from mcts_envs.core.contract import TERMINATED, TRUNCATED
 from mcts_envs.core.env import MAX_SEED, GameEnv, seated
 from mcts_envs.core.faces import (
@@ -249,8 +249,8 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         if self.autoreset_mode == AutoresetMode.DISABLED and self._status.any():
             i = int(self._status.argmax())
             raise gymnasium.error.ResetNeeded(f"game {i} has ended; call reset(options={{'reset_mask': bool [N]}})")
-        illegal = self._masks[np.arange(self.num_envs), chosen] == 0
-        illegal &= self._masks.any(axis=1)
+        illegal = np.empty(self.num_envs, np.bool_)
+        find_illegal(self._masks, chosen, illegal)
         if self._strict and illegal.any():
             i = int(illegal.argmax())
             raise ValueError(
