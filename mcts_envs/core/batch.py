@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, outcome_of, reset_of
+from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, outcome_of, reset_of, step_of
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.rng import draw, seed_stream
 from mcts_envs.core.turn import NO_ACTION, look, play_turn
@@ -40,16 +40,19 @@ def start(
     return float(play_turn(functions, seats, state, seat, NO_ACTION, actions, rewards, legal, weights, stream))
 
 
-@kernel(types.void(_MASK_ROWS, INTS, types.boolean[::1]))
-def find_illegal(masks: Masks, chosen: Ints, illegal: Any) -> None:
-    """Say which of N chosen actions are illegal where anything is legal at all."""
+@kernel(types.int64(_MASK_ROWS, INTS, types.boolean[::1]))
+def find_illegal(masks: Masks, chosen: Ints, illegal: Any) -> int:
+    """Say which of N chosen actions are illegal where anything is legal; return the first out of range, N if none is."""
     for i in range(chosen.shape[0]):
         illegal[i] = False
+        if chosen[i] < 0 or chosen[i] >= masks.shape[1]:
+            return i
         if masks[i, chosen[i]] == 0:
             for action in range(masks.shape[1]):
                 if masks[i, action] != 0:
                     illegal[i] = True
                     break
+    return int(chosen.shape[0])
 
 
 @kernel(
@@ -114,6 +117,7 @@ def step_all(
     final_observations [N, n], final_masks [N, A], points [N, P]
         Filled in for games that end now: what the seat saw at the end (same-step mode), and the outcome.
     """
+    alone = seats.shape[0] == 1
     for i in range(states.shape[0]):
         state, stream = states[i], streams[i]
         if mode == NEXT_STEP and status[i] != 0:
@@ -121,8 +125,13 @@ def step_all(
             look(functions, state, seat, legal, masks[i], observations[i])
             rewards[i], status[i] = 0.0, 0
             continue
-        reward = play_turn(functions, seats, state, seat, chosen[i], actions, last[i], legal, weights, stream)
-        rewards[i], owed[i] = reward + owed[i], 0.0
+        if alone:
+            actions[0] = chosen[i]
+            step_of(functions)(state, actions, last[i])
+            rewards[i] = last[i, 0]
+        else:
+            reward = play_turn(functions, seats, state, seat, chosen[i], actions, last[i], legal, weights, stream)
+            rewards[i], owed[i] = reward + owed[i], 0.0
         status[i] = look(functions, state, seat, legal, masks[i], observations[i])
         if status[i] != 0:
             points[i, :] = last[i]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from mcts_envs.core import errors
-from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED, Game
+from mcts_envs.core.contract import TERMINATED, TRUNCATED, Game
 from mcts_envs.core.faces import (
     check_illegal,
     check_render_mode,
@@ -24,7 +24,7 @@ from mcts_envs.core.place import placed, position_of, take_over
 from mcts_envs.core.players import BUILT_IN, Player, player
 from mcts_envs.core.rng import CHANCE_BYTES, draw, seed_stream
 from mcts_envs.core.snapshot import Snapshot, check_snapshot, load_bytes, without_chance
-from mcts_envs.core.turn import NO_ACTION, OUTSIDER, RANDOM, SCRIPTED, look, play_turn
+from mcts_envs.core.turn import NO_ACTION, OUTSIDER, RANDOM, SCRIPTED, look, play_turn, step_alone
 from mcts_envs.core.typing import Ints, Singles
 from mcts_envs.core.view import View
 
@@ -93,6 +93,7 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         self._shape = game.observation_shape
         self._size = int(np.prod(self._shape))
         self._flat = len(self._shape) == 1
+        self._alone = game.players == 1
 
     def __reduce__(self) -> Any:
         kept = {name: getattr(self, name) for name in ("spec", "_np_random", "_np_random_seed", "_started")}
@@ -137,7 +138,8 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         self._rewards[:] = 0.0
         self._owed[0], self._outcome[0] = self._play(NO_ACTION), 0.0
         observation = self._look()
-        self._note_outcome(RUNNING)
+        if self._status:
+            self._note_outcome()
         return observation, {"action_mask": self._mask.copy()}
 
     def step(self, action: Any) -> tuple[Singles, float, bool, bool, dict[str, Any]]:
@@ -173,11 +175,14 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         legal = self._mask[action] or self._status
         if not legal and self._strict:
             raise ValueError(f"action {action} is illegal; legal now: {some(self.legal_actions())}")
-        before, reward = self._status, self._play(action)
-        if self._owed[0]:
-            reward, self._owed[0] = reward + float(self._owed[0]), 0.0
-        observation = self._look()
-        self._note_outcome(before)
+        before = self._status
+        if self._alone:
+            observation, reward = self._step_alone(action)
+        else:
+            reward, self._owed[0] = self._play(action) + float(self._owed[0]), 0.0
+            observation = self._look()
+        if self._status and not before:
+            self._note_outcome()
         info: dict[str, Any] = {"action_mask": self._mask.copy()}
         if not legal:
             info["illegal_action"] = True
@@ -249,19 +254,20 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         self._stale = False
         return out if self._flat else out.reshape(self._shape)
 
-    def _note_outcome(self, before: int) -> None:
+    def _note_outcome(self) -> None:
         """Keep the outcome of a game that has just ended for this player."""
-        if self._status and not before:
-            self._outcome[0] = points_at_end(self.game, self._state, self._rewards)[self.seat]
+        self._outcome[0] = points_at_end(self.game, self._state, self._rewards)[self.seat]
+
+    def _step_alone(self, action: int) -> tuple[Singles, float]:
+        """Step a game for one player in one compiled call; return the observation and the reward."""
+        out = np.empty(self._size, np.float32)
+        self._status = step_alone(
+            self._table, self._state, action, self._actions, self._rewards, self._legal, self._mask, out
+        )
+        return out if self._flat else out.reshape(self._shape), self._rewards.item()
 
     def _play(self, action: int) -> float:
         """Play an action and the opponents after it; return the sum of this player's rewards."""
-        if self.game.players == 1:
-            if action == NO_ACTION:
-                return 0.0
-            self._actions[0] = action
-            self.game.step(self._state, self._actions, self._rewards)
-            return float(self._rewards[0])
         if not self._outsiders:
             return play_turn(
                 self._table,

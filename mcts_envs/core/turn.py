@@ -90,3 +90,20 @@ def look(functions: Any, state: Bytes, seat: int, legal: Ints, mask: Masks, out:
             mask[legal[i]] = 1
     observe_of(functions)(state, seat, out)
     return int(status_of(functions)(state, seat))
+
+
+@kernel(types.int64(TABLE, BYTES, types.int64, INTS, FLOATS, INTS, MASKS, SINGLES))
+def step_alone(
+    functions: Any,
+    state: Bytes,
+    action: int,
+    actions: Ints,
+    rewards: Floats,
+    legal: Ints,
+    mask: Masks,
+    out: Singles,
+) -> int:
+    """Play an action of a game for one player, and look; return its status."""
+    actions[0] = action
+    step_of(functions)(state, actions, rewards)
+    return int(look(functions, state, 0, legal, mask, out))

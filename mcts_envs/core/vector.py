@@ -242,15 +242,13 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         if chosen.shape != (self.num_envs,) or not np.issubdtype(chosen.dtype, np.integer):
             raise TypeError(f"actions of shape {chosen.shape} and type {chosen.dtype}; give {self.num_envs} integers")
         chosen = chosen.astype(np.int64)
-        outside = (chosen < 0) | (chosen >= self.game.actions)
-        if outside.any():
-            i = int(outside.argmax())
+        illegal = np.empty(self.num_envs, np.bool_)
+        i = find_illegal(self._masks, chosen, illegal)
+        if i < self.num_envs:
             raise ValueError(f"action {chosen[i]} of game {i} is outside Discrete({self.game.actions})")
         if self.autoreset_mode == AutoresetMode.DISABLED and self._status.any():
             i = int(self._status.argmax())
             raise gymnasium.error.ResetNeeded(f"game {i} has ended; call reset(options={{'reset_mask': bool [N]}})")
-        illegal = np.empty(self.num_envs, np.bool_)
-        find_illegal(self._masks, chosen, illegal)
         if self._strict and illegal.any():
             i = int(illegal.argmax())
             raise ValueError(
