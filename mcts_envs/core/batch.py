@@ -42,7 +42,7 @@ def start(
 
 @kernel(types.int64(_MASK_ROWS, INTS, types.boolean[::1]))
 def find_illegal(masks: Masks, chosen: Ints, illegal: Any) -> int:
-    """Say which of N chosen actions are illegal where anything is legal; return the first out of range, N if none is."""
+    """Say which of N actions are illegal where anything is legal; return the first out of range, N if none is."""
     for i in range(chosen.shape[0]):
         illegal[i] = False
         if chosen[i] < 0 or chosen[i] >= masks.shape[1]:
