@@ -47,6 +47,8 @@ def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
     TypeError
         If the agent has no such setting.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"agent {name!r} is {type(name).__name__}, not a name; names: {', '.join(names())}")
     if name.startswith("sb3:"):
         return _load("agents.planners.sb3:SB3Agent", name, {"path": name[4:], "seed": seed, **settings})
     if name in NAMES:

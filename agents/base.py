@@ -4,10 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from mcts_envs.core.rng import new_stream, reseed
+from mcts_envs.core import errors
+from mcts_envs.core.kernel import reference, resolve
+from mcts_envs.core.rng import MAX_SEED, new_stream, reseed
 from mcts_envs.core.view import View
 
 
@@ -28,25 +31,41 @@ class Agent(ABC):
     """Attributes that a copy or a pickle leaves out."""
 
     def __init__(self, *, seed: int = 0) -> None:
-        self.stream = new_stream(seed)
+        self.stream = new_stream(errors.integer("seed", seed, 0, MAX_SEED))
         self.last_result: Any = None
         self._bound: list[Callable[[], View]] = []
+        self._shape: tuple[int, ...] | None = None
         self._compares = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in self._transient} | {"_bound": []}
+        kept = {name: reference(value) for name, value in vars(self).items() if name not in self._transient}
+        return kept | {"_bound": [], "last_result": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update({name: resolve(value) for name, value in state.items()})
 
     @abstractmethod
     def choose(self, view: View) -> int:
         """Return a legal action for the player of this view."""
 
     def act(self, env: Any) -> int:
-        """Return an action for whoever is to choose in an environment (wrapped or not) or a view."""
-        return self.choose(view_of(env))
+        """Return an action for whoever is to choose in an environment (wrapped or not) or a view.
+
+        Raises
+        ------
+        TypeError
+            If agents cannot look into the environment.
+        ValueError
+            If the player is not to choose: the game is over, or it is another's turn.
+        """
+        view = view_of(env)
+        if not view.game.active(view.state) >> view.player & 1:
+            raise ValueError(f"player {view.player} is not to choose now; the game is over or it is another's turn")
+        return self.choose(view)
 
     def reseed(self, seed: int) -> None:
         """Start the random stream anew, as at construction; it is unrelated to that of a game with the same seed."""
-        reseed(self.stream, seed)
+        reseed(self.stream, errors.integer("seed", seed, 0, MAX_SEED))
 
     def bind(self, env: Any) -> "Agent":
         """Let :meth:`predict` act on this live environment, or batch of them, and return the agent itself.
@@ -57,7 +76,9 @@ class Agent(ABC):
             If the environment cannot be looked into, as when its games live in other processes.
         """
         self._bound = _live_views(env)
-        self._compares = not _changes_observations(env)
+        space = getattr(env, "single_observation_space", env.observation_space)
+        self._shape = space.shape
+        self._compares = not _changes_observations(env, self._bound[0]().game.observation_shape)
         return self
 
     def predict(
@@ -93,7 +114,7 @@ class Agent(ABC):
             raise RuntimeError(f"{self.name} has no environment to look at; call agent.bind(env) before predict")
         views = [view() for view in self._bound]
         observations = np.asarray(observation)
-        single = observations.shape == views[0].game.observation_shape
+        single = observations.shape == self._shape
         if single:
             observations = observations[None]
         if len(observations) != len(views):
@@ -141,13 +162,15 @@ def _live_views(env: Any) -> list[Callable[[], View]]:
     return [lambda: view_of(env)]
 
 
-def _changes_observations(env: Any) -> bool:
-    """Say whether a wrapper stands between the game's observation and what a policy is shown."""
-    import gymnasium
-
-    layer = env
-    while layer is not None:
+def _changes_observations(env: Any, shape: tuple[int, ...]) -> bool:
+    """Say whether a wrapper stands between the game's observation, of this shape, and what a policy is shown."""
+    layers, outer = [env], getattr(env, "single_observation_space", env.observation_space)
+    if outer.shape != shape:
+        return True
+    while layers:
+        layer = layers.pop()
         if isinstance(layer, gymnasium.ObservationWrapper) or getattr(layer, "norm_obs", False):
             return True
-        layer = getattr(layer, "env", None) or getattr(layer, "venv", None)
+        layers += [inner for name in ("env", "venv") if (inner := getattr(layer, name, None)) is not None]
+        layers += getattr(layer, "envs", [])
     return False

@@ -1,5 +1,6 @@
 """Monte Carlo tree search as an agent."""
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -21,6 +22,9 @@ from mcts_envs.core.typing import Floats, Ints
 from mcts_envs.core.view import View
 
 NO_LIMIT = 2**62
+MAX_HORIZON = 10_000
+"""Longest simulation in steps: compiled code cannot be interrupted, and a game may have no end."""
+
 MAX_DEPTH = 1000
 """Longest path of a tree; deeper states are rolled out."""
 
@@ -79,7 +83,8 @@ class MCTS(Agent):
     discount : float
         Discount of rewards a step.
     horizon : int, optional
-        Steps from the root after which simulations are cut off and evaluated; None plays to the end.
+        Steps from the root after which simulations are cut off and evaluated; None plays to the end, which is cut off
+        after 10,000 steps.
     tree_depth : int, optional
         Steps from the root that the tree covers at most.
     closed_loop : bool
@@ -90,7 +95,8 @@ class MCTS(Agent):
         What a state is worth at the horizon, ``(state, values[P])``, or the variant of the game that says so; by
         default the game's own ``evaluate``.
     max_nodes : int
-        Bound on the nodes of a tree; when it is full, simulations go on without it growing.
+        Bound on the nodes of a tree (there are always as many as actions); when it is full, simulations go on without
+        it growing.
     seed : int
 
     Raises
@@ -136,7 +142,7 @@ class MCTS(Agent):
         self.c = errors.number("c", c, 0.0, 1e9)
         self.normalize = errors.flag("normalize", normalize)
         self.discount = errors.number("discount", discount, 0.0, 1.0)
-        self.horizon = NO_LIMIT if horizon is None else errors.integer("horizon", horizon, 1, NO_LIMIT)
+        self.horizon = MAX_HORIZON if horizon is None else errors.integer("horizon", horizon, 1, MAX_HORIZON)
         self.tree_depth = MAX_DEPTH if tree_depth is None else errors.integer("tree_depth", tree_depth, 1, MAX_DEPTH)
         self.closed_loop = errors.flag("closed_loop", closed_loop)
         self.model, self.rollout_model = model, rollout_model
@@ -172,7 +178,7 @@ class MCTS(Agent):
         model, rollout_model = self._game_models(view.game)
         legal = _legal_actions(model, view)
         simulations = NO_LIMIT if self.simulations is None else self.simulations
-        tree = new_tree(model.players, min(simulations, self.max_nodes))
+        tree = new_tree(model.players, max(min(simulations, self.max_nodes), model.actions))
         work = new_work(model, min(self.tree_depth, self.horizon, MAX_DEPTH))
         max_steps = NO_LIMIT if self.max_steps is None else self.max_steps
         limits = max_steps, self.tree_depth, self.horizon
@@ -182,19 +188,18 @@ class MCTS(Agent):
             tables = model.table, rollout_model.table, self._policies
             search(*tables, view.state, view.player, count, *limits, *scales, *ways, self.stream, work, tree)
 
-        if self.time_limit is None:
-            add(simulations)
-        else:
-            self._add_until(started + self.time_limit, simulations, max_steps, tree, add)
+        self._add_until(started + (self.time_limit or math.inf), simulations, max_steps, tree, add)
         visits, values = root_statistics(tree, view.player, model.actions)
-        action = self.recommend(visits, values, legal)
+        action = int(self.recommend(visits, values, legal))
+        if action not in legal:
+            raise ValueError(f"recommend {self.recommend!r} returned {action}, which is not legal; legal now: {legal}")
         done = int(tree.counters[SIMULATIONS]), int(tree.counters[STEPS])
-        return SearchResult(visits, values, int(action), tree, *done, time.perf_counter() - started)
+        return SearchResult(visits, values, action, tree, *done, time.perf_counter() - started)
 
     def _add_until(
         self, deadline: float, simulations: int, max_steps: int, tree: Tree, add: Callable[[int], None]
     ) -> None:
-        """Add simulations in slices of a few milliseconds until a limit is reached."""
+        """Add simulations in slices of a few milliseconds, between which Python can be interrupted."""
         count = 8
         while simulations > 0 and tree.counters[STEPS] < max_steps:
             before = time.perf_counter()
@@ -232,8 +237,11 @@ def _policy(kind: str, given: Any, known: Mapping[str, Any]) -> Any:
 
 
 def _legal_actions(model: Game, view: View) -> Ints:
-    """Return the actions [k] among which the model lets the player choose."""
-    if not model.active(view.state) >> view.player & 1:
+    """Return the legal actions [k] that the model considers too; all legal ones if it considers none of them."""
+    legal = view.legal_actions()
+    if not len(legal):
         raise ValueError(f"player {view.player} is not to choose now; the game is over or it is another's turn")
     actions = np.empty(model.actions, np.int64)
-    return actions[: model.legal(view.state, view.player, actions)]
+    considered = actions[: model.legal(view.state, view.player, actions)]
+    both = considered[np.isin(considered, legal)]
+    return both if len(both) else legal

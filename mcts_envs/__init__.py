@@ -41,8 +41,8 @@ def make_vec(id: str, num_envs: int = 1, **settings: Any) -> "VectorEnv[Any, Any
 
     Raises
     ------
-    ValueError
-        If the id is unknown.
+    ValueError, TypeError
+        If the id is unknown or no name.
     """
     import gymnasium
 
@@ -64,8 +64,8 @@ def make_sb3_vec_env(id: str, n_envs: int = 1, seed: int | None = None, **settin
 
     Raises
     ------
-    ValueError
-        If the id is unknown.
+    ValueError, TypeError
+        If the id is unknown or no name.
     ImportError
         If Stable-Baselines3 is not installed (``pip install "mcts-envs[rl]"``).
     """
@@ -80,8 +80,8 @@ def make_aec(id: str, **settings: Any) -> "AECEnv[Any, Any, Any]":
 
     Raises
     ------
-    ValueError
-        If the id is unknown, or the game is for one player.
+    ValueError, TypeError
+        If the id is unknown or no name, or the game is for one player.
     """
     from mcts_envs.core.multi import GameAECEnv
 
@@ -107,6 +107,8 @@ def check_game(game: Any, **options: Any) -> None:
 def _entry(id: str) -> Any:
     from mcts_envs.core.errors import unknown
 
+    if not isinstance(id, str):
+        raise TypeError(f"id {id!r} is {type(id).__name__}, not a name such as {next(iter(ENTRIES))!r}")
     full = id if "/" in id else f"mcts_envs/{id}"
     full = full.removeprefix("mcts_envs:")
     if full not in ENTRIES:

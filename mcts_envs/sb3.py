@@ -1,13 +1,16 @@
 """The batched face as a Stable-Baselines3 ``VecEnv``."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
+from mcts_envs.core import errors
 from mcts_envs.core.env import GameEnv
+from mcts_envs.core.rng import MAX_SEED
 from mcts_envs.core.vector import vectorized
 from mcts_envs.core.view import View
 
@@ -18,7 +21,8 @@ except ImportError as error:
 
 _SHARED = ("game", "seat", "render_mode", "metadata", "spec")
 _AT_THE_END = ("action_mask", "illegal_action", "outcome", "is_success")
-_OF_A_GAME = ("action_masks", "legal_actions", "observe", "over", "position")
+_OF_A_VIEW = ("action_masks", "legal_actions", "observe", "over")
+_OF_A_GAME = ("position", "clone_state", "restore_state", "view")
 
 
 class GameVecEnv(VecEnv):
@@ -26,7 +30,9 @@ class GameVecEnv(VecEnv):
 
     Same seeds, same results as ``DummyVecEnv`` over the single face. ``get_attr`` and ``env_method`` know
     ``action_masks``, ``legal_actions``, ``position``, ``observe``, ``view`` and ``render`` of each game, and what the
-    games share (``game``, ``seat``, ``render_mode``, the two spaces).
+    games share (``game``, ``seat``, ``render_mode``, the two spaces). ``env_method("clone_state", indices=i)`` and
+    ``env_method("restore_state", snapshot, indices=i)`` save and restore a game; the snapshots are those of the single
+    face.
 
     Parameters
     ----------
@@ -58,20 +64,12 @@ class GameVecEnv(VecEnv):
         """
         env = cls(env_class, n_envs, **settings)
         if seed is not None:
-            env.seed(seed)
+            env.seed(errors.integer("seed", seed, 0, MAX_SEED - n_envs + 1))
         return VecMonitor(env, info_keywords=("outcome", "is_success"))
 
     def reset(self) -> npt.NDArray[np.float32]:
-        """Start all games and return their observations [N, ...]."""
-        first, *others = self._options
-        if all(options == first for options in others):
-            observations, infos = self._batch.reset(seed=self._seeds, options=first)
-        else:
-            observations, infos = self._batch.reset(seed=self._seeds)
-            for i, options in enumerate(self._options):
-                alone = {**options, "reset_mask": np.arange(self.num_envs) == i}
-                observations, infos = self._batch.reset(seed=self._seeds, options=alone)
-            infos = {"action_mask": self._masks().astype(np.int8)}
+        """Start all games, each with its own options, and return their observations [N, ...]."""
+        observations, infos = self._batch.reset_each(self._seeds, self._options)
         self.reset_infos = [{"action_mask": mask} for mask in infos["action_mask"]]
         self._reset_seeds()
         self._reset_options()
@@ -164,17 +162,17 @@ class GameVecEnv(VecEnv):
     def _attribute(self, i: int, name: str) -> Any:
         if name in self._attributes[i]:
             return self._attributes[i][name]
-        if name in _OF_A_GAME:
+        if name in _OF_A_VIEW:
             return getattr(self.view(i), name)
-        if name == "view":
-            return lambda: self.view(i)
+        if name in _OF_A_GAME:
+            return partial(getattr(self._batch, name), i)
         if name == "render":
             return lambda: (self._batch.render() or [None] * self.num_envs)[i]
         if name in ("observation_space", "action_space"):
             return getattr(self._batch, f"single_{name}")
         if name in _SHARED:
             return getattr(self._batch, name, None)
-        known = ", ".join((*_OF_A_GAME, "view", "render", *_SHARED))
+        known = ", ".join((*_OF_A_VIEW, *_OF_A_GAME, "render", *_SHARED))
         raise AttributeError(f"a game of the batch has no attribute {name!r}; it has {known}")
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+import _own  # noqa: F401
 import gymnasium as gym
 import numpy as np
 import typer

@@ -9,13 +9,14 @@ import os
 from pathlib import Path
 from typing import Annotated
 
+import _own  # noqa: F401
 import gymnasium
 import typer
 from rich.console import Console
 from rich.live import Live
 
 from agents.arena import Plan, Report, compare, parse_agents, parse_budget, parse_settings
-from agents.arena.plot import plot
+from agents.arena.plot import plot, require_drawable
 from agents.arena.table import render, write_markdown
 
 _PLAIN_WIDTH = 160
@@ -42,30 +43,36 @@ def main(
     """Compare agents in an environment."""
     console = Console(width=None if Console().is_terminal else _PLAIN_WIDTH)
     try:
+        if picture is not None:
+            require_drawable(picture)
         limits = parse_budget(budget)
         plan = Plan(environment, parse_agents(agents, limits), parse_settings(setting or []), seed, limits, record)
         with Live(console=console, auto_refresh=False, transient=True) as live:
 
             def watch(report: Report) -> None:
-                if console.is_terminal:
-                    live.update(render(report), refresh=True)
+                live.update(render(report), refresh=True)
 
-            processes = workers or os.cpu_count() or 1
-            report = compare(plan, episodes, workers=processes, folder=out, fresh=fresh, watch=watch)
+            processes, seen_by = workers or os.cpu_count() or 1, watch if console.is_terminal else None
+            report = compare(plan, episodes, workers=processes, folder=out, fresh=fresh, watch=seen_by)
+        show(report, picture, console)
     except _MISTAKES as error:
         typer.secho(f"error: {error}", err=True, fg="red")
         raise typer.Exit(2) from error
+    if not report.finished:
+        console.print("interrupted; the same command goes on from here", style="yellow")
+        raise typer.Exit(130)
+    if report.failed:
+        console.print("the same command tries the episodes that ended in an error once more", style="yellow")
+
+
+def show(report: Report, picture: Path | None, console: Console) -> None:
+    """Print a report, and keep it beside the results and, if wanted, as a picture."""
     console.print(render(report))
     write_markdown(report, report.folder / "report.md")
     console.print(f"results: {report.folder}", highlight=False, soft_wrap=True)
     if picture is not None:
         plot(report, picture)
         console.print(f"picture: {picture}", highlight=False, soft_wrap=True)
-    if not report.finished:
-        console.print("interrupted; the same command goes on from here", style="yellow")
-        raise typer.Exit(130)
-    if report.failed:
-        console.print("the same command tries the episodes that ended in an error once more", style="yellow")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 from typing import Annotated
 
+import _own  # noqa: F401
 import typer
 
 from mcts_envs.core.errors import unknown

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import _own  # noqa: F401
 import typer
 
 from agents.arena.spec import parse_settings
@@ -31,7 +32,7 @@ def main(
     parameters: Annotated[list[str] | None, typer.Option("--param", help="Hyper-parameter, key=value.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Policy or checkpoint to go on from.")] = None,
     checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 500_000,
-    games: Annotated[int, typer.Option(help="Games to evaluate the policy with afterwards.")] = 1000,
+    games: Annotated[int, typer.Option(min=0, help="Fresh games to evaluate the policy with afterwards.")] = 1000,
 ) -> None:
     """Train a policy; Ctrl-C ends early and saves it."""
     try:

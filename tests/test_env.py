@@ -46,6 +46,7 @@ class Stubborn(First):
         return self.answer
 
 
+GOOD = {"board": [0, 0, 2, 0, 0, 0, 0, 0, 0], "t": 4, "can_plant": True}
 OPPONENTS = ("random", "scripted", "agents:mcts", "agents:scripted", First(), agents.make("mcts", simulations=20))
 
 
@@ -153,6 +154,34 @@ def test_copies_are_independent_and_alike():
         assert all(same(each, future) for each in futures)
 
 
+def test_settings_are_not_shared_with_the_caller():
+    waves = [{"steps": 5, "p_new": 1.0, "flag": 0, "mix": [1, 0, 0, 0]} for _ in range(3)]
+    env = gymnasium.make(LANES[2], waves=waves).unwrapped
+    env.reset(seed=1)
+    fingerprint = env.game.fingerprint
+    waves.pop()
+    waves[0]["steps"] = 1
+    opponents = ["scripted", First()]
+    with_opponents = Stakes(opponent=opponents)
+    with_opponents.reset(seed=1)
+    opponents.clear()
+    for each in (env, with_opponents):
+        twin = copy.deepcopy(each)
+        assert twin.game.fingerprint == each.game.fingerprint
+        assert same(play(twin, 2), play(each, 2))
+    assert env.game.fingerprint == fingerprint
+
+
+def test_copies_into_another_game_are_refused():
+    env = gymnasium.make(LANES[1]).unwrapped
+    env.reset(seed=0)
+    env._arguments["rows"] = 3
+    with pytest.raises(
+        ValueError, match=r"the copied state is of lane_defense:.* and this environment is lane_defense"
+    ):
+        copy.deepcopy(env)
+
+
 def test_copies_before_the_first_reset():
     env = gymnasium.make(SMALL)
     twin = copy.deepcopy(env)
@@ -182,8 +211,21 @@ def test_snapshots_without_chance():
         env.reset(seed=1)
         running = inner.clone_state()
         inner.restore_state(bare)
-        assert inner.clone_state().state == running.state[:32] + full.state[32:]
+        assert inner.clone_state().state == running.state[:8] + bytes(24) + full.state[32:]
         assert inner.clone_state(include_rng=False) == bare
+
+
+def test_snapshot_without_chance_drops_forced_dice():
+    env = gymnasium.make(SMALL).unwrapped
+    env.reset(seed=0)
+    bare = env.clone_state(include_rng=False)
+    env.reset(options={"position": {**GOOD, "dice": [1, 2, 3]}})
+    forced, stream = env.clone_state(), env.clone_state().state[:8]
+    env.restore_state(bare)
+    assert "dice" not in env.position()
+    assert env.clone_state().state[:8] == stream
+    env.restore_state(forced)
+    assert env.position()["dice"] == [1, 2, 3]
 
 
 def test_snapshot_without_chance_in_a_new_environment():
@@ -339,9 +381,6 @@ def test_illegal_actions():
     assert strict.step(4)[1:4] == (0.0, True, False)
 
 
-GOOD = {"board": [0, 0, 2, 0, 0, 0, 0, 0, 0], "t": 4, "can_plant": True}
-
-
 @pytest.mark.parametrize(
     ("position", "error", "text"),
     [
@@ -387,6 +426,10 @@ def test_position_that_is_over():
         ({"seed": -1}, ValueError, r"seed -1 is outside \[0, 18446744073709551615\]"),
         ({"seed": 2**64}, ValueError, "seed 18446744073709551616 is outside"),
         ({"seed": 0.5}, TypeError, "seed 0.5 is float, not an integer"),
+        ({"seed": True}, TypeError, "seed True is bool, not an integer"),
+        ({"seed": np.array([1, 2])}, TypeError, r"seed array\(\[1, 2\]\) is ndarray, not an integer"),
+        ({"options": 5}, TypeError, r"options 5 is int, not a dictionary such as \{'position': ...\}"),
+        ({"options": {"position": {**GOOD, "t": 10**6 + 1}}}, ValueError, r"\['t'\] 1000001 is outside \[0, 1000000\]"),
     ],
 )
 def test_impossible_resets(arguments, error, text):
@@ -413,11 +456,51 @@ def test_snapshots_of_others_are_refused():
     assert env.clone_state() == before
 
 
+def test_snapshots_of_another_seat_are_refused():
+    envs = [Stakes(seat=seat) for seat in range(3)]
+    for env in envs:
+        env.reset(seed=0, options={"position": {"chips": [4, 4, 4], "turn": 0, "dice": [0] * 9}})
+    for env in envs:
+        before = env.clone_state()
+        for other in envs:
+            if other is not env:
+                text = f"was taken from seat {other.seat} and this environment is seat {env.seat}; .*seat={other.seat}"
+                with pytest.raises(ValueError, match=text):
+                    env.restore_state(other.clone_state())
+        assert env.clone_state() == before
+
+
+def test_damaged_snapshots_are_refused():
+    for env in (gymnasium.make(SMALL).unwrapped, Stakes(seat=1)):
+        env.reset(seed=0)
+        good = env.clone_state()
+        env.reset(seed=1)
+        before = env.clone_state()
+        for bad in (
+            good._replace(state=good.state[:-1]),
+            good._replace(state=good.state + bytes(8)),
+            good._replace(state=b""),
+            good._replace(state=None),
+            good._replace(face=good.face[:-8]),
+            good._replace(face=good.face[:32] + good.face),
+            good._replace(face=b""),
+        ):
+            with pytest.raises(ValueError, match=r"the snapshot is damaged: its .* has .*, not \d+ bytes"):
+                env.restore_state(bad)
+            assert env.clone_state() == before
+
+
 def test_impossible_settings():
     with pytest.raises(TypeError, match="unknown setting 'nigt'; did you mean 'night'"):
         gymnasium.make(SMALL, nigt=3)
     with pytest.raises(ValueError, match=r"p_new 1.5 is outside \[0, 1\]"):
         gymnasium.make(SMALL, p_new=1.5)
+    for value in (np.array([0.5]), np.array([1, 2]), True, np.True_, 1j):
+        with pytest.raises(TypeError, match=rf"p_new .* is {type(value).__name__}, not a number from 0 to 1"):
+            gymnasium.make(SMALL, p_new=value)
+        with pytest.raises(TypeError, match=rf"night .* is {type(value).__name__}, not an integer from 0 to 1000000"):
+            gymnasium.make(SMALL, night=value)
+    assert gymnasium.make(SMALL, p_new=np.array(0.5), night=np.array(7)).unwrapped.game.name == "lane_defense"
     with pytest.raises(TypeError, match=r"rows '3' is str, not an integer from 1 to 16"):
         gymnasium.make(SMALL, rows="3")
     with pytest.raises(ValueError, match=r"seat 2 is outside \[0, 1\]"):
@@ -438,6 +521,21 @@ def test_before_the_first_reset():
         env.unwrapped.step(0)
     with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before clone_state\(\)"):
         env.unwrapped.clone_state()
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before position\(\)"):
+        env.unwrapped.position()
+    for mode in (None, "ansi"):
+        with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before render\(\)"):
+            gymnasium.make(SMALL, render_mode=mode).unwrapped.render()
+
+
+def test_numpy_seeds():
+    env = gymnasium.make(SMALL).unwrapped
+    snapshots = set()
+    for seed in (3, np.int64(3), np.uint8(3), np.array(3)):
+        env.reset(seed=seed)
+        snapshots.add(env.clone_state())
+        assert type(env.np_random_seed) is int
+    assert len(snapshots) == 1
 
 
 def test_after_the_end():

@@ -273,5 +273,5 @@ def test_scripted_players_win_as_often_as_published(size, variant, guaranteed, p
 @pytest.mark.parametrize("settings", [{}, {"rows": 10, "columns": 10}, {"rows": 2, "columns": 15, "night": 5}])
 def test_laws(settings):
     mcts_envs.check_game(LaneDefense, episodes=2, faces=False, **settings)
-    for variant in ("always_planting", "worst_case_planting", "planes", "bare_lanes"):
+    for variant in ("worst_case", "planting", "planes", "bare_lanes"):
         mcts_envs.check_game(lane_defense(**settings).variant(variant), episodes=1, faces=False)

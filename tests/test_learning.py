@@ -1,7 +1,9 @@
 """The batch for Stable-Baselines3, trainings, saved policies, and the policies that come with the package."""
 
+import copy
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -28,7 +30,7 @@ import agents
 import mcts_envs
 from agents.learning import storage
 from agents.learning.algorithms import one_thread
-from agents.learning.evaluation import evaluate
+from agents.learning.evaluation import FRESH, evaluate
 from agents.learning.hyperparameters import hyperparameters, plain, resolved
 from agents.learning.shipped import FOLDER, shipped, shipped_for
 from agents.learning.training import train
@@ -128,7 +130,9 @@ def test_batch_answers_for_each_game():
         env.get_attr("nonsense")
     assert env.get_images()[0].dtype == np.uint8
     assert env.render().ndim == 3
-    assert isinstance(mcts_envs.make_sb3_vec_env(IDS[0], render_mode="ansi").env_method("render")[0], str)
+    text = mcts_envs.make_sb3_vec_env(IDS[0], render_mode="ansi")
+    text.reset()
+    assert isinstance(text.env_method("render")[0], str)
 
 
 def test_batch_starts_from_positions():
@@ -189,7 +193,7 @@ def test_stochastic_play_follows_the_agents_own_seed(trained):
     assert set(first) <= set(view.unwrapped.legal_actions())
 
 
-def test_same_seed_same_file(tmp_path, trained):
+def test_same_seed_same_weights(tmp_path, trained):
     again = quick(tmp_path / "again").path
     with zipfile.ZipFile(again) as a, zipfile.ZipFile(trained["ppo"]) as b:
         assert a.read("policy.pth") == b.read("policy.pth")
@@ -210,6 +214,8 @@ def test_planes_settings_and_normalized_observations(tmp_path):
     storage.restore_normalization(inner, policy.about["normalization"])
     assert np.allclose(policy._normalized(seen[None]), inner.normalize_obs(seen[None]), atol=1e-6)
     assert evaluate(path, 10).games == 10
+    with pytest.raises(ValueError, match="trained on another observation"):
+        evaluate(path, 10, settings={})
 
 
 def test_interrupted_training_is_saved_and_goes_on(tmp_path, monkeypatch):
@@ -240,6 +246,28 @@ def test_interrupted_training_is_saved_and_goes_on(tmp_path, monkeypatch):
     assert storage.load(checkpoint).about["timesteps"] == 512
 
 
+def test_a_training_that_was_killed_is_not_begun_anew(tmp_path, trained):
+    saved = storage.load(trained["ppo"])
+    checkpoint = storage.save(saved.model, tmp_path / "checkpoints" / "ppo_1024", saved.about)
+    storage.save(saved.model, tmp_path / "checkpoints" / "ppo_512", saved.about)
+    storage.save(saved.model, tmp_path / "checkpoints" / "ppo_torn", saved.about)
+    (tmp_path / "checkpoints" / "ppo_2048.zip").write_bytes(b"written when the power failed")
+    with pytest.raises(FileExistsError, match=r"1024 steps; resume with --resume .*ppo_1024\.zip, or choose another"):
+        quick(tmp_path)
+    with pytest.raises(FileExistsError, match="--resume"):
+        quick(tmp_path, resume=trained["ppo"], timesteps=2048)
+    assert quick(tmp_path, "maskable_ppo").timesteps == 1024
+    assert quick(tmp_path, resume=checkpoint, timesteps=2048).timesteps == 2048
+
+
+def test_a_killed_resume_is_not_begun_anew(tmp_path, trained):
+    saved = storage.load(trained["ppo"])
+    path = storage.save(saved.model, tmp_path / "ppo", saved.about)
+    storage.save(saved.model, tmp_path / "checkpoints" / "ppo_1536", {**saved.about, "timesteps": 1536})
+    with pytest.raises(FileExistsError, match=r"1536 steps; resume with --resume .*ppo_1536\.zip"):
+        quick(tmp_path, resume=path, timesteps=2048)
+
+
 def test_time_limit(tmp_path):
     started = time.monotonic()
     assert not quick(tmp_path, timesteps=10**9, minutes=0.01).interrupted
@@ -252,7 +280,7 @@ def test_command_ends_cleanly_on_ctrl_c(tmp_path):
     command += ["--timesteps", "1000000000", "--checkpoint-every", "4096", "--set", "p_new=0.6"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while not list(tmp_path.glob("checkpoints/*.json")) and time.monotonic() < deadline:
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
@@ -288,6 +316,12 @@ def test_hyperparameters_are_the_zoos():
         (lambda: hyperparameters("ppo", "x", {"normalize": {"norm_observations": True}}), "norm_obs"),
         (lambda: plain("dict(a=__import__('os'))"), "use a mapping"),
         (lambda: resolved({"learning_rate": "lin_fast"}), "lin_3e-4"),
+        (lambda: hyperparameters("ppo", "x", {"n_steps": 0}), r"n_steps 0 is outside \[1,"),
+        (lambda: hyperparameters("maskable_ppo", "x", {"batch_size": 0}), r"batch_size 0 is outside \[2,"),
+        (lambda: hyperparameters("ppo", "x", {"gamma": 99}), r"gamma 99\.0 is outside \[0, 1\]"),
+        (lambda: hyperparameters("ppo", "x", {"n_envs": 0}), r"n_envs 0 is outside \[1,"),
+        (lambda: hyperparameters("ppo", "x", {"n_timesteps": 0}), "n_timesteps 0 is no number of steps"),
+        (lambda: hyperparameters("ppo", "x", {"n_timesteps": float("inf")}), "n_timesteps inf is no number of steps"),
     ],
 )
 def test_wrong_hyperparameters(call, message):
@@ -354,6 +388,118 @@ def test_a_policy_for_another_game_is_refused(trained):
             agents.make(f"sb3:{trained['ppo']}").act(env)
 
 
+def test_a_policy_for_another_board_of_the_same_size_is_refused(tmp_path):
+    path = quick(tmp_path, settings={"rows": 3, "columns": 4}).path
+    assert json.loads(path.with_suffix(".json").read_text())["layout"] == {"planes": [6, 3, 4]}
+    agent = agents.make(f"sb3:{path}")
+    same, other = make(IDS[0], rows=3, columns=4, p_new=0.5), make(IDS[0], rows=4, columns=3)
+    assert same.observation_space == other.observation_space
+    for env in (same, other):
+        env.reset(seed=0)
+    assert agent.act(same) in range(13)
+    with pytest.raises(ValueError, match=r"another board .* \(6, 3, 4\), here \(6, 4, 3\); use a policy"):
+        agent.act(other)
+    with pytest.raises(ValueError, match="another board"):
+        evaluate(path, 2, settings={"rows": 4, "columns": 3})
+    with pytest.raises(ValueError, match="another board"):
+        quick(tmp_path, resume=path, timesteps=2048, settings={"rows": 4, "columns": 3})
+
+
+GOOD_MOMENTS = {"mean": [0.0] * 38, "var": [1.0] * 38, "count": 9.0, "clip": 10.0, "epsilon": 1e-8}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("algorithm", ["ppo"], r"algorithm \['ppo'\] is list, not a name"),
+        ("algorithm", "pppo", "did you mean 'ppo'"),
+        ("environment", 3, "environment 3 is int, not an environment id"),
+        ("settings", None, "settings None is NoneType, not an object"),
+        ("timesteps", -1, r"timesteps -1 is outside \[0,"),
+        ("seed", "0", "seed '0' is str, not an integer"),
+        ("hyperparameters", [], r"hyperparameters \[\] is list"),
+        ("observation_space", {"shape": 38}, r"observation_space\.shape 38 is int, not a list of sizes"),
+        ("observation_space", {"shape": [37]}, r"observation_space\.shape is of size \[37\], but \[38\]"),
+        ("action_space", {}, "action_space lacks 'n'"),
+        ("action_space", {"n": 11}, r"action_space\.n is of size 11, but 10"),
+        ("layout", {"planes": ["3"]}, r"layout\.planes\[0\] '3' is str"),
+        ("normalization", [], r"normalization \[\] is list"),
+        ("normalization", {"observations": {"mean": [0]}}, "normalization lacks 'rewards'"),
+        (
+            "normalization",
+            {"rewards": None, "observations": {"mean": [0]}},
+            r"normalization\.observations lacks 'clip'",
+        ),
+        ("normalization", {"rewards": 1, "observations": None}, r"normalization\.rewards 1 is int"),
+        *(
+            ("normalization", {"rewards": None, "observations": {**GOOD_MOMENTS, **change}}, message)
+            for change, message in (
+                ({"mean": "x"}, r"normalization\.observations\.mean 'x' is no array of numbers"),
+                ({"mean": [float("nan")] * 38}, r"mean has values that are not finite"),
+                ({"mean": [0.0]}, r"mean has shape \(1,\) and .*var \(38,\)"),
+                ({"mean": [0.0], "var": [1.0]}, r"mean is of size \[1\], but \[38\]"),
+                ({"var": [-1.0] * 38}, r"var has the value -1\.0"),
+                ({"clip": 0}, r"clip 0\.0 is outside"),
+                ({"epsilon": None}, r"epsilon None is NoneType"),
+            )
+        ),
+    ],
+)
+def test_damaged_sidecars(tmp_path, trained, field, value, message):
+    path = tmp_path / "ppo.zip"
+    path.write_bytes(trained["ppo"].read_bytes())
+    about = json.loads(trained["ppo"].with_suffix(".json").read_text())
+    path.with_suffix(".json").write_text(json.dumps({**about, field: value}))
+    with pytest.raises(
+        ValueError, match=rf"ppo\.json: .*{message}.*restore the file, or remove it and name the algorithm"
+    ):
+        agents.make(f"sb3:{path}")
+
+
+def test_a_short_sidecar_is_enough(tmp_path, trained):
+    path = tmp_path / "mine.zip"
+    path.write_bytes(trained["ppo"].read_bytes())
+    path.with_suffix(".json").write_text('{"algorithm": "ppo", "note": "mine"}')
+    env = make(IDS[0])
+    env.reset(seed=0)
+    assert agents.make(f"sb3:{path}").act(env) == agents.make(f"sb3:{trained['ppo']}").act(env)
+    with pytest.raises(ValueError, match="names its environment"):
+        evaluate(path, 2)
+
+
+@pytest.mark.parametrize("name", ["sb3", "ppo"])
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
+def test_copies_play_on(trained, monkeypatch, tmp_path, name, duplicate):
+    monkeypatch.chdir(trained["ppo"].parent)
+    env = make(IDS[0])
+    env.reset(seed=0)
+    agent = agents.make("sb3:ppo" if name == "sb3" else name, deterministic=False, seed=3)
+    agent.act(env)
+    monkeypatch.chdir(tmp_path)
+    other = duplicate(agent)
+    assert len(pickle.dumps(agent)) < 1000
+    assert [other.act(env) for _ in range(20)] == [agent.act(env) for _ in range(20)]
+
+
+def test_evaluations_are_played_on_fresh_games(trained, monkeypatch):
+    seeds = []
+    make_batch = mcts_envs.make_sb3_vec_env
+
+    def note(env_id, n_envs, seed, **settings):
+        seeds.append(seed)
+        return make_batch(env_id, n_envs, seed, **settings)
+
+    monkeypatch.setattr(mcts_envs, "make_sb3_vec_env", note)
+    first, again, other = (evaluate(trained["ppo"], 20, seed=seed).returns for seed in (0, 0, 1))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert seeds == [FRESH, FRESH, FRESH + 1]
+    assert min(seeds) >= 2**32
+    for wrong in ({"games": 0}, {"n_envs": 0}, {"seed": -1}):
+        with pytest.raises(ValueError, match="is outside"):
+            evaluate(trained["ppo"], **wrong)
+
+
 def test_a_failed_save_leaves_the_old_policy(tmp_path, trained, monkeypatch):
     saved = storage.load(trained["ppo"])
     path = storage.save(saved.model, tmp_path / "kept", saved.about)
@@ -374,6 +520,15 @@ def test_wrong_trainings(tmp_path, trained):
         quick(tmp_path, resume=tmp_path / "nothing")
     with pytest.raises(ValueError, match="was made by 'maskable_ppo'"):
         quick(tmp_path, resume=trained["maskable_ppo"])
+    for number in ({"checkpoint_every": 0}, {"minutes": -1}, {"minutes": 0}, {"n_envs": 0}, {"seed": -1}):
+        with pytest.raises(ValueError, match=f"{next(iter(number))} .* is outside"):
+            quick(tmp_path, **number)
+    with pytest.raises(ValueError, match="n_timesteps 0 is no number of steps from 1"):
+        quick(tmp_path, timesteps=0)
+    with pytest.raises(ValueError, match="n_steps 0 is outside"):
+        quick(tmp_path, changes={"n_steps": 0})
+    with pytest.raises(ValueError, match=r"ppo cannot train with these hyper-parameters: .*n_steps \* n_envs"):
+        quick(tmp_path, n_envs=1, changes={"n_steps": 1})
     assert not list(tmp_path.iterdir())
 
 

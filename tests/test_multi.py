@@ -241,6 +241,45 @@ def test_copies(toy):
     assert same(copy.deepcopy(both).unwrapped.clone_state(), both.unwrapped.clone_state())
 
 
+@pytest.mark.parametrize("make", [GameAECEnv, parallel])
+def test_copies_into_another_game_are_refused(make):
+    env = make(Tron, size=8)
+    env.reset(seed=0)
+    env._arguments["size"] = 6
+    with pytest.raises(ValueError, match=r"the copied state is of tron:.* and this environment is tron:"):
+        copy.deepcopy(env)
+
+
+def test_damaged_snapshots_are_refused():
+    env, both = GameAECEnv(Tron), parallel(Tron)
+    for face in (env, both):
+        face.reset(seed=0)
+    env.step(0)
+    before, good = env.clone_state(), env.clone_state()
+    turn = good.face
+    faces = [turn._replace(rewards=()), turn._replace(chosen=(0,)), turn._replace(agents=("player_0", "player_7"))]
+    faces += [turn._replace(events=None), turn._replace(agents=turn.agents[:1])]
+    for bad in (*(good._replace(face=face) for face in faces), good._replace(state=good.state[8:])):
+        with pytest.raises(ValueError, match="the snapshot is damaged: its (face|state) has .*; take it anew by clone"):
+            env.restore_state(bad)
+        assert env.clone_state() == before
+    before = both.clone_state()
+    for bad in (before._replace(face=(1,)), before._replace(state=before.state + b"0")):
+        with pytest.raises(ValueError, match="the snapshot is damaged"):
+            both.restore_state(bad)
+        assert both.clone_state() == before
+
+
+@pytest.mark.parametrize("make", [GameAECEnv, parallel])
+def test_snapshot_without_chance_drops_forced_dice(make):
+    env = make(Stakes).unwrapped
+    env.reset(seed=0)
+    bare = env.clone_state(include_rng=False)
+    env.reset(options={"position": {"chips": [4, 4, 4], "turn": 0, "dice": [1, 2, 3]}})
+    env.restore_state(bare)
+    assert "dice" not in env.position()
+
+
 def test_snapshot_without_chance_keeps_the_running_stream():
     env = GameAECEnv(Stakes)
     env.reset(seed=0)
@@ -252,7 +291,7 @@ def test_snapshot_without_chance_keeps_the_running_stream():
         env.reset(seed=seed)
         stream = env.clone_state().state[:32]
         env.restore_state(bare)
-        assert env.clone_state().state[:32] == stream
+        assert env.clone_state().state[:32] == stream[:8] + bytes(24)
         assert env.clone_state().state[32:] == full.state[32:]
         env.step(0)
         ends.add(tuple(env.position()["chips"]))
@@ -517,7 +556,14 @@ def test_the_dead_only_leave():
 
 def test_after_the_end_and_before_the_start():
     env = GameAECEnv(TicTacToe)
-    for what in (env.clone_state, env.state, env.render, lambda: env.observe("player_0"), lambda: env.step(0)):
+    for what in (
+        env.clone_state,
+        env.position,
+        env.state,
+        env.render,
+        lambda: env.observe("player_0"),
+        lambda: env.step(0),
+    ):
         with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before"):
             what()
     both = parallel(Tron)
@@ -597,6 +643,8 @@ def test_games_for_one_have_no_such_face():
             make("LaneDefense3x3-v0")
         with pytest.raises(ValueError, match="did you mean"):
             make("LaneDefense3x4-v0")
+        with pytest.raises(TypeError, match="id 5 is int, not a name such as"):
+            make(5)
 
 
 def test_render_modes():

@@ -1,5 +1,8 @@
 """The batched face: the same as Gymnasium's SyncVectorEnv over the single face, in everything that it returns."""
 
+import copy
+import pickle
+
 import gymnasium
 import numpy as np
 import pytest
@@ -136,6 +139,176 @@ def test_reset_mask():
     assert all(batch.view(i).position()["board"] == position["board"] for i in range(N))
 
 
+def cloned(batch, sync, **more):
+    """Return the snapshots of all games, which are those of the single face."""
+    snapshots = [batch.clone_state(i, **more) for i in range(N)]
+    assert snapshots == [env.unwrapped.clone_state(**more) for env in sync.envs]
+    return snapshots
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+@pytest.mark.parametrize("name", GAMES)
+def test_snapshots_are_those_of_the_single_face(name, mode):
+    env_class, batch_class, settings = GAMES[name]
+    batch, sync = pair(env_class, batch_class, settings, mode)
+    single, rng = env_class(**settings), np.random.default_rng(3)
+    both(batch, sync, "reset", seed=8)
+    ends = 0
+    for _ in range(60):
+        snapshots = cloned(batch, sync)
+        cloned(batch, sync, include_rng=False)
+        i = int(rng.integers(N))
+        single.restore_state(snapshots[i])
+        actions = actions_of(batch, rng)
+        *result, info = single.step(actions[i])
+        snapshot = single.clone_state()
+        observations, rewards, terminated, truncated, _ = both(batch, sync, "step", actions)
+        ended = terminated | truncated
+        if not (mode == AutoresetMode.NEXT_STEP and "outcome" in info and not ended[i]):
+            if mode != AutoresetMode.SAME_STEP or not ended[i]:
+                assert same(observations[i], result[0])
+                assert batch.clone_state(i) == snapshot
+            assert (rewards[i], terminated[i], truncated[i]) == tuple(result[1:])
+        ends += ended.sum()
+        if mode == AutoresetMode.DISABLED and ended.any():
+            both(batch, sync, "reset", options={"reset_mask": ended})
+    assert ends
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+@pytest.mark.parametrize("name", GAMES)
+def test_snapshots_of_a_batch_bring_back_the_future(name, mode):
+    env_class, batch_class, settings = GAMES[name]
+    batch, other = (batch_class(N, autoreset_mode=mode, **settings) for _ in range(2))
+    batch.reset(seed=4)
+    rng = np.random.default_rng(5)
+    for moment in range(12):
+        snapshots = pickle.loads(pickle.dumps([batch.clone_state(i) for i in range(N)]))
+        running = [not batch.view(i).over for i in range(N)]
+        for i in np.flatnonzero(running):
+            other.restore_state(i, snapshots[i])
+            assert other.clone_state(i) == snapshots[i]
+            assert same(other.action_masks()[i], batch.action_masks()[i])
+        actions = actions_of(batch, rng)
+        if mode == AutoresetMode.DISABLED and batch._status.any():
+            ended = batch._status != 0
+            batch.reset(options={"reset_mask": ended})
+            continue
+        if all(running) or moment == 0:
+            assert same(batch.step(actions), other.step(actions))
+        else:
+            batch.step(actions)
+    copied = copy.deepcopy(batch)
+    assert [copied.clone_state(i) for i in range(N)] == [batch.clone_state(i) for i in range(N)]
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_restored_ends_are_reported_once(mode):
+    single = TicTacToe(opponent="random")
+    ends = {}
+    for seed in range(60):
+        single.reset(seed=seed)
+        while len(legal := single.legal_actions()):
+            info = single.step(legal[0])[4]
+        ends[info["outcome"]] = single.clone_state()
+    assert len(ends) > 1
+    batch = TicTacToeVector(len(ends), autoreset_mode=mode)
+    batch.reset(seed=0)
+    batch.step(np.zeros(len(ends), np.int64))
+    for i, snapshot in enumerate(ends.values()):
+        batch.restore_state(i, snapshot)
+        assert batch.clone_state(i) == snapshot
+    assert not batch.action_masks().any()
+    _, rewards, terminated, _, infos = batch.step(np.zeros(len(ends), np.int64))
+    assert terminated.all()
+    assert not rewards.any()
+    final = infos["final_info"] if mode == AutoresetMode.SAME_STEP else infos
+    assert final["outcome"].tolist() == list(ends)
+    if mode == AutoresetMode.SAME_STEP:
+        assert batch.action_masks().any(axis=1).all()
+    else:
+        assert [batch.clone_state(i) for i in range(len(ends))] == list(ends.values())
+    if mode == AutoresetMode.NEXT_STEP:
+        *_, terminated, _, _ = batch.step(np.zeros(len(ends), np.int64))
+        assert not terminated.any()
+        assert batch.action_masks().any(axis=1).all()
+        assert all(batch.clone_state(i) != snapshot for i, snapshot in enumerate(ends.values()))
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED])
+def test_games_that_ended_play_on_from_a_snapshot(mode):
+    batch = LaneDefenseVector(2, autoreset_mode=mode, max_steps=3)
+    batch.reset(seed=0)
+    start = batch.clone_state(0)
+    for _ in range(3):
+        _, _, _, truncated, _ = batch.step([9, 9])
+    assert truncated.all()
+    for i in range(2):
+        batch.restore_state(i, start)
+    *_, truncated, _ = batch.step([9, 9])
+    assert not truncated.any()
+    assert [batch.position(i)["t"] for i in range(2)] == [1, 1]
+    assert batch.position(0) == batch.position(1)
+
+
+def test_snapshots_of_others_are_refused():
+    batch = StakesVector(2, seat=1)
+    fresh = StakesVector(2, seat=1)
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before clone_state\(\)"):
+        batch.clone_state(0)
+    batch.reset(seed=0)
+    good = batch.clone_state(1)
+    batch.reset(seed=1)
+    before = [batch.clone_state(i) for i in range(2)]
+    other, lane = Stakes(seat=2), LaneDefenseVector(1)
+    other.reset(seed=0)
+    lane.reset(seed=0)
+    for bad, error, text in (
+        (other.clone_state(), ValueError, "taken from seat 2 and this environment is seat 1"),
+        (lane.clone_state(), ValueError, "the snapshot is of lane_defense:.* and this environment is stakes:"),
+        (good._replace(state=good.state[1:]), ValueError, "is damaged: its state has"),
+        (good._replace(face=good.face[8:]), ValueError, "is damaged: its face has 48 bytes, not 56 bytes"),
+        (good._replace(face=()), ValueError, "another kind of face"),
+        (None, TypeError, "cannot restore NoneType; pass what clone_state"),
+    ):
+        with pytest.raises(error, match=text):
+            batch.restore_state(1, bad)
+    with pytest.raises(ValueError, match=r"index 2 is outside \[0, 1\]"):
+        batch.restore_state(2, good)
+    assert [batch.clone_state(i) for i in range(2)] == before
+    fresh.restore_state(1, good)
+    assert fresh.clone_state(1) == good
+    assert fresh.action_masks()[0].any()
+
+
+def test_snapshots_without_chance():
+    batch = LaneDefenseVector(2)
+    batch.reset(seed=0)
+    bare, full = batch.clone_state(0, include_rng=False), batch.clone_state(0)
+    position = {**batch.position(0), "t": 7, "dice": [1, 2, 3]}
+    batch.reset(seed=3, options={"position": position})
+    stream = batch.clone_state(1).state[:8]
+    batch.restore_state(1, bare)
+    assert batch.clone_state(1).state == stream + bytes(24) + full.state[32:]
+    assert batch.position(0) == position
+    assert batch.clone_state(1, include_rng=False) == bare
+
+
+def test_settings_are_not_shared_with_the_caller():
+    waves = [{"steps": 5, "p_new": 1.0, "flag": 0, "mix": [1, 0, 0, 0]} for _ in range(3)]
+    batch = RosterDefenseVector(2, waves=waves)
+    batch.reset(seed=0)
+    waves.pop()
+    copied = copy.deepcopy(batch)
+    assert copied.game.fingerprint == batch.game.fingerprint
+    assert same(copied.step([0, 1]), batch.step([0, 1]))
+
+
+def test_numpy_seeds():
+    first, *others = (LaneDefenseVector(3).reset(seed=seed)[0] for seed in (0, np.int64(0), np.arange(3), (0, 1, 2)))
+    assert all(same(other, first) for other in others)
+
+
 def test_seeds_continue():
     one, other = LaneDefenseVector(N), LaneDefenseVector(N)
     for seed in (3, None, None):
@@ -151,6 +324,8 @@ def test_seeds_continue():
 def test_making():
     made = [gymnasium.make_vec(SMALL, num_envs=3), mcts_envs.make_vec("LaneDefense3x3-v0", 3)]
     made += [mcts_envs.make_vec("mcts_envs/LaneDefense3x3-v0", num_envs=3, autoreset_mode="NextStep")]
+    same_step = gymnasium.make_vec(SMALL, num_envs=3, autoreset_mode="SameStep")
+    assert same_step.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP
     first, *others = (batch.reset(seed=4) for batch in made)
     assert isinstance(made[0], LaneDefenseVector)
     assert made[1].spec.id == SMALL
@@ -162,6 +337,8 @@ def test_making():
         mcts_envs.make_vec("LaneDefense3x4-v0")
     with pytest.raises(TypeError, match="unknown setting 'nigt'; did you mean 'night'"):
         mcts_envs.make_vec("LaneDefense3x3-v0", 2, nigt=3)
+    with pytest.raises(TypeError, match="id 5 is int, not a name such as 'mcts_envs/LaneDefense3x3-v0'"):
+        mcts_envs.make_vec(5)
 
 
 def test_wrappers_of_gymnasium():
@@ -208,8 +385,13 @@ def test_render():
     batch = LaneDefenseVector(2, render_mode="rgb_array")
     batch.reset(seed=0)
     assert [picture.dtype for picture in batch.render()] == [np.uint8] * 2
+    batch = TicTacToeVector(2)
+    for before_reset in (batch.render, batch.position):
+        with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before"):
+            before_reset()
+    batch.reset(seed=0)
     with pytest.warns(UserWarning, match="render_mode='rgb_array'"):
-        TicTacToeVector(2).render()
+        batch.render()
 
 
 def states(batch):
@@ -226,7 +408,8 @@ def states(batch):
         (None, TypeError, "give 5 integers"),
         (3, TypeError, r"actions of shape \(\)"),
         ([0, 0, 10, 0, 0], ValueError, r"action 10 of game 2 is outside Discrete\(10\)"),
-        ([0, 0, 0, 0, -1], ValueError, r"action -1 of game 4 is outside"),
+        ([0, 0, 0, 0, -1], ValueError, r"action -1 of game 4 is outside .*; legal now: 0, "),
+        (np.array([0, 2**64 - 1, 0, 0, 0], np.uint64), ValueError, "action 18446744073709551615 of game 1 is outside"),
     ],
 )
 def test_impossible_actions(actions, error, text):
@@ -268,6 +451,10 @@ def test_impossible_resets(arguments, text):
     before = states(batch)
     with pytest.raises(ValueError, match=text):
         batch.reset(**arguments)
+    assert states(batch) == before
+    for seed in (1.5, True, np.float64(2), [0, 1, 2, 3, True], [0, 1, 2, 3, 4.0]):
+        with pytest.raises(TypeError, match=r"seed .* is (float|bool|float64), not an integer from 0 to"):
+            batch.reset(seed=seed)
     assert states(batch) == before
 
 

@@ -1,6 +1,6 @@
 """Comparing agents from start to end: play what is missing, keep it, sum it up."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from mcts_envs.core import errors
 
 _QUICK_RESAMPLES = 300
 _SECONDS_BETWEEN_VIEWS = 0.5
+_PLAYING_TO_VIEWING = 9.0
 
 
 def compare(
@@ -42,7 +43,8 @@ def compare(
     fresh : bool
         Throw away what is there.
     watch : callable, optional
-        Is given a report, with rough bootstrap intervals, about twice a second.
+        Is given a report, with rough bootstrap intervals, about twice a second; less often where that would take more
+        than a tenth of the time.
 
     Returns
     -------
@@ -52,7 +54,8 @@ def compare(
     Raises
     ------
     ValueError, TypeError, ImportError, OSError
-        If something is wrong with the plan or with the folder. Nothing has been played then.
+        If something is wrong with the plan or with the folder, or another comparison is writing to it. Nothing has been
+        played then.
     """
     errors.integer("episodes", episodes, 1, 10**9)
     errors.integer("workers", workers, 1, 1024)
@@ -60,25 +63,17 @@ def compare(
     discount = plan.make_env().unwrapped.game.discount
     configuration = plan.configuration()
     folder = folder or default_folder(configuration)
-    due = _clock()
+    due = 0.0
     with Results(folder, configuration, fresh) as results:
         missing = [job for job in plan.jobs(episodes) if not results.has(job)]
         try:
             with closing(run(plan, missing, workers)) as playing:
                 for played in playing:
                     results.add(played)
-                    if watch is not None and next(due):
+                    if watch is not None and (now := monotonic()) >= due:
                         watch(report(plan, folder, results.episodes, episodes, workers, discount, _QUICK_RESAMPLES))
+                        due = monotonic() + max(_SECONDS_BETWEEN_VIEWS, _PLAYING_TO_VIEWING * (monotonic() - now))
         except KeyboardInterrupt:
             pass
         found = report(plan, folder, results.episodes, episodes, workers, discount)
     return replace(found, reused=episodes * len(plan.agents) - len(missing))
-
-
-def _clock() -> Iterator[bool]:
-    """Say again and again whether it is time for another view."""
-    last = 0.0
-    while True:
-        now = monotonic()
-        yield now - last > _SECONDS_BETWEEN_VIEWS
-        last = now if now - last > _SECONDS_BETWEEN_VIEWS else last

@@ -1,19 +1,27 @@
 """What a comparison is: everything that its results depend on."""
 
+import hashlib
+import json
 import os
 import platform
+import traceback
 from dataclasses import dataclass, field
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import gymnasium
+import numpy as np
 
 import agents
 import mcts_envs
 from agents.arena.episode import Job, MakeAgent
-from agents.arena.spec import AgentSpec
+from agents.arena.spec import AgentSpec, require_distinct
+from agents.learning.shipped import shipped_for
 from mcts_envs.core import errors
+from mcts_envs.core.contract import Game
 from mcts_envs.core.env import GameEnv
+from mcts_envs.core.kernel import source_digest
 from mcts_envs.core.players import Player
 
 _MISTAKES = (ValueError, TypeError, ImportError, FileNotFoundError)
@@ -80,27 +88,35 @@ class Plan:
     def check(self) -> None:
         """Let every agent make a move, so that mistakes are found before anything is played.
 
+        Mistakes are what making an agent complains about, and what ``mcts_envs`` and ``agents`` themselves refuse when
+        it moves. Other exceptions are bugs of the agent, which its episodes will tell.
+
         Raises
         ------
         ValueError, TypeError, ImportError, OSError
-            If the environment or an agent cannot be made, or an agent cannot play in the environment.
+            If there is no agent or one twice, or the environment cannot be made; ValueError if an agent cannot be made,
+            or cannot play in the environment.
         """
         errors.integer("seed", self.seed, 0, 2**63 - 1)
+        require_distinct(self.agents)
         env = self.make_env()
+        env.reset(seed=0)
+        if self.record:
+            env.unwrapped.position()
         for spec in self.agents:
-            env.reset(seed=0)
-            if self.record:
-                env.unwrapped.position()
+            agent: Player | None = None
             try:
-                self.first_move(spec, env)
+                agent = self.make(spec)
+                self.first_move(agent, env)
             except _MISTAKES as error:
-                raise type(error)(f"agent {spec.label!r}: {error}") from error
+                if agent is None or _is_refusal(error):
+                    raise ValueError(f"agent {spec.label!r}: {error}") from error
             except Exception:
-                continue  # A bug of the agent: its episodes will tell.
+                continue
 
-    def first_move(self, spec: AgentSpec, env: Any) -> Player:
-        """Return an agent that has made a move in an environment, so that it is loaded and compiled."""
-        agent = self.make(spec)
+    @staticmethod
+    def first_move(agent: Player, env: Any) -> Player:
+        """Return an agent after a move in an environment, so that it is loaded and compiled."""
         env.reset(seed=0)
         agent.reseed(0)
         agent.act(env)
@@ -111,17 +127,55 @@ class Plan:
         return [Job(spec, episode) for episode in range(episodes) for spec in self.agents]
 
     def configuration(self) -> dict[str, Any]:
-        """Return, JSON-able, what must be equal for episodes to belong to the same results."""
-        return {
+        """Return, as it is written to JSON, what must be equal for episodes to belong to the same results.
+
+        Raises
+        ------
+        TypeError
+            If a setting cannot be written to JSON.
+        """
+        game = self.make_env().unwrapped.game
+        configuration = {
             "environment": self.id,
             "settings": self.settings,
             "agents": {spec.label: {"name": spec.name, "settings": spec.settings} for spec in self.agents},
-            "files": {spec.label: digest for spec in self.agents if (digest := spec.digest())},
+            "files": {spec.label: digests for spec in self.agents if (digests := _digests(spec, game))},
             "seed": self.seed,
             "budget": self.budget,
             "record": self.record,
             "version": mcts_envs.__version__,
+            "code": "-".join(source_digest(Path(str(p.__file__)).parent)[:16] for p in (mcts_envs, agents)),
         }
+        found: dict[str, Any] = json.loads(json.dumps(configuration, default=_plain))
+        return found
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Return whether this project raised an exception itself: it names a mistake then."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return frame.f_globals.get("__name__", "").partition(".")[0] in ("mcts_envs", "agents")
+
+
+def _digests(spec: AgentSpec, game: Game) -> dict[str, str]:
+    """Hash the files of an agent's policy, given by path or shipped for the game; none if it has no policy."""
+    try:
+        policy = spec.policy() or shipped_for(game, spec.name)
+    except ValueError:
+        return {}
+    files = [file for file in (policy, policy.with_suffix(".json")) if file.is_file()]
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files}
+
+
+def _plain(value: Any) -> Any:
+    """Return the plain form of a setting that JSON does not know."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(
+        f"setting {value!r} is {type(value).__name__}, which results cannot keep; settings are numbers, texts, lists "
+        "and dictionaries, and what else an agent needs belongs into the plan's make function"
+    )
 
 
 def circumstances() -> dict[str, Any]:

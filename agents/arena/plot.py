@@ -1,9 +1,32 @@
 """A report as a picture."""
 
+import os
 from pathlib import Path
+from typing import Any
 
 from agents.arena.report import Report
 from agents.arena.statistics import LEVEL
+from mcts_envs.core import errors
+
+
+def require_drawable(file: Path) -> None:
+    """Check, before anything is played, that :func:`plot` can draw to a file.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    ValueError
+        If matplotlib does not know the format.
+    OSError
+        If the file cannot be written.
+    """
+    known = _figure().canvas.get_supported_filetypes()
+    if file.suffix.lower().removeprefix(".") not in known:
+        raise ValueError(f"picture {file}: {errors.unknown('format', file.suffix, [f'.{name}' for name in known])}")
+    folder = next(parent for parent in file.absolute().parents if parent.exists())
+    if not (folder.is_dir() and os.access(file if file.exists() else folder, os.W_OK)) or file.is_dir():
+        raise OSError(f"picture {file} cannot be written; give a file in a folder of yours")
 
 
 def plot(report: Report, file: Path) -> None:
@@ -16,13 +39,8 @@ def plot(report: Report, file: Path) -> None:
     ValueError
         If matplotlib does not know the format.
     """
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import PercentFormatter
-    except ImportError as error:
-        raise ImportError('a plot needs matplotlib: pip install "mcts-envs[plots]"') from error
     shown = [s for s in report.summaries if s.games]
-    figure = Figure(figsize=(7.0, 1.3 + 0.45 * len(shown)), layout="constrained")
+    figure = _figure(figsize=(7.0, 1.3 + 0.45 * len(shown)), layout="constrained")
     axes = figure.add_subplot()
     for row, summary in enumerate(shown):
         value, low, high = summary.win_rate
@@ -33,7 +51,7 @@ def plot(report: Report, file: Path) -> None:
     axes.set_yticks(range(len(shown)), [s.agent for s in shown])
     axes.set_ylim(len(shown) - 0.5, -0.6)
     axes.set_xlim(-0.02, 1.02)
-    axes.xaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.xaxis.set_major_formatter("{x:.0%}")
     axes.grid(axis="x", color="0.88")
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -43,3 +61,11 @@ def plot(report: Report, file: Path) -> None:
     axes.set_title(report.plan.id, loc="left", fontsize=11)
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, dpi=150)
+
+
+def _figure(**settings: Any) -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('a plot needs matplotlib: pip install "mcts-envs[plots]"') from error
+    return Figure(**settings)

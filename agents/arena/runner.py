@@ -52,7 +52,7 @@ class Room:
     def _agent(self, job: Job) -> Player:
         label = job.agent.label
         if label not in self._agents:
-            self._agents[label] = self._plan.first_move(job.agent, self._env)
+            self._agents[label] = self._plan.first_move(self._plan.make(job.agent), self._env)
         return self._agents[label]
 
 

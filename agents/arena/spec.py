@@ -1,6 +1,5 @@
 """What is compared: agents and budgets as people write them on a command line."""
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -33,13 +32,11 @@ class AgentSpec:
     name: str
     settings: dict[str, Any] = field(default_factory=dict, hash=False)
 
-    def digest(self) -> str | None:
-        """Return a hash of the file that the name points to (``sb3:PATH``), None if it points to none."""
+    def policy(self) -> Path | None:
+        """Return the file that the name points to (``sb3:PATH``), None if it points to none."""
         path = Path(self.name.partition(":")[2])
-        for file in (path, path.with_name(f"{path.name}.zip")) if path.name else ():
-            if file.is_file():
-                return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
-        return None
+        files = (path, path.with_name(f"{path.name}.zip")) if path.name else ()
+        return next((file for file in files if file.is_file()), None)
 
 
 def parse_value(text: str) -> Any:
@@ -135,13 +132,24 @@ def parse_agents(text: str, limits: Mapping[str, Any] | None = None) -> tuple[Ag
         If one is malformed, or comes twice.
     """
     specs = tuple(parse_agent(part, limits) for part in _split(text, ",") if part.strip())
+    require_distinct(specs)
+    return specs
+
+
+def require_distinct(specs: Sequence[AgentSpec]) -> None:
+    """Check that there are agents, and that their labels tell them apart.
+
+    Raises
+    ------
+    ValueError
+        If not.
+    """
     if not specs:
         raise ValueError("no agent to compare; write for example random,mcts")
     labels = [spec.label for spec in specs]
     for label in labels:
         if labels.count(label) > 1:
             raise ValueError(f"agent {label!r} is there twice; give each agent once")
-    return specs
 
 
 def _split(text: str, separator: str) -> list[str]:

@@ -3,7 +3,8 @@
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
@@ -11,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from agents.arena.episode import Episode, Job, Played, Transition
+from agents.arena.lock import only_writer
 from agents.arena.plan import circumstances
 
 EPISODES = "episodes.jsonl"
@@ -19,10 +21,28 @@ _SECONDS_BETWEEN_SYNCS = 0.25
 
 
 def default_folder(configuration: Mapping[str, Any]) -> Path:
-    """Return a folder under ``results/`` that is the same for the same configuration and differs for others."""
-    text = json.dumps(configuration, sort_keys=True)
+    """Return a folder under ``results/`` that is the same for the same configuration and differs for others.
+
+    The code does not count: after a change of it, the same command finds the same folder, and is told.
+    """
+    text = json.dumps({**configuration, "code": ""}, sort_keys=True)
     name = str(configuration["environment"]).rpartition("/")[2].rpartition(":")[2]
     return Path("results") / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def read_transitions(folder: Path, episodes: int) -> Iterator[Transition]:
+    """Yield the recorded moves of the first ``episodes`` episodes of each agent, episode by episode.
+
+    Moves are as in :class:`Results`. Those of episodes that were played again later are left out.
+    """
+    lines = (folder / EPISODES).read_bytes().split(b"\n")[1:-1]
+    rows = {(row.agent, row.episode): row for row in (Episode(**json.loads(line)) for line in lines)}
+    with (folder / TRANSITIONS).open("rb") as file:
+        for row in rows.values():
+            if row.transitions is not None and row.episode < episodes:
+                offset, size = row.transitions
+                file.seek(offset)
+                yield from map(json.loads, file.read(size).splitlines())
 
 
 class Results:
@@ -53,21 +73,26 @@ class Results:
     ------
     ValueError
         If the folder holds results of another configuration, or a damaged file.
+    BlockingIOError
+        If another comparison is writing to the folder.
     """
 
     def __init__(self, folder: Path, configuration: Mapping[str, Any], fresh: bool = False) -> None:
         self.folder = folder
         self.episodes: dict[tuple[str, int], Episode] = {}
         folder.mkdir(parents=True, exist_ok=True)
-        if fresh:
-            for name in (EPISODES, TRANSITIONS):
-                (folder / name).unlink(missing_ok=True)
-        header = {"configuration": json.loads(json.dumps(configuration)), "circumstances": circumstances()}
-        self._rows = _opened(folder / EPISODES, self._read(header["configuration"]))
-        if self._rows.tell() == 0:
-            _append(self._rows, json.dumps(header) + "\n")
-        self._moves = self._open_transitions() if configuration["record"] else None
-        self._synced = 0.0
+        with ExitStack() as stack:
+            stack.enter_context(only_writer(folder))
+            if fresh:
+                for name in (EPISODES, TRANSITIONS):
+                    (folder / name).unlink(missing_ok=True)
+            self._rows = stack.enter_context(_opened(folder / EPISODES, self._read(configuration)))
+            if self._rows.tell() == 0:
+                header = {"configuration": configuration, "circumstances": circumstances()}
+                _append(self._rows, json.dumps(header) + "\n")
+            self._moves = stack.enter_context(self._open_transitions()) if configuration["record"] else None
+            self._synced = 0.0
+            self._open = stack.pop_all()
 
     def __enter__(self) -> "Results":
         return self
@@ -78,11 +103,9 @@ class Results:
         self.close()
 
     def close(self) -> None:
-        """Make sure that everything is on disk, and close the files."""
-        self._sync()
-        for stream in (self._moves, self._rows):
-            if stream is not None:
-                stream.close()
+        """Make sure that everything is on disk, close the files, and let others write."""
+        with self._open:
+            self._sync()
 
     def has(self, job: Job) -> bool:
         """Return whether an episode is there; one that ended in an error is not, and will be tried again."""
@@ -116,7 +139,7 @@ class Results:
             del self.episodes[key]
         return _opened(file, max((end for end in ends.values() if end <= there), default=0))
 
-    def _read(self, configuration: dict[str, Any]) -> int:
+    def _read(self, configuration: Mapping[str, Any]) -> int:
         """Read the file of episodes and return how many of its bytes are whole lines."""
         file = self.folder / EPISODES
         content = file.read_bytes() if file.exists() else b""
@@ -137,11 +160,13 @@ class Results:
         return whole
 
 
-def _check_same(there: dict[str, Any], here: dict[str, Any], folder: Path) -> None:
+def _check_same(there: Mapping[str, Any], here: Mapping[str, Any], folder: Path) -> None:
+    changed = [key for key in {**there, **here} if there.get(key) != here.get(key)]
     differences = [
-        f"{key} {json.dumps(there.get(key))}, now {json.dumps(here.get(key))}"
-        for key in {**there, **here}
-        if there.get(key) != here.get(key)
+        "the code of mcts_envs or agents has changed since"
+        if key == "code"
+        else f"{key} {json.dumps(there.get(key))}, now {json.dumps(here.get(key))}"
+        for key in changed
     ]
     if differences:
         raise ValueError(

@@ -10,6 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from agents.arena.plan import Plan
 from agents.arena.report import Report
 from agents.arena.statistics import LEVEL, Estimate
 
@@ -56,12 +57,11 @@ def differences_table(report: Report, lines: box.Box) -> Table:
 def remarks(report: Report) -> list[str]:
     """Return the lines below the tables: what was played and how to read it."""
     plan = report.plan
-    budget = " ".join(f"{name}={value}" for name, value in plan.budget.items()) or "each agent's own"
     settings = "".join(f", {name}={value}" for name, value in plan.settings.items())
     machine = f"{report.workers} process{'es' if report.workers > 1 else ''} on {os.cpu_count()} cores"
     result = [
         f"{plan.id}{settings}; {report.episodes} episodes of seed {plan.seed}, the same for all; "
-        f"budget: {budget}; {machine}",
+        f"{_budget(plan)}; {machine}",
         f"[low,high]: {LEVEL:.0%} intervals; return: discounted by {report.discount:g}; "
         "ms, steps (of the model): for a move where there was a choice",
     ]
@@ -75,6 +75,15 @@ def remarks(report: Report) -> list[str]:
             f"episode {first.episode}: {kind}: {message}"
         )
     return result
+
+
+def _budget(plan: Plan) -> str:
+    """Say who got the budget of the plan; agents that take none, or have one of their own, did not."""
+    takers = [spec.label for spec in plan.agents if plan.budget.items() <= spec.settings.items()]
+    if not plan.budget:
+        return "each agent's own budget"
+    budget = " ".join(f"{name}={value}" for name, value in plan.budget.items())
+    return f"budget {budget} for {', '.join(takers)}" if takers else f"no agent here takes the budget {budget}"
 
 
 def _table(lines: box.Box, *columns: str) -> Table:

@@ -10,7 +10,12 @@ import numpy.typing as npt
 
 import mcts_envs
 from agents.learning.algorithms import one_thread
+from agents.learning.fitting import fitting
 from agents.learning.storage import SavedPolicy, load
+from mcts_envs.core import errors
+
+FRESH = 2**40
+"""Where the seeds of evaluations begin: no training, whose seeds are below 2**32, has seen these games."""
 
 
 @dataclass(frozen=True)
@@ -66,20 +71,32 @@ def evaluate(
         Divided equally over the batch, so that short games do not count too often.
     deterministic : bool
         Take the best action, or draw one with the policy's probabilities.
-    seed, n_envs : int
+    seed : int
+        Evaluations are played with the seeds from ``2**40 + seed`` on, which no training uses.
+    n_envs : int
+        Environments in the batch.
     settings : dict, optional
         Settings of the environment; by default those of the training.
 
     Raises
     ------
     FileNotFoundError, ValueError
-        See :func:`agents.learning.storage.load`; also for a policy without sidecar.
+        See :func:`agents.learning.storage.load`; also for a policy without sidecar, or settings of another board.
     """
     from stable_baselines3.common.evaluation import evaluate_policy
 
+    games, n_envs = errors.integer("games", games, 1, 10**9), errors.integer("n_envs", n_envs, 1, 2**16)
+    seed = errors.integer("seed", seed, 0, 2**31 - 1)
     policy = load(path)
+    if "environment" not in policy.about:
+        raise ValueError(
+            f"{policy.path} has no sidecar that names its environment; evaluate it with scripts/compare.py"
+        )
     settings = policy.about.get("settings", {}) if settings is None else settings
-    env = mcts_envs.make_sb3_vec_env(policy.about.get("environment", ""), min(n_envs, games), seed, **settings)
+    env = mcts_envs.make_sb3_vec_env(policy.about["environment"], min(n_envs, games), FRESH + seed, **settings)
+    game = env.get_attr("game", 0)[0]
+    if fitting(policy, game) is not game:
+        raise ValueError(f"{policy.path} was trained on another observation; evaluate it with that of its training")
     won: list[bool] = []
 
     def note(inside: dict[str, Any], outside: dict[str, Any]) -> None:

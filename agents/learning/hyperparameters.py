@@ -12,6 +12,11 @@ from agents.learning.algorithms import TRAINED, parameters_of
 from mcts_envs.core import errors
 
 _OWN = ("n_envs", "n_timesteps", "normalize")
+_LONGEST = 10**12
+_INTEGERS = {"n_steps": 1, "batch_size": 2, "n_epochs": 1}
+"""Least values: below them an algorithm would divide by 0, train on nothing or never end."""
+
+_FRACTIONS = ("gamma", "gae_lambda")
 _NORMALIZE = ("norm_obs", "norm_reward", "clip_obs", "clip_reward", "gamma", "epsilon")
 
 
@@ -51,7 +56,9 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
     Raises
     ------
     ValueError
-        If there is no file for the algorithm, or a key is unknown.
+        If there is no file for the algorithm, a key is unknown, or a number is out of its bounds.
+    TypeError
+        If a number is none.
     """
     if algorithm not in TRAINED:
         raise ValueError(errors.unknown("algorithm to train with", algorithm, TRAINED))
@@ -59,15 +66,21 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
     entries: dict[str, dict[str, Any]] = yaml.safe_load(file.read_text(encoding="utf-8"))
     merged = {**entries.get(env_id, entries["default"]), **(changes or {})}
     errors.keys(f"{algorithm} hyper-parameter", merged, ("policy", *_OWN[:2]), {*parameters_of(algorithm), *_OWN})
-    normalize = plain(merged.pop("normalize", False))
+    normalize = plain(merged.get("normalize", False))
     if isinstance(normalize, bool):
         normalize = {"norm_obs": True, "norm_reward": True} if normalize else {}
     errors.keys("normalize", normalize, (), _NORMALIZE)
+    model = {key: plain(value) for key, value in merged.items() if key not in _OWN}
+    for key in _INTEGERS.keys() & model.keys():
+        errors.integer(key, model[key], _INTEGERS[key], _LONGEST)
+    for key in _FRACTIONS:
+        if key in model:
+            errors.number(key, model[key], 0, 1)
     return Hyperparameters(
-        n_envs=errors.integer("n_envs", merged.pop("n_envs"), 1, 2**16),
-        n_timesteps=errors.integer("n_timesteps", int(float(merged.pop("n_timesteps"))), 1, 10**12),
+        n_envs=errors.integer("n_envs", merged["n_envs"], 1, 2**16),
+        n_timesteps=_steps(merged["n_timesteps"]),
         normalize=normalize,
-        model={key: plain(value) for key, value in merged.items()},
+        model=model,
     )
 
 
@@ -88,6 +101,14 @@ def plain(value: Any) -> Any:
         return {str(pair.arg): ast.literal_eval(pair.value) for pair in call.keywords}
     except (SyntaxError, ValueError) as error:
         raise ValueError(f"hyper-parameter {value!r} is no dict(key=literal, ...): {error}; use a mapping") from error
+
+
+def _steps(value: Any) -> int:
+    """Return a number of steps, which may be written ``2e6``."""
+    try:
+        return errors.integer("n_timesteps", int(float(value)), 1, _LONGEST)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"n_timesteps {value!r} is no number of steps from 1 to {_LONGEST}") from error
 
 
 def resolved(model: Mapping[str, Any]) -> dict[str, Any]:

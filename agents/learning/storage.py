@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from agents.learning import sidecar
 from agents.learning.algorithms import algorithm_class, takes_masks
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ class SavedPolicy:
     algorithm : str
     model : BaseAlgorithm
     about : dict
-        The sidecar: algorithm, environment, settings, spaces, versions, normalisation, timesteps, seed, date; empty
-        for a zip that came without one.
+        The sidecar: algorithm, environment, settings, spaces, layout of the board, versions, normalisation, timesteps,
+        seed, date; empty for a zip that came without one.
     """
 
     path: Path
@@ -146,11 +147,13 @@ def load(path: Path | str, algorithm: str | None = None, env_id: str | None = No
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it cannot be read, the algorithm is missing or unknown, or it was made by another algorithm or for another
-        environment.
+        If it cannot be read, its sidecar is damaged or another policy's, the algorithm is missing or unknown, or it was
+        made by another algorithm or for another environment.
     """
     target, about, algorithm = described(path, algorithm, env_id)
-    return SavedPolicy(target, algorithm, read_model(target, algorithm), about)
+    model = read_model(target, algorithm)
+    check_sidecar(target, about, model)
+    return SavedPolicy(target, algorithm, model, about)
 
 
 def described(
@@ -162,11 +165,10 @@ def described(
         raise FileNotFoundError(f"there is no policy {target}; give the path of a zip, or train one: scripts/train.py")
     if algorithm is not None:
         algorithm_class(algorithm)
-    about = _sidecar(target.with_suffix(".json"))
+    about = sidecar.read(target.with_suffix(".json"))
     made_by, made_for = about.get("algorithm", algorithm), about.get("environment", env_id)
     if made_by is None:
         raise ValueError(f"{target} has no {target.stem}.json beside it: name its algorithm, as in algorithm='ppo'")
-    algorithm_class(made_by)
     if algorithm not in (None, made_by):
         raise ValueError(f"{target} was made by {made_by!r}, not by {algorithm!r}; leave algorithm out")
     if env_id not in (None, made_for):
@@ -192,6 +194,28 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
         kind = type(model.policy).__name__
         raise ValueError(f"{path} holds a {kind}, which is no policy of {algorithm}; name the algorithm that made it")
     return model
+
+
+def check_sidecar(path: Path, about: Mapping[str, Any], model: "BaseAlgorithm") -> None:
+    """Check that a sidecar belongs to the model in the zip beside it.
+
+    Raises
+    ------
+    ValueError
+        If the shape of the observations, the number of actions or the normalisation is not the model's.
+    """
+    spaces: Any = model.observation_space, model.action_space
+    shape = [*(spaces[0].shape or ())]
+    said = {
+        "observation_space.shape": (about.get("observation_space", {}).get("shape", shape), shape),
+        "action_space.n": (about["action_space"]["n"], spaces[1].n) if "action_space" in about else (0, 0),
+    }
+    if statistics := (about.get("normalization") or {}).get("observations"):
+        said["normalization.observations.mean"] = [*np.shape(statistics["mean"])], shape
+    for name, (there, here) in said.items():
+        if there != here:
+            file = path.with_suffix(".json")
+            raise ValueError(f"{file}: {name} is of size {there}, but {here} in {path.name}; {sidecar.CURE}")
 
 
 def normalization(env: "VecNormalize") -> dict[str, Any]:
@@ -222,20 +246,12 @@ def _moments(moments: Any) -> dict[str, Any]:
     return {"mean": mean.tolist(), "var": var.tolist(), "count": float(moments.count)}
 
 
-def _sidecar(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path} is no JSON ({error}); restore it, or remove it and name the algorithm") from error
-    if not isinstance(about, dict) or "algorithm" not in about:
-        raise ValueError(f"{path} describes no policy: it names no algorithm; remove it and name the algorithm")
-    return about
-
-
 def _without_system(raw: io.BytesIO) -> bytes:
-    """Drop the description of the machine from an archive, and the times, so that equal policies are equal files."""
+    """Drop the description of the machine from an archive, and the times: neither belongs to the policy.
+
+    Equal policies have equal weights (``policy.pth``); ``data`` holds pickles, whose bytes may differ from process to
+    process.
+    """
     out = io.BytesIO()
     with zipfile.ZipFile(raw) as source, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as target:
         for name in source.namelist():

@@ -2,6 +2,7 @@
 
 import datetime
 import importlib.metadata
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import mcts_envs
 from agents.learning import storage
 from agents.learning.algorithms import algorithm_class, one_thread
+from agents.learning.fitting import check_board, layout
 from agents.learning.hyperparameters import Hyperparameters, hyperparameters, resolved
 from agents.learning.shipped import entry_of
 from mcts_envs.core import errors
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from stable_baselines3.common.vec_env import VecEnv
 
 _LIBRARIES = ("stable_baselines3", "sb3_contrib", "gymnasium", "torch", "numpy")
+_SHORTEST, _LONGEST = 1e-3, 10**12
+"""Minutes, steps."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +79,9 @@ def train(
     timesteps : int, optional
         Steps in all; by default those of the hyper-parameters. Falling learning rates reach 0 there.
     minutes : float, optional
-        Time limit; the training ends with whichever comes first.
+        Time limit, above 0; the training ends with whichever comes first.
     seed : int
-        Same seed, same policy, if it is not ended by time.
+        Same seed, same weights, if it is not ended by time.
     n_envs : int, optional
         Environments in the batch.
     settings : dict, optional
@@ -94,12 +98,16 @@ def train(
     Raises
     ------
     ValueError, TypeError
-        If a name, a setting or a hyper-parameter is unknown, or nothing is left to train.
+        If a name, a setting or a hyper-parameter is unknown, a number is out of its bounds, the policy to go on from is
+        of another board, or nothing is left to train. Nothing is written then.
     FileExistsError
-        If ``out`` holds a policy already, and this training does not go on from it.
+        If ``out`` holds a policy or checkpoints already, and this training does not go on from the last of them.
     FileNotFoundError
         If there is nothing at ``resume``.
     """
+    errors.integer("checkpoint_every", checkpoint_every, 1, _LONGEST)
+    if minutes is not None:
+        errors.number("minutes", minutes, _SHORTEST, math.inf)
     changes = {**(changes or {}), **_given(n_envs=n_envs, n_timesteps=timesteps)}
     run = _plan(env_id, algorithm, Path(out), seed, settings, changes, resume)
     total = run.hyper.n_timesteps
@@ -167,13 +175,25 @@ def _plan(
 
 
 def _protect(run: _Run) -> None:
-    """Raise ``FileExistsError`` if this training would replace a policy that it does not go on from."""
-    if not run.target.exists():
-        return
+    """Raise ``FileExistsError`` if this training would replace one that it does not go on from, or lose its end."""
     same = run.resume is not None and run.out.resolve() in run.resume.resolve().parents
-    steps = storage.described(run.target, run.algorithm)[1].get("timesteps", 0)
-    if not same or steps > run.done:
-        raise FileExistsError(f"{run.target} ({steps} steps) exists; train into another folder, or resume from it")
+    if run.target.exists():
+        steps = storage.described(run.target, run.algorithm)[1].get("timesteps", 0)
+        if not same or steps > run.done:
+            raise FileExistsError(f"{run.target} ({steps} steps) exists; train into another folder, or resume from it")
+    steps, last = _last_checkpoint(run)
+    if last is not None and (not same or steps > run.done):
+        raise FileExistsError(
+            f"{run.out} holds a training that was broken off after {steps} steps; "
+            f"resume with --resume {last}, or choose another --out"
+        )
+
+
+def _last_checkpoint(run: _Run) -> tuple[int, Path | None]:
+    """Return the latest checkpoint in the folder that can be resumed from, and its steps."""
+    there = (run.out / "checkpoints").glob(f"{run.algorithm}_*.zip")
+    steps = {path: path.stem.removeprefix(f"{run.algorithm}_") for path in there if path.with_suffix(".json").exists()}
+    return max(((int(text), path) for path, text in steps.items() if text.isdecimal()), default=(0, None))
 
 
 def _environment(run: _Run) -> "VecEnv":
@@ -193,9 +213,15 @@ def _model(run: _Run, env: "VecEnv", log: str | None) -> "BaseAlgorithm":
     more: dict[str, Any] = {"seed": run.seed + run.done, "tensorboard_log": log}
     device = "auto" if "Cnn" in str(arguments["policy"]) else "cpu"
     if run.resume is None:
-        return algorithm_class(run.algorithm)(env=env, device=device, **more, **arguments)
+        try:
+            return algorithm_class(run.algorithm)(env=env, device=device, **more, **arguments)
+        except AssertionError as error:
+            raise ValueError(f"{run.algorithm} cannot train with these hyper-parameters: {error}") from error
+    check_board(run.resume, run.about, env.get_attr("game", 0)[0])
     del arguments["policy"]
-    return storage.read_model(run.resume, run.algorithm, env=env, device=device, **more, **arguments)
+    model = storage.read_model(run.resume, run.algorithm, env=env, device=device, **more, **arguments)
+    storage.check_sidecar(run.resume, run.about, model)
+    return model
 
 
 def _learn(run: _Run, model: "BaseAlgorithm", minutes: float | None, checkpoint_every: int, progress: bool) -> bool:
@@ -228,13 +254,15 @@ def _save(run: _Run, model: "BaseAlgorithm", path: Path) -> Path:
     hyper = run.hyper
     observations: Any = env.observation_space
     actions: Any = env.action_space
+    game = env.get_attr("game", 0)[0]
     about = {
         "algorithm": run.algorithm,
         "environment": run.env_id,
         "settings": run.settings,
-        "game": env.get_attr("game", 0)[0].name,
+        "game": game.name,
         "observation_space": {"shape": list(observations.shape), "dtype": str(observations.dtype)},
         "action_space": {"n": int(actions.n)},
+        "layout": layout(game),
         "timesteps": int(model.num_timesteps),
         "seed": run.seed,
         "hyperparameters": {

@@ -30,12 +30,15 @@ class OneStep(MCTS):
     samples : int
         How many outcomes of each action are looked at.
     **settings
-        Those of :class:`agents.mcts.MCTS`, which it is with a horizon of 1.
+        Those of :class:`agents.mcts.MCTS`, which it is with a horizon of 1; the samples are its budget.
     """
 
     name = "one_step"
 
     def __init__(self, *, samples: int = 8, **settings: Any) -> None:
+        for budget in ("simulations", "time_limit", "max_steps"):
+            if budget in settings:
+                raise TypeError(f"one_step has no setting {budget!r}; its budget is samples, a number for each action")
         super().__init__(**{"select": "least_visited", "recommend": "max_value", "horizon": 1, **settings})
         self.samples = errors.integer("samples", samples, 1, 10**6)
 

@@ -20,12 +20,14 @@ class PresetAgent(Agent):
         Override those of the preset.
     """
 
+    _transient = ("_game", "_agent")
+    _game: Game | None = None
+    _agent: Agent | None = None
+
     def __init__(self, *, preset: str, seed: int = 0, **settings: Any) -> None:
         super().__init__(seed=seed)
         self.name = preset
         self._settings = settings
-        self._game: Game | None = None
-        self._agent: Agent | None = None
 
     def resolve(self, game: Game) -> Agent:
         """Return the agent behind the name in a game.

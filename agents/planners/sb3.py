@@ -1,9 +1,9 @@
 """Policies that Stable-Baselines3 trained, as agents."""
 
 from pathlib import Path
-from typing import Any
 
 from agents.base import Agent
+from agents.learning.fitting import fitting
 from agents.learning.shipped import shipped_for
 from agents.learning.storage import SavedPolicy, load
 from mcts_envs.core import errors
@@ -17,7 +17,8 @@ class SB3Agent(Agent):
 
     A policy that wants action masks gets them; the choice of any other is taken as it is, so it may be illegal and then
     has the effect that the game documents. A policy that was trained on another observation of the game than the flat
-    one is shown that one, recognised by its shape.
+    one is shown that one, recognised by its shape. A copy or a pickle of the agent holds the path of the policy and
+    reads it anew at its next move.
 
     Parameters
     ----------
@@ -38,21 +39,22 @@ class SB3Agent(Agent):
     """
 
     name = "sb3"
+    _transient = ("_loaded", "_known")
+    _loaded: SavedPolicy | None = None
+    _known: tuple[Game, Game] | None = None
 
     def __init__(
         self, path: str | Path, *, algorithm: str | None = None, deterministic: bool = True, seed: int = 0
     ) -> None:
         super().__init__(seed=seed)
         self.deterministic = errors.flag("deterministic", deterministic)
-        self._policy = load(path, algorithm)
         self.name = f"sb3:{path}"
-        self._known: tuple[Game, Game] | None = None
+        self._loaded = policy = load(path, algorithm)
+        self._path, self._algorithm = policy.path.absolute(), algorithm
 
     def choose(self, view: View) -> int:
         """Return the policy's action."""
-        return self._follow(self._policy, view)
-
-    def _follow(self, policy: SavedPolicy, view: View) -> int:
+        policy = self._policy(view.game)
         shown = View(self._shown(policy, view.game), view.state, view.player)
         observations = shown.observe()[None]
         masks = view.action_masks()[None] if policy.masked else None
@@ -60,6 +62,11 @@ class SB3Agent(Agent):
             return int(policy.actions(observations, masks)[0])
         weights = policy.probabilities(observations, masks)[0]
         return int(choose(self.stream, weights, len(weights)))
+
+    def _policy(self, game: Game) -> SavedPolicy:
+        if self._loaded is None:
+            self._loaded = load(self._path, self._algorithm)
+        return self._loaded
 
     def _shown(self, policy: SavedPolicy, game: Game) -> Game:
         """Return the game with the observation that the policy was trained on."""
@@ -85,38 +92,16 @@ class ShippedAgent(SB3Agent):
         At the first move, if no policy is shipped for the game.
     """
 
+    _transient = ("_shipped", "_known")
+    _shipped: tuple[str, SavedPolicy] | None = None
+
     def __init__(self, algorithm: str, *, deterministic: bool = True, seed: int = 0) -> None:
         Agent.__init__(self, seed=seed)
         self.deterministic = errors.flag("deterministic", deterministic)
         self.name = self.algorithm = algorithm
-        self._known = None
-        self._policies: dict[str, SavedPolicy] = {}
 
-    def choose(self, view: View) -> int:
-        """Return the action of the policy for this game."""
-        key = view.game.fingerprint
-        if key not in self._policies:
-            self._policies[key] = load(shipped_for(view.game, self.algorithm))
-        return self._follow(self._policies[key], view)
-
-
-def fitting(policy: SavedPolicy, game: Game) -> Game:
-    """Return the game with an observation of the policy's shape.
-
-    Raises
-    ------
-    ValueError
-        If the policy was made for another game, another number of actions or an observation that the game has not.
-    """
-    spaces: Any = policy.model.observation_space, policy.model.action_space
-    shape, actions = tuple(spaces[0].shape or ()), int(getattr(spaces[1], "n", 0))
-    made_for = policy.about.get("game", game.name)
-    candidates = [game] + [game.variant(name) for name, change in game.variants.items() if "observe" in change]
-    for candidate in candidates:
-        if made_for == game.name and actions == game.actions and candidate.observation_shape == shape:
-            return candidate
-    shapes = ", ".join(str(candidate.observation_shape) for candidate in candidates)
-    raise ValueError(
-        f"{policy.path} was trained for {made_for}, observations {shape} and {actions} actions; this is {game.name} "
-        f"with observations {shapes} and {game.actions} actions: use a policy that was trained here"
-    )
+    def _policy(self, game: Game) -> SavedPolicy:
+        """Return the policy that comes with the package for this game."""
+        if self._shipped is None or self._shipped[0] != game.fingerprint:
+            self._shipped = game.fingerprint, load(shipped_for(game, self.algorithm))
+        return self._shipped[1]

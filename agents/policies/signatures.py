@@ -21,4 +21,6 @@ SIMULATE = types.int64(TABLE, BYTES, INTS, FLOATS, INTS, FLOATS, FLOATS, types.i
 
 SIGNATURES = {"select": SELECT, "simulate": SIMULATE}
 
-select_of, simulate_of = (slot(index, signature) for index, signature in enumerate(SIGNATURES.values()))
+select_of, simulate_of = (
+    slot(index, SIGNATURES[name], __name__, f"{name}_of") for index, name in enumerate(SIGNATURES)
+)

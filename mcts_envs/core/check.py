@@ -13,7 +13,7 @@ from mcts_envs.core.laws import LAWS, require, sample
 
 
 def check_game(
-    game: Any, *, episodes: int = 3, max_steps: int = 10_000, seed: int = 0, faces: bool = True, **settings: Any
+    game: Any, *, episodes: int = 3, step_bound: int = 10_000, seed: int = 0, faces: bool = True, **settings: Any
 ) -> None:
     """Check every law of the contract.
 
@@ -23,8 +23,8 @@ def check_game(
         An environment id, or a game that is not registered.
     episodes : int
         Episodes of random play on which the laws are tried.
-    max_steps : int
-        Steps within which an episode must end.
+    step_bound : int
+        Steps within which an episode of random play must end.
     seed : int
         Seed of the first episode.
     faces : bool
@@ -40,7 +40,7 @@ def check_game(
     """
     env_class, settings = _environment(game, settings)
     env = env_class(**settings)
-    played = sample(env.game, episodes, max_steps, seed)
+    played = sample(env.game, episodes, step_bound, seed)
     for law in LAWS:
         law(env.game, played)
     snapshots_come_back(env, seed)

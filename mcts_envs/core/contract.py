@@ -45,7 +45,7 @@ import numpy as np
 from numba import types
 
 from mcts_envs.core import errors
-from mcts_envs.core.kernel import function_table, interpreted, kernel, slot, word
+from mcts_envs.core.kernel import function_table, interpreted, kernel, reference, resolve, slot, word
 from mcts_envs.core.rng import CHANCE_BYTES, CHANCE_FIELDS, combine, seed_stream
 from mcts_envs.core.typing import Bytes, Floats, Singles
 
@@ -104,7 +104,7 @@ TABLE = types.uint64[::1]
     evaluate_of,
     advise_of,
     observe_of,
-) = (slot(index, signature) for index, signature in enumerate(SIGNATURES.values()))
+) = (slot(index, SIGNATURES[name], __name__, f"{name}_of") for index, name in enumerate(SIGNATURES))
 
 
 def state_dtype(layout: list[Any]) -> Any:
@@ -269,6 +269,19 @@ class Game:
         object.__setattr__(self, "template", template)
         if not self.observation_shape:
             object.__setattr__(self, "observation_shape", (template.size - CHANCE_BYTES,))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {f.name: reference(getattr(self, f.name)) for f in fields(self)}
+        state["variants"] = {
+            name: {key: reference(value) for key, value in change.items()} for name, change in self.variants.items()
+        }
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state["variants"] = {
+            name: {key: resolve(value) for key, value in change.items()} for name, change in state["variants"].items()
+        }
+        vars(self).update({name: resolve(value) for name, value in state.items()})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Game":
         return self

@@ -1,5 +1,6 @@
 """The one Gymnasium face of all games: one player's view, with opponents playing inside."""
 
+import copy
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -20,15 +21,25 @@ from mcts_envs.core.faces import (
     rendered,
     some,
 )
-from mcts_envs.core.place import placed, position_of, take_over
+from mcts_envs.core.place import position_of, start_of, take_over
 from mcts_envs.core.players import BUILT_IN, Player, player
-from mcts_envs.core.rng import CHANCE_BYTES, draw, seed_stream
-from mcts_envs.core.snapshot import Snapshot, check_snapshot, load_bytes, without_chance
+from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, draw, seed_stream
+from mcts_envs.core.snapshot import (
+    OWED_AND_OUTCOME,
+    SEAT,
+    SEATED_BYTES,
+    Snapshot,
+    check_fingerprint,
+    check_snapshot,
+    load_bytes,
+    other_seat,
+    save_bytes,
+    seat_bytes,
+    without_chance,
+)
 from mcts_envs.core.turn import NO_ACTION, OUTSIDER, RANDOM, SCRIPTED, look, play_turn, step_alone
 from mcts_envs.core.typing import Ints, Singles
 from mcts_envs.core.view import View
-
-MAX_SEED = 2**64 - 1
 
 
 class GameEnv(gymnasium.Env[Singles, np.int64]):
@@ -65,6 +76,7 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         render_mode: str | None = None,
         **settings: Any,
     ) -> None:
+        settings = copy.deepcopy(settings)  # the caller may change its own later
         self.game = game = configured(type(self).make_game, settings, observation)
         self.seat = errors.integer("seat", seat, 0, game.players - 1)
         self._strict = check_illegal(illegal)
@@ -73,15 +85,17 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         self._seats, self._outsiders = seated(game, self.seat, opponent)
         self.observation_space = observation_space(game)
         self.action_space = spaces.Discrete(game.actions)
-        self._arguments = {"seat": seat, "opponent": opponent, "illegal": illegal, "observation": observation}
+        opponent = [*opponent] if isinstance(opponent, (list, tuple)) else opponent
+        self._arguments = {"seat": self.seat, "opponent": opponent, "illegal": illegal, "observation": observation}
         self._arguments |= {"render_mode": render_mode, **settings}
 
         self._state = game.new_state()
         self._memory = memoryview(self._state.data)
-        # Beside the state: the opponents' stream, the reward from before this player's first choice, and the outcome.
-        self._beside = np.zeros(CHANCE_BYTES + 16, np.uint8)
+        self._beside = np.zeros(SEATED_BYTES, np.uint8)
         self._stream = self._beside[:CHANCE_BYTES]
-        self._owed, self._outcome = np.split(self._beside[CHANCE_BYTES:].view(np.float64), 2)
+        self._owed, self._outcome = np.split(self._beside[OWED_AND_OUTCOME].view(np.float64), 2)
+        self._memory_beside = memoryview(self._beside.data)
+        self._memory_beside[SEAT] = self._seat_bytes = seat_bytes(self.seat)
         self._started = self._stale = False
         self._status = TERMINATED
         self._table = game.table
@@ -97,7 +111,8 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
 
     def __reduce__(self) -> Any:
         kept = {name: getattr(self, name) for name in ("spec", "_np_random", "_np_random_seed", "_started")}
-        return _rebuilt, (type(self), self._arguments, kept, self._state.copy(), self._beside.copy())
+        state = self._state.copy(), self._beside.copy()
+        return _rebuilt, (type(self), self._arguments, self.game.fingerprint, kept, *state)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -122,11 +137,9 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         ValueError, TypeError
             If an option is unknown, the seed out of range, or a position against the rules. Nothing is changed then.
         """
-        options = options or {}
-        errors.keys("option", options, (), ("position",))
+        start = start_of(self.game, options or {})
         if seed is not None:
-            errors.integer("seed", seed, 0, MAX_SEED)
-        start = placed(self.game, options["position"]) if "position" in options else None
+            seed = errors.integer("seed", seed, 0, MAX_SEED)
         super().reset(seed=seed)
         if seed is None:
             seed = int(draw(self._state)) if self._started else int(self.np_random.integers(2**63))
@@ -167,7 +180,7 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
             Before the first reset.
         """
         if not self._started:
-            raise gymnasium.error.ResetNeeded("call reset() before step()")
+            self._check_started("step()")
         if type(action) is not int or not 0 <= action < self.game.actions:
             action = checked_action(action, self.game, self.legal_actions())
         if self._stale:
@@ -200,28 +213,40 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
             Before the first reset.
         """
         if not self._started:
-            raise gymnasium.error.ResetNeeded("call reset() before clone_state()")
-        save = bytes if include_rng else without_chance
-        return Snapshot(self.game.fingerprint, save(self._memory), save(self._beside.data))
+            self._check_started("clone_state()")
+        save = save_bytes if include_rng else without_chance
+        return Snapshot(self.game.fingerprint, save(self._memory), save(self._memory_beside))
 
     def restore_state(self, snapshot: Snapshot) -> None:
         """Bring a snapshot back; without a random stream in it the running one goes on.
 
+        Forced dice (``position["dice"]``) come back with the random stream. Without it there are none afterwards: those
+        still queued belonged to the game that was running.
+
         Raises
         ------
         TypeError, ValueError
-            If it is no snapshot, or one of another game, other settings or another kind of face. Nothing is changed
-            then.
+            If it is no snapshot, or one of another game, other settings, another seat or another kind of face. Nothing
+            is changed then.
         """
         check_snapshot(self.game, snapshot, bytes)
+        if snapshot.face[SEAT] != self._seat_bytes:
+            raise other_seat(snapshot.face, self.seat)
         if not self._started:
             self.reset()
         load_bytes(self._memory, snapshot.state)
-        load_bytes(self._beside.data, snapshot.face)
+        load_bytes(self._memory_beside, snapshot.face)
         self._started = self._stale = True
 
     def position(self) -> dict[str, Any]:
-        """Return the state as a readable, complete, JSON-able dictionary, without chance and settings."""
+        """Return the state as a readable, complete, JSON-able dictionary, without chance and settings.
+
+        Raises
+        ------
+        gymnasium.error.ResetNeeded
+            Before the first reset.
+        """
+        self._check_started("position()")
         return position_of(self.game, self._state)
 
     def view(self) -> View:
@@ -241,11 +266,22 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         return self._mask.astype(np.bool_)
 
     def render(self) -> Any:
-        """Return the picture (uint8 [H, W, 3]) or the text of the state, by ``render_mode``."""
+        """Return the picture (uint8 [H, W, 3]) or the text of the state, by ``render_mode``.
+
+        Raises
+        ------
+        gymnasium.error.ResetNeeded
+            Before the first reset.
+        """
+        self._check_started("render()")
         if self.render_mode is None:
             gymnasium.logger.warn("render() needs a render mode: gym.make(id, render_mode='rgb_array')")
             return None
         return rendered(self.game, self._state, self.render_mode)
+
+    def _check_started(self, what: str) -> None:
+        if not self._started:
+            raise gymnasium.error.ResetNeeded(f"call reset() before {what}")
 
     def _look(self) -> Singles:
         """Read status and mask, and return a fresh observation."""
@@ -320,8 +356,11 @@ def seated(game: Game, seat: int, opponent: Any) -> tuple[Ints, dict[int, Player
     return seats, {other: player(name) for other, name in zip(others, given, strict=True)}
 
 
-def _rebuilt(cls: Any, arguments: dict[str, Any], kept: dict[str, Any], state: Any, beside: Any) -> GameEnv:
+def _rebuilt(
+    cls: Any, arguments: dict[str, Any], fingerprint: str, kept: dict[str, Any], state: Any, beside: Any
+) -> GameEnv:
     env: GameEnv = cls(**arguments)
+    check_fingerprint("copied state", fingerprint, env.game)
     vars(env).update(kept)
     env._state[:], env._beside[:] = state, beside
     if env._started:

@@ -1,6 +1,7 @@
 """Wording of errors: each names the value, the bound and the cure."""
 
 import difflib
+import operator
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -46,17 +47,20 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
     ValueError
         If it is outside the bounds.
     """
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    try:
+        number = operator.index(value)  # an array of one integer has an __index__ which raises
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool):
         raise TypeError(f"{name} {value!r} is {type(value).__name__}, not an integer from {low} to {high}")
-    number = value.__index__()
     if not low <= number <= high:
         raise ValueError(f"{name} {number} is outside [{low}, {high}]")
-    return int(number)
+    return number
 
 
 def number(name: str, value: Any, low: float, high: float) -> float:
     """Return ``value`` as a float in ``[low, high]``; raises like :func:`integer`."""
-    if isinstance(value, bool) or not hasattr(value, "__float__"):
+    if isinstance(value, (bool, np.bool_, complex)) or not hasattr(value, "__float__") or np.ndim(value):
         raise TypeError(f"{name} {value!r} is {type(value).__name__}, not a number from {low} to {high}")
     result = float(value)
     if not low <= result <= high:

@@ -9,6 +9,7 @@ from gymnasium import spaces
 
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
+from mcts_envs.core.rng import MAX_SEED
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 ILLEGAL = ("accept", "raise")
@@ -47,6 +48,25 @@ def check_illegal(illegal: str) -> bool:
     if illegal not in ILLEGAL:
         raise ValueError(errors.unknown("way with illegal actions", illegal, ILLEGAL))
     return illegal == "raise"
+
+
+def seeds_of(given: Any, n: int) -> list[int | None]:
+    """Return a seed for each of n games: those given, or ``s, s + 1, ...`` for one integer.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are not integers in range or None, or not n.
+    """
+    if given is None:
+        return [None] * n
+    if not np.iterable(given):
+        first = errors.integer("seed", given, 0, MAX_SEED - n + 1)
+        return list(range(first, first + n))
+    seeds = list(given)
+    if len(seeds) != n:
+        raise ValueError(f"{len(seeds)} seeds for {n} games; give one int, or one seed for each game")
+    return [None if seed is None else errors.integer("seed", seed, 0, MAX_SEED) for seed in seeds]
 
 
 def check_render_mode(render_mode: str | None, modes: list[str]) -> None:

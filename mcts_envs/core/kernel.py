@@ -7,13 +7,17 @@ Compiled code is cached on disk under a directory named after a hash of the sour
 changes in *imported* files.
 """
 
+import contextlib
 import hashlib
+import importlib
 import os
+import shutil
 import sys
 import tempfile
 import threading
+import time
 import types as python_types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -31,10 +35,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _decorating = threading.Lock()
 _announced = False
+_DAY = 86_400.0
 
 
 def kernel(signature: Any = None) -> Callable[[Function], Function]:
     """Compile a function ahead of its first call, release the GIL in it, and cache the result on disk.
+
+    Functions that stand in no file (notebook cells) are compiled anew in every process.
 
     Parameters
     ----------
@@ -44,14 +51,18 @@ def kernel(signature: Any = None) -> Callable[[Function], Function]:
     """
 
     def decorate(function: Function) -> Function:
-        directory = _cache_directory(Path(function.__code__.co_filename))
+        directory = cache_directory(Path(function.__code__.co_filename))
         with _decorating:
             _announce(directory, function.__module__)
-            previous, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(directory)
+            previous = numba.config.CACHE_DIR
             try:
-                compiled = numba.njit(signature, cache=True, nogil=True, error_model="numpy")(function)
+                numba.config.CACHE_DIR = str(directory or previous)
+                compiled = numba.njit(cache=directory is not None, nogil=True, error_model="numpy")(function)
             finally:
                 numba.config.CACHE_DIR = previous
+        if signature is not None and not numba.config.DISABLE_JIT:
+            compiled.compile(signature)
+            compiled.disable_compile()
         return cast(Function, compiled)
 
     return decorate
@@ -71,19 +82,58 @@ def _interpret(function: Any, done: dict[int, Any]) -> Any:
         return function
     if id(function) not in done:
         scope = dict(source.__globals__)
-        plain = python_types.FunctionType(source.__code__, scope, source.__name__, source.__defaults__)
+        cells = tuple(python_types.CellType() for _ in source.__closure__ or ())
+        plain = python_types.FunctionType(source.__code__, scope, source.__name__, source.__defaults__, cells)
+        plain.__kwdefaults__ = source.__kwdefaults__
         done[id(function)] = plain
+        for cell, original in zip(cells, source.__closure__ or (), strict=True):
+            cell.cell_contents = _interpret(original.cell_contents, done)
         for name in source.__code__.co_names:
-            if name in scope:
+            if isinstance(scope.get(name), python_types.ModuleType):
+                scope[name] = _interpret_module(scope[name], source.__code__.co_names, done)
+            elif name in scope:
                 scope[name] = _interpret(scope[name], done)
     return done[id(function)]
 
 
-def _announce(directory: Path, module: str) -> None:
+def _interpret_module(module: python_types.ModuleType, names: Iterable[str], done: dict[int, Any]) -> Any:
+    """Return a module in which the kernels among some names are plain Python; the module itself if there are none."""
+    kernels = [name for name in names if hasattr(getattr(module, name, None), "py_func")]
+    if not kernels:
+        return module
+    twin = python_types.ModuleType(module.__name__)
+    vars(twin).update(vars(module))
+    vars(twin).update({name: _interpret(getattr(module, name), done) for name in kernels})
+    return twin
+
+
+def reference(function: Any) -> Any:
+    """Return ``"module:name"`` for a kernel that can be imported under its name; anything else as it is.
+
+    Pickles of games and agents hold references: the code of a kernel need not travel, and its address must not.
+    """
+    if hasattr(function, "py_func"):
+        module, name = function.__module__, function.__qualname__
+        if getattr(sys.modules.get(module), name, None) is function and module != "__main__":
+            return f"kernel {module}:{name}"
+    return function
+
+
+def resolve(given: Any) -> Any:
+    """Return the kernel that :func:`reference` described; anything else as it is."""
+    if isinstance(given, str) and given.startswith("kernel "):
+        module, name = given.removeprefix("kernel ").split(":")
+        return getattr(importlib.import_module(module), name)
+    return given
+
+
+def _announce(directory: Path | None, module: str) -> None:
     """Say once a machine, before the first compilation, why the first use takes some seconds."""
     global _announced
+    if directory is None or numba.config.DISABLE_JIT:
+        return
     marker = directory / f"{module}.compiled"
-    if marker.exists() or numba.config.DISABLE_JIT:
+    if marker.exists():
         return
     if not _announced:
         _announced = True
@@ -91,43 +141,72 @@ def _announce(directory: Path, module: str) -> None:
     marker.touch()
 
 
-def _cache_directory(source: Path) -> Path:
-    package = source.parent
+def cache_directory(source: Path) -> Path | None:
+    """Return the directory for compiled code of a source file, named after a hash of all that it may import.
+
+    None if the source is no file, or no directory can be written to. ``MCTS_ENVS_CACHE_DIR`` says where, then
+    ``NUMBA_CACHE_DIR``, then the user's cache directory.
+    """
+    if not source.is_file():
+        return None
+    package = source.resolve().parent
     while (package.parent / "__init__.py").exists():
         package = package.parent
     own = Path(__file__).resolve().parents[1]
-    digest = hashlib.sha256((_digest(own) + _digest(package.resolve())).encode()).hexdigest()[:16]
-    for root in (_cache_root(), Path(tempfile.gettempdir()) / "mcts_envs"):
+    digest = hashlib.sha256((source_digest(own) + source_digest(package)).encode()).hexdigest()[:16]
+    for root in _cache_roots():
         directory = root / digest
         try:
-            directory.mkdir(parents=True, exist_ok=True)
+            if not directory.exists():
+                root.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _prune(root)
+                directory.mkdir(exist_ok=True)
+            owner = directory.stat().st_uid
+            if os.access(directory, os.W_OK) and (os.name == "nt" or owner == os.getuid()):
+                os.utime(directory)
+                return directory
         except OSError:
             continue
-        if os.access(directory, os.W_OK):
-            return directory
-    raise OSError(f"no directory to cache compiled code in: {root} is not writable; set MCTS_ENVS_CACHE_DIR")
+    return None
 
 
-def _cache_root() -> Path:
+def _cache_roots() -> Iterator[Path]:
     for variable, below in (
         ("MCTS_ENVS_CACHE_DIR", ""),
+        ("NUMBA_CACHE_DIR", "mcts_envs"),
         ("XDG_CACHE_HOME", "mcts_envs"),
         ("LOCALAPPDATA", "mcts_envs"),
     ):
         if value := os.environ.get(variable):
-            return Path(value) / below
-    return Path.home() / ".cache" / "mcts_envs"
+            yield Path(value) / below
+            break
+    else:
+        with contextlib.suppress(RuntimeError):
+            yield Path.home() / ".cache" / "mcts_envs"
+    yield Path(tempfile.gettempdir()) / f"mcts_envs-{os.getuid() if os.name != 'nt' else 'cache'}"
 
 
-@cache
-def _digest(package: Path) -> str:
+def _prune(root: Path) -> None:
+    """Drop the directories of sources that nobody has used for a month."""
+    for directory in root.iterdir():
+        if directory.is_dir() and time.time() - directory.stat().st_mtime > 30 * _DAY:
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+def source_digest(package: Path) -> str:
     """Hash the Python sources of a package, or of the one folder that holds a single file outside any package."""
     files = package.rglob("*.py") if (package / "__init__.py").exists() else package.glob("*.py")
     digest = hashlib.sha256()
     for file in sorted(files):
-        digest.update(file.name.encode())
-        digest.update(file.read_bytes())
+        with contextlib.suppress(OSError):
+            stat = file.stat()
+            digest.update(_file_digest(file, stat.st_mtime_ns, stat.st_size))
     return digest.hexdigest()
+
+
+@cache
+def _file_digest(file: Path, modified: int, size: int) -> bytes:
+    return hashlib.sha256(file.name.encode() + file.read_bytes()).digest()
 
 
 def function_table(kernels: Mapping[str, Any], signatures: Mapping[str, Any]) -> Any:
@@ -153,8 +232,8 @@ def _address(compiled: Any) -> int:
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
-def slot(index: int, signature: Any) -> Callable[[Any], Any]:
-    """Return a primitive that fetches the function at one place of a function table.
+def slot(index: int, signature: Any, module: str, name: str) -> Callable[[Any], Any]:
+    """Return a primitive that fetches the function at one place of a function table; it is to stand at module.name.
 
     Compiled, a table is an array of addresses; interpreted, a tuple of Python functions. Passing functions as
     arguments instead costs about 30 us for each of them and call, because Numba asks Python for every address.
@@ -163,6 +242,7 @@ def slot(index: int, signature: Any) -> Callable[[Any], Any]:
     def fetch(table: Any) -> Any:
         return table[index]
 
+    fetch.__module__, fetch.__name__, fetch.__qualname__ = module, name, name
     function_type = types.FunctionType(signature)
 
     @type_callable(fetch)

@@ -133,6 +133,15 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
         events = tuple(tuple(self._events[agent].items()) for agent in agents)
         return _Turn(agents, rewards, cumulative_rewards, tuple(self._chosen.tolist()), events)
 
+    def _fits(self, beside: _Turn) -> bool:
+        in_order = beside.agents, beside.rewards, beside.cumulative_rewards, beside.events
+        return (
+            all(type(part) is tuple and len(part) == len(beside.agents) for part in in_order)
+            and set(beside.agents) <= set(self.possible_agents)
+            and type(beside.chosen) is tuple
+            and len(beside.chosen) == len(self._chosen)
+        )
+
     def _take_up(self, beside: _Turn) -> None:
         # In place: PettingZoo's conversion to parallel holds the same list.
         self.agents[:] = beside.agents

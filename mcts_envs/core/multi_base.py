@@ -1,5 +1,6 @@
 """What the two PettingZoo faces have in common."""
 
+import copy
 import secrets
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +12,7 @@ from gymnasium import spaces
 
 from mcts_envs.core import errors
 from mcts_envs.core.contract import RUNNING
-from mcts_envs.core.env import MAX_SEED, GameEnv
+from mcts_envs.core.env import GameEnv
 from mcts_envs.core.faces import (
     check_illegal,
     check_render_mode,
@@ -22,9 +23,17 @@ from mcts_envs.core.faces import (
     rendered,
     some,
 )
-from mcts_envs.core.place import placed, position_of, take_over
-from mcts_envs.core.rng import CHANCE_BYTES, draw
-from mcts_envs.core.snapshot import Snapshot, check_snapshot, load_bytes, without_chance
+from mcts_envs.core.place import position_of, start_of, take_over
+from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, draw
+from mcts_envs.core.snapshot import (
+    Snapshot,
+    check_fingerprint,
+    check_snapshot,
+    damaged,
+    load_bytes,
+    save_bytes,
+    without_chance,
+)
 from mcts_envs.core.turn import NO_ACTION, look
 from mcts_envs.core.typing import Ints, Masks, Singles
 from mcts_envs.core.view import View
@@ -47,6 +56,7 @@ class MultiFace:
         render_mode: str | None = None,
         **settings: Any,
     ) -> None:
+        settings = copy.deepcopy(settings)  # the caller may change its own later
         self.game = game = configured(env_class.make_game, settings, observation)
         self._strict = check_illegal(illegal)
         check_render_mode(render_mode, RENDER_MODES)
@@ -76,7 +86,7 @@ class MultiFace:
 
     def __reduce__(self) -> Any:
         snapshot = self.clone_state() if self._started else None
-        return _rebuilt, (type(self), self._env_class, self._arguments, snapshot)
+        return _rebuilt, (type(self), self._env_class, self._arguments, self.game.fingerprint, snapshot)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's observations: always the same object."""
@@ -98,7 +108,14 @@ class MultiFace:
         return self._state[CHANCE_BYTES:].astype(np.float32) / np.float32(255.0)
 
     def position(self) -> dict[str, Any]:
-        """Return the state as a readable, complete, JSON-able dictionary, without chance and settings."""
+        """Return the state as a readable, complete, JSON-able dictionary, without chance and settings.
+
+        Raises
+        ------
+        gymnasium.error.ResetNeeded
+            Before the first reset.
+        """
+        self._check_started("position()")
         return position_of(self.game, self._state)
 
     def view(self, agent: str | None = None) -> View:
@@ -140,11 +157,14 @@ class MultiFace:
             Before the first reset.
         """
         self._check_started("clone_state()")
-        save = bytes if include_rng else without_chance
+        save = save_bytes if include_rng else without_chance
         return Snapshot(self.game.fingerprint, save(self._memory), self._beside())
 
     def restore_state(self, snapshot: Snapshot) -> None:
         """Bring a snapshot back; without a random stream in it the running one goes on.
+
+        Forced dice (``position["dice"]``) come back with the random stream. Without it there are none afterwards: those
+        still queued belonged to the game that was running.
 
         Raises
         ------
@@ -153,6 +173,8 @@ class MultiFace:
             then.
         """
         check_snapshot(self.game, snapshot, type(self._beside()))
+        if not self._fits(snapshot.face):
+            raise damaged("face", snapshot.face, f"what {type(self).__name__} keeps beside the state")
         if not self._started:
             self._restart(None, None)
         load_bytes(self._memory, snapshot.state)
@@ -162,10 +184,9 @@ class MultiFace:
         """Reset the state with the same chance as in the Gymnasium face."""
         # PettingZoo's own test sends the meaningless option "options".
         options = {key: value for key, value in (options or {}).items() if key != "options"}
-        errors.keys("option", options, (), ("position",))
+        start = start_of(self.game, options)
         if seed is not None:
             seed = errors.integer("seed", seed, 0, MAX_SEED)
-        start = placed(self.game, options["position"]) if "position" in options else None
         if seed is None:
             seed = int(draw(self._state)) if self._started else secrets.randbits(63)
         self.game.reset(self._state, np.uint64(seed))
@@ -236,6 +257,10 @@ class MultiFace:
         """Return what the face knows that is not in the state."""
         return ()
 
+    def _fits(self, beside: Any) -> bool:
+        """Return whether this may come from :meth:`_beside`."""
+        return not beside
+
     def _take_up(self, beside: Any) -> None:
         """Go on from a state that was just restored."""
         self.agents[:] = self._running()
@@ -269,8 +294,9 @@ class _Window:
         self._pygame.display.quit()
 
 
-def _rebuilt(cls: Any, env_class: Any, arguments: dict[str, Any], snapshot: Snapshot | None) -> Any:
+def _rebuilt(cls: Any, env_class: Any, arguments: Any, fingerprint: str, snapshot: Snapshot | None) -> Any:
     face = cls(env_class, **arguments)
+    check_fingerprint("copied state", fingerprint, face.game)
     if snapshot is not None:
         face.restore_state(snapshot)
     return face

@@ -12,6 +12,7 @@ from mcts_envs.core.kernel import kernel, record, word
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 MAX_DICE = 23
+MAX_SEED = 2**64 - 1
 CHANCE_FIELDS = [("stream", "u8"), ("dice_left", "u1"), ("dice", "u1", MAX_DICE)]
 CHANCE = np.dtype((np.record, np.dtype(CHANCE_FIELDS, align=True)))
 CHANCE_BYTES = CHANCE.itemsize

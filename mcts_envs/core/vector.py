@@ -1,6 +1,7 @@
 """The one batched face of all games: N games stepped by one compiled call."""
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import gymnasium
@@ -11,20 +12,33 @@ from gymnasium.vector.utils import batch_space
 
 from mcts_envs.core import errors
 from mcts_envs.core.batch import DISABLED, NEXT_STEP, SAME_STEP, find_illegal, step_all
-from mcts_envs.core.contract import TERMINATED, TRUNCATED
-from mcts_envs.core.env import MAX_SEED, GameEnv, seated
+from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
+from mcts_envs.core.env import GameEnv, seated
 from mcts_envs.core.faces import (
     check_illegal,
     check_render_mode,
     configured,
     observation_space,
+    points_at_end,
     rendered,
+    seeds_of,
     some,
 )
-from mcts_envs.core.place import placed, take_over
+from mcts_envs.core.place import position_of, start_of, take_over
 from mcts_envs.core.rng import CHANCE_BYTES, draw, seed_stream
+from mcts_envs.core.snapshot import (
+    OWED_AND_OUTCOME,
+    SEAT,
+    Snapshot,
+    check_snapshot,
+    load_bytes,
+    other_seat,
+    save_bytes,
+    seat_bytes,
+    without_chance,
+)
 from mcts_envs.core.turn import NO_ACTION, look, play_turn
-from mcts_envs.core.typing import Ints, Masks, Singles
+from mcts_envs.core.typing import Bytes, Ints, Masks, Singles
 from mcts_envs.core.view import View
 
 _MODES = {
@@ -43,7 +57,8 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         N.
     autoreset_mode : AutoresetMode or str
         ``"NextStep"`` (default), ``"SameStep"`` or ``"Disabled"`` (then reset ended games with
-        ``reset(options={"reset_mask": bool array [N]})``).
+        ``reset(options={"reset_mask": bool array [N]})``). It is an argument like any other:
+        ``gymnasium.make_vec(id, num_envs=N, autoreset_mode="SameStep")``, not one of ``vector_kwargs``.
     seat, opponent, illegal, observation, render_mode, **settings
         As for :class:`~mcts_envs.core.env.GameEnv`; opponents are ``"random"`` or ``"scripted"`` here.
     """
@@ -63,6 +78,7 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         render_mode: str | None = None,
         **settings: Any,
     ) -> None:
+        settings = copy.deepcopy(settings)  # the caller may change its own later
         self.game = game = configured(type(self).env_class.make_game, settings, observation)
         self.num_envs = n = errors.integer("num_envs", num_envs, 1, 2**20)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
@@ -94,6 +110,7 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         self._final_observations: Singles = np.zeros((n, self._size), np.float32)
         self._final_masks: Masks = np.zeros((n, game.actions), np.int8)
         self._points = np.zeros((n, game.players))
+        self._restored_ends: dict[int, float] = {}  # outcomes of games that were over when they were restored
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -115,28 +132,35 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         """
         options = dict(options or {})
         errors.keys("option", options, (), ("position", "reset_mask"))
-        chosen = self._reset_mask(options.get("reset_mask"))
-        seeds = [None] * self.num_envs if seed is None else seed
-        if isinstance(seeds, (int, np.integer)):
-            seeds = [int(seeds) + i for i in range(self.num_envs)]
-        if len(seeds) != self.num_envs:
-            raise ValueError(f"{len(seeds)} seeds for {self.num_envs} games; give one int, or one seed for each game")
-        for number in seeds:
-            if number is not None:
-                errors.integer("seed", number, 0, MAX_SEED)
-        position = placed(self.game, options["position"]) if "position" in options else None
-        super().reset(seed=next((s for s in seeds if s is not None), None))
-        observations = np.empty((self.num_envs, self._size), np.float32)
-        for i in range(self.num_envs):
-            if chosen[i]:
-                self._start(i, seeds[i], position)
-            look(self.game.table, self._states[i], self.seat, self._legal, self._masks[i], observations[i])
-        self._status[chosen] = 0
-        self._started = True
-        masks = np.where(chosen[:, None], self._masks, np.int8(0))
-        return observations.reshape(self.num_envs, *self.game.observation_shape), _with_mask(
-            {}, "action_mask", masks, chosen
-        )
+        chosen = self._reset_mask(options.pop("reset_mask", None))
+        return self._restart(seeds_of(seed, self.num_envs), chosen, [start_of(self.game, options)] * self.num_envs)
+
+    def reset_each(
+        self, seed: int | Sequence[int | None] | None, options: Sequence[Mapping[str, Any]]
+    ) -> tuple[Singles, dict[str, Any]]:
+        """Start all games, each with options of its own, like N single environments.
+
+        Parameters
+        ----------
+        seed : int or list of (int or None), optional
+            As for :meth:`reset`.
+        options : list of dict
+            For each game ``{}`` or ``{"position": dict}``.
+
+        Returns
+        -------
+        observations, infos
+            As from :meth:`reset`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Like :meth:`reset`. Nothing is changed then.
+        """
+        if len(options) != self.num_envs:
+            raise ValueError(f"{len(options)} options for {self.num_envs} games; give one dictionary for each game")
+        starts = [start_of(self.game, each or {}) for each in options]
+        return self._restart(seeds_of(seed, self.num_envs), self._reset_mask(None), starts)
 
     def step(
         self, actions: Any
@@ -183,6 +207,8 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
             self._final_masks,
             self._points,
         )
+        if self._restored_ends:
+            self._report_restored()
         terminated, truncated = self._status == TERMINATED, self._status == TRUNCATED
         infos: dict[str, Any] = _with_mask({}, "action_mask", self._masks.copy(), np.ones(n, np.bool_))
         ended = terminated | truncated
@@ -197,20 +223,90 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
             infos.update(events)
         return observations.reshape(n, *self.game.observation_shape), rewards, terminated, truncated, infos
 
+    def clone_state(self, index: int = 0, include_rng: bool = True) -> Snapshot:
+        """Return a snapshot of one game: the one that the single face would give, and takes.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there is no such game.
+        gymnasium.error.ResetNeeded
+            Before the first reset.
+        """
+        i = self._index(index)
+        self._check_started("clone_state()")
+        save = save_bytes if include_rng else without_chance
+        beside = np.array([self._owed[i], self._outcome(i)]).tobytes()
+        face = save(self._streams[i].data) + beside + seat_bytes(self.seat)
+        return Snapshot(self.game.fingerprint, save(self._states[i].data), face)
+
+    def restore_state(self, index: int, snapshot: Snapshot) -> None:
+        """Bring a snapshot back into one game; see :meth:`mcts_envs.core.env.GameEnv.restore_state`.
+
+        The next step plays on from there, also where the game had ended and was to be reset. If the snapshot is of an
+        ended game, the next step has no effect, and reports the end.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there is no such game, or like :meth:`mcts_envs.core.env.GameEnv.restore_state`. Nothing is changed then.
+        """
+        i = self._index(index)
+        state = self._states[i]
+        check_snapshot(self.game, snapshot, bytes)
+        if snapshot.face[SEAT] != seat_bytes(self.seat):
+            raise other_seat(snapshot.face, self.seat)
+        if not self._started:
+            self.reset()
+        load_bytes(state.data, snapshot.state)
+        load_bytes(self._streams[i].data, snapshot.face[:CHANCE_BYTES])
+        self._owed[i], outcome = np.frombuffer(snapshot.face[OWED_AND_OUTCOME])
+        self._restored_ends.pop(i, None)
+        out = np.empty(self._size, np.float32)
+        if look(self.game.table, state, self.seat, self._legal, self._masks[i], out):
+            self._restored_ends[i] = float(outcome)
+        self._status[i], self._last[i] = 0, 0.0
+
+    def position(self, index: int = 0) -> dict[str, Any]:
+        """Return the state of one game as a dictionary; see :meth:`mcts_envs.core.env.GameEnv.position`."""
+        self._check_started("position()")
+        return position_of(self.game, self._states[self._index(index)])
+
     def view(self, index: int = 0) -> View:
         """Return the live state of one game as the seat sees it."""
-        return View(self.game, self._states[errors.integer("index", index, 0, self.num_envs - 1)], self.seat)
+        return View(self.game, self._states[self._index(index)], self.seat)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal, as booleans [N, A]."""
         return self._masks.astype(np.bool_)
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return a picture or a text for each game, by ``render_mode``."""
+        """Return a picture or a text for each game, by ``render_mode``.
+
+        Raises
+        ------
+        gymnasium.error.ResetNeeded
+            Before the first reset.
+        """
+        self._check_started("render()")
         if self.render_mode is None:
             gymnasium.logger.warn("render() needs a render mode: gym.make_vec(id, render_mode='rgb_array')")
             return None
         return tuple(rendered(self.game, state, self.render_mode) for state in self._states)
+
+    def _index(self, index: Any) -> int:
+        return errors.integer("index", index, 0, self.num_envs - 1)
+
+    def _check_started(self, what: str) -> None:
+        if not self._started:
+            raise gymnasium.error.ResetNeeded(f"call reset() before {what}")
+
+    def _outcome(self, i: int) -> float:
+        """Return the seat's points if the game is over now, else 0."""
+        state = self._states[i]
+        if self.game.status(state, self.seat) == RUNNING:
+            return 0.0
+        return self._restored_ends.get(i, float(points_at_end(self.game, state, self._last[i])[self.seat]))
 
     def _reset_mask(self, given: Any) -> npt.NDArray[np.bool_]:
         if given is None:
@@ -222,30 +318,50 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
             raise gymnasium.error.ResetNeeded("the first reset must start all games; leave reset_mask out")
         return mask
 
-    def _start(self, i: int, seed: int | None, position: Any) -> None:
+    def _restart(
+        self, seeds: list[int | None], chosen: npt.NDArray[np.bool_], starts: Sequence[Bytes | None]
+    ) -> tuple[Singles, dict[str, Any]]:
+        """Start the chosen games, with seeds and first states that were checked."""
+        super().reset(seed=next((seed for seed in seeds if seed is not None), None))
+        observations = np.empty((self.num_envs, self._size), np.float32)
+        for i in range(self.num_envs):
+            if chosen[i]:
+                self._start(i, seeds[i], starts[i])
+            look(self.game.table, self._states[i], self.seat, self._legal, self._masks[i], observations[i])
+        self._status[chosen] = 0
+        self._started = True
+        masks = np.where(chosen[:, None], self._masks, np.int8(0))
+        return observations.reshape(self.num_envs, *self.game.observation_shape), _with_mask(
+            {}, "action_mask", masks, chosen
+        )
+
+    def _start(self, i: int, seed: int | None, start: Bytes | None) -> None:
         """Reset one game exactly as the single face does."""
         state, stream = self._states[i], self._streams[i]
         if seed is None:
             seed = int(draw(state)) if self._started else int(self.np_random.integers(2**63))
         self.game.reset(state, np.uint64(seed))
         seed_stream(stream, draw(state))
-        if position is not None:
-            take_over(state, position)
+        if start is not None:
+            take_over(state, start)
+        self._restored_ends.pop(i, None)
         self._last[i] = 0.0
         work = self._actions, self._last[i], self._legal, self._weights
         self._owed[i] = play_turn(self.game.table, self._seats, state, self.seat, NO_ACTION, *work, stream)
 
     def _checked(self, actions: Any) -> tuple[Ints, npt.NDArray[np.bool_]]:
-        if not self._started:
-            raise gymnasium.error.ResetNeeded("call reset() before step()")
-        chosen = np.asarray(actions)
-        if chosen.shape != (self.num_envs,) or not np.issubdtype(chosen.dtype, np.integer):
-            raise TypeError(f"actions of shape {chosen.shape} and type {chosen.dtype}; give {self.num_envs} integers")
-        chosen = chosen.astype(np.int64)
+        self._check_started("step()")
+        given = np.asarray(actions)
+        if given.shape != (self.num_envs,) or not np.issubdtype(given.dtype, np.integer):
+            raise TypeError(f"actions of shape {given.shape} and type {given.dtype}; give {self.num_envs} integers")
+        chosen = given.astype(np.int64)  # what is too large for it comes out negative, and is refused as well
         illegal = np.empty(self.num_envs, np.bool_)
         i = find_illegal(self._masks, chosen, illegal)
         if i < self.num_envs:
-            raise ValueError(f"action {chosen[i]} of game {i} is outside Discrete({self.game.actions})")
+            legal = some(np.flatnonzero(self._masks[i]))
+            raise ValueError(
+                f"action {given[i]} of game {i} is outside Discrete({self.game.actions}); legal now: {legal}"
+            )
         if self.autoreset_mode == AutoresetMode.DISABLED and self._status.any():
             i = int(self._status.argmax())
             raise gymnasium.error.ResetNeeded(f"game {i} has ended; call reset(options={{'reset_mask': bool [N]}})")
@@ -260,6 +376,13 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         outcome = np.where(ended, self._points[:, self.seat], 0.0)
         _with_mask(events, "outcome", outcome, ended.copy())
         _with_mask(events, "is_success", outcome == 1.0, ended.copy())
+
+    def _report_restored(self) -> None:
+        """Give restored games that were over their own outcome: the rewards that led to it are not known here."""
+        for i, outcome in [*self._restored_ends.items()]:
+            self._points[i, self.seat] = outcome
+            if self._status[i] == RUNNING or self.autoreset_mode == AutoresetMode.SAME_STEP:
+                del self._restored_ends[i]  # it has started anew
 
     def _report_finals(self, ended: npt.NDArray[np.bool_], infos: dict[str, Any], events: dict[str, Any]) -> None:
         """Move what belongs to the episodes that ended into ``final_info``."""

@@ -1,7 +1,9 @@
 """Other models of the classic game for searches: what the paper's programs plan with instead of the rules.
 
-They differ in four things: whether zombies are certain to move (*worst case*), whether a plant is put down whatever the
-coin says, whether the clock stands still, and which actions are considered.
+In the *tree* of the programs the zombies are certain to move, a plant is put down whatever the coin says, the clock
+stands still, and nobody looks whether the game is over. Their *rollouts* draw the coin, run the clock, and look before
+each step whether the game has ended, so that its reward comes one step later than in the game. The other steps change
+one of these things each.
 """
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from mcts_envs.core.contract import KEY, LEGAL, STEP
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.rng import coin
-from mcts_envs.lane_defense.classic.rules import ONGOING, STATE, advance_clock, boards_key, free_cells, tick
+from mcts_envs.lane_defense.classic.rules import ONGOING, STATE, advance_clock, boards_key, free_cells, judge, tick
 
 
 @kernel(LEGAL)
@@ -36,42 +38,80 @@ def legal_cells(state, player, actions):
 
 @kernel(STEP)
 def step_worst_case(state, actions, rewards):
-    """A step in which the zombies are certain to move."""
+    """The game's step with the zombies certain to move."""
     s = record(state, STATE)
     rewards[0] = 0.0
     if s.end == ONGOING:
-        rewards[0] = tick(state, actions[0], s.can_plant != 0, True)
+        rewards[0] = tick(state, actions[0], s.can_plant != 0, True) + judge(state)
         advance_clock(state)
 
 
-@kernel(STEP)
-def step_frozen_clock(state, actions, rewards):
-    """The step of the paper's tree: the zombies move, a plant is put down, and the clock stands still."""
+@kernel()
+def _draw_coin(state):
+    """Draw the plant coin with the clock standing still; at the first step a plant is certain."""
     s = record(state, STATE)
-    rewards[0] = 0.0
-    if s.end == ONGOING:
-        rewards[0] = tick(state, actions[0], True, True)
-        s.can_plant = coin(state, s.p_plant)
+    s.can_plant = 1 if s.t == 0 else coin(state, s.p_plant)
 
 
 @kernel(STEP)
-def step_frozen_clock_sampled(state, actions, rewards):
-    """The same with the zombies' move drawn."""
-    s = record(state, STATE)
-    rewards[0] = 0.0
-    if s.end == ONGOING:
-        rewards[0] = tick(state, actions[0], True, coin(state, s.p_move))
-        s.can_plant = coin(state, s.p_plant)
+def step_tree(state, actions, rewards):
+    """The step of the programs' tree."""
+    rewards[0] = tick(state, actions[0], True, True)
+    _draw_coin(state)
 
 
 @kernel(STEP)
-def step_always_planting(state, actions, rewards):
-    """The worst-case step with a plant whatever the coin says, and the clock running."""
+def step_tree_judged(state, actions, rewards):
+    """The tree's step, with the end of the game recognised."""
+    rewards[0] = 0.0
+    if record(state, STATE).end == ONGOING:
+        rewards[0] = tick(state, actions[0], True, True) + judge(state)
+        _draw_coin(state)
+
+
+@kernel(STEP)
+def step_tree_sampled(state, actions, rewards):
+    """The tree's step, with the zombies' move drawn."""
+    rewards[0] = tick(state, actions[0], True, coin(state, record(state, STATE).p_move))
+    _draw_coin(state)
+
+
+@kernel(STEP)
+def step_tree_coin(state, actions, rewards):
+    """The tree's step, with a plant only if the coin says so."""
+    rewards[0] = tick(state, actions[0], record(state, STATE).can_plant != 0, True)
+    _draw_coin(state)
+
+
+@kernel(STEP)
+def step_tree_clock(state, actions, rewards):
+    """The tree's step, with the clock running."""
+    rewards[0] = tick(state, actions[0], True, True)
+    advance_clock(state)
+
+
+@kernel(STEP)
+def step_rollout(state, actions, rewards):
+    """The step of the programs' rollouts."""
     s = record(state, STATE)
     rewards[0] = 0.0
     if s.end == ONGOING:
-        rewards[0] = tick(state, actions[0], True, True)
-        advance_clock(state)
+        rewards[0] = judge(state)
+        if s.end == ONGOING:
+            rewards[0] = tick(state, actions[0], s.can_plant != 0, True)
+            advance_clock(state)
+
+
+@kernel(STEP)
+def step_rollout_sampled(state, actions, rewards):
+    """The rollouts' step, with the zombies' move drawn."""
+    s = record(state, STATE)
+    rewards[0] = 0.0
+    if s.end == ONGOING:
+        rewards[0] = judge(state)
+        if s.end == ONGOING:
+            rewards[0] = tick(state, actions[0], s.can_plant != 0, coin(state, s.p_move))
+            advance_clock(state)
 
 
 @kernel(KEY)

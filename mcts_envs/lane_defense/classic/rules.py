@@ -149,13 +149,14 @@ def _shoot(state):
 def _move(state):
     """Move every zombie one cell to the left, over plants; return how many plants were eaten.
 
-    No zombie is in column 0 while the game goes on, so none leaves its lane.
+    In the game no zombie is in column 0 yet; where a model goes on after that, those stay there.
     """
     s = record(state, STATE)
     eaten = 0
     for i in range(s.words):
         for kind in range(1, 4):
-            s.boards[kind, i] >>= _ONE
+            lanes = s.boards[kind, i]
+            s.boards[kind, i] = ((lanes & ~_COLUMN_0) >> _ONE) | (lanes & _COLUMN_0)
         trampled = s.boards[0, i] & zombies(state, i)
         s.boards[0, i] ^= trampled
         eaten += count_bits(trampled)
@@ -195,7 +196,7 @@ def _spawn(state):
 
 
 @kernel()
-def _judge(state):
+def judge(state):
     """Lost when a zombie stands in column 0, won when the night is over and no zombie is left; return the reward."""
     s = record(state, STATE)
     everywhere = np.uint64(0)
@@ -212,14 +213,14 @@ def _judge(state):
 
 @kernel()
 def tick(state, action, may_plant, moving):
-    """Play all phases of a step but the clock; return the reward."""
+    """Plant, shoot, move and spawn; return the reward so far."""
     s = record(state, STATE)
     reward = _plant(state, action) if may_plant else 0.0
     killed = _shoot(state)
     eaten = _move(state) if moving else 0
     if s.t < s.night and coin(state, s.p_new):
         eaten += _spawn(state)
-    return reward + s.reward_kill * killed + s.reward_eaten * eaten + _judge(state)
+    return reward + s.reward_kill * killed + s.reward_eaten * eaten
 
 
 @kernel()
@@ -307,7 +308,7 @@ def step(state, actions, rewards):
     s = record(state, STATE)
     rewards[0] = 0.0
     if s.end == ONGOING:
-        rewards[0] = tick(state, actions[0], s.can_plant != 0, coin(state, s.p_move))
+        rewards[0] = tick(state, actions[0], s.can_plant != 0, coin(state, s.p_move)) + judge(state)
         advance_clock(state)
 
 

@@ -1,5 +1,6 @@
 """Settings, positions and environments of the classic game."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ def lane_defense(
         place=place,
         picture=draw.picture,
         text=draw.text,
-        action_name=lambda action: "wait" if action == cells else f"plant {action // columns},{action % columns}",
+        action_name=partial(action_name, rows, columns),
         variants=_variants(rows, columns),
         presets=_presets(cells),
     )
@@ -87,21 +88,27 @@ def _variants(rows: int, columns: int) -> dict[str, dict[str, Any]]:
     return {
         "planes": {"observe": rules.observe_planes, "observation_shape": (6, rows, columns)},
         "bare_lanes": {"advise": scripted.advise_bare_lanes},
-        "worst_case": {"step": models.step_worst_case},
         "planting": {"legal": models.legal_plants},
-        "worst_case_planting": {"step": models.step_worst_case, "legal": models.legal_plants},
-        "frozen_clock": {"step": models.step_frozen_clock, **tree},
-        "frozen_clock_sampled": {"step": models.step_frozen_clock_sampled, **tree},
-        "always_planting": {"step": models.step_always_planting, **tree},
+        "worst_case": {"step": models.step_worst_case},
+        "paper_tree": {"step": models.step_tree, **tree},
+        "paper_tree_judged": {"step": models.step_tree_judged, **tree},
+        "paper_tree_sampled": {"step": models.step_tree_sampled, **tree},
+        "paper_tree_coin": {"step": models.step_tree_coin, "legal": models.legal_plants, "key": models.key_board},
+        "paper_tree_clock": {"step": models.step_tree_clock, **tree},
+        "paper_rollout": {"step": models.step_rollout, "legal": models.legal_plants},
+        "paper_rollout_sampled": {"step": models.step_rollout_sampled, "legal": models.legal_plants},
     }
 
 
 def _presets(cells: int) -> dict[str, dict[str, Any]]:
-    """The paper's random player, and its search.
+    """The paper's random player, and its search as its programs have it and as its text has it.
 
-    c = 10; k_max simulations, of which the first only makes the root; d = 20 in its programs.
+    c = 10; k_max simulations, of which the first only makes the root. The programs cut simulations off after d = 20
+    steps; the text rolls out to the end and draws the zombies' moves there. Two details of the programs are left out:
+    situations reached on different ways are not merged, and a tree that has filled the board plays on instead of
+    counting 0.
     """
-    paper = {
+    search = {
         "agent": "mcts",
         "simulations": 19 if cells <= 9 else 149,
         "select": "ucb1_in_order",
@@ -109,14 +116,19 @@ def _presets(cells: int) -> dict[str, dict[str, Any]]:
         "normalize": False,
         "discount": 0.95,
         "closed_loop": True,
-        "model": "frozen_clock",
+        "model": "paper_tree",
         "recommend": "max_value",
     }
     return {
         "random": {"agent": "random", "model": "planting"},
-        "mcts_paper": {**paper, "rollout_model": "worst_case_planting", "horizon": 20},
-        "mcts_text": {**paper, "rollout_model": "planting"},
+        "mcts_paper": {**search, "rollout_model": "paper_rollout", "horizon": 20},
+        "mcts_text": {**search, "rollout_model": "paper_rollout_sampled"},
     }
+
+
+def action_name(rows: int, columns: int, action: int) -> str:
+    """Name an action: ``"plant 0,2"`` (lane, column) or ``"wait"``."""
+    return "wait" if action == rows * columns else f"plant {action // columns},{action % columns}"
 
 
 def position(state: Any) -> dict[str, Any]:
@@ -144,7 +156,7 @@ def place(state: Any, position: Any) -> None:
     for lane in range(rows):
         if cells[lane * columns] > rules.PLANT:
             raise ValueError(f"position['board'][{lane * columns}] is a zombie in column 0: the game is already lost")
-    t = errors.integer("position['t']", position["t"], 0, 2**31 - 2)
+    t = errors.integer("position['t']", position["t"], 0, 10**6)
     if s.max_steps and t >= s.max_steps:
         raise ValueError(f"position['t'] {t} is not below max_steps {s.max_steps}: the game is already over")
     if t > s.night and max(cells) <= rules.PLANT:
@@ -198,7 +210,10 @@ class LaneDefense(GameEnv):
     decides about the first one too).
 
     ## Episode End
-    Terminated when won or lost, which happens with probability 1. Truncated after `max_steps` if that is not 0.
+    Terminated when won or lost, which with the default probabilities happens sooner or later (with probability 1).
+    Truncated after `max_steps` if that is not 0. To limit the steps use this setting, not
+    `gym.make(..., max_episode_steps=...)`: that limit is Gymnasium's, outside the game, so its truncation comes without
+    `outcome` and `is_success`.
 
     ## Information
     `action_mask` (int8), `illegal_action` when the action was illegal, and at the end `outcome` (1 won, 0 lost) and

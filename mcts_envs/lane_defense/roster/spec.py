@@ -172,7 +172,9 @@ class RosterDefense(GameEnv):
     An empty board, 4 sun, all kinds recharged, `t = 0`, and with `mowers` a mower in each lane.
 
     ## Episode End
-    Terminated when won or lost. Truncated, which is not a win, after `max_steps`.
+    Terminated when won or lost. Truncated, which is not a win, after `max_steps`. To limit the steps use this setting,
+    not `gym.make(..., max_episode_steps=...)`: that limit is Gymnasium's, outside the game, so its truncation comes
+    without `outcome` and `is_success`.
 
     ## Information
     `action_mask` (int8), `illegal_action` when the action was illegal, and at the end `outcome` (1 won, 0 not) and

@@ -1,0 +1,74 @@
+"""Which policies fit which games: the same game on the same board, whatever its probabilities and rewards."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agents.learning.storage import SavedPolicy
+from mcts_envs.core.contract import Game
+
+
+def layout(game: Game) -> dict[str, list[int]]:
+    """Return the shape of each observation variant of a game.
+
+    Boards of 3 x 4 and of 4 x 3 have flat observations of the same size; their planes tell them apart.
+    """
+    return {name: [*variant.observation_shape] for name, variant in _observations(game).items()}
+
+
+def check_board(path: Path, about: Mapping[str, Any], game: Game) -> None:
+    """Check that a policy was made for the board of a game, as far as its sidecar says.
+
+    Parameters
+    ----------
+    path : Path
+        Of the policy; for the message.
+    about : mapping
+        Its sidecar; of the two layouts, what both know is compared.
+    game : Game
+
+    Raises
+    ------
+    ValueError
+        If it was made for another game or another board.
+    """
+    made_for, actions = about.get("game", game.name), about.get("action_space", {}).get("n", game.actions)
+    if made_for != game.name or actions != game.actions:
+        raise ValueError(
+            f"{path} was trained for {made_for} with {actions} actions; this is {game.name} with {game.actions}: "
+            "use a policy that was trained here"
+        )
+    here = layout(game)
+    for name, shape in about.get("layout", {}).items():
+        if shape != here.get(name, shape):
+            raise ValueError(
+                f"{path} was trained on another board of {game.name}: its {name} have shape {tuple(shape)}, "
+                f"here {tuple(here[name])}; use a policy that was trained here"
+            )
+
+
+def fitting(policy: SavedPolicy, game: Game) -> Game:
+    """Return the game with an observation of the policy's shape.
+
+    Raises
+    ------
+    ValueError
+        If the policy was made for another game or board, another number of actions or an observation that the game
+        has not.
+    """
+    check_board(policy.path, policy.about, game)
+    spaces: Any = policy.model.observation_space, policy.model.action_space
+    shape, actions = tuple(spaces[0].shape or ()), int(getattr(spaces[1], "n", 0))
+    candidates = [game, *_observations(game).values()]
+    for candidate in candidates:
+        if actions == game.actions and candidate.observation_shape == shape:
+            return candidate
+    shapes = ", ".join(dict.fromkeys(str(candidate.observation_shape) for candidate in candidates))
+    raise ValueError(
+        f"{policy.path} was trained on observations {shape} and {actions} actions; this is {game.name} "
+        f"with observations {shapes} and {game.actions} actions: use a policy that was trained here"
+    )
+
+
+def _observations(game: Game) -> dict[str, Game]:
+    return {name: game.variant(name) for name, change in game.variants.items() if "observe" in change}

@@ -1,0 +1,141 @@
+"""check_game refuses games that break a law, and says which."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from games import TicTacToe
+
+import mcts_envs
+from mcts_envs.core.contract import ADVISE, DETERMINIZE, KEY, LEGAL, OBSERVE, OUTCOME, RESET, STEP, state_dtype
+from mcts_envs.core.kernel import kernel, word
+from mcts_envs.core.laws import LawError
+from mcts_envs.core.rng import seed_stream
+from mcts_envs.lane_defense.classic import rules
+from mcts_envs.lane_defense.classic.spec import LaneDefense, lane_defense
+
+GAME = lane_defense()
+CLOCK = rules.STATE.fields["t"][1]
+BOARD = rules.STATE.fields["boards"][1]
+
+
+def refused(law, **changes):
+    with pytest.raises(LawError, match=law):
+        mcts_envs.check_game(replace(GAME, variants={}, **changes), episodes=2, faces=False)
+
+
+def test_the_game_itself_passes():
+    mcts_envs.check_game(GAME, episodes=1, faces=False)
+    mcts_envs.check_game(LaneDefense, episodes=1, faces=False, max_steps=3)
+
+
+def test_a_reset_that_leaves_something_of_the_game_before():
+    @kernel(RESET)
+    def reset(state, seed):
+        before = state[CLOCK]
+        rules.reset(state, seed)
+        state[CLOCK] = before
+
+    refused("same seed, same game|compiled", reset=reset)
+
+
+def test_a_step_that_pays_after_the_end():
+    @kernel(STEP)
+    def step(state, actions, rewards):
+        rules.step(state, actions, rewards)
+        rewards[0] += 1.0
+
+    refused("the end is absorbing", step=step)
+
+
+def test_a_player_who_cannot_move():
+    @kernel(LEGAL)
+    def legal(state, player, actions):
+        return 0
+
+    refused("someone who is to choose can", legal=legal)
+
+
+def test_a_legal_list_with_doubles():
+    @kernel(LEGAL)
+    def legal(state, player, actions):
+        actions[0] = actions[1] = 9
+        return 2
+
+    refused("legal actions", legal=legal)
+
+
+def test_a_key_that_sees_the_dice():
+    @kernel(KEY)
+    def key(state, observer):
+        return word(state, 0) ^ word(state, 1)
+
+    refused("no clairvoyance", key=key)
+
+
+def test_a_determinize_that_changes_what_is_known():
+    @kernel(DETERMINIZE)
+    def determinize(state, observer, seed):
+        seed_stream(state, seed)
+        state[BOARD] ^= np.uint8(1)
+
+    refused("no clairvoyance", determinize=determinize)
+
+
+def test_an_observation_with_gaps():
+    @kernel(OBSERVE)
+    def observe(state, player, out):
+        out[0] = 0.0
+
+    refused("observation", observe=observe)
+
+
+def test_advice_below_zero():
+    @kernel(ADVISE)
+    def advise(state, player, weights):
+        weights[:] = -1.0
+
+    refused("advise", advise=advise)
+
+
+def test_points_out_of_bounds():
+    @kernel(OUTCOME)
+    def outcome(state, points):
+        points[0] = 2.0
+
+    refused("outcome", outcome=outcome)
+
+
+def test_a_kernel_that_differs_interpreted():
+    @kernel(OUTCOME)
+    def outcome(state, points):
+        points[0] = (state[BOARD] | 200) + np.uint8(100) > 255  # a byte overflows interpreted, not compiled
+
+    refused("compiled equals interpreted|outcome", outcome=outcome)
+
+
+def test_a_function_that_is_not_compiled():
+    refused("signatures", step=rules.step.py_func)
+
+
+def test_a_game_that_does_not_end():
+    with pytest.raises(LawError, match="games end: one was not over after 50 steps"):
+        mcts_envs.check_game(
+            LaneDefense, faces=False, step_bound=50, p_move=0.0, p_plant=0.0, first_plant_guaranteed=False
+        )
+
+
+def test_a_field_that_a_record_has_for_itself():
+    with pytest.raises(ValueError, match="field named 'size'"):
+        state_dtype([("size", "i4")])
+
+
+def test_what_cannot_be_checked():
+    with pytest.raises(TypeError, match="cannot check 3"):
+        mcts_envs.check_game(3)
+    with pytest.raises(TypeError, match="no environment of mcts_envs"):
+        mcts_envs.check_game("CartPole-v1")
+
+
+def test_a_game_for_two_with_all_its_faces():
+    mcts_envs.check_game(TicTacToe, episodes=2)
