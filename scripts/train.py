@@ -23,7 +23,7 @@ def main(
     algo: Annotated[str | None, typer.Option(help="ppo (default) or maskable_ppo.")] = None,
     timesteps: Annotated[int | None, typer.Option(help="Steps in all; default: the hyper-parameter file's.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Time limit; whichever comes first.")] = None,
-    seed: Annotated[int, typer.Option(help="Same seed, same policy.")] = 0,
+    seed: Annotated[int, typer.Option(help="Same seed, same weights.")] = 0,
     n_envs: Annotated[int | None, typer.Option(help="Environments in the batch.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder; default: runs/ENVIRONMENT/ALGO-SEED, or that of --resume.")

@@ -176,9 +176,7 @@ def test_copies_into_another_game_are_refused():
     env = gymnasium.make(LANES[1]).unwrapped
     env.reset(seed=0)
     env._arguments["rows"] = 3
-    with pytest.raises(
-        ValueError, match=r"the copied state is of lane_defense:.* and this environment is lane_defense"
-    ):
+    with pytest.raises(ValueError, match=r"the copied state is of lane_defense:.* and this environment is "):
         copy.deepcopy(env)
 
 

@@ -1,6 +1,7 @@
 """The house: what the README promises, what imports cost, and that names are found or refused."""
 
 import doctest
+import os
 import subprocess
 import sys
 import types
@@ -93,3 +94,19 @@ def test_another_package_called_agents_is_recognized(monkeypatch, tmp_path):
     with pytest.raises(ImportError, match="virtual environment of its own"):
         player("agents:mcts")
     errors.require_own_agents(agents)
+
+
+def test_the_commands_say_when_another_package_is_called_agents(tmp_path):
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "__init__.py").write_text("")
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    commands = [
+        subprocess.Popen([sys.executable, script], env=environment, stderr=subprocess.PIPE, text=True)
+        for script in sorted((ROOT / "scripts").glob("[!_]*.py"))
+    ]
+    assert len(commands) >= 4
+    for command in commands:
+        _, complaints = command.communicate(timeout=60)
+        assert command.returncode == 2, complaints
+        assert complaints.startswith(f"error: {tmp_path / 'agents'} is not, or not only, the package 'agents'")
+        assert complaints.count("\n") == 1

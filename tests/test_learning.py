@@ -131,6 +131,9 @@ def test_batch_answers_for_each_game():
     assert env.get_images()[0].dtype == np.uint8
     assert env.render().ndim == 3
     text = mcts_envs.make_sb3_vec_env(IDS[0], render_mode="ansi")
+    for method in ("render", "position", "clone_state"):
+        with pytest.raises(gym.error.ResetNeeded, match=r"call reset\(\) before"):
+            text.env_method(method)
     text.reset()
     assert isinstance(text.env_method("render")[0], str)
 
@@ -147,6 +150,66 @@ def test_batch_starts_from_positions():
     assert [env.view(i).position()["t"] for i in range(2)] == [3, 3]
     env.reset()
     assert env.view(1).position()["t"] == 0
+
+
+def test_batch_starts_each_game_once_with_its_own_options():
+    batch = mcts_envs.make_sb3_vec_env(IDS[0], 3, seed=np.int64(7))
+    single = DummyVecEnv([lambda: make(IDS[0]) for _ in range(3)])
+    single.seed(7)
+    dice = np.random.default_rng(1)
+    assert np.array_equal(batch.reset(), single.reset())
+    position = {"board": np.array([0, 0, 2, 0, 0, 0, 0, 0, 1]), "t": 4, "can_plant": True}
+    other = {"board": [0, 2, 0, 0, 0, 0, 0, 0, 0], "t": 2, "can_plant": False, "dice": [1, 0]}
+    for options in ([{}, {"position": position}, {}], [{"position": position}, {}, {"position": other}], None):
+        for env in (batch, single):
+            env.set_options(options)
+        assert np.array_equal(batch.reset(), single.reset())
+        for a, b in zip(batch.unwrapped.reset_infos, single.reset_infos, strict=True):
+            assert a.keys() == b.keys()
+            assert np.array_equal(a["action_mask"], b["action_mask"])
+        for _ in range(25):
+            actions = dice.integers(10, size=3)
+            assert all(
+                np.array_equal(a, b) for a, b in zip(batch.step(actions)[:3], single.step(actions)[:3], strict=True)
+            )
+    before = batch.env_method("clone_state")
+    batch.set_options([{}, {"position": position}, {"position": {**other, "t": -1}}])
+    with pytest.raises(ValueError, match=r"position\['t'\] -1 is outside"):
+        batch.reset()
+    assert batch.env_method("clone_state") == before
+    with pytest.raises(TypeError, match=r"seed 1\.5 is float, not an integer"):
+        mcts_envs.make_sb3_vec_env(IDS[0], 3, seed=1.5)
+
+
+def test_batch_saves_and_restores_games():
+    env = mcts_envs.make_sb3_vec_env(IDS[0], 3, seed=2)
+    env.reset()
+    env.step(np.array([0, 4, 9]))
+    (saved,) = env.env_method("clone_state", indices=1)
+    bare = env.env_method("clone_state", include_rng=False)
+    single = make(IDS[0]).unwrapped
+    single.restore_state(saved)
+    first = [env.step(np.full(3, 9)) for _ in range(4)]
+    after = env.env_method("clone_state")
+    env.env_method("restore_state", saved, indices=[1])
+    assert env.env_method("clone_state", indices=[1]) == [saved]
+    assert env.env_method("clone_state", indices=[0, 2]) == [after[0], after[2]]
+    assert np.array_equal(env.env_method("action_masks", indices=1)[0], single.action_masks())
+    for then in first:
+        again, alone = env.step(np.full(3, 9)), single.step(9)
+        for mine, before in zip(again[:3], then[:3], strict=True):
+            assert np.array_equal(mine[1], before[1])
+        assert again[1][1] == alone[1]
+        if alone[2]:
+            break
+        assert np.array_equal(again[0][1], alone[0])
+    env.env_method("restore_state", saved)
+    assert env.env_method("clone_state") == [saved] * 3
+    assert env.env_method("clone_state", include_rng=False) == [bare[1]] * 3
+    other = make(IDS[1]).unwrapped
+    other.reset(seed=0)
+    with pytest.raises(ValueError, match="is of lane_defense:"):
+        env.env_method("restore_state", other.clone_state(), indices=0)
 
 
 @pytest.mark.parametrize("env_id", IDS)

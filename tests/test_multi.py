@@ -260,7 +260,9 @@ def test_damaged_snapshots_are_refused():
     faces = [turn._replace(rewards=()), turn._replace(chosen=(0,)), turn._replace(agents=("player_0", "player_7"))]
     faces += [turn._replace(events=None), turn._replace(agents=turn.agents[:1])]
     for bad in (*(good._replace(face=face) for face in faces), good._replace(state=good.state[8:])):
-        with pytest.raises(ValueError, match="the snapshot is damaged: its (face|state) has .*; take it anew by clone"):
+        with pytest.raises(
+            ValueError, match=r"the snapshot is damaged: its (face|state) has .*; take it anew by clone"
+        ):
             env.restore_state(bad)
         assert env.clone_state() == before
     before = both.clone_state()
