@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from mcts_envs.core import errors
+from mcts_envs.core import errors, infos
 from mcts_envs.core.batch import DISABLED, NEXT_STEP, SAME_STEP, find_illegal, step_all
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
 from mcts_envs.core.env import GameEnv, seated
@@ -210,18 +210,19 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         if self._restored_ends:
             self._report_restored()
         terminated, truncated = self._status == TERMINATED, self._status == TRUNCATED
-        infos: dict[str, Any] = _with_mask({}, "action_mask", self._masks.copy(), np.ones(n, np.bool_))
         ended = terminated | truncated
-        events: dict[str, Any] = {}
+        result = infos.add({}, "action_mask", self._masks.copy(), np.ones(n, np.bool_))
+        events: infos.Infos = {}
         if illegal.any():
-            _with_mask(events, "illegal_action", illegal, illegal.copy())
+            infos.add(events, "illegal_action", illegal, illegal.copy())
         if ended.any():
-            self._report_ends(ended, events)
+            infos.add_ends(events, self._points[:, self.seat], ended)
         if ended.any() and self.autoreset_mode == AutoresetMode.SAME_STEP:
-            self._report_finals(ended, infos, events)
+            shape = self.game.observation_shape
+            infos.add_finals(result, events, ended, self._final_masks, self._final_observations, shape)
         else:
-            infos.update(events)
-        return observations.reshape(n, *self.game.observation_shape), rewards, terminated, truncated, infos
+            result.update(events)
+        return observations.reshape(n, *self.game.observation_shape), rewards, terminated, truncated, result
 
     def clone_state(self, index: int = 0, include_rng: bool = True) -> Snapshot:
         """Return a snapshot of one game: the one that the single face would give, and takes.
@@ -331,9 +332,8 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         self._status[chosen] = 0
         self._started = True
         masks = np.where(chosen[:, None], self._masks, np.int8(0))
-        return observations.reshape(self.num_envs, *self.game.observation_shape), _with_mask(
-            {}, "action_mask", masks, chosen
-        )
+        shaped = observations.reshape(self.num_envs, *self.game.observation_shape)
+        return shaped, infos.add({}, "action_mask", masks, chosen)
 
     def _start(self, i: int, seed: int | None, start: Bytes | None) -> None:
         """Reset one game exactly as the single face does."""
@@ -372,40 +372,12 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
             )
         return chosen, illegal
 
-    def _report_ends(self, ended: npt.NDArray[np.bool_], events: dict[str, Any]) -> None:
-        outcome = np.where(ended, self._points[:, self.seat], 0.0)
-        _with_mask(events, "outcome", outcome, ended.copy())
-        _with_mask(events, "is_success", outcome == 1.0, ended.copy())
-
     def _report_restored(self) -> None:
         """Give restored games that were over their own outcome: the rewards that led to it are not known here."""
         for i, outcome in [*self._restored_ends.items()]:
             self._points[i, self.seat] = outcome
             if self._status[i] == RUNNING or self.autoreset_mode == AutoresetMode.SAME_STEP:
                 del self._restored_ends[i]  # it has started anew
-
-    def _report_finals(self, ended: npt.NDArray[np.bool_], infos: dict[str, Any], events: dict[str, Any]) -> None:
-        """Move what belongs to the episodes that ended into ``final_info``."""
-        final: dict[str, Any] = {}
-        masks = np.where(ended[:, None], self._final_masks, 0).astype(np.int8)
-        _with_mask(final, "action_mask", masks, ended.copy())
-        for key in [k for k in events if not k.startswith("_")]:
-            belongs = events[f"_{key}"] & ended
-            if belongs.any():
-                _with_mask(final, key, np.where(belongs, events[key], 0).astype(events[key].dtype), belongs)
-            rest = events[f"_{key}"] & ~ended
-            if rest.any():
-                _with_mask(infos, key, np.where(rest, events[key], 0).astype(events[key].dtype), rest)
-        observations = np.full(self.num_envs, None, dtype=object)
-        for i in np.flatnonzero(ended):
-            observations[i] = self._final_observations[i].reshape(self.game.observation_shape).copy()
-        _with_mask(infos, "final_obs", observations, ended.copy())
-        _with_mask(infos, "final_info", final, ended.copy())
-
-
-def _with_mask(infos: dict[str, Any], key: str, value: Any, mask: npt.NDArray[np.bool_]) -> dict[str, Any]:
-    infos[key], infos[f"_{key}"] = value, mask
-    return infos
 
 
 def _autoreset_mode(given: AutoresetMode | str) -> AutoresetMode:
