@@ -22,6 +22,8 @@ class UniformAgent(Agent):
 
     name = "uniform"
     _play = staticmethod(play_random)
+    _transient = ("_games",)
+    _games: tuple[Game, Game] | None = None
 
     def __init__(self, *, model: str | None = None, seed: int = 0) -> None:
         super().__init__(seed=seed)
@@ -29,11 +31,14 @@ class UniformAgent(Agent):
 
     def choose(self, view: View) -> int:
         """Return a legal action."""
-        game = self._seen(view.game)
+        if self._games is None or self._games[0] is not view.game:
+            self._games = view.game, self._seen(view.game)
+        game = self._games[1]
         legal, weights = np.empty(game.actions, np.int64), np.empty(game.actions)
         return int(self._play(game.table, view.state, view.player, legal, weights, self.stream))
 
     def _seen(self, game: Game) -> Game:
+        """Return the game in the model that the agent plays by."""
         return game.variant(self.model) if self.model else game
 
 
