@@ -48,7 +48,7 @@ def find_illegal(masks: Masks, chosen: Ints, illegal: Any) -> int:
         if chosen[i] < 0 or chosen[i] >= masks.shape[1]:
             return i
         if masks[i, chosen[i]] == 0:
-            for action in range(masks.shape[1]):
+            for action in range(masks.shape[1] - 1, -1, -1):  # doing nothing, if legal, is mostly the last action
                 if masks[i, action] != 0:
                     illegal[i] = True
                     break
