@@ -71,6 +71,28 @@ def test_the_papers_agent_wins_as_often_as_published(name, size, games, publishe
     assert wins(agents.make(name), env, games) == pytest.approx(published, abs=4 * error + 0.01)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "size", "games", "published", "tolerance"),
+    [
+        ("mcts_paper", 3, 4000, 0.419, 0.03),
+        ("mcts_text", 3, 4000, 0.384, 0.03),
+        ("mcts_paper", 10, 1000, 0.958, 0.02),
+        ("mcts_text", 10, 4000, 0.748, 0.02),
+    ],
+)
+def test_the_papers_agent_over_many_games(name, size, games, published, tolerance):
+    env = gym.make(f"mcts_envs/LaneDefense{size}x{size}-v0", first_plant_guaranteed=False)
+    assert wins(agents.make(name), env, games) == pytest.approx(published, abs=tolerance)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "published", "tolerance"), [(3, 0.1098, 0.0066), (10, 0.0066, 0.0017)])
+def test_the_random_player_over_many_games(size, published, tolerance):
+    env = gym.make(f"mcts_envs/LaneDefense{size}x{size}-v0")
+    assert wins(agents.make("random"), env, 20_000) == pytest.approx(published, abs=tolerance)
+
+
 def test_search_beats_chance_and_flat_search():
     env = gym.make(ID)
     rates = {name: wins(agents.make(name), env, 200) for name in ("random", "one_step", "mcts")}
