@@ -138,6 +138,23 @@ class TestPredict:
         with pytest.raises(ValueError, match="2 observations for 1 bound"):
             agent.predict(np.stack([observation, observation]))
 
+    @pytest.mark.parametrize(
+        "wrap",
+        [
+            lambda env: gym.wrappers.RescaleObservation(env, -1, 1),
+            lambda env: gym.wrappers.FrameStackObservation(env, 4),
+        ],
+    )
+    def test_environments_with_another_observation_are_played_too(self, wrap):
+        env = wrap(gym.make(ID))
+        observation, _ = env.reset(seed=3)
+        action, _ = agents.make("scripted").bind(env).predict(observation)
+        assert action.shape == ()
+        env.step(int(action))
+        vec_env = pytest.importorskip("stable_baselines3.common.vec_env").DummyVecEnv([lambda: env])
+        actions, _ = agents.make("scripted").bind(vec_env).predict(vec_env.reset())
+        assert actions.shape == (1,)
+
     def test_evaluate_policy(self):
         evaluation = pytest.importorskip("stable_baselines3.common.evaluation")
         monitor = pytest.importorskip("stable_baselines3.common.monitor")
