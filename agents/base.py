@@ -75,10 +75,11 @@ class Agent(ABC):
         TypeError
             If the environment cannot be looked into, as when its games live in other processes.
         """
-        self._bound = _live_views(env)
-        space = getattr(env, "single_observation_space", env.observation_space)
-        self._shape = space.shape
-        self._compares = not _changes_observations(env, self._bound[0]().game.observation_shape)
+        bound = _live_views(env)
+        shape = bound[0]().game.observation_shape
+        shown = _shown_shape(env, shape)
+        self._compares = shown == shape and not _changes_observations(env)
+        self._bound, self._shape = bound, shown
         return self
 
     def predict(
@@ -162,11 +163,18 @@ def _live_views(env: Any) -> list[Callable[[], View]]:
     return [lambda: view_of(env)]
 
 
-def _changes_observations(env: Any, shape: tuple[int, ...]) -> bool:
-    """Say whether a wrapper stands between the game's observation, of this shape, and what a policy is shown."""
-    layers, outer = [env], getattr(env, "single_observation_space", env.observation_space)
-    if outer.shape != shape:
-        return True
+def _shown_shape(env: Any, default: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the shape of one observation as an environment shows it; the default where it does not say."""
+    for name in ("single_observation_space", "observation_space"):
+        space = getattr(env, name, None)
+        if isinstance(space, gymnasium.Space):
+            return space.shape
+    return default
+
+
+def _changes_observations(env: Any) -> bool:
+    """Say whether a wrapper that changes observations stands between the game and what a policy is shown."""
+    layers = [env]
     while layers:
         layer = layers.pop()
         if isinstance(layer, gymnasium.ObservationWrapper) or getattr(layer, "norm_obs", False):

@@ -146,6 +146,36 @@ class TestCache:
         assert Path(found).parent == tmp_path / f"mcts_envs-{os.getuid()}"
         assert Path(found).parent.stat().st_mode & 0o077 == 0
 
+    def test_only_own_directories_that_nobody_uses_are_dropped(self, tmp_path):
+        stale, foreign = tmp_path / "0123456789abcdef", tmp_path / "precious"
+        for folder in (stale, foreign):
+            folder.mkdir()
+        (stale / "mcts_envs.core.rng.compiled").touch()
+        (foreign / "thesis.txt").write_text("x")
+        for folder in (stale, foreign):
+            os.utime(folder, (0, 0))
+        code = """
+            from pathlib import Path
+            from mcts_envs.core import kernel
+            print(kernel.cache_directory(Path(kernel.__file__)))
+            """
+        found = Path(python(code, MCTS_ENVS_CACHE_DIR=str(tmp_path)))
+        assert {entry.name for entry in tmp_path.iterdir()} == {"precious", found.name}
+        assert (foreign / "thesis.txt").exists()
+
+    @pytest.mark.skipif(os.name == "nt" or os.getuid() != 0, reason="needs to make a directory of another user")
+    def test_a_temporary_directory_of_another_user_is_not_trusted(self, tmp_path):
+        trap = tmp_path / f"mcts_envs-{os.getuid()}"
+        trap.mkdir()
+        os.chown(trap, 12345, 12345)
+        trap.chmod(0o777)
+        code = """
+            from pathlib import Path
+            from mcts_envs.core import kernel
+            print(kernel.cache_directory(Path(kernel.__file__)))
+            """
+        assert python(code, MCTS_ENVS_CACHE_DIR="/proc/nowhere", TMPDIR=str(tmp_path)) == "None"
+
     def test_the_global_setting_of_numba_is_left_alone(self):
         import numba
 

@@ -677,3 +677,15 @@ def test_agents_play(toy):
 @pytest.mark.parametrize("toy", TOYS)
 def test_the_toys_keep_every_law(toy):
     check_game(toy, episodes=3)
+
+
+def test_planners_are_bound_to_the_multiplayer_face():
+    face = GameAECEnv(TicTacToe)
+    face.reset(seed=1)
+    agent = agents.make("mcts", simulations=50).bind(face)
+    action, _ = agent.predict(face.observe(face.agent_selection)["observation"])
+    face.step(int(action))
+    action, _ = agent.predict(face.observe(face.agent_selection)["observation"])
+    assert face.action_masks()[action]
+    view = face.view()
+    assert agents.make("uniform").bind(view).predict(view.observe())[0] in face.legal_actions()

@@ -159,15 +159,24 @@ def cache_directory(source: Path) -> Path | None:
         try:
             if not directory.exists():
                 root.mkdir(mode=0o700, parents=True, exist_ok=True)
-                _prune(root)
+                if _is_ours(root):
+                    _prune(root)
                 directory.mkdir(exist_ok=True)
-            owner = directory.stat().st_uid
-            if os.access(directory, os.W_OK) and (os.name == "nt" or owner == os.getuid()):
+            if os.access(directory, os.W_OK) and _is_ours(directory) and (_is_ours(root) or not _is_temporary(root)):
                 os.utime(directory)
                 return directory
         except OSError:
             continue
     return None
+
+
+def _is_ours(directory: Path) -> bool:
+    """Say whether a directory belongs to this user: compiled code that others may exchange is not to be run."""
+    return os.name == "nt" or directory.stat().st_uid == os.getuid()
+
+
+def _is_temporary(root: Path) -> bool:
+    return root.parent == Path(tempfile.gettempdir())
 
 
 def _cache_roots() -> Iterator[Path]:
@@ -187,9 +196,10 @@ def _cache_roots() -> Iterator[Path]:
 
 
 def _prune(root: Path) -> None:
-    """Drop the directories of sources that nobody has used for a month."""
-    for directory in root.iterdir():
-        if directory.is_dir() and time.time() - directory.stat().st_mtime > 30 * _DAY:
+    """Drop the directories of sources that nobody has used for a month; nothing else that may lie there."""
+    for marker in root.glob("*/mcts_envs.core.rng.compiled"):
+        directory = marker.parent
+        if not directory.is_symlink() and time.time() - directory.stat().st_mtime > 30 * _DAY:
             shutil.rmtree(directory, ignore_errors=True)
 
 
