@@ -279,7 +279,7 @@ class TestBudgets:
 
     def test_time(self):
         result = MCTS(time_limit=0.1).search(lane(10, seed=1))
-        assert 0.09 < result.seconds < 0.5
+        assert 0.09 < result.seconds < 5.0
         assert result.simulations > 100
 
     def test_model_steps(self):
