@@ -59,8 +59,7 @@ class Agent(ABC):
             If the player is not to choose: the game is over, or it is another's turn.
         """
         view = view_of(env)
-        if not view.game.active(view.state) >> view.player & 1:
-            raise ValueError(f"player {view.player} is not to choose now; the game is over or it is another's turn")
+        check_turn(view)
         return self.choose(view)
 
     def reseed(self, seed: int) -> None:
@@ -145,6 +144,12 @@ def view_of(env: Any) -> View:
         raise TypeError(f"{type(inner).__name__} has no view(); agents play environments made by mcts_envs")
     view: View = inner.view()
     return view
+
+
+def check_turn(view: View) -> None:
+    """Raise ``ValueError`` unless the player of a view is to choose."""
+    if not view.game.active(view.state) >> view.player & 1:
+        raise ValueError(f"player {view.player} is not to choose now; the game is over or it is another's turn")
 
 
 def _live_views(env: Any) -> list[Callable[[], View]]:

@@ -11,7 +11,7 @@ import numpy as np
 from numba.core.config import DISABLE_JIT
 
 from agents import policies
-from agents.base import Agent, view_of
+from agents.base import Agent, check_turn, view_of
 from agents.policies.signatures import SIGNATURES
 from agents.search import search
 from agents.tree import SIMULATIONS, STEPS, Tree, new_tree, new_work, root_statistics
@@ -175,11 +175,12 @@ class MCTS(Agent):
 
     def _search(self, view: View) -> SearchResult:
         started = time.perf_counter()
+        check_turn(view)
         model, rollout_model = self._game_models(view.game)
         legal = _legal_actions(model, view)
         simulations = NO_LIMIT if self.simulations is None else self.simulations
         tree = new_tree(model.players, max(min(simulations, self.max_nodes), model.actions))
-        work = new_work(model, min(self.tree_depth, self.horizon, MAX_DEPTH))
+        work = new_work(model, min(self.tree_depth, self.horizon))
         max_steps = NO_LIMIT if self.max_steps is None else self.max_steps
         limits = max_steps, self.tree_depth, self.horizon
         scales, ways = (self.c, self.discount), (self.normalize, self.closed_loop)
@@ -239,8 +240,6 @@ def _policy(kind: str, given: Any, known: Mapping[str, Any]) -> Any:
 def _legal_actions(model: Game, view: View) -> Ints:
     """Return the legal actions [k] that the model considers too; all legal ones if it considers none of them."""
     legal = view.legal_actions()
-    if not len(legal):
-        raise ValueError(f"player {view.player} is not to choose now; the game is over or it is another's turn")
     actions = np.empty(model.actions, np.int64)
     considered = actions[: model.legal(view.state, view.player, actions)]
     both = considered[np.isin(considered, legal)]

@@ -56,12 +56,6 @@ def play_turn(
     float
         Sum of the seat's rewards.
     """
-    if seats.shape[0] == 1:
-        if action == NO_ACTION:
-            return 0.0
-        actions[0] = action
-        step_of(functions)(state, actions, rewards)
-        return float(rewards[0])
     total = 0.0
     while status_of(functions)(state, seat) == RUNNING:
         bits = active_of(functions)(state)

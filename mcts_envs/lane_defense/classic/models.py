@@ -14,26 +14,26 @@ from mcts_envs.core.rng import coin
 from mcts_envs.lane_defense.classic.rules import ONGOING, STATE, advance_clock, boards_key, free_cells, judge, tick
 
 
-@kernel(LEGAL)
-def legal_plants(state, player, actions):
-    """Only empty cells when a plant may be planted and one is left; else doing nothing."""
-    s = record(state, STATE)
-    count = free_cells(state, actions) if s.can_plant else 0
-    if count == 0:
-        actions[0] = np.int64(s.rows) * np.int64(s.columns)
-        count = 1
-    return count
-
-
-@kernel(LEGAL)
-def legal_cells(state, player, actions):
-    """Empty cells, whatever the plant coin says; doing nothing if there are none."""
-    count = free_cells(state, actions)
+@kernel()
+def _or_wait(state, actions, count):
+    """Leave doing nothing to a player who has no empty cell; return how many actions there are."""
     if count == 0:
         s = record(state, STATE)
         actions[0] = np.int64(s.rows) * np.int64(s.columns)
         count = 1
     return count
+
+
+@kernel(LEGAL)
+def legal_plants(state, player, actions):
+    """Only empty cells when a plant may be planted and one is left; else doing nothing."""
+    return _or_wait(state, actions, free_cells(state, actions) if record(state, STATE).can_plant else 0)
+
+
+@kernel(LEGAL)
+def legal_cells(state, player, actions):
+    """Empty cells, whatever the plant coin says; doing nothing if there are none."""
+    return _or_wait(state, actions, free_cells(state, actions))
 
 
 @kernel(STEP)
@@ -90,28 +90,29 @@ def step_tree_clock(state, actions, rewards):
     advance_clock(state)
 
 
+@kernel()
+def _roll(state, action, certain):
+    """Look whether the game has ended; else play a step. Return the reward of either."""
+    s = record(state, STATE)
+    if s.end != ONGOING:
+        return 0.0
+    reward = judge(state)
+    if s.end == ONGOING:
+        reward = tick(state, action, s.can_plant != 0, certain or coin(state, s.p_move))
+        advance_clock(state)
+    return reward
+
+
 @kernel(STEP)
 def step_rollout(state, actions, rewards):
     """The step of the programs' rollouts."""
-    s = record(state, STATE)
-    rewards[0] = 0.0
-    if s.end == ONGOING:
-        rewards[0] = judge(state)
-        if s.end == ONGOING:
-            rewards[0] = tick(state, actions[0], s.can_plant != 0, True)
-            advance_clock(state)
+    rewards[0] = _roll(state, actions[0], True)
 
 
 @kernel(STEP)
 def step_rollout_sampled(state, actions, rewards):
     """The rollouts' step, with the zombies' move drawn."""
-    s = record(state, STATE)
-    rewards[0] = 0.0
-    if s.end == ONGOING:
-        rewards[0] = judge(state)
-        if s.end == ONGOING:
-            rewards[0] = tick(state, actions[0], s.can_plant != 0, coin(state, s.p_move))
-            advance_clock(state)
+    rewards[0] = _roll(state, actions[0], False)
 
 
 @kernel(KEY)
