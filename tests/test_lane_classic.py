@@ -31,10 +31,9 @@ def cells(board):
     return [int(code) for code in board]
 
 
-@kernel(types.void(TABLE, BYTES, BYTES, INTS, BYTES, types.uint64[::1], FLOATS, INTS))
-def sample_steps(functions, start, state, actions, stream, keys, rewards, ends):
+@kernel(types.void(TABLE, BYTES, BYTES, INTS, BYTES, types.uint64[::1], FLOATS, INTS, FLOATS))
+def sample_steps(functions, start, state, actions, stream, keys, rewards, ends, paid):
     """Take one action from one state many times; record the lanes' hash, the reward and the end of each."""
-    paid = np.zeros(1)
     for i in range(keys.shape[0]):
         copy(state, start)
         seed_stream(state, draw(stream))
@@ -69,7 +68,8 @@ def test_every_outcome_of_the_golden_transitions(size):
         place(start, {"board": cells(case["board"]), "t": case["t"], "can_plant": case["can_plant"]})
         keys, rewards = np.zeros(draws, np.uint64), np.zeros(draws)
         ends = np.zeros(draws, np.int64)
-        sample_steps(game.table, start, scratch, np.array([case["action"]]), stream, keys, rewards, ends)
+        chosen = np.array([case["action"]])
+        sample_steps(game.table, start, scratch, chosen, stream, keys, rewards, ends, np.zeros(1))
         statistic = 0.0
         seen = 0
         for outcome in case["outcomes"]:
@@ -212,11 +212,10 @@ def test_step_limit_truncates():
         env.reset(options={"position": {"board": [0] * 9, "t": 3, "can_plant": True}})
 
 
-@kernel(types.void(TABLE, BYTES, types.int64, BYTES, FLOATS, FLOATS, INTS))
-def play_games(functions, state, scripted, stream, wins, returns, lengths):
+@kernel(types.void(TABLE, BYTES, types.int64, BYTES, FLOATS, FLOATS, INTS, INTS, INTS, FLOATS))
+def play_games(functions, state, scripted, stream, wins, returns, lengths, legal, actions, weights):
     """Play whole games with the random or the scripted player; returns are discounted by 0.95."""
-    legal, weights, paid, points = np.zeros(101, np.int64), np.zeros(101), np.zeros(1), np.zeros(1)
-    actions = np.zeros(1, np.int64)
+    paid = weights[101:]
     for game in range(wins.shape[0]):
         reset_of(functions)(state, draw(stream))
         weight = 1.0
@@ -229,13 +228,14 @@ def play_games(functions, state, scripted, stream, wins, returns, lengths):
             returns[game] += weight * paid[0]
             weight *= 0.95
             lengths[game] += 1
-        outcome_of(functions)(state, points)
-        wins[game] = points[0]
+        outcome_of(functions)(state, paid)
+        wins[game] = paid[0]
 
 
 def play(game, games, scripted=False, seed=1):
     wins, returns, lengths = np.zeros(games), np.zeros(games), np.zeros(games, np.int64)
-    play_games(game.table, game.new_state(), scripted, new_stream(seed), wins, returns, lengths)
+    work = np.zeros(101, np.int64), np.zeros(1, np.int64), np.zeros(102)
+    play_games(game.table, game.new_state(), scripted, new_stream(seed), wins, returns, lengths, *work)
     return wins, returns, lengths
 
 

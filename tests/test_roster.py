@@ -669,11 +669,8 @@ def test_script_h_lays_mines_first():
 
 
 @kernel()
-def win_rate(template, games, player):
+def win_rate(state, games, player, stream, actions, chosen, weights, rewards):
     """Play games by 0 waiting, 1 uniform legal actions, 2 script S, 3 script H; return wins and steps per game."""
-    state, actions, weights = template.copy(), np.zeros(181, np.int64), np.zeros(181)
-    stream, chosen, rewards, points = template[:32].copy(), np.zeros(1, np.int64), np.zeros(1), np.zeros(1)
-    stream[0] = 77
     wins, steps = 0.0, 0
     for game in range(games):
         reset(state, np.uint64(1000 + game))
@@ -690,8 +687,8 @@ def win_rate(template, games, player):
                 chosen[0] = np.argmax(weights)
             step(state, chosen, rewards)
             steps += 1
-        outcome(state, points)
-        wins += points[0]
+        outcome(state, rewards)
+        wins += rewards[0]
     return wins / games, steps / games
 
 
@@ -718,7 +715,8 @@ def softer(hp=1.0, sun=0.08):
     ],
 )
 def test_win_rates(player, games, expected, settings):
-    rate, length = win_rate(roster_defense(**settings).template, games, player)
+    work = np.zeros(181, np.int64), np.zeros(1, np.int64), np.zeros(181), np.zeros(1)
+    rate, length = win_rate(roster_defense(**settings).new_state(), games, player, new_stream(77), *work)
     assert abs(rate - expected) <= 4 * np.sqrt(expected * (1 - expected) / games)
     if player == 1 and not settings:
         assert abs(length - 69) < 1

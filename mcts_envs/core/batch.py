@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, outcome_of, reset_of, step_of
-from mcts_envs.core.kernel import kernel
+from mcts_envs.core.kernel import copy, kernel
 from mcts_envs.core.rng import draw, seed_stream
 from mcts_envs.core.turn import NO_ACTION, look, play_turn
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
@@ -134,10 +134,10 @@ def step_all(
             rewards[i], owed[i] = reward + owed[i], 0.0
         status[i] = look(functions, state, seat, legal, masks[i], observations[i])
         if status[i] != 0:
-            points[i, :] = last[i]
+            copy(points[i], last[i])
             outcome_of(functions)(state, points[i])
             if mode == SAME_STEP:
-                final_observations[i, :] = observations[i]
-                final_masks[i, :] = masks[i]
+                copy(final_observations[i], observations[i])
+                copy(final_masks[i], masks[i])
                 owed[i] = start(functions, seats, state, stream, seat, draw(state), actions, last[i], legal, weights)
                 look(functions, state, seat, legal, masks[i], observations[i])

@@ -1,4 +1,4 @@
-"""The one decorator that owns every Numba flag, and the three primitives under all kernels.
+"""The one decorator that owns every Numba flag, and the primitives under all kernels.
 
 A kernel is a plain Python function over flat arrays that Numba compiles with an explicit signature. Its Python body
 stays usable: :func:`interpreted` gives it back, with everything that it calls interpreted too.
@@ -27,6 +27,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.errors import NumbaError
 from numba.extending import lower_builtin, type_callable
 
 from mcts_envs.core.typing import Bytes
@@ -41,13 +42,15 @@ _DAY = 86_400.0
 def kernel(signature: Any = None) -> Callable[[Function], Function]:
     """Compile a function ahead of its first call, release the GIL in it, and cache the result on disk.
 
-    Functions that stand in no file (notebook cells) are compiled anew in every process.
+    A kernel allocates nothing (``np.zeros`` and the like are refused), so that arrays need no reference counts in it:
+    they would cost more than all the rest. Functions that stand in no file (notebook cells) are compiled anew in every
+    process.
 
     Parameters
     ----------
     signature : numba signature, optional
         One of the aliases in :mod:`mcts_envs.core.contract`. Functions that are passed to other kernels need one.
-        Without it the function is compiled where it is first called from.
+        Without it the function is compiled into those that call it.
     """
 
     def decorate(function: Function) -> Function:
@@ -57,23 +60,31 @@ def kernel(signature: Any = None) -> Callable[[Function], Function]:
             previous = numba.config.CACHE_DIR
             try:
                 numba.config.CACHE_DIR = str(directory or previous)
-                compiled = numba.njit(cache=directory is not None, nogil=True, error_model="numpy")(function)
+                flags = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": signature is None}
+                compiled = numba.njit(cache=directory is not None, **flags)(function)
             finally:
                 numba.config.CACHE_DIR = previous
         if signature is not None and not numba.config.DISABLE_JIT:
-            compiled.compile(signature)
+            try:
+                compiled.compile(signature)
+            except NumbaError as error:
+                error.add_note(
+                    f"Kernel {function.__name__}: a kernel allocates nothing, so np.zeros and the like are unknown in it; "
+                    "use arrays that are passed in, and mcts_envs.core.kernel.copy to copy one over another."
+                )
+                raise
             compiled.disable_compile()
         return cast(Function, compiled)
 
     return decorate
 
 
-def interpreted(function: Function) -> Function:
+def interpreted(function: Function, compiled: Iterable[Any] = ()) -> Function:
     """Return the plain Python form of a kernel, in which every kernel that it calls is plain Python as well.
 
-    Functions that are not kernels come back unchanged.
+    Functions that are not kernels come back unchanged, and so do those that are to stay compiled.
     """
-    return cast(Function, _interpret(function, {}))
+    return cast(Function, _interpret(function, {id(kept): kept for kept in compiled}))
 
 
 def _interpret(function: Any, done: dict[int, Any]) -> Any:
@@ -279,8 +290,18 @@ def record(raw: Bytes, dtype: Any) -> Any:
     return raw[: dtype.itemsize].view(dtype)[0]
 
 
-def copy(target: Bytes, source: Bytes) -> None:
-    """Copy the bytes of one state over another of the same size."""
+def row(raw: Any, index: Any, dtype: Any) -> Any:
+    """View one of the equal records that lie one after another in an array of bytes.
+
+    In interpreted code a list of objects with the record's attributes serves too.
+    """
+    if isinstance(raw, list):
+        return raw[index]
+    return raw[index * dtype.itemsize : (index + 1) * dtype.itemsize].view(dtype)[0]
+
+
+def copy(target: Any, source: Any) -> None:
+    """Copy one array over another of the same type and size: a state, a row of numbers."""
     target[:] = source
 
 
@@ -301,6 +322,22 @@ def _type_record(context: Any) -> Any:
 def _lower_record(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     array = context.make_array(signature.args[0])(context, builder, arguments[0])
     return builder.bitcast(array.data, context.get_value_type(signature.return_type))
+
+
+@type_callable(row)
+def _type_row(context: Any) -> Any:
+    def typer(raw: Any, index: Any, dtype: Any) -> Any:
+        return dtype.dtype
+
+    return typer
+
+
+@lower_builtin(row, types.Array, types.Integer, types.DType)
+def _lower_row(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    index = context.cast(builder, arguments[1], signature.args[1], types.intp)
+    offset = builder.mul(index, context.get_constant(types.intp, signature.return_type.size))
+    return builder.bitcast(builder.gep(array.data, [offset]), context.get_value_type(signature.return_type))
 
 
 @type_callable(copy)

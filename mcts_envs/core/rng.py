@@ -87,7 +87,7 @@ def below(state: Bytes, bound: int) -> int:
 
 
 @kernel(types.float64(_BYTES))
-def _uniform(state: Bytes) -> float:
+def uniform(state: Bytes) -> float:
     """Return a uniform number in [0, 1), a multiple of 2^-53; forced dice are not used."""
     return float(np.float64(draw(state) >> np.uint64(11)) * 1.1102230246251565e-16)
 
@@ -97,7 +97,7 @@ def coin(state: Bytes, probability: float) -> bool:
     """Return True with the given probability; a forced die is True unless it is 0."""
     if state[8] != 0:
         return _forced(state) != 0
-    return bool(_uniform(state) < probability)
+    return bool(uniform(state) < probability)
 
 
 @kernel(types.int64(_BYTES, types.float64[::1], types.int64))
@@ -108,7 +108,7 @@ def choose(state: Bytes, weights: Floats, count: int) -> int:
         total += weights[i]
     if total <= 0.0 or state[8] != 0:
         return below(state, count)
-    point = _uniform(state) * total
+    point = uniform(state) * total
     last = 0
     for i in range(count):
         if weights[i] > 0.0:
@@ -127,7 +127,7 @@ def choose_among(state: Bytes, weights: Floats, items: Ints, count: int) -> int:
         total += weights[items[i]]
     if total <= 0.0 or state[8] != 0:
         return int(items[below(state, count)])
-    point = _uniform(state) * total
+    point = uniform(state) * total
     last = items[0]
     for i in range(count):
         if weights[items[i]] > 0.0:
