@@ -39,7 +39,7 @@ from mcts_envs.core.snapshot import (
 )
 from mcts_envs.core.turn import NO_ACTION, OUTSIDER, RANDOM, SCRIPTED, look, play_turn, step_alone
 from mcts_envs.core.typing import Ints, Singles
-from mcts_envs.core.view import View
+from mcts_envs.core.view import Episode, View
 
 
 class GameEnv(gymnasium.Env[Singles, np.int64]):
@@ -97,6 +97,7 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         self._memory_beside = memoryview(self._beside.data)
         self._memory_beside[SEAT] = self._seat_bytes = seat_bytes(self.seat)
         self._started = self._stale = False
+        self._episode = Episode()
         self._status = TERMINATED
         self._table = game.table
         self._actions = np.zeros(game.players, np.int64)
@@ -145,7 +146,7 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
             seed = int(draw(self._state)) if self._started else int(self.np_random.integers(2**63))
         self.game.reset(self._state, np.uint64(seed))
         seed_stream(self._stream, draw(self._state))
-        self._started = True
+        self._started, self._episode = True, Episode()
         if start is not None:
             take_over(self._state, start)
         self._rewards[:] = 0.0
@@ -251,7 +252,7 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
 
     def view(self) -> View:
         """Return the live state as this player sees it: what agents take."""
-        return View(self.game, self._state, self.seat)
+        return View(self.game, self._state, self.seat, self._episode)
 
     def legal_actions(self) -> Ints:
         """Return the legal actions [k] in ascending order; empty after the end."""

@@ -36,7 +36,7 @@ from mcts_envs.core.snapshot import (
 )
 from mcts_envs.core.turn import NO_ACTION, look
 from mcts_envs.core.typing import Ints, Masks, Singles
-from mcts_envs.core.view import View
+from mcts_envs.core.view import Episode, View
 
 Observation = dict[str, npt.NDArray[Any]]
 Info = dict[str, Any]
@@ -80,6 +80,7 @@ class MultiFace:
         self._state = game.new_state()
         self._memory = memoryview(self._state.data)
         self._started = False
+        self._episode = Episode()
         self._chosen = np.full(game.players, NO_ACTION, np.int64)
         self._rewards = np.zeros(game.players)
         self._window: Any = None
@@ -120,7 +121,8 @@ class MultiFace:
 
     def view(self, agent: str | None = None) -> View:
         """Return the live state as an agent sees it (default: whose turn it is), which is what planners take."""
-        return View(self.game, self._state, self._player(self._whose_turn() if agent is None else agent))
+        player = self._player(self._whose_turn() if agent is None else agent)
+        return View(self.game, self._state, player, self._episode)
 
     def legal_actions(self, agent: str | None = None) -> Ints:
         """Return an agent's legal actions [k] in ascending order; empty when it is not to choose."""
@@ -193,7 +195,7 @@ class MultiFace:
         draw(self._state)  # the Gymnasium face seeds its inner opponents with this number
         if start is not None:
             take_over(self._state, start)
-        self._started = True
+        self._started, self._episode = True, Episode()
         self._rewards[:] = 0.0
         self._chosen[:] = NO_ACTION
 

@@ -39,7 +39,7 @@ from mcts_envs.core.snapshot import (
 )
 from mcts_envs.core.turn import NO_ACTION, look, play_turn
 from mcts_envs.core.typing import Bytes, Ints, Masks, Singles
-from mcts_envs.core.view import View
+from mcts_envs.core.view import Episode, View
 
 _MODES = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,
@@ -110,6 +110,7 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         self._final_observations: Singles = np.zeros((n, self._size), np.float32)
         self._final_masks: Masks = np.zeros((n, game.actions), np.int8)
         self._points = np.zeros((n, game.players))
+        self._episodes: dict[int, Episode] = {}  # of the games that were looked at since they began
         self._restored_ends: dict[int, float] = {}  # outcomes of games that were over when they were restored
 
     def reset(
@@ -211,6 +212,8 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
             self._report_restored()
         terminated, truncated = self._status == TERMINATED, self._status == TRUNCATED
         ended = terminated | truncated
+        if self._episodes:
+            self._episodes = {i: episode for i, episode in self._episodes.items() if not ended[i]}
         result = infos.add({}, "action_mask", self._masks.copy(), np.ones(n, np.bool_))
         events: infos.Infos = {}
         if illegal.any():
@@ -275,7 +278,8 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
 
     def view(self, index: int = 0) -> View:
         """Return the live state of one game as the seat sees it."""
-        return View(self.game, self._states[self._index(index)], self.seat)
+        i = self._index(index)
+        return View(self.game, self._states[i], self.seat, self._episodes.setdefault(i, Episode()))
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal, as booleans [N, A]."""
@@ -344,6 +348,7 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         seed_stream(stream, draw(state))
         if start is not None:
             take_over(state, start)
+        self._episodes.pop(i, None)
         self._restored_ends.pop(i, None)
         self._last[i] = 0.0
         work = self._actions, self._last[i], self._legal, self._weights

@@ -10,6 +10,15 @@ from mcts_envs.core.place import position_of
 from mcts_envs.core.typing import Bytes, Ints, Singles
 
 
+class Episode:
+    """One game from its reset on: agents see by it that a new one has begun.
+
+    It is compared by identity.
+    """
+
+    __slots__ = ("__weakref__",)
+
+
 class View:
     """A live state of a game, looked at by one player.
 
@@ -23,14 +32,17 @@ class View:
         Not copied: the view follows the game.
     player : int
         Who looks and is to choose.
+    episode : Episode, optional
+        The game that is being played, where the face tells one from the next.
     """
 
-    __slots__ = ("game", "player", "state")
+    __slots__ = ("episode", "game", "player", "state")
 
-    def __init__(self, game: Game, state: Bytes, player: int) -> None:
+    def __init__(self, game: Game, state: Bytes, player: int, episode: Episode | None = None) -> None:
         self.game = game
         self.state = state
         self.player = player
+        self.episode = episode
 
     @property
     def unwrapped(self) -> "View":
