@@ -13,6 +13,7 @@ MCTS_ENVS = True
 
 NAMES = {
     "flat_mc": "agents.planners.flat:FlatMonteCarlo",
+    "halving": "agents.planners.halving:SequentialHalving",
     "maskable_ppo": "agents.planners.sb3:ShippedAgent",
     "mcts": "agents.mcts:MCTS",
     "one_step": "agents.planners.flat:OneStep",
@@ -23,7 +24,7 @@ NAMES = {
 }
 """Agents by name; the module is imported when the agent is made."""
 
-BUDGETED = ("flat_mc", "mcts")
+BUDGETED = ("flat_mc", "halving", "mcts")
 """Agents that take a budget: ``simulations``, ``time_limit`` (seconds) or ``max_steps`` (of the model)."""
 
 

@@ -3,25 +3,24 @@
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
-import numpy as np
 from numba.core.config import DISABLE_JIT
 
 from agents import policies
 from agents.base import Agent, check_turn, view_of
-from agents.policies.signatures import SIGNATURES
-from agents.search import search
-from agents.tree import SIMULATIONS, STEPS, Tree, new_tree, new_work, root_statistics
+from agents.budget import Budget, read_budget
+from agents.policies.signatures import SIGNATURES, needs_of
+from agents.running import Plan, Search, SearchResult
+from agents.search import OPEN_LOOP, Settings
 from mcts_envs.core import errors
-from mcts_envs.core.contract import Game
+from mcts_envs.core.contract import EVERYTHING, Game
 from mcts_envs.core.kernel import function_table
-from mcts_envs.core.typing import Floats, Ints
-from mcts_envs.core.view import View
+from mcts_envs.core.rng import draw, new_stream
+from mcts_envs.core.view import Episode, View
 
-NO_LIMIT = 2**62
 MAX_HORIZON = 10_000
 """Longest simulation in steps: compiled code cannot be interrupted, and a game may have no end."""
 
@@ -31,34 +30,9 @@ MAX_DEPTH = 1000
 MAX_NODES = 500_000
 """Nodes of a tree (about 60 MB for one player) when the number of simulations does not bound it."""
 
-_SLICE_SECONDS = 0.005
+MAX_THREADS = 256
 
-
-@dataclass(frozen=True)
-class SearchResult:
-    """What a search found.
-
-    Attributes
-    ----------
-    visits : int64 array [A]
-        Visits of the player's actions at the root.
-    values : float64 array [A]
-        Their mean returns, in units of reward; NaN without a visit.
-    action : int
-        The recommended action.
-    tree : Tree
-    simulations, steps : int
-        Simulations, and steps of the model in tree and rollouts.
-    seconds : float
-    """
-
-    visits: Ints
-    values: Floats
-    action: int
-    tree: Tree
-    simulations: int
-    steps: int
-    seconds: float
+LOOPS = {"open": OPEN_LOOP, "closed": EVERYTHING, "information_set": 0}
 
 
 class MCTS(Agent):
@@ -72,31 +46,45 @@ class MCTS(Agent):
         Budget in seconds.
     max_steps : int, optional
         Budget in steps of the model.
-    select, simulate : kernel or str
-        Policies of :mod:`agents.policies`: who is looked at next, and how a leaf is played on.
+    first_move : mapping, optional
+        Another budget, in the same terms, for an agent's first move of a game: ``{"time_limit": 5.0}``.
+    select, simulate, backup : kernel or str
+        Policies of :mod:`agents.policies`: what is looked at next, how a leaf is played on, and how the result is taken
+        into the tree.
     recommend : callable or str
         Policy that picks the final move.
-    c : float
-        Exploration constant of ``select``.
-    normalize : bool
-        Scale ``c`` by the range of the returns seen so far, so that it does not depend on the size of rewards.
+    c : float, optional
+        Exploration constant of ``select``; by default the policy's own.
+    normalize : bool, optional
+        Count ``c`` and ``fpu`` in ranges of the returns seen so far, so that they do not depend on the size of rewards;
+        by default as the policy has it.
+    fpu : float, optional
+        First-play urgency: what an action without a visit counts. By default all are tried first.
     discount : float
         Discount of rewards a step.
     horizon : int, optional
         Steps from the root after which simulations are cut off and evaluated; None plays to the end, which is cut off
         after 10,000 steps.
+    rollout_depth : int, optional
+        Steps after which a rollout is cut off and evaluated; 0 evaluates the leaf itself.
     tree_depth : int, optional
         Steps from the root that the tree covers at most.
-    closed_loop : bool
-        Give every outcome of chance a node of its own, instead of one node for an action whatever came of it.
+    loop : {"open", "closed", "information_set"}
+        What an action leads to in the tree: one node whatever came of it; a node for every state that came out, so
+        that chance has nodes of its own; or one for everything that the searching player can tell apart.
     model, rollout_model : str, optional
         Variants of the game (``Game.variants``) to search in, and to roll out in (default: the model).
     evaluate : kernel or str, optional
         What a state is worth at the horizon, ``(state, values[P])``, or the variant of the game that says so; by
         default the game's own ``evaluate``.
+    reuse : bool
+        Go on from the part of the last tree that the game has reached. Not in an open loop, where nothing tells which
+        part that is.
+    threads : int
+        Trees that are built at the same time, each with its share of the budget, and added up.
     max_nodes : int
-        Bound on the nodes of a tree (there are always as many as actions); when it is full, simulations go on without
-        it growing.
+        Bound on the nodes of all trees (there are always as many as actions); when a tree is full, simulations go on
+        without it growing.
     seed : int
 
     Raises
@@ -106,8 +94,10 @@ class MCTS(Agent):
     """
 
     name = "mcts"
-    _transient = ("_models", "_policies")
-    _models: tuple[Game, Game, Game] | None = None
+    common_chance = False
+    _transient = ("_plans", "_memory")
+    _plans: tuple[Any, Plan] | None = None
+    _memory: "WeakKeyDictionary[Episode, dict[int, Search]] | None" = None
 
     def __init__(
         self,
@@ -115,44 +105,52 @@ class MCTS(Agent):
         simulations: int | None = None,
         time_limit: float | None = None,
         max_steps: int | None = None,
+        first_move: Mapping[str, Any] | None = None,
         select: Callable[..., int] | str = "ucb1",
         simulate: Callable[..., int] | str = "uniform",
+        backup: Callable[..., None] | str = "mean",
         recommend: Callable[..., int] | str = "max_visits",
-        c: float = 0.5,
-        normalize: bool = True,
+        c: float | None = None,
+        normalize: bool | None = None,
+        fpu: float | None = None,
         discount: float = 1.0,
         horizon: int | None = None,
+        rollout_depth: int | None = None,
         tree_depth: int | None = None,
-        closed_loop: bool = False,
+        loop: str = "open",
         model: str | None = None,
         rollout_model: str | None = None,
         evaluate: Callable[..., None] | str | None = None,
+        reuse: bool = False,
+        threads: int = 1,
         max_nodes: int = MAX_NODES,
         seed: int = 0,
     ) -> None:
         super().__init__(seed=seed)
-        if simulations is None and time_limit is None and max_steps is None:
-            simulations = 1000
-        self.simulations = None if simulations is None else errors.integer("simulations", simulations, 1, NO_LIMIT)
-        self.time_limit = None if time_limit is None else errors.number("time_limit", time_limit, 1e-6, 1e6)
-        self.max_steps = None if max_steps is None else errors.integer("max_steps", max_steps, 1, NO_LIMIT)
+        self.budget = read_budget(simulations, time_limit, max_steps) or Budget(simulations=1000)
+        self.first_move = self.budget if first_move is None else _first_budget(first_move)
         self.select = _policy("select", select, policies.SELECTION)
         self.simulate = _policy("simulate", simulate, policies.SIMULATION)
+        self.backup = _policy("backup", backup, policies.BACKUP)
         self.recommend = _policy("recommend", recommend, policies.RECOMMENDATION)
-        self.c = errors.number("c", c, 0.0, 1e9)
-        self.normalize = errors.flag("normalize", normalize)
+        self.c = needs_of(self.select).c if c is None else errors.number("c", c, 0.0, 1e9)
+        self.normalize = needs_of(self.select).normalize if normalize is None else errors.flag("normalize", normalize)
+        self.fpu = None if fpu is None else errors.number("fpu", fpu, -1e9, 1e9)
         self.discount = errors.number("discount", discount, 0.0, 1.0)
-        self.horizon = MAX_HORIZON if horizon is None else errors.integer("horizon", horizon, 1, MAX_HORIZON)
-        self.tree_depth = MAX_DEPTH if tree_depth is None else errors.integer("tree_depth", tree_depth, 1, MAX_DEPTH)
-        self.closed_loop = errors.flag("closed_loop", closed_loop)
+        self.horizon = _limit("horizon", horizon, 1, MAX_HORIZON)
+        self.rollout_depth = _limit("rollout_depth", rollout_depth, 0, MAX_HORIZON)
+        self.tree_depth = _limit("tree_depth", tree_depth, 1, MAX_DEPTH)
+        if loop not in LOOPS:
+            raise ValueError(errors.unknown("loop", loop, LOOPS))
+        self.loop = loop
         self.model, self.rollout_model = model, rollout_model
         self.evaluate = evaluate if evaluate is None or isinstance(evaluate, str) else _policy("evaluate", evaluate, {})
+        self.reuse = errors.flag("reuse", reuse)
+        if reuse and loop == "open":
+            raise ValueError("reuse=True needs loop='closed' or 'information_set': an open loop cannot find the state")
+        self.threads = errors.integer("threads", threads, 1, MAX_THREADS)
         self.max_nodes = errors.integer("max_nodes", max_nodes, 1, 2**30)
-        self._policies  # noqa: B018  (a policy with another signature is refused now)
-
-    @cached_property
-    def _policies(self) -> Any:
-        return function_table({"select": self.select, "simulate": self.simulate}, SIGNATURES)
+        _check_signatures(self._policies())
 
     def choose(self, view: View) -> int:
         """Return the only legal action, or the one that a search recommends."""
@@ -173,56 +171,106 @@ class MCTS(Agent):
         """
         return self._search(view_of(env))
 
+    def start(self, env: Any) -> Search:
+        """Return a search from the present state that has not begun: run it for as long as you like, ask it any time.
+
+        Raises
+        ------
+        ValueError
+            If the player is not to choose.
+        """
+        return self._started(view_of(env), self.max_nodes)
+
+    def reseed(self, seed: int) -> None:
+        """Start the random stream anew and forget all trees, as at construction."""
+        super().reseed(seed)
+        self._memory = None
+
     def _search(self, view: View) -> SearchResult:
         started = time.perf_counter()
+        memory = self._memory_of(view)
+        budget = self.first_move if memory is not None and view.player not in memory else self.budget
+        search = self._started(view, min(budget.simulations, self.max_nodes), None if memory is None else memory)
+        self._spend(search, budget, started)
+        result = search.result()
+        if memory is not None:
+            memory[view.player] = search if self.reuse else None
+        return result
+
+    def _spend(self, search: Search, budget: Budget, started: float) -> None:
+        search.spend(budget, started)
+
+    def _started(self, view: View, nodes: int, memory: "dict[int, Search | None] | None" = None) -> Search:
         check_turn(view)
-        model, rollout_model = self._game_models(view.game)
-        legal = _legal_actions(model, view)
-        simulations = NO_LIMIT if self.simulations is None else self.simulations
-        tree = new_tree(model.players, max(min(simulations, self.max_nodes), model.actions))
-        work = new_work(model, min(self.tree_depth, self.horizon))
-        max_steps = NO_LIMIT if self.max_steps is None else self.max_steps
-        limits = max_steps, self.tree_depth, self.horizon
-        scales, ways = (self.c, self.discount), (self.normalize, self.closed_loop)
+        streams = [self.stream]
+        if self.threads > 1:
+            streams = [new_stream(int(draw(self.stream))) for _ in range(self.threads)]
+        previous = memory.get(view.player) if memory and self.reuse else None
+        return Search(self._plan(view.game), view, streams, -(-nodes // self.threads), previous)
 
-        def add(count: int) -> None:
-            tables = model.table, rollout_model.table, self._policies
-            search(*tables, view.state, view.player, count, *limits, *scales, *ways, self.stream, work, tree)
+    def _memory_of(self, view: View) -> Any:
+        """Return what is remembered of the episode: the last search of each player; None if there is no episode."""
+        if view.episode is None:
+            return None
+        if self._memory is None:
+            self._memory = WeakKeyDictionary()
+        return self._memory.setdefault(view.episode, {})
 
-        self._add_until(started + (self.time_limit or math.inf), simulations, max_steps, tree, add)
-        visits, values = root_statistics(tree, view.player, model.actions)
-        action = int(self.recommend(visits, values, legal))
-        if action not in legal:
-            raise ValueError(f"recommend {self.recommend!r} returned {action}, which is not legal; legal now: {legal}")
-        done = int(tree.counters[SIMULATIONS]), int(tree.counters[STEPS])
-        return SearchResult(visits, values, action, tree, *done, time.perf_counter() - started)
+    def _policies(self) -> dict[str, Any]:
+        return {"select": self.select, "simulate": self.simulate, "backup": self.backup}
 
-    def _add_until(
-        self, deadline: float, simulations: int, max_steps: int, tree: Tree, add: Callable[[int], None]
-    ) -> None:
-        """Add simulations in slices of a few milliseconds, between which Python can be interrupted."""
-        count = 8
-        while simulations > 0 and tree.counters[STEPS] < max_steps:
-            before = time.perf_counter()
-            if before >= deadline:
-                break
-            add(min(count, simulations))
-            simulations -= count
-            now = time.perf_counter()
-            rate = count / max(now - before, 1e-9)
-            count = max(1, int(rate * min(_SLICE_SECONDS, max(deadline - now, 0.0))))
+    def _plan(self, game: Game) -> Plan:
+        if self._plans is None or self._plans[0] is not game:
+            select, simulate = needs_of(self.select), needs_of(self.simulate)
+            settings = Settings(
+                player=0,
+                observer=LOOPS[self.loop],
+                tree_depth=self.tree_depth,
+                horizon=self.horizon,
+                rollout_depth=self.rollout_depth,
+                c=self.c,
+                fpu=math.nan if self.fpu is None else self.fpu,
+                discount=self.discount,
+                common_chance=self.common_chance,
+                normalize=self.normalize,
+                prior=select.prior,
+                width=select.edge,
+                update_select=select.update is not None,
+                update_simulate=simulate.update is not None,
+            )
+            inside, outside = self._models(game)
+            max_nodes = -(-self.max_nodes // self.threads)
+            self._plans = game, Plan(inside, outside, self._policies(), self.recommend, settings, max_nodes)
+        return self._plans[1]
 
-    def _game_models(self, game: Game) -> tuple[Game, Game]:
+    def _models(self, game: Game) -> tuple[Game, Game]:
         """Return the game as the tree sees it, and as rollouts do."""
-        if self._models is None or self._models[0] is not game:
-            inside = game.variant(self.model) if self.model else game
-            outside = game.variant(self.rollout_model) if self.rollout_model else inside
-            if self.evaluate is not None:
-                given = self.evaluate
-                evaluate = game.variant(given).evaluate if isinstance(given, str) else given
-                inside, outside = replace(inside, evaluate=evaluate), replace(outside, evaluate=evaluate)
-            self._models = game, inside, outside
-        return self._models[1:]
+        inside = game.variant(self.model) if self.model else game
+        outside = game.variant(self.rollout_model) if self.rollout_model else inside
+        if self.evaluate is not None:
+            given = self.evaluate
+            evaluate = game.variant(given).evaluate if isinstance(given, str) else given
+            inside, outside = replace(inside, evaluate=evaluate), replace(outside, evaluate=evaluate)
+        return inside, outside
+
+
+def _limit(name: str, given: int | None, low: int, high: int) -> int:
+    return high if given is None else errors.integer(name, given, low, high)
+
+
+def _first_budget(given: Mapping[str, Any]) -> Budget:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"first_move {given!r} is {type(given).__name__}; give a mapping such as {{'time_limit': 5.0}}")
+    errors.keys("first_move", given, (), ("simulations", "time_limit", "max_steps"))
+    budget = read_budget(**given)
+    if budget is None:
+        raise ValueError("first_move has no limit; give simulations, time_limit or max_steps")
+    return budget
+
+
+def _check_signatures(given: Mapping[str, Any]) -> None:
+    """Refuse policies with another signature now, not at the first search."""
+    function_table(given, {name: SIGNATURES[name] for name in given})
 
 
 def _policy(kind: str, given: Any, known: Mapping[str, Any]) -> Any:
@@ -233,14 +281,5 @@ def _policy(kind: str, given: Any, known: Mapping[str, Any]) -> Any:
     if not callable(given):
         raise TypeError(f"{kind} {given!r} is neither a function nor one of {', '.join(sorted(known))}")
     if kind in (*SIGNATURES, "evaluate") and not (DISABLE_JIT or hasattr(given, "overloads")):
-        raise TypeError(f"{kind} {given!r} is not compiled; decorate it with @kernel({kind.upper()})")
+        raise TypeError(f"{kind} {given!r} is not compiled; decorate it with @policy({kind.upper()})")
     return given
-
-
-def _legal_actions(model: Game, view: View) -> Ints:
-    """Return the legal actions [k] that the model considers too; all legal ones if it considers none of them."""
-    legal = view.legal_actions()
-    actions = np.empty(model.actions, np.int64)
-    considered = actions[: model.legal(view.state, view.player, actions)]
-    both = considered[np.isin(considered, legal)]
-    return both if len(both) else legal

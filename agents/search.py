@@ -4,133 +4,215 @@ The textbook form is C. Browne et al., "A Survey of Monte Carlo Tree Search Meth
 runs on the games of the contract; its Python form (``mcts_envs.core.kernel.interpreted``) builds the same tree.
 
 Every simulation copies the root state, redraws what the player to move cannot know, and steps down the tree from
-there: no state is stored in a node. What an edge leads to depends on the outcome key: the key of the state in a
-*closed loop* (chance has nodes of its own), nothing in an *open loop* (an edge stands for all its outcomes).
+there: no state is stored in a node. What an edge leads to depends on the outcome key: nothing in an *open loop* (an
+edge stands for all its outcomes), the key of the state in a *closed loop* (chance has nodes of its own), what the
+searching player knows of it with *information sets* (P. Cowling, E. Powley, D. Whitehouse 2012, "Information Set Monte
+Carlo Tree Search").
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 
-from agents.policies.signatures import select_of, simulate_of
-from agents.tree import EDGES, NODES, ROOT, SIMULATIONS, STEPS, TREE, WORK, Tree, Work
-from mcts_envs.core.contract import BYTES, TABLE, active_of, determinize_of, evaluate_of, key_of, legal_of, step_of
-from mcts_envs.core.kernel import copy, kernel
-from mcts_envs.core.rng import combine, draw
-from mcts_envs.core.typing import Bytes
+from agents.policies.signatures import Options, backup_of, select_of, simulate_of, update_select_of, update_simulate_of
+from agents.tree import (
+    EDGE,
+    NODE,
+    PLAYERS,
+    ROOT,
+    SIMULATIONS,
+    STEPS,
+    TREE,
+    WIDTH,
+    WORK,
+    Tree,
+    Work,
+    find_edge,
+    new_edge,
+    outcome_of,
+)
+from mcts_envs.core.contract import (
+    BYTES,
+    INTS,
+    TABLE,
+    active_of,
+    advise_of,
+    determinize_of,
+    evaluate_of,
+    key_of,
+    legal_of,
+    step_of,
+)
+from mcts_envs.core.kernel import copy, kernel, row
+from mcts_envs.core.rng import draw, scramble, seed_stream
+from mcts_envs.core.typing import Bytes, Ints
 
-_NONE = np.uint64(0)
-_ONE = np.uint64(1)
-
+OPEN_LOOP = -2
+"""The ``observer`` of a search that tells no outcomes apart."""
 
 _ROLL_OUT, _EVALUATE, _ENDED = range(3)
 """What is to be done at the end of a path."""
 
 
+class Settings(NamedTuple):
+    """How to search, as compiled code wants it.
+
+    Attributes
+    ----------
+    player : int
+        Who searches: what this player cannot know is redrawn in every simulation.
+    observer : int
+        Whose key tells outcomes apart: a player, -1 for everything but future chance, -2 for nobody (open loop).
+    tree_depth, horizon : int
+        Steps from the root at which the tree ends, and at which simulations are cut off and evaluated.
+    rollout_depth : int
+        Steps after which a rollout is cut off and evaluated.
+    c, fpu : float
+        See :class:`agents.policies.signatures.Options`.
+    discount : float
+    common_chance : bool
+        Whether each pass over given arms lets them share the chance of game and rollouts (common random numbers).
+    normalize : bool
+        Whether ``c`` and ``fpu`` count in ranges of the returns seen.
+    prior : bool
+        Whether ``select`` wants what the game advises.
+    width : int
+        How many statistics of its own ``select`` keeps for an edge; those of ``simulate`` come after them.
+    update_select, update_simulate : bool
+        Whether the policies keep statistics of their own.
+    """
+
+    player: int
+    observer: int
+    tree_depth: int
+    horizon: int
+    rollout_depth: int
+    c: float
+    fpu: float
+    discount: float
+    common_chance: bool
+    normalize: bool
+    prior: bool
+    width: int
+    update_select: bool
+    update_simulate: bool
+
+
+_I8, _F8, _B1 = types.int64, types.float64, types.boolean
+SETTINGS = types.NamedTuple((_I8, _I8, _I8, _I8, _I8, _F8, _F8, _F8, _B1, _B1, _B1, _I8, _B1, _B1), Settings)
+
+
 @kernel()
-def _gather(tree: Tree, work: Work, node: int, player: int, k: int) -> None:
+def _gather(tree: Tree, work: Work, settings: Settings, node: int, player: int, k: int) -> None:
     """Gather the statistics of the k legal actions of a player at a node; remember each action's edge."""
     for i in range(k):
         work.edge[work.legal[i]] = 0
-    edge = tree.head[node, player]
+    edge = tree.head[node * tree.counters[PLAYERS] + player]
     while edge:
-        work.edge[tree.action[edge]] = edge
-        edge = tree.next[edge]
+        found = row(tree.edges, edge, EDGE)
+        work.edge[found.action] = edge
+        edge = found.next
     for i in range(k):
         edge = work.edge[work.legal[i]]
-        work.visits[i] = tree.visits[edge]
-        work.sums[i] = tree.sums[edge]
-        work.squares[i] = tree.squares[edge]
+        found = row(tree.edges, edge, EDGE)
+        work.visits[i] = found.visits
+        work.sums[i] = found.sums
+        work.squares[i] = found.squares
+        for j in range(settings.width):
+            work.own[i * settings.width + j] = tree.own[edge * tree.counters[WIDTH] + j]
 
 
 @kernel()
-def _new_edge(tree: Tree, node: int, player: int, action: int) -> int:
-    edge = tree.counters[EDGES]
-    tree.counters[EDGES] += 1
-    tree.action[edge] = action
-    tree.next[edge] = tree.head[node, player]
-    tree.head[node, player] = edge
-    return int(edge)
-
-
-@kernel()
-def _slot(tree: Tree, outcome: np.uint64) -> int:
-    """Return where an outcome is in the table, or where it would go."""
-    size = np.uint64(tree.slot_key.shape[0] - 1)
-    slot = (outcome ^ (outcome >> np.uint64(32))) & size
-    while tree.slot_key[slot] != _NONE and tree.slot_key[slot] != outcome:
-        slot = (slot + _ONE) & size
-    return int(slot)
-
-
-@kernel()
-def _new_node(tree: Tree, parent: int, slot: int, outcome: np.uint64) -> int:
-    node = tree.counters[NODES]
-    tree.counters[NODES] += 1
-    tree.slot_key[slot] = outcome
-    tree.slot_node[slot] = node
-    tree.parent[node] = parent
-    tree.sibling[node] = tree.first[parent]
-    tree.first[parent] = node
-    return int(node)
+def _select(
+    functions: Any,
+    policies: Any,
+    settings: Settings,
+    tree: Tree,
+    work: Work,
+    node: int,
+    player: int,
+    stream: Bytes,
+) -> int:
+    """Return the action that a player selects at a node."""
+    k = legal_of(functions)(work.state, player, work.legal)
+    _gather(tree, work, settings, node, player, k)
+    if settings.prior:
+        advise_of(functions)(work.state, player, work.weights)
+        for i in range(k):
+            work.prior[i] = work.weights[work.legal[i]]
+    c, fpu = settings.c, settings.fpu
+    low, high = tree.bounds[2 * player], tree.bounds[2 * player + 1]
+    if settings.normalize and high > low:
+        c, fpu = c * (high - low), low + fpu * (high - low)
+    options = Options(
+        k,
+        player,
+        work.legal,
+        work.visits,
+        work.sums,
+        work.squares,
+        work.prior,
+        work.own,
+        work.select_shared,
+        c,
+        fpu,
+    )
+    return int(work.legal[select_of(policies)(options, stream)])
 
 
 @kernel()
 def _choose(
     functions: Any,
     policies: Any,
+    settings: Settings,
     tree: Tree,
     work: Work,
     node: int,
     depth: int,
     bits: int,
-    c: float,
-    normalize: bool,
+    forced: int,
     stream: Bytes,
-) -> np.uint64:
-    """Selection: let every active player choose an edge at a node; return the hash of node and edges.
+) -> bool:
+    """Selection: let every active player choose an edge at a node; False if one would be new and the tree is full.
 
-    0 says that an edge would be new and the tree is full.
+    ``forced`` is an action of the searching player, or -1.
     """
-    outcome = np.uint64(node)
-    for player in range(work.values.shape[0]):
-        work.path_edge[depth, player] = 0
+    players = tree.counters[PLAYERS]
+    for player in range(players):
+        work.path_edge[depth * players + player] = 0
+        work.played[depth * players + player] = -1
         work.actions[player] = 0
         if not bits >> player & 1:
             continue
-        k = legal_of(functions)(work.state, player, work.legal)
-        _gather(tree, work, node, player, k)
-        scale = c
-        if normalize and tree.bounds[player, 1] > tree.bounds[player, 0]:
-            scale *= tree.bounds[player, 1] - tree.bounds[player, 0]
-        action = work.legal[select_of(policies)(k, work.visits, work.sums, work.squares, work.prior, scale, stream)]
-        edge = work.edge[action]
+        if forced >= 0 and player == settings.player:
+            action = forced
+            edge = find_edge(tree, node, player, players, action)
+        else:
+            action = _select(functions, policies, settings, tree, work, node, player, stream)
+            edge = int(work.edge[action])
         if edge == 0:
-            if tree.counters[EDGES] >= tree.action.shape[0]:
-                return _NONE
-            edge = _new_edge(tree, node, player, action)
+            edge = new_edge(tree, node, player, players, action)
+            if edge == 0:
+                return False
         work.actions[player] = action
-        work.path_edge[depth, player] = edge
-        outcome = combine(outcome, np.uint64(edge))
-    return outcome | _ONE
+        work.played[depth * players + player] = action
+        work.path_edge[depth * players + player] = edge
+    return True
 
 
 @kernel()
 def descend(
-    functions: Any,
-    policies: Any,
-    tree: Tree,
-    work: Work,
-    player: int,
-    tree_depth: int,
-    horizon: int,
-    c: float,
-    normalize: bool,
-    closed_loop: bool,
-    stream: Bytes,
+    functions: Any, policies: Any, settings: Settings, tree: Tree, work: Work, arm: int, stream: Bytes
 ) -> tuple[int, int]:
     """Selection and expansion: walk from the root to a new node, the end, or a limit.
+
+    Parameters
+    ----------
+    functions, policies, settings, tree, work, stream
+        As for :func:`search`.
+    arm : int
+        The first action of the searching player; -1 lets it select one.
 
     Returns
     -------
@@ -139,113 +221,85 @@ def descend(
     then : int
         Whether to roll out from there, to evaluate, or neither.
     """
-    node, depth = ROOT, 0
+    players = tree.counters[PLAYERS]
+    node, depth = int(ROOT), 0  # as variables: a constant would be compiled for apart
     while True:
         work.path_node[depth] = node
         bits = active_of(functions)(work.state)
         if bits == 0:
             return depth, _ENDED
-        if depth >= horizon:
+        if depth >= settings.horizon:
             return depth, _EVALUATE
-        if depth >= tree_depth:
+        outside = node == 0 or (node != ROOT and row(tree.nodes, node, NODE).visits == 0)
+        if outside or depth >= settings.tree_depth:
             return depth, _ROLL_OUT
-        outcome = _choose(functions, policies, tree, work, node, depth, bits, c, normalize, stream)
-        if outcome == _NONE:
+        forced = arm if depth == 0 else -1
+        if not _choose(functions, policies, settings, tree, work, node, depth, bits, forced, stream):
             return depth, _ROLL_OUT
         step_of(functions)(work.state, work.actions, work.rewards)
         tree.counters[STEPS] += 1
-        for other in range(work.values.shape[0]):
-            work.path_reward[depth, other] = work.rewards[other]
+        for player in range(players):
+            work.path_reward[depth * players + player] = work.rewards[player]
+        key = np.uint64(0)
+        if settings.observer != OPEN_LOOP:
+            key = key_of(functions)(work.state, settings.observer)
+        node = outcome_of(tree, node, work.path_edge, depth * players, players, key)
         depth += 1
-        if closed_loop:
-            outcome = combine(outcome, key_of(functions)(work.state, player))
-        outcome |= _ONE
-        slot = _slot(tree, outcome)
-        if tree.slot_key[slot] == _NONE:
-            if tree.counters[NODES] >= tree.node_visits.shape[0]:
-                work.path_node[depth] = 0
-                return depth, _ROLL_OUT
-            work.path_node[depth] = _new_node(tree, node, slot, outcome)
-            return depth, _ENDED if active_of(functions)(work.state) == 0 else _ROLL_OUT
-        node = tree.slot_node[slot]
 
 
 @kernel()
 def simulate(
-    functions: Any, policies: Any, tree: Tree, work: Work, then: int, horizon: int, discount: float, stream: Bytes
-) -> None:
-    """Simulation: fill in ``work.values``, the return of every player from the end of the path on."""
+    functions: Any,
+    policies: Any,
+    settings: Settings,
+    tree: Tree,
+    work: Work,
+    then: int,
+    depth: int,
+    stream: Bytes,
+) -> int:
+    """Simulation: fill in ``work.values``, the return of every player from the end of the path on; return its steps."""
     if then == _ROLL_OUT:
-        tree.counters[STEPS] += simulate_of(policies)(
-            functions,
-            work.state,
-            work.legal,
-            work.weights,
-            work.actions,
-            work.rewards,
-            work.values,
-            horizon,
-            discount,
-            stream,
-        )
-    elif then == _EVALUATE:
+        limit = min(settings.rollout_depth, settings.horizon - depth)
+        steps = simulate_of(policies)(functions, work, work.simulate_shared, depth, limit, settings.discount, stream)
+        tree.counters[STEPS] += steps
+        return int(steps)
+    if then == _EVALUATE:
         evaluate_of(functions)(work.state, work.values)
     else:
-        work.values[:] = 0.0
+        for player in range(tree.counters[PLAYERS]):
+            work.values[player] = 0.0
+    return 0
 
 
 @kernel()
-def backup(tree: Tree, work: Work, depth: int, discount: float) -> None:
-    """Backup: add each player's discounted return to every edge of the path, and a visit to every node."""
-    tree.node_visits[work.path_node[depth]] += 1
+def backup(policies: Any, settings: Settings, tree: Tree, work: Work, depth: int, length: int) -> None:
+    """Backup: find the return of every player from every step of the path on, and let the policies take it in."""
+    players = tree.counters[PLAYERS]
+    row(tree.nodes, work.path_node[depth], NODE).visits += 1
     for step in range(depth - 1, -1, -1):
-        tree.node_visits[work.path_node[step]] += 1
-        for player in range(work.values.shape[0]):
-            value = work.path_reward[step, player] + discount * work.values[player]
-            work.values[player] = value
-            edge = work.path_edge[step, player]
-            if edge:
-                tree.visits[edge] += 1
-                tree.sums[edge] += value
-                tree.squares[edge] += value * value
-                tree.bounds[player, 0] = min(tree.bounds[player, 0], value)
-                tree.bounds[player, 1] = max(tree.bounds[player, 1], value)
+        row(tree.nodes, work.path_node[step], NODE).visits += 1
+        for player in range(players):
+            place = step * players + player
+            work.values[player] = work.path_reward[place] + settings.discount * work.values[player]
+            work.path_return[place] = work.values[player]
+    backup_of(policies)(tree, work, work.select_shared, depth, length, 0, settings.discount)
+    if settings.update_select:
+        update_select_of(policies)(tree, work, work.select_shared, depth, length, 0, settings.discount)
+    if settings.update_simulate:
+        update_simulate_of(policies)(tree, work, work.simulate_shared, depth, length, settings.width, settings.discount)
 
 
-@kernel(
-    types.void(
-        TABLE,
-        TABLE,
-        TABLE,
-        BYTES,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.float64,
-        types.float64,
-        types.boolean,
-        types.boolean,
-        BYTES,
-        WORK,
-        TREE,
-    )
-)
+@kernel(types.void(TABLE, TABLE, TABLE, SETTINGS, BYTES, INTS, _I8, _I8, BYTES, WORK, TREE))
 def search(
     functions: Any,
     rollout_functions: Any,
     policies: Any,
+    settings: Settings,
     root: Bytes,
-    player: int,
+    arms: Ints,
     simulations: int,
     max_steps: int,
-    tree_depth: int,
-    horizon: int,
-    c: float,
-    discount: float,
-    normalize: bool,
-    closed_loop: bool,
     stream: Bytes,
     work: Work,
     tree: Tree,
@@ -257,29 +311,35 @@ def search(
     functions, rollout_functions : function tables
         The game as the tree sees it, and as rollouts do.
     policies : function table
-        ``select`` and ``simulate``.
+        See :mod:`agents.policies.signatures`.
+    settings : Settings
     root : uint8 array [size]
-    player : int
-        Who is to move: what this player cannot know is redrawn in every simulation.
+    arms : int64 array
+        First actions to simulate in turn; empty lets ``select`` choose at the root too.
     simulations, max_steps : int
         How many simulations to add; the model steps in ``tree.counters`` at which to stop.
-    tree_depth, horizon : int
-        Steps from the root at which the tree ends, and at which simulations are cut off and evaluated.
-    c, discount : float
-    normalize : bool
-        Whether ``c`` is scaled by the range of the returns seen.
-    closed_loop : bool
     stream : uint8 array
         The search's own chance.
+    work : Work
+    tree : Tree
     """
-    for _ in range(simulations):
+    count = len(arms)
+    chance, arm, luck = np.uint64(0), -1, stream
+    for i in range(simulations):
         if tree.counters[STEPS] >= max_steps:
             break
+        if count == 0:
+            chance = draw(stream)
+        else:
+            arm = arms[i % count]
+            if i % count == 0 or not settings.common_chance:
+                chance = draw(stream)
+            if settings.common_chance:
+                luck = work.luck
+                seed_stream(luck, scramble(chance))
         copy(work.state, root)
-        determinize_of(functions)(work.state, player, draw(stream))
-        depth, then = descend(
-            functions, policies, tree, work, player, tree_depth, horizon, c, normalize, closed_loop, stream
-        )
-        simulate(rollout_functions, policies, tree, work, then, horizon - depth, discount, stream)
-        backup(tree, work, depth, discount)
+        determinize_of(functions)(work.state, settings.player, chance)
+        depth, then = descend(functions, policies, settings, tree, work, arm, luck)
+        steps = simulate(rollout_functions, policies, settings, tree, work, then, depth, luck)
+        backup(policies, settings, tree, work, depth, depth + steps)
         tree.counters[SIMULATIONS] += 1

@@ -1,126 +1,311 @@
 """The search tree: flat arrays, allocated once, indexed by node and edge ids that start at 1 (0: none)."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import types
 
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, Game
+from mcts_envs.core.kernel import kernel, row
+from mcts_envs.core.rng import CHANCE_BYTES, combine
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 Int32s = npt.NDArray[np.int32]
 ROOT = 1
-NODES, EDGES, SIMULATIONS, STEPS = range(4)
-"""Places in ``Tree.counters``: nodes and edges in use plus 1, simulations and model steps made."""
+NODES, EDGES, SIMULATIONS, STEPS, MAX_NODES, MAX_EDGES, PLAYERS, WIDTH = range(8)
+"""Places in ``Tree.counters``: nodes and edges in use plus 1, simulations and model steps made, the ids at which nodes
+and edges are full, players, and how many statistics of their own policies keep for an edge."""
+
+
+def _record_type(*layout: tuple[str, str]) -> Any:
+    return np.dtype((np.record, np.dtype(list(layout), align=True)))
+
+
+NODE = _record_type(("visits", "i4"), ("parent", "i4"), ("first", "i4"), ("sibling", "i4"), ("key", "u8"))
+"""A situation in which players choose: ``first`` child, next ``sibling``, ``key`` of the state (0 in an open loop)."""
+
+EDGE = _record_type(
+    ("action", "i4"), ("next", "i4"), ("visits", "i4"), ("child", "i4"), ("sums", "f8"), ("squares", "f8")
+)
+"""An action of one player at a node; ``next`` edge there, first outcome (``child``), sums of returns and squares."""
+
+SLOT = _record_type(("outcome", "u8"), ("node", "i4"))
+"""An entry of the table that finds the outcomes of edges beyond the first."""
 
 
 class Tree(NamedTuple):
     """A search tree for P players with room for N nodes and E edges.
 
-    A node is a situation in which players choose; an edge is one action of one player there. Where several players
-    choose at once, each has edges of its own (decoupled statistics). The outcomes of an edge, or of a combination of
-    edges, are found in one open-addressing table keyed by the node, the edges and, in a closed loop, the key of the
-    state that came out.
+    Where several players choose at once, each has edges of its own (decoupled statistics). An outcome is reached by one
+    edge of every active player and, in a closed loop, told apart by the key of the state that came out. The first
+    outcome of a single player's edge is its ``child``; all others are found in an open-addressing table.
+
+    Attributes
+    ----------
+    nodes : N records of :data:`NODE`, as bytes
+    edges : E records of :data:`EDGE`, as bytes
+    head : int32 array [N * P]
+        First edge of each player at a node.
+    via : int32 array [N * P]
+        The edges by which a node is reached.
+    slots : records of :data:`SLOT`, as bytes
+    own : float64 array [E * W]
+        Statistics that policies keep for an edge.
+    shared : float64 array
+        Statistics that policies keep for the whole tree.
+    bounds : float64 array [P * 2]
+        Least and greatest return seen.
+    counters : int64 array [8]
+        See :data:`NODES` and what follows it.
     """
 
-    head: Int32s  # [N, P] first edge of each player
-    node_visits: Int32s  # [N]
-    parent: Int32s  # [N]
-    first: Int32s  # [N] first child
-    sibling: Int32s  # [N] next child of the same parent
-    action: Int32s  # [E]
-    next: Int32s  # [E] next edge of the same node and player
-    visits: Int32s  # [E]
-    sums: Floats  # [E] sum of returns
-    squares: Floats  # [E] sum of squared returns
-    slot_key: npt.NDArray[np.uint64]  # [H]
-    slot_node: Int32s  # [H]
-    bounds: Floats  # [P, 2] least and greatest return seen
-    counters: Ints  # [4]
+    nodes: Bytes
+    edges: Bytes
+    head: Int32s
+    via: Int32s
+    slots: Bytes
+    own: Floats
+    shared: Floats
+    bounds: Floats
+    counters: Ints
 
 
 class Work(NamedTuple):
-    """Work arrays of one simulation, for A actions, P players and paths of up to D steps."""
+    """Work arrays of one simulation, for A actions, P players, paths of up to D steps and simulations of up to L."""
 
     state: Bytes  # [size]
+    luck: Bytes  # [32] the chance of rollouts, where several simulations are to share it
     legal: Ints  # [A]
     edge: Int32s  # [A] edge of an action at the present node
     visits: Ints  # [A] statistics of the k legal actions, gathered
     sums: Floats  # [A]
     squares: Floats  # [A]
-    prior: Floats  # [A] zero: for policies with prior knowledge
-    weights: Floats  # [A] preferences in rollouts
+    prior: Floats  # [A] what the game advises, for policies that ask for it
+    own: Floats  # [A * W] statistics of the policy's own
+    weights: Floats  # [A] preferences
     actions: Ints  # [P]
     rewards: Floats  # [P]
-    values: Floats  # [P]
+    values: Floats  # [P] returns from the end of the path on
     path_node: Int32s  # [D + 1]
-    path_edge: Int32s  # [D + 1, P]
-    path_reward: Floats  # [D + 1, P]
+    path_edge: Int32s  # [(D + 1) * P]
+    path_reward: Floats  # [(D + 1) * P]
+    path_return: Floats  # [(D + 1) * P] return of each player from this step on
+    played: Int32s  # [L * P] action of each player, in the tree and after it; -1: not asked
+    select_shared: Floats  # what select keeps for the whole tree: a part of ``Tree.shared``
+    simulate_shared: Floats  # what simulate keeps: the other part
 
 
 _I4 = types.int32[::1]
-_I4_ROWS = types.int32[:, ::1]
-_F8_ROWS = types.float64[:, ::1]
-TREE = types.NamedTuple(
-    (_I4_ROWS, _I4, _I4, _I4, _I4, _I4, _I4, _I4, FLOATS, FLOATS, types.uint64[::1], _I4, _F8_ROWS, INTS), Tree
-)
+TREE = types.NamedTuple((BYTES, BYTES, _I4, _I4, BYTES, FLOATS, FLOATS, FLOATS, INTS), Tree)
 WORK = types.NamedTuple(
-    (BYTES, INTS, _I4, INTS, FLOATS, FLOATS, FLOATS, FLOATS, INTS, FLOATS, FLOATS, _I4, _I4_ROWS, _F8_ROWS), Work
+    (
+        *(BYTES, BYTES, INTS, _I4, INTS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, INTS, FLOATS, FLOATS),
+        *(_I4, _I4, FLOATS, FLOATS, _I4, FLOATS, FLOATS),
+    ),
+    Work,
 )
 
+_SLOT_BYTES = SLOT.itemsize
+_NONE = np.uint64(0)
 
-def new_tree(players: int, nodes: int) -> Tree:
-    """Return an empty tree with a root and room for ``nodes`` more nodes, 110 to 120 bytes each for one player."""
-    n, e, h = nodes + 2, nodes * players + players + 1, 1 << max(4, (2 * nodes + 3).bit_length())
-    bounds = np.tile([np.inf, -np.inf], (players, 1))
-    counters = np.array([ROOT + 1, 1, 0, 0])
+
+class _Record:
+    """A row of the tree as an object: what an interpreted search works with, many times as fast as views of bytes."""
+
+    __slots__ = ("action", "child", "first", "key", "next", "parent", "sibling", "squares", "sums", "visits")
+
+    def __init__(self) -> None:
+        self.visits = self.parent = self.first = self.sibling = self.key = 0
+        self.action = self.next = self.child = 0
+        self.sums = self.squares = 0.0
+
+
+def new_tree(
+    players: int, nodes: int, *, simultaneous: bool = False, width: int = 0, shared: int = 0, objects: bool = False
+) -> Tree:
+    """Return an empty tree with a root and room for ``nodes`` more nodes.
+
+    It takes 100 to 150 bytes a node for one player; pages that are never written to take no memory.
+
+    Parameters
+    ----------
+    players : int
+    nodes : int
+    simultaneous : bool
+        Whether several players may choose at once: one new edge for each of them in a simulation.
+    width, shared : int
+        Statistics of their own that policies keep for an edge, and for the tree.
+    objects : bool
+        Whether nodes and edges are lists of Python objects, for an interpreted search (see :func:`enlarge`).
+    """
+    n, e = nodes + 2, (nodes + 1) * (players if simultaneous else 1) + 1
+    bounds, counters = [np.inf, -np.inf] * players, [ROOT + 1, 1, 0, 0, n, e, players, width]
+    slots = np.zeros((1 << max(4, (2 * n - 1).bit_length())) * SLOT.itemsize, np.uint8)
+    if objects:
+        rows: Any = ([], [], [], [], slots, [], np.zeros(shared), bounds, counters)
+        return Tree(*rows)
     return Tree(
-        head=np.zeros((n, players), np.int32),
-        node_visits=np.zeros(n, np.int32),
-        parent=np.zeros(n, np.int32),
-        first=np.zeros(n, np.int32),
-        sibling=np.zeros(n, np.int32),
-        action=np.zeros(e, np.int32),
-        next=np.zeros(e, np.int32),
-        visits=np.zeros(e, np.int32),
-        sums=np.zeros(e),
-        squares=np.zeros(e),
-        slot_key=np.zeros(h, np.uint64),
-        slot_node=np.zeros(h, np.int32),
-        bounds=bounds,
-        counters=counters,
+        nodes=np.zeros(n * NODE.itemsize, np.uint8),
+        edges=np.zeros(e * EDGE.itemsize, np.uint8),
+        head=np.zeros(n * players, np.int32),
+        via=np.zeros(n * players, np.int32),
+        slots=slots,
+        own=np.zeros(e * width),
+        shared=np.zeros(shared),
+        bounds=np.array(bounds),
+        counters=np.array(counters),
     )
 
 
-def new_work(game: Game, depth: int) -> Work:
-    """Return work arrays for a game and paths of up to ``depth`` steps."""
-    a, p = game.actions, game.players
-    return Work(
+def enlarge(tree: Tree, simulations: int) -> None:
+    """Make sure that a tree of objects has rows for what these simulations may add."""
+    if isinstance(tree.nodes, list):
+        players, width = tree.counters[PLAYERS], tree.counters[WIDTH]
+        for rows, used, most, each in (
+            (tree.nodes, NODES, MAX_NODES, (tree.head, tree.via, players)),
+            (tree.edges, EDGES, MAX_EDGES, (tree.own, None, width)),
+        ):
+            wanted = min(tree.counters[used] + simulations * players + 1, tree.counters[most])
+            missing = wanted - len(rows)
+            rows.extend(_Record() for _ in range(missing))
+            each[0].extend([0] * (missing * each[2]))
+            if each[1] is not None:
+                each[1].extend([0] * (missing * each[2]))
+
+
+def new_work(game: Game, tree: Tree, depth: int, length: int, shared: int = 0) -> Work:
+    """Return work arrays for a tree, paths of up to ``depth`` steps and simulations of up to ``length``.
+
+    The first ``shared`` of the statistics kept for the whole tree belong to ``select``, the rest to ``simulate``.
+    """
+    a, p, d = game.actions, game.players, depth + 1
+    work = Work(
         state=game.new_state(),
+        luck=np.zeros(CHANCE_BYTES, np.uint8),
         legal=np.zeros(a, np.int64),
         edge=np.zeros(a, np.int32),
         visits=np.zeros(a, np.int64),
         sums=np.zeros(a),
         squares=np.zeros(a),
         prior=np.zeros(a),
+        own=np.zeros(a * int(tree.counters[WIDTH])),
         weights=np.zeros(a),
         actions=np.zeros(p, np.int64),
         rewards=np.zeros(p),
         values=np.zeros(p),
-        path_node=np.zeros(depth + 1, np.int32),
-        path_edge=np.zeros((depth + 1, p), np.int32),
-        path_reward=np.zeros((depth + 1, p)),
+        path_node=np.zeros(d, np.int32),
+        path_edge=np.zeros(d * p, np.int32),
+        path_reward=np.zeros(d * p),
+        path_return=np.zeros(d * p),
+        played=np.zeros((length + 1) * p, np.int32),
+        select_shared=tree.shared[:shared],
+        simulate_shared=tree.shared[shared:],
     )
+    if isinstance(tree.nodes, list):
+        kept = ("state", "luck", "select_shared", "simulate_shared")
+        lists: Any = {name: array.tolist() for name, array in work._asdict().items() if name not in kept}
+        return work._replace(**lists)
+    return work
 
 
-def root_statistics(tree: Tree, player: int, actions: int) -> tuple[Ints, Floats]:
-    """Return visits [A] and mean returns [A] of a player's actions at the root; NaN where there was no visit."""
-    visits, values = np.zeros(actions, np.int64), np.full(actions, np.nan)
-    edge = int(tree.head[ROOT, player])
+@kernel()
+def find_edge(tree: Tree, node: int, player: int, players: int, action: int) -> int:
+    """Return a player's edge for an action at a node; 0 if there is none."""
+    edge = tree.head[node * players + player]
+    while edge and row(tree.edges, edge, EDGE).action != action:
+        edge = row(tree.edges, edge, EDGE).next
+    return int(edge)
+
+
+@kernel()
+def new_edge(tree: Tree, node: int, player: int, players: int, action: int) -> int:
+    """Add an edge for an action that has none, and return it; 0 if the tree is full."""
+    edge = tree.counters[EDGES]
+    if edge >= tree.counters[MAX_EDGES]:
+        return 0
+    tree.counters[EDGES] += 1
+    added = row(tree.edges, edge, EDGE)
+    added.action = action
+    added.next = tree.head[node * players + player]
+    tree.head[node * players + player] = edge
+    return int(edge)
+
+
+@kernel()
+def _slot(tree: Tree, outcome: np.uint64) -> int:
+    """Return where an outcome is in the table, or where it would go."""
+    last = tree.slots.shape[0] // _SLOT_BYTES - 1
+    slot = np.int64((outcome ^ (outcome >> np.uint64(32))) & np.uint64(last))
+    while row(tree.slots, slot, SLOT).node and row(tree.slots, slot, SLOT).outcome != outcome:
+        slot = (slot + 1) & last
+    return int(slot)
+
+
+@kernel()
+def outcome_of(tree: Tree, node: int, edges: Int32s, offset: int, players: int, key: np.uint64) -> int:
+    """Return the node that edges of the active players lead to, added if it is new; 0 if the tree is full.
+
+    Parameters
+    ----------
+    tree : Tree
+    node : int
+    edges : int32 array
+        The edge of each player from ``offset`` on; 0 for those who did not choose.
+    offset, players : int
+    key : uint64
+        Key of the state that came out; 0 in an open loop.
+    """
+    choosing, edge = 0, 0
+    for player in range(players):
+        if edges[offset + player]:
+            choosing += 1
+            edge = edges[offset + player]
+    chosen = row(tree.edges, edge, EDGE)
+    if choosing == 1 and chosen.child and row(tree.nodes, chosen.child, NODE).key == key:
+        return int(chosen.child)
+    slot, outcome = -1, _NONE
+    if choosing != 1 or chosen.child:
+        outcome = combine(np.uint64(node), key)
+        for player in range(players):
+            outcome = combine(outcome, np.uint64(edges[offset + player]))
+        slot = _slot(tree, outcome)
+        found = row(tree.slots, slot, SLOT).node
+        if found:
+            return int(found)
+    child = tree.counters[NODES]
+    if child >= tree.counters[MAX_NODES]:
+        return 0
+    tree.counters[NODES] += 1
+    if slot < 0:
+        chosen.child = child
+    else:
+        row(tree.slots, slot, SLOT).outcome = outcome
+        row(tree.slots, slot, SLOT).node = child
+    parent, added = row(tree.nodes, node, NODE), row(tree.nodes, child, NODE)
+    added.parent, added.key, added.sibling = node, key, parent.first
+    parent.first = child
+    for player in range(players):
+        tree.via[child * players + player] = edges[offset + player]
+    return int(child)
+
+
+def find_node(tree: Tree, key: int) -> int:
+    """Return the most visited node with this key; 0 if there is none."""
+    count = int(tree.counters[NODES])
+    if isinstance(tree.nodes, list):
+        found = [i for i in range(ROOT + 1, count) if tree.nodes[i].key == key]
+        return max(found, key=lambda i: tree.nodes[i].visits, default=0)
+    used = tree.nodes.view(NODE)[:count]
+    same = np.flatnonzero(used["key"] == np.uint64(key))
+    return int(same[used["visits"][same].argmax()]) if len(same) else 0
+
+
+def add_root_statistics(tree: Tree, player: int, visits: Ints, sums: Floats) -> None:
+    """Add visits [A] and sums of returns [A] of a player's actions at the root to those of other trees."""
+    edge = tree.head[ROOT * tree.counters[PLAYERS] + player]
     while edge:
-        action = tree.action[edge]
-        visits[action] = tree.visits[edge]
-        values[action] = tree.sums[edge] / tree.visits[edge] if tree.visits[edge] else np.nan
-        edge = int(tree.next[edge])
-    return visits, values
+        found = row(tree.edges, edge, EDGE)
+        visits[found.action] += found.visits
+        sums[found.action] += found.sums
+        edge = found.next

@@ -7,14 +7,16 @@ import sys
 import gymnasium as gym
 import numpy as np
 import pytest
-from games import TicTacToe  # toy games kept in the tests
+from games import Stakes, TicTacToe, Tron  # toy games kept in the tests
+from numba import types
 
 import agents
+from agents import policies
 from agents.mcts import MCTS
-from agents.policies import least_visited, max_value, max_visits, ucb1, ucb1_in_order
-from agents.policies.signatures import SELECT, SIGNATURES
-from agents.search import backup, search
-from agents.tree import NODES, ROOT, Tree, new_tree, new_work, root_statistics
+from agents.policies import least_visited, max_value, max_visits, mixed, ucb1, ucb1_in_order
+from agents.policies.signatures import SELECT, Options
+from agents.search import SETTINGS, backup
+from agents.tree import EDGE, NODE, NODES, ROOT, TREE, WORK, Tree, new_edge, new_work
 from mcts_envs.core.contract import (
     ACTIVE,
     EVALUATE,
@@ -22,13 +24,22 @@ from mcts_envs.core.contract import (
     RESET,
     STATUS,
     STEP,
+    TABLE,
     Game,
     blank,
     state_dtype,
 )
 from mcts_envs.core.env import GameEnv
-from mcts_envs.core.kernel import function_table, interpreted, kernel, record
+from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.rng import coin, new_stream, seed_stream
+from mcts_envs.core.view import View
+
+
+@kernel(types.void(TABLE, SETTINGS, TREE, WORK, types.int64, types.int64))
+def run_backup(policies, settings, tree, work, depth, length):
+    """The phase on its own, with the types that a search has."""
+    backup(policies, settings, tree, work, depth, length)
+
 
 BANDIT = state_dtype([("steps", "i8"), ("length", "i8"), ("p", "f8", 4)])
 
@@ -89,9 +100,14 @@ def lane(size=3, seed=0, **settings):
 
 
 class TestSelection:
-    def select(self, policy, visits, sums, c=1.0):
+    def options(self, visits, sums, c=1.0, fpu=math.nan, k=None, **given):
         visits, sums = np.array(visits), np.array(sums, float)
-        return policy(len(visits), visits, sums, sums, sums, c, new_stream(1))
+        zeros = np.zeros(len(sums))
+        arrays = {"squares": zeros, "prior": zeros, "own": zeros, "shared": zeros, **given}
+        return Options(k or len(visits), 0, np.arange(len(visits)), visits, sums, **arrays, c=c, fpu=fpu)
+
+    def select(self, policy, *statistics, **given):
+        return policy(self.options(*statistics, **given), new_stream(1))
 
     def test_ucb1_by_hand(self):
         visits, sums, c = [10, 5, 1], [6.0, 3.5, 0.2], 0.7
@@ -102,13 +118,10 @@ class TestSelection:
     def test_untried_actions_come_first(self):
         assert self.select(ucb1_in_order, [5, 0, 0], [5, 0, 0]) == 1
         stream = new_stream(3)
-        zeros = np.zeros(3)
-        picked = {ucb1(3, np.array([5, 0, 0]), zeros, zeros, zeros, 1.0, stream) for _ in range(50)}
-        assert picked == {1, 2}
+        assert {ucb1(self.options([5, 0, 0], [0, 0, 0]), stream) for _ in range(50)} == {1, 2}
 
     def test_only_the_first_k_entries_count(self):
-        visits, sums = np.array([3, 4, 0, 0]), np.array([1.0, 3.0, 0.0, 0.0])
-        assert ucb1(2, visits, sums, sums, sums, 0.1, new_stream(0)) == 1
+        assert self.select(ucb1, [3, 4, 0, 0], [1.0, 3.0, 0.0, 0.0], 0.1, k=2) == 1
 
     def test_least_visited(self):
         assert self.select(least_visited, [3, 2, 2], [0, 0, 0]) == 1
@@ -117,26 +130,37 @@ class TestSelection:
 class TestRecommendation:
     def test_max_visits_breaks_ties_by_value_then_order(self):
         legal = np.array([0, 2, 3])
-        assert max_visits(np.array([5, 9, 5, 4]), np.array([0.1, 9, 0.3, 1.0]), legal) == 2
-        assert max_visits(np.array([5, 0, 5, 5]), np.array([0.3, 0, 0.3, 0.3]), legal) == 0
+        assert max_visits(np.array([5, 9, 5, 4]), np.array([0.1, 9, 0.3, 1.0]), legal, new_stream(0)) == 2
+        assert max_visits(np.array([5, 0, 5, 5]), np.array([0.3, 0, 0.3, 0.3]), legal, new_stream(0)) == 0
 
     def test_max_value_ignores_untried(self):
-        assert max_value(np.array([1, 0, 1]), np.array([-5.0, np.nan, -4.0]), np.array([0, 1, 2])) == 2
+        assert max_value(np.array([1, 0, 1]), np.array([-5.0, np.nan, -4.0]), np.array([0, 1, 2]), new_stream(0)) == 2
+
+    def test_mixed_draws_in_proportion_to_visits(self):
+        visits, legal, stream = np.array([10, 99, 30, 0]), np.array([0, 2, 3]), new_stream(0)
+        drawn = [mixed(visits, np.zeros(4), legal, stream) for _ in range(4000)]
+        assert np.bincount(drawn, minlength=4)[[1, 3]].tolist() == [0, 0]
+        assert drawn.count(2) == pytest.approx(3000, abs=4 * 28)
 
 
 class TestBackup:
     def test_discounted_returns_reach_every_edge_and_node(self):
-        tree, work = new_tree(1, 10), new_work(bandit(), 5)
+        agent = MCTS(discount=0.5)
+        plan = agent._plan(bandit())
+        tree = plan.new_tree(10)
+        work = new_work(bandit(), tree, 5, 10)
+        edges = [new_edge(tree, node, 0, 1, 0) for node in (1, 2)]
         work.path_node[:3] = (1, 2, 3)
-        work.path_edge[:2, 0] = (1, 2)
-        work.path_reward[:2, 0] = (1.0, 10.0)
+        work.path_edge[:2] = edges
+        work.path_reward[:2] = (1.0, 10.0)
         work.values[0] = 100.0
-        backup(tree, work, 2, 0.5)
-        assert tree.sums[1:3].tolist() == [1 + 0.5 * (10 + 0.5 * 100), 10 + 0.5 * 100]
-        assert tree.squares[2] == 60.0**2
-        assert tree.visits[1:3].tolist() == [1, 1]
-        assert tree.node_visits[1:4].tolist() == [1, 1, 1]
-        assert tree.bounds[0].tolist() == [31.0, 60.0]
+        run_backup(plan.table, plan.settings, tree, work, 2, 2)
+        edges, nodes = tree.edges.view(EDGE), tree.nodes.view(NODE)
+        assert edges["sums"][1:3].tolist() == [1 + 0.5 * (10 + 0.5 * 100), 10 + 0.5 * 100]
+        assert edges["squares"][2] == 60.0**2
+        assert edges["visits"][1:3].tolist() == [1, 1]
+        assert nodes["visits"][1:4].tolist() == [1, 1, 1]
+        assert tree.bounds.tolist() == [31.0, 60.0]
 
 
 class TestBandit:
@@ -167,7 +191,7 @@ class TestBandit:
 
     def test_tree_depth(self):
         result = MCTS(simulations=500, tree_depth=1).search(env_of(bandit(length=10)))
-        assert result.tree.counters[NODES] - 1 == 5
+        assert len(result.tree) == 5
 
     def test_normalization_makes_the_constant_free_of_scale(self):
         def visits(scale):
@@ -179,36 +203,38 @@ class TestBandit:
 
 
 class TestTree:
-    def test_visits_add_up(self):
-        result = MCTS(simulations=2000, closed_loop=True).search(lane(3, seed=2))
-        tree, nodes = result.tree, int(result.tree.counters[NODES])
-        assert tree.node_visits[ROOT] == 2000
-        for node in range(2, nodes):
-            parent = tree.parent[node]
-            assert 0 < parent < node
-            assert 0 < tree.node_visits[node] <= tree.node_visits[parent]
-        assert nodes - 1 <= 2001
+    def nodes(self, **settings):
+        result = MCTS(**settings).search(lane(3, seed=2))
+        (tree,) = result.tree.trees
+        return tree.nodes.view(NODE)[: int(tree.counters[NODES])]
+
+    @pytest.mark.parametrize("loop", ["open", "closed"])
+    def test_visits_add_up(self, loop):
+        nodes = self.nodes(simulations=2000, loop=loop)
+        assert nodes["visits"][ROOT] == 2000
+        below = np.zeros(len(nodes), int)
+        for node in range(2, len(nodes)):
+            assert 0 < nodes["parent"][node] < node
+            below[nodes["parent"][node]] += nodes["visits"][node]
+        inner = np.flatnonzero(nodes["first"][2:]) + 2
+        own = nodes["visits"][inner] - below[inner]
+        # A node's first visit ends there; in an open loop so do the games that are over by then.
+        assert (own == 1).all() if loop == "closed" else (own >= 1).all()
+        assert len(nodes) - 2 <= 2000
+
+    def children(self, nodes):
+        return int((nodes["parent"][2:] == ROOT).sum())
 
     def test_open_loop_has_one_child_an_action(self):
-        tree = MCTS(simulations=3000).search(lane(3, seed=2)).tree
-        child, children = tree.first[ROOT], 0
-        while child:
-            children += 1
-            child = tree.sibling[child]
-        assert children == 9
+        assert self.children(self.nodes(simulations=3000)) == 9
 
     def test_closed_loop_has_a_child_an_outcome(self):
-        tree = MCTS(simulations=3000, closed_loop=True).search(lane(3, seed=2)).tree
-        child, children = tree.first[ROOT], 0
-        while child:
-            children += 1
-            child = tree.sibling[child]
-        assert children > 50
+        assert self.children(self.nodes(simulations=3000, loop="closed")) > 50
 
     def test_a_full_tree_goes_on_without_growing(self):
         result = MCTS(simulations=5000, max_nodes=100).search(lane(3, seed=2))
         assert result.simulations == 5000
-        assert result.tree.counters[NODES] <= 102
+        assert len(result.tree) <= 101
         assert result.visits.sum() == 5000
 
 
@@ -233,14 +259,14 @@ class TestTwoPlayers:
 
 
 class TestClairvoyance:
-    @pytest.mark.parametrize("closed_loop", [False, True])
-    def test_states_that_differ_in_future_chance_give_the_same_search(self, closed_loop):
+    @pytest.mark.parametrize("loop", ["open", "closed", "information_set"])
+    def test_states_that_differ_in_future_chance_give_the_same_search(self, loop):
         env = lane(3, seed=5).unwrapped
         position = env.position()
         results = []
         for seed in (1, 2, 3):
             env.reset(seed=seed, options={"position": position})
-            results.append(MCTS(simulations=500, closed_loop=closed_loop, seed=9).search(env))
+            results.append(MCTS(simulations=500, loop=loop, seed=9).search(env))
         for other in results[1:]:
             assert np.array_equal(other.visits, results[0].visits)
             assert np.array_equal(other.values, results[0].values, equal_nan=True)
@@ -304,40 +330,29 @@ class TestBudgets:
 
 
 class TestCompiledEqualsInterpreted:
-    @pytest.mark.parametrize("closed_loop", [False, True])
-    @pytest.mark.parametrize("select", ["ucb1", "ucb1_in_order", "least_visited"])
-    @pytest.mark.parametrize("simulate", ["uniform", "advised"])
-    def test_trees_are_equal(self, closed_loop, select, simulate):
-        game = lane(3, seed=3).unwrapped.game
-        root = game.new_state()
-        game.reset(root, 11)
-        agent = MCTS(select=select, simulate=simulate)
-        trees = []
-        for inside, run in ((game, search), (game.interpreted(), interpreted(search))):
-            policies = {"select": agent.select, "simulate": agent.simulate}
-            if run is not search:
-                policies = {name: interpreted(policy) for name, policy in policies.items()}
-            table = function_table(policies, SIGNATURES)
-            tree, work = new_tree(1, 60), new_work(game, 100)
-            limits = (60, 2**62, 100, 2**62)
-            run(
-                inside.table,
-                inside.table,
-                table,
-                root,
-                0,
-                *limits,
-                0.5,
-                0.9,
-                True,
-                closed_loop,
-                new_stream(5),
-                work,
-                tree,
-            )
-            trees.append(tree)
-        for name, compiled, plain in zip(Tree._fields, *trees, strict=True):
+    @pytest.mark.parametrize("loop", ["open", "closed"])
+    @pytest.mark.parametrize("simulate", sorted(policies.SIMULATION))
+    @pytest.mark.parametrize("select", sorted(policies.SELECTION))
+    def test_trees_are_equal(self, select, simulate, loop):
+        results = [
+            MCTS(simulations=60, select=select, simulate=simulate, loop=loop, discount=0.9, seed=5).search(view)
+            for view in self.views(lane(3, seed=3).unwrapped)
+        ]
+        for name, compiled, plain in zip(Tree._fields, *(result.tree.trees[0] for result in results), strict=True):
             assert np.array_equal(compiled, plain), name
+
+    @pytest.mark.parametrize("backup", sorted(policies.BACKUP))
+    @pytest.mark.parametrize("toy", [Tron, Stakes])
+    def test_several_players_too(self, toy, backup):
+        env = toy()
+        env.reset(seed=2)
+        results = [MCTS(simulations=60, backup=backup, loop="closed").search(view) for view in self.views(env)]
+        for name, compiled, plain in zip(Tree._fields, *(result.tree.trees[0] for result in results), strict=True):
+            assert np.array_equal(compiled, plain), name
+
+    def views(self, env):
+        view = env.view()
+        return view, View(view.game.interpreted(), view.state, view.player)
 
     def test_everything_runs_without_the_compiler(self):
         code = (
@@ -378,7 +393,7 @@ class TestSettings:
             agents.make("mcts", **settings)
 
     def test_a_policy_that_is_not_compiled(self):
-        with pytest.raises(TypeError, match="decorate it with @kernel"):
+        with pytest.raises(TypeError, match="decorate it with @policy"):
             MCTS(select=lambda *arguments: 0)
 
     def test_a_policy_with_another_signature(self):
@@ -387,8 +402,8 @@ class TestSettings:
 
     def test_an_own_policy(self):
         @kernel(SELECT)
-        def last(k, visits, sums, squares, prior, c, stream):
-            return k - 1
+        def last(options, stream):
+            return options.k - 1
 
         assert MCTS(select=last, simulations=30).search(lane()).visits.tolist() == [0] * 9 + [30]
 
@@ -413,10 +428,3 @@ class TestSettings:
     def test_preset_of_another_game(self):
         with pytest.raises(ValueError, match="has no preset 'mcts_paper'"):
             agents.make("mcts_paper").act(env_of(bandit()))
-
-
-class TestRoots:
-    def test_statistics_of_an_empty_tree(self):
-        visits, values = root_statistics(new_tree(2, 3), 1, 5)
-        assert visits.tolist() == [0] * 5
-        assert np.isnan(values).all()

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from agents.mcts import MCTS, SearchResult
+from agents.budget import Budget
+from agents.mcts import MCTS
+from agents.running import SearchResult
 from mcts_envs.core import errors
 from mcts_envs.core.view import View
 
@@ -36,12 +38,12 @@ class OneStep(MCTS):
     name = "one_step"
 
     def __init__(self, *, samples: int = 8, **settings: Any) -> None:
-        for budget in ("simulations", "time_limit", "max_steps"):
+        for budget in ("simulations", "time_limit", "max_steps", "first_move"):
             if budget in settings:
                 raise TypeError(f"one_step has no setting {budget!r}; its budget is samples, a number for each action")
         super().__init__(**{"select": "least_visited", "recommend": "max_value", "horizon": 1, **settings})
         self.samples = errors.integer("samples", samples, 1, 10**6)
 
     def _search(self, view: View) -> SearchResult:
-        self.simulations = self.samples * len(view.legal_actions())
+        self.budget = self.first_move = Budget(simulations=self.samples * len(view.legal_actions()))
         return super()._search(view)

@@ -1,84 +1,90 @@
-"""Rollouts: play a leaf on to the end, or to the horizon, and evaluate what is there."""
+"""Rollouts: play a leaf on to the end, or to a limit, and evaluate what is there."""
 
 from typing import Any
 
-from agents.policies.signatures import SIMULATE
+from agents.policies.signatures import SIMULATE, policy
+from agents.tree import Work
 from mcts_envs.core.contract import active_of, advise_of, evaluate_of, legal_of, step_of
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.rng import below, choose_among
-from mcts_envs.core.typing import Bytes, Floats, Ints
+from mcts_envs.core.typing import Bytes, Floats
 
 
 @kernel()
-def _play_out(
-    functions: Any,
-    state: Bytes,
-    legal: Ints,
-    weights: Floats,
-    actions: Ints,
-    rewards: Floats,
-    values: Floats,
-    horizon: int,
-    discount: float,
-    stream: Bytes,
-    advised: bool,
-) -> int:
-    values[:] = 0.0
-    weight, steps = 1.0, 0
-    while True:
-        bits = active_of(functions)(state)
-        if bits == 0:
-            return steps
-        if steps >= horizon:
-            break
-        for player in range(values.shape[0]):
-            if bits >> player & 1:
-                count = legal_of(functions)(state, player, legal)
-                if advised:
-                    advise_of(functions)(state, player, weights)
-                    actions[player] = choose_among(stream, weights, legal, count)
-                else:
-                    actions[player] = legal[below(stream, count)]
-        step_of(functions)(state, actions, rewards)
-        steps += 1
-        for player in range(values.shape[0]):
-            values[player] += weight * rewards[player]
-        weight *= discount
-    evaluate_of(functions)(state, rewards)
-    for player in range(values.shape[0]):
-        values[player] += weight * rewards[player]
-    return steps
+def begin(work: Work) -> None:
+    """Set the returns to 0."""
+    for player in range(len(work.values)):
+        work.values[player] = 0.0
 
 
-@kernel(SIMULATE)
-def uniform(
-    functions: Any,
-    state: Bytes,
-    legal: Ints,
-    weights: Floats,
-    actions: Ints,
-    rewards: Floats,
-    values: Floats,
-    horizon: int,
-    discount: float,
-    stream: Bytes,
-) -> int:
+@kernel()
+def offer(functions: Any, work: Work, step: int, player: int, bits: int) -> int:
+    """Fill in a player's legal actions in ``work.legal`` and return how many there are; 0 if it is not to choose."""
+    work.actions[player] = 0
+    work.played[step * len(work.values) + player] = -1
+    if not bits >> player & 1:
+        return 0
+    return int(legal_of(functions)(work.state, player, work.legal))
+
+
+@kernel()
+def take(work: Work, step: int, player: int, action: int) -> None:
+    """Let a player choose an action in this step."""
+    work.actions[player] = action
+    work.played[step * len(work.values) + player] = action
+
+
+@kernel()
+def advance(functions: Any, work: Work, weight: float) -> None:
+    """Make the step, and add the rewards times a weight to ``work.values``."""
+    step_of(functions)(work.state, work.actions, work.rewards)
+    for player in range(len(work.values)):
+        work.values[player] += weight * work.rewards[player]
+
+
+@kernel()
+def evaluate_end(functions: Any, work: Work, weight: float) -> None:
+    """Add what an unfinished state is worth, times a weight, to ``work.values``."""
+    if active_of(functions)(work.state):
+        evaluate_of(functions)(work.state, work.rewards)
+        for player in range(len(work.values)):
+            work.values[player] += weight * work.rewards[player]
+
+
+@policy(SIMULATE)
+def uniform(functions: Any, work: Work, shared: Floats, depth: int, limit: int, discount: float, stream: Bytes) -> int:
     """Let everybody choose uniformly among the legal actions."""
-    return _play_out(functions, state, legal, weights, actions, rewards, values, horizon, discount, stream, False)
+    begin(work)
+    weight = 1.0
+    for step in range(depth, depth + limit):
+        bits = active_of(functions)(work.state)
+        if bits == 0:
+            return step - depth
+        for player in range(len(work.values)):
+            count = offer(functions, work, step, player, bits)
+            if count:
+                take(work, step, player, work.legal[below(stream, count)])
+        advance(functions, work, weight)
+        weight *= discount
+    evaluate_end(functions, work, weight)
+    return limit
 
 
-@kernel(SIMULATE)
-def advised(
-    functions: Any,
-    state: Bytes,
-    legal: Ints,
-    weights: Floats,
-    actions: Ints,
-    rewards: Floats,
-    values: Floats,
-    horizon: int,
-    discount: float,
-    stream: Bytes,
-) -> int:
+@policy(SIMULATE)
+def advised(functions: Any, work: Work, shared: Floats, depth: int, limit: int, discount: float, stream: Bytes) -> int:
     """Let everybody choose in proportion to the game's ``advise``."""
-    return _play_out(functions, state, legal, weights, actions, rewards, values, horizon, discount, stream, True)
+    begin(work)
+    weight = 1.0
+    for step in range(depth, depth + limit):
+        bits = active_of(functions)(work.state)
+        if bits == 0:
+            return step - depth
+        for player in range(len(work.values)):
+            count = offer(functions, work, step, player, bits)
+            if count:
+                advise_of(functions)(work.state, player, work.weights)
+                take(work, step, player, choose_among(stream, work.weights, work.legal, count))
+        advance(functions, work, weight)
+        weight *= discount
+    evaluate_end(functions, work, weight)
+    return limit

@@ -1,60 +1,130 @@
-"""UCB1: mean plus ``c sqrt(ln N / n)``.
+"""UCB1: mean plus ``c sqrt(ln N / n)``, for n of the N visits of a node.
 
 P. Auer, N. Cesa-Bianchi, P. Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem" (2002); in trees:
 L. Kocsis, C. Szepesvari, "Bandit Based Monte-Carlo Planning" (2006). Auer's bound for rewards in [0, 1] is
 ``c = sqrt(2)``.
+
+The literature spells the constant in several ways. Those of the papers that this project reproduces stand here, each
+with its own constant on returns as they are.
 """
 
 import math
 
-from agents.policies.signatures import SELECT
+from agents.policies.signatures import SELECT, Options, policy
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.rng import below
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 
 @kernel()
-def _untried(k: int, visits: Ints) -> int:
-    count = 0
+def untried(k: int, visits: Ints, fpu: float, stream: Bytes) -> int:
+    """Return a random action without a visit; -1 if there is none, or if first-play urgency judges them."""
+    if not math.isnan(fpu):
+        return -1
+    count, picked = 0, -1
     for i in range(k):
         if visits[i] == 0:
             count += 1
-    return count
-
-
-@kernel()
-def _best(k: int, visits: Ints, sums: Floats, c: float) -> int:
-    total = 0
-    for i in range(k):
-        total += visits[i]
-    log_total = math.log(total)
-    best, greatest = 0, -math.inf
-    for i in range(k):
-        bound = sums[i] / visits[i] + c * math.sqrt(log_total / visits[i])
-        if bound > greatest:
-            best, greatest = i, bound
-    return best
-
-
-@kernel(SELECT)
-def ucb1(k: int, visits: Ints, sums: Floats, squares: Floats, prior: Floats, c: float, stream: Bytes) -> int:
-    """Try untried actions first, in random order, then the greatest upper bound."""
-    untried = _untried(k, visits)
-    if untried == 0:
-        return _best(k, visits, sums, c)
-    skip = below(stream, untried)
+            picked = i
+    if count <= 1:
+        return picked
+    skip = below(stream, count)
     for i in range(k):
         if visits[i] == 0:
             if skip == 0:
                 return i
             skip -= 1
-    return 0
+    return picked
 
 
-@kernel(SELECT)
-def ucb1_in_order(k: int, visits: Ints, sums: Floats, squares: Floats, prior: Floats, c: float, stream: Bytes) -> int:
-    """Try untried actions first, in the order in which the game lists them, then the greatest upper bound."""
+@kernel()
+def total_visits(k: int, visits: Ints) -> int:
+    """Return the visits of k actions together, at least 1."""
+    total = 0
     for i in range(k):
-        if visits[i] == 0:
-            return i
-    return _best(k, visits, sums, c)
+        total += visits[i]
+    return max(1, total)
+
+
+@kernel()
+def best_bound(k: int, visits: Ints, sums: Floats, fpu: float, factor: float) -> int:
+    """Return the action with the greatest mean + factor / sqrt(visits), the first of equals.
+
+    An action without a visit counts ``fpu``, its first-play urgency (S. Gelly, Y. Wang 2006, "Exploration exploitation
+    in Go: UCT for Monte-Carlo Go").
+    """
+    best, greatest = 0, -math.inf
+    for i in range(k):
+        bound = fpu
+        if visits[i] > 0:
+            bound = sums[i] / visits[i] + factor * math.sqrt(1.0 / visits[i])
+        if bound > greatest:
+            best, greatest = i, bound
+    return best
+
+
+@kernel()
+def _ucb(options: Options, factor: float, stream: Bytes) -> int:
+    """Try untried actions first, in random order, then the greatest mean + factor c sqrt(ln N / n)."""
+    k, visits = options.k, options.visits
+    first = untried(k, visits, options.fpu, stream)
+    if first >= 0:
+        return first
+    spread = math.sqrt(math.log(total_visits(k, visits)))
+    return best_bound(k, visits, options.sums, options.fpu, factor * options.c * spread)
+
+
+@policy(SELECT)
+def ucb1(options: Options, stream: Bytes) -> int:
+    """Try untried actions first, in random order, then take the greatest ``mean + c sqrt(ln N / n)``."""
+    return _ucb(options, 1.0, stream)
+
+
+@policy(SELECT, c=10.0, normalize=False)
+def ucb1_in_order(options: Options, stream: Bytes) -> int:
+    """The lane paper's: ``mean + c sqrt(ln N / n)``, c = 10; untried actions first, in the order of the game's list."""
+    if math.isnan(options.fpu):
+        for i in range(options.k):
+            if options.visits[i] == 0:
+                return i
+    return _ucb(options, 1.0, stream)
+
+
+@policy(SELECT, c=0.707, normalize=False)
+def ucb1_tutorial(options: Options, stream: Bytes) -> int:
+    """The football tutorial's, after Kocsis and Szepesvari: ``mean + 2 c sqrt(2 ln N / n)``, c = 0.707."""
+    return _ucb(options, 2.0 * math.sqrt(2.0), stream)
+
+
+@policy(SELECT, c=1.0, normalize=False)
+def ucb1_lecture(options: Options, stream: Bytes) -> int:
+    """The lecture's, Auer's bound: ``mean + c sqrt(2 ln N / n)``, c = 1."""
+    return _ucb(options, math.sqrt(2.0), stream)
+
+
+@policy(SELECT, c=2.0, normalize=False)
+def ucb1_log10(options: Options, stream: Bytes) -> int:
+    """The wall game report's: ``mean + c sqrt(log10 N / n)``, c = 2."""
+    return _ucb(options, math.sqrt(1.0 / math.log(10.0)), stream)
+
+
+@policy(SELECT, c=math.sqrt(2.0), normalize=False)
+def ucb1_sqrt2(options: Options, stream: Bytes) -> int:
+    """The bomber report's: ``mean + c sqrt(ln N / n)``, c = sqrt(2)."""
+    return _ucb(options, 1.0, stream)
+
+
+@policy(SELECT, c=math.sqrt(2.0), normalize=False)
+def ucb_linear(options: Options, stream: Bytes) -> int:
+    """The bomber report's as it is printed: ``mean + c sqrt(N) / n``, c = sqrt(2)."""
+    k, visits, sums = options.k, options.visits, options.sums
+    first = untried(k, visits, options.fpu, stream)
+    if first >= 0:
+        return first
+    spread = options.c * math.sqrt(total_visits(k, visits))
+    best, greatest = 0, -math.inf
+    for i in range(k):
+        bound = (sums[i] + spread) / visits[i] if visits[i] > 0 else options.fpu
+        if bound > greatest:
+            best, greatest = i, bound
+    return best

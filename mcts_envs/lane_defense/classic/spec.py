@@ -115,7 +115,7 @@ def _presets(cells: int) -> dict[str, dict[str, Any]]:
         "c": 10.0,
         "normalize": False,
         "discount": 0.95,
-        "closed_loop": True,
+        "loop": "closed",
         "model": "paper_tree",
         "recommend": "max_value",
     }

@@ -1,0 +1,368 @@
+"""Copies of environments that can be brought back, fast and again and again, to where they were made.
+
+While an environment is copied, every container in the copy is noted together with what it holds. To bring the copy back
+is to put these contents into the same containers again. So whatever refers to the same thing goes on doing so (views of
+arrays, cycles, bound methods), and it takes a microsecond or two where a deep copy takes a hundred.
+
+What only shows, logs or describes is shared with the original: clocks, fonts, arrays in spaces, specs. Pixel surfaces
+are copied once and not brought back: they are drawn over. Random generators are copied, and left to be seeded anew.
+Classes and modules are not copied, nor is what they keep.
+"""
+
+import collections
+import contextlib
+import copy
+import functools
+import io
+import logging
+import numbers
+import random
+import threading
+import types
+import weakref
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from gymnasium import Space
+from gymnasium.envs.registration import EnvSpec
+
+_ATOMS = frozenset({bool, bytes, float, int, str, type(None), np.float32, np.float64, np.int64, type, object})
+
+_SHARED = (
+    *(bytes, io.IOBase, logging.Logger, np.dtype, np.generic, np.ufunc, numbers.Number, property, range, slice, str, type),
+    *(types.CodeType, types.ModuleType, type(...), type(NotImplemented), type(threading.Lock()), type(threading.RLock())),
+    *(functools._lru_cache_wrapper, Enum, EnvSpec, random.SystemRandom),
+)
+"""What cannot change, or does not belong to the state of a game."""
+
+_SHARED_MODULES = ("pygame.time", "pygame.font", "pygame.mixer", "pyglet", "matplotlib", "tkinter", "cv2", "glfw")
+"""Modules whose objects only show or sound a game."""
+
+_TABLES = "gymnasium.envs.toy_text."
+"""Classes whose attribute ``P`` is documented to be the table of all transitions, which never changes."""
+
+_CONTAINERS = (collections.OrderedDict, collections.defaultdict, dict, list, set, collections.deque, bytearray)
+
+
+def is_shared(value: Any) -> bool:
+    """Say whether a copy holds the very object that the original holds."""
+    kind = type(value)
+    return kind in _ATOMS or isinstance(value, _SHARED) or kind.__module__.startswith(_SHARED_MODULES)
+
+
+@functools.cache
+def slots_of(kind: type) -> tuple[Any, ...]:
+    """Return the descriptors of the slots of a class and its bases."""
+    return tuple(v for base in kind.__mro__ for v in vars(base).values() if isinstance(v, types.MemberDescriptorType))
+
+
+@functools.cache
+def container_of(kind: type) -> Any:
+    """Return the built-in container that a class is or inherits from; ``object`` if there is none."""
+    return next((base for base in _CONTAINERS if issubclass(kind, base)), object)
+
+
+@functools.cache
+def is_plain(kind: type) -> bool:
+    """Say whether all that an instance holds is in its ``__dict__``, its slots and a built-in container.
+
+    It is not where a class has memory that only compiled code can read, or says itself how to be copied.
+    """
+    base = container_of(kind)
+    pointers = len(slots_of(kind)) - len(slots_of(base))
+    pointers += (kind.__dictoffset__ > 0) - (base.__dictoffset__ > 0)
+    pointers += (kind.__weakrefoffset__ > 0) - (base.__weakrefoffset__ > 0)
+    return kind.__basicsize__ <= base.__basicsize__ + 8 * pointers and not hasattr(kind, "__deepcopy__")
+
+
+@functools.cache
+def has_table(kind: type) -> bool:
+    """Say whether instances have a constant table of transitions (see ``_TABLES``)."""
+    return any(base.__module__.startswith(_TABLES) for base in kind.__mro__)
+
+
+class Copy:
+    """A copy of an environment.
+
+    Parameters
+    ----------
+    source : object
+        The environment; it must not change as long as the copy is used.
+
+    Attributes
+    ----------
+    env : object
+        The copy. Its ``render_mode`` is None, so that its steps draw nothing.
+    generators : list
+        The NumPy and Python random generators in it.
+
+    Raises
+    ------
+    TypeError
+        If something in the environment cannot be copied.
+    """
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        self._surfaces: dict[int, Any] = {}
+        self._make()
+
+    def _make(self) -> None:
+        self.generators: list[Any] = []
+        self._memo: dict[int, Any] = dict(self._surfaces)
+        self._spaces: list[Any] = []
+        self._sliced: list[tuple[Any, Any]] = []
+        self._dicts: list[tuple[Any, Any]] = []
+        self._others: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
+        self._opaque = False  # whether it holds something whose inside cannot be seen
+        self.env = self.of(self._source)
+        self._lend_generator()
+        self._memo = {}
+
+    def restore(self) -> None:
+        """Bring the copy back to where it was made; its random generators go on."""
+        if self._opaque:
+            self._make()
+            return
+        for items, kept in self._sliced:
+            items[:] = kept
+        for table, kept in self._dicts:
+            table.clear()
+            table.update(kept)
+        for put, given in self._others:
+            put(*given)
+
+    def of(self, value: Any) -> Any:
+        """Return the copy of something that belongs to the environment."""
+        if is_shared(value):
+            return value
+        if id(value) not in self._memo:
+            self._memo[id(value)] = self._maker(value)(self, value)
+        return self._memo[id(value)]
+
+    def _maker(self, value: Any) -> Callable[["Copy", Any], Any]:
+        kind = type(value)
+        if kind in _MAKERS:
+            return _MAKERS[kind]
+        for base, maker in _MAKERS_OF_SUBCLASSES:
+            if isinstance(value, base):
+                return maker
+        if kind.__module__ == "pygame.surface":
+            return _copy_surface
+        return _copy_object if is_plain(kind) else _copy_opaque
+
+    def _lend_generator(self) -> None:
+        """Let whatever would draw a first seed from the operating system use a generator of the copy."""
+        without = [space for space in self._spaces if space._np_random is None]
+        if getattr(self.env, "_np_random", without) is None:
+            without.append(self.env)
+        lent = next((found for found in self.generators if isinstance(found, np.random.Generator)), None)
+        if without and lent is None:
+            lent = np.random.default_rng(0)
+            self.generators.append(lent)
+        for each in without:
+            each._np_random = lent
+
+
+def _copy_list(into: Copy, value: Any) -> Any:
+    made: list[Any] = []
+    into._memo[id(value)] = made
+    made.extend(map(into.of, value))
+    into._sliced.append((made, made.copy()))
+    return made
+
+
+def _copy_dict(into: Copy, value: Any) -> Any:
+    made: dict[Any, Any] = {}
+    into._memo[id(value)] = made
+    for key, item in value.items():
+        made[into.of(key)] = into.of(item)
+    into._dicts.append((made, made.copy()))
+    return made
+
+
+def _copy_tuple(into: Copy, value: Any) -> Any:
+    parts = [into.of(part) for part in value]
+    if all(part is old for part, old in zip(parts, value, strict=True)):
+        return value
+    if id(value) in into._memo:  # it contains itself, by way of a list or an object
+        return into._memo[id(value)]
+    base: Any = tuple if isinstance(value, tuple) else frozenset
+    return base.__new__(type(value), parts)
+
+
+def _copy_array(into: Copy, value: Any) -> Any:
+    owner = value.base
+    if type(owner) is np.ndarray:
+        offset = value.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        view: Any = np.ndarray(value.shape, value.dtype, into.of(owner), offset, value.strides)
+        view.flags.writeable = value.flags.writeable
+        return view
+    made = value.copy(order="K")
+    into._memo[id(value)] = made
+    if value.dtype.hasobject:
+        made[...] = np.fromiter(map(into.of, value.flat), object, value.size).reshape(value.shape)
+    if value.flags.writeable:
+        into._others.append((np.copyto, (made, made.copy()))) if made.ndim == 0 else into._sliced.append((made, made.copy()))
+    made.flags.writeable = value.flags.writeable
+    return made
+
+
+def _copy_space(into: Copy, value: Any) -> Any:
+    """Copy a space: it never changes, but for the generator that it samples with."""
+    made: Any = object.__new__(type(value))
+    into._memo[id(value)] = made
+    for name, item in vars(value).items():
+        vars(made)[name] = item if isinstance(item, np.ndarray) else into.of(item)
+    into._spaces.append(made)
+    return made
+
+
+def _copy_generator(into: Copy, value: Any) -> Any:
+    made = np.random.Generator(into.of(value.bit_generator))
+    into.generators.append(made)
+    return made
+
+
+def _copy_bits(into: Copy, value: Any) -> Any:
+    made = type(value)(0)
+    made.state = value.state
+    return made
+
+
+def _copy_random_state(into: Copy, value: Any) -> Any:
+    made = np.random.RandomState(0)
+    made.set_state(value.get_state())
+    into.generators.append(made)
+    return made
+
+
+def _copy_random(into: Copy, value: Any) -> Any:
+    made = copy.copy(value)
+    into.generators.append(made)
+    return made
+
+
+def _copy_method(into: Copy, value: Any) -> Any:
+    return types.MethodType(value.__func__, into.of(value.__self__))
+
+
+def _copy_builtin(into: Copy, value: Any) -> Any:
+    owner = value.__self__
+    return value if owner is None or is_shared(owner) else getattr(into.of(owner), value.__name__)
+
+
+def _copy_partial(into: Copy, value: Any) -> Any:
+    return functools.partial(into.of(value.func), *map(into.of, value.args), **into.of(value.keywords))
+
+
+def _copy_function(into: Copy, value: Any) -> Any:
+    if not value.__closure__:
+        return value
+    cells = tuple(map(into.of, value.__closure__))
+    made = types.FunctionType(value.__code__, value.__globals__, value.__name__, value.__defaults__, cells)
+    made.__kwdefaults__ = value.__kwdefaults__
+    vars(made).update(vars(value))
+    return made
+
+
+def _copy_cell(into: Copy, value: Any) -> Any:
+    made = types.CellType()
+    into._memo[id(value)] = made
+    with contextlib.suppress(ValueError):  # an empty cell
+        made.cell_contents = into.of(value.cell_contents)
+        into._others.append((setattr, (made, "cell_contents", made.cell_contents)))
+    return made
+
+
+def _copy_reference(into: Copy, value: Any) -> Any:
+    return value if value() is None else weakref.ref(into.of(value()))
+
+
+def _copy_surface(into: Copy, value: Any) -> Any:
+    into._surfaces[id(value)] = made = value.copy()
+    return made
+
+
+def _copy_object(into: Copy, value: Any) -> Any:
+    kind = type(value)
+    base = container_of(kind)
+    made = base.__new__(kind)
+    into._memo[id(value)] = made
+    if base is not object:
+        _copy_contents(into, base, value, made)
+    for slot in slots_of(kind):
+        if hasattr(value, slot.__name__):
+            slot.__set__(made, into.of(slot.__get__(value)))
+            into._others.append((slot.__set__, (made, slot.__get__(made))))
+    if hasattr(value, "__dict__"):
+        names, constant = vars(made), has_table(kind)
+        for name, item in vars(value).items():
+            names[name] = item if constant and name == "P" else into.of(item)
+        if "render_mode" in names:
+            names["render_mode"] = None
+        into._dicts.append((names, names.copy()))
+    return made
+
+
+def _copy_contents(into: Copy, base: Any, value: Any, made: Any) -> None:
+    """Copy what is in a container of a class that is not simply a list or a dict."""
+    if base is collections.deque:
+        base.__init__(made, maxlen=value.maxlen)
+    if issubclass(base, dict):
+        if base is collections.defaultdict:
+            made.default_factory = into.of(value.default_factory)
+        for key, item in base.items(value):
+            base.__setitem__(made, into.of(key), into.of(item))
+        kept: Any = list(base.items(made))
+        add = base.update
+    else:
+        kept = [into.of(item) for item in base.__iter__(value)]
+        add = base.update if base is set else base.extend
+        add(made, kept)
+    into._others.append((_refill, (base.clear, add, made, kept)))
+
+
+def _refill(clear: Any, add: Any, container: Any, kept: Any) -> None:
+    clear(container)
+    add(container, kept)
+
+
+def _copy_opaque(into: Copy, value: Any) -> Any:
+    """Copy by the object's own means; the whole environment is copied anew for every simulation then."""
+    try:
+        made = copy.deepcopy(value, into._memo)
+    except Exception as error:
+        kind, env = type(value), type(into._source).__name__
+        raise TypeError(
+            f"{env} cannot be copied: it holds a {kind.__module__}.{kind.__qualname__} ({error}); "
+            f"give {env} clone_state() and restore_state(snapshot), or the object a __deepcopy__"
+        ) from error
+    into._opaque |= made is not value
+    return made
+
+
+_MAKERS: dict[Any, Callable[[Copy, Any], Any]] = {
+    dict: _copy_dict,
+    frozenset: _copy_tuple,
+    functools.partial: _copy_partial,
+    list: _copy_list,
+    np.ndarray: _copy_array,
+    np.random.Generator: _copy_generator,
+    np.random.RandomState: _copy_random_state,
+    tuple: _copy_tuple,
+    types.BuiltinMethodType: _copy_builtin,
+    types.CellType: _copy_cell,
+    types.FunctionType: _copy_function,
+    types.MethodType: _copy_method,
+    weakref.ref: _copy_reference,
+}
+
+_MAKERS_OF_SUBCLASSES: tuple[tuple[type, Callable[[Copy, Any], Any]], ...] = (
+    (Space, _copy_space),
+    (tuple, _copy_tuple),
+    (random.Random, _copy_random),
+    (np.random.BitGenerator, _copy_bits),
+)

@@ -1,0 +1,98 @@
+"""Keys of environments: equal where everything but future chance is equal."""
+
+import marshal
+import numbers
+import pickle
+import random
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from gymnasium import Space
+
+from agents.bridge.copying import container_of, has_table, is_plain, is_shared, slots_of
+
+_AS_IT_IS = frozenset({bool, bytes, complex, float, int, str, type(None)})
+_LEFT_OUT = ("_np_random_seed", "render_mode")
+_CHANCE = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+_POSITIVE = 2**63 - 1
+
+
+def digest(value: Any) -> int:
+    """Return a 63-bit hash of what an environment or an observation holds, without its random generators.
+
+    Raises
+    ------
+    TypeError
+        If something in it can be neither looked into nor pickled.
+    """
+    return hash(marshal.dumps(_token(value, {}), 2)) & _POSITIVE
+
+
+def _token(value: Any, met: dict[int, int]) -> Any:
+    """Return plain data that is equal for equal values."""
+    kind = type(value)
+    if kind in _AS_IT_IS:
+        return value
+    reader = _READERS.get(kind)
+    if reader is not None:
+        return reader(value, met)
+    if isinstance(value, np.generic):
+        return value.tobytes()
+    if isinstance(value, Enum):
+        return str(value)
+    if isinstance(value, (Space, *_CHANCE)) or callable(value) or kind.__module__ == "pygame.surface":
+        return None
+    if is_shared(value):
+        return repr(value) if isinstance(value, (numbers.Number, str, bytes)) else None
+    if id(value) in met:
+        return met[id(value)]
+    met[id(value)] = len(met)
+    if is_plain(kind):
+        return _object(value, met)
+    try:
+        return pickle.dumps(value)
+    except Exception as error:
+        raise TypeError(
+            f"no key can be made of a {kind.__module__}.{kind.__qualname__} ({error}); search with loop='open'"
+        ) from error
+
+
+def _items(value: Any, met: dict[int, int]) -> Any:
+    return tuple([_token(item, met) for item in value])
+
+
+def _pairs(value: Any, met: dict[int, int]) -> Any:
+    return tuple([(_token(key, met), _token(item, met)) for key, item in value.items()])
+
+
+def _unordered(value: Any, met: dict[int, int]) -> Any:
+    return tuple(sorted(marshal.dumps(_token(item, met), 2) for item in value))
+
+
+def _array(value: Any, met: dict[int, int]) -> Any:
+    return _items(value.flat, met) if value.dtype.hasobject else value.tobytes()
+
+
+def _object(value: Any, met: dict[int, int]) -> Any:
+    kind = type(value)
+    base = container_of(kind)
+    token: list[Any] = [kind.__qualname__]
+    if base is not object:
+        token.append(_pairs(value, met) if issubclass(base, dict) else _items(value, met))
+    token += [_token(slot.__get__(value), met) for slot in slots_of(kind) if hasattr(value, slot.__name__)]
+    if hasattr(value, "__dict__"):
+        left_out = (*_LEFT_OUT, "P") if has_table(kind) else _LEFT_OUT
+        token += [(name, _token(item, met)) for name, item in vars(value).items() if name not in left_out]
+    return tuple(token)
+
+
+_READERS: dict[type, Callable[[Any, dict[int, int]], Any]] = {
+    dict: _pairs,
+    frozenset: _unordered,
+    list: _items,
+    np.ndarray: _array,
+    set: _unordered,
+    tuple: _items,
+}

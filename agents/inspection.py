@@ -1,0 +1,614 @@
+"""A search tree to look at: walked node by node, as text, as plain data, or drawn by Graphviz.
+
+A tree has two kinds of places, as in a game tree with chance: a :class:`Node` is a situation in which players choose,
+an :class:`Edge` an action of one of them with what came of it. What follows an edge are its *outcomes*: one node in an
+open loop, one for every state that came out in a closed loop. Where several players choose at once, each has edges of
+its own, and outcomes belong to what they did together (:class:`JointAction`).
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, count
+from typing import Any, NamedTuple, TypeVar
+
+from agents.tree import EDGE, EDGES, MAX_EDGES, MAX_NODES, NODE, NODES, PLAYERS, ROOT, WIDTH, Tree, enlarge, new_tree
+from mcts_envs.core import errors
+from mcts_envs.core.contract import Game
+from mcts_envs.core.kernel import row
+
+MAX_DEPTH = 100
+"""Deepest that a tree is written out, in decisions."""
+
+_Data = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """The tree that nodes and edges are views of; compared by identity."""
+
+    tree: Tree
+    game: Game
+
+    @property
+    def players(self) -> int:
+        return int(self.tree.counters[PLAYERS])
+
+    def via(self, node: int) -> tuple[int, ...]:
+        """Return the edges by which a node is reached, without those who did not choose."""
+        first = node * self.players
+        return tuple(int(edge) for edge in self.tree.via[first : first + self.players] if edge)
+
+    def children(self, node: int) -> list[int]:
+        """Return all outcomes of what is done at a node, most visited first, then oldest."""
+        found, child = [], int(row(self.tree.nodes, node, NODE).first)
+        while child:
+            record = row(self.tree.nodes, child, NODE)
+            found.append((-int(record.visits), child))
+            child = int(record.sibling)
+        return [child for _, child in sorted(found)]
+
+    def edges(self, node: int, player: int) -> list[int]:
+        """Return a player's edges at a node, newest first."""
+        found, edge = [], int(self.tree.head[node * self.players + player])
+        while edge:
+            found.append(edge)
+            edge = int(row(self.tree.edges, edge, EDGE).next)
+        return found
+
+
+@dataclass(frozen=True, repr=False)
+class Node:
+    """A situation in which players choose, or where the tree ends; a view, made when it is asked for.
+
+    Simulations that end here visit the node but none of its actions: the first to come, and those for which the game
+    or the tree is over.
+    """
+
+    _source: _Source
+    id: int
+
+    @property
+    def visits(self) -> int:
+        """Simulations that came through."""
+        return int(row(self._source.tree.nodes, self.id, NODE).visits)
+
+    @property
+    def parent(self) -> "Node | None":
+        """The situation before; None at the root."""
+        parent = int(row(self._source.tree.nodes, self.id, NODE).parent)
+        return Node(self._source, parent) if parent else None
+
+    @property
+    def action(self) -> int | tuple[int, ...] | None:
+        """What led here from the parent: an action, a tuple of those who chose at once; None at the root."""
+        actions = [int(row(self._source.tree.edges, edge, EDGE).action) for edge in self._source.via(self.id)]
+        return tuple(actions) if len(actions) > 1 else actions[0] if actions else None
+
+    @property
+    def players(self) -> tuple[int, ...]:
+        """Who chose here, at once or, after different outcomes in an open loop, one or the other; empty at a leaf."""
+        source = self._source
+        return tuple(p for p in range(source.players) if source.tree.head[self.id * source.players + p])
+
+    @property
+    def edges(self) -> "tuple[Edge, ...]":
+        """The actions tried here: by player, then visits (of equals, the greater value, then the lower action)."""
+        source = self._source
+        of_edge: dict[int, list[Node]] = {}
+        for child in source.children(self.id):
+            for edge in source.via(child):
+                of_edge.setdefault(edge, []).append(Node(source, child))
+        edges = (
+            Edge(source, edge, player, tuple(of_edge.get(edge, ())))
+            for player in self.players
+            for edge in source.edges(self.id, player)
+        )
+        return tuple(sorted(edges, key=_rank))
+
+    @property
+    def joint_actions(self) -> "tuple[JointAction, ...]":
+        """What several players did here at once: by those who chose, then visits, then actions."""
+        source, edges = self._source, {edge.id: edge for edge in self.edges}
+        groups: dict[tuple[int, ...], list[Node]] = {}
+        for child in source.children(self.id):
+            via = source.via(child)
+            if len(via) > 1:
+                groups.setdefault(via, []).append(Node(source, child))
+        joint = (JointAction(tuple(edges[e] for e in via), tuple(nodes)) for via, nodes in groups.items())
+        return tuple(sorted(joint, key=lambda each: (each.players, -each.visits, each.action)))
+
+    @property
+    def children(self) -> "tuple[Node, ...]":
+        """All outcomes of all that was done here, most visited first."""
+        return tuple(Node(self._source, child) for child in self._source.children(self.id))
+
+    @property
+    def values(self) -> dict[int, float]:
+        """Mean return from here on of each player who chose here, over the simulations in which it did."""
+        return {players[0]: _mean(edges) for players, edges in _by_players(self.edges).items()}
+
+    def __repr__(self) -> str:
+        who = f", player {', '.join(map(str, self.players))} to choose" if self.players else ""
+        return f"Node({_counted(self.visits, 'visit')}{who}, {_counted(len(self.edges), 'edge')})"
+
+
+@dataclass(frozen=True, repr=False)
+class Edge:
+    """An action of one player at a node; a view.
+
+    Attributes
+    ----------
+    player : int
+    children : tuple of Node
+        Its outcomes, most visited first; where several choose at once, those of all joint actions with it.
+    """
+
+    _source: _Source
+    id: int
+    player: int
+    children: tuple[Node, ...] = field(compare=False)
+
+    @property
+    def players(self) -> tuple[int]:
+        """The player, as in a joint action."""
+        return (self.player,)
+
+    @property
+    def action(self) -> int:
+        """The action."""
+        return int(row(self._source.tree.edges, self.id, EDGE).action)
+
+    @property
+    def name(self) -> str:
+        """What the game calls it."""
+        return " ".join(str(self._source.game.action_name(self.action)).split())
+
+    @property
+    def visits(self) -> int:
+        """How often it was chosen."""
+        return int(row(self._source.tree.edges, self.id, EDGE).visits)
+
+    @property
+    def value(self) -> float:
+        """Mean return of the player from here on, in units of reward; NaN without a visit."""
+        record = row(self._source.tree.edges, self.id, EDGE)
+        return float(record.sums) / int(record.visits) if record.visits else math.nan
+
+    @property
+    def outcomes(self) -> tuple[Node, ...]:
+        """The outcomes of this action alone: no player chose at the same time."""
+        return tuple(child for child in self.children if len(self._source.via(child.id)) == 1)
+
+    def __repr__(self) -> str:
+        visits = _counted(self.visits, "visit")
+        return f"Edge(player {self.player}, action {self.action}: {self.name}, {visits}, {self.value:.4g})"
+
+
+@dataclass(frozen=True)
+class JointAction:
+    """What several players did at once at a node.
+
+    Attributes
+    ----------
+    edges : tuple of Edge
+        One of each player who chose.
+    outcomes : tuple of Node
+        What came of it, most visited first.
+    """
+
+    edges: tuple[Edge, ...]
+    outcomes: tuple[Node, ...]
+
+    @property
+    def players(self) -> tuple[int, ...]:
+        """Who chose."""
+        return tuple(edge.player for edge in self.edges)
+
+    @property
+    def action(self) -> tuple[int, ...]:
+        """The players' actions."""
+        return tuple(edge.action for edge in self.edges)
+
+    @property
+    def name(self) -> str:
+        """What the game calls the actions."""
+        return " + ".join(edge.name for edge in self.edges)
+
+    @property
+    def visits(self) -> int:
+        """How often it was done."""
+        return sum(node.visits for node in self.outcomes)
+
+
+_Action = TypeVar("_Action", Edge, JointAction)
+
+
+class SearchTree:
+    """The tree of a search, to look at; it follows a search that goes on.
+
+    The trees of several threads are added up when they are first looked at.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+        One a thread, all with the same root.
+    game : Game
+
+    Examples
+    --------
+    ``print(result.tree.to_text(depth=2, min_visits=10))``, ``result.tree.root.edges[0].children``.
+    """
+
+    def __init__(self, trees: Sequence[Tree], game: Game) -> None:
+        self.trees, self.game = tuple(trees), game
+        self._seen: tuple[Any, _Source] | None = None
+
+    @property
+    def root(self) -> Node:
+        """The situation that was searched from."""
+        alone = len(self.trees) == 1
+        state = None if alone else [list(map(int, tree.counters)) for tree in self.trees]
+        if self._seen is None or self._seen[0] != state:
+            self._seen = state, _Source(self.trees[0] if alone else _merged(self.trees), self.game)
+        return Node(self._seen[1], ROOT)
+
+    def __len__(self) -> int:
+        """Return how many nodes the tree has."""
+        return int(self.root._source.tree.counters[NODES]) - ROOT
+
+    def __repr__(self) -> str:
+        visits, nodes = _counted(self.root.visits, "visit"), _counted(len(self), "node")
+        return f"SearchTree({self.game.name}: {visits}, {nodes})"
+
+    def to_text(self, depth: int = 2, min_visits: int = 1, width: int | None = None, breadth: int | None = None) -> str:
+        """Return the tree as an indented table, the most visited first.
+
+        Every action has a line: its visits, who chose it, and that player's mean return. The right half of the line
+        describes the situation after it: who chooses next, the mean returns of those players, and how many actions were
+        tried there. Where chance made several outcomes of an action, they have lines of their own.
+
+        Parameters
+        ----------
+        depth : int
+            How many decisions deep, 1 to 100: 1 lists the actions at the root, 2 their outcomes and the actions there.
+        min_visits : int
+            Leave out what has fewer visits.
+        width : int, optional
+            Make lines no longer than so many characters: cut labels, then leave out columns.
+        breadth : int, optional
+            List at most so many actions of a player, and outcomes of an action.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a limit is no integer, or out of bounds.
+        """
+        width = None if width is None else errors.integer("width", width, 20, 10_000)
+        data = self.to_json(depth, min_visits, breadth)
+        return _table(self.game, [_then(_Line("root", data["visits"]), data), *_node_lines(data, depth, "")], width)
+
+    def to_json(self, depth: int = 3, min_visits: int = 1, breadth: int | None = None) -> dict[str, Any]:
+        """Return the tree as nested dictionaries, which ``json.dumps`` takes.
+
+        A node has ``visits`` and ``choices``: one for each player, and one for those who choose at once. A choice has
+        ``players``, ``visits``, ``value`` (the player's mean return; None for several), ``tried`` (how many actions
+        were) and ``actions``. Of these each has ``action``, ``name``, ``visits``, ``value`` and ``outcomes``, which are
+        nodes. ``omitted`` says of a choice how many actions, and of an action how many outcomes, are left out.
+
+        The limits are those of :meth:`to_text`.
+        """
+        if breadth is not None:
+            breadth = errors.integer("breadth", breadth, 1, 2**62)
+        depth = errors.integer("depth", depth, 1, MAX_DEPTH)
+        return _node_data(self.root, depth, errors.integer("min_visits", min_visits, 0, 2**62), breadth)
+
+    def to_dot(self, depth: int = 2, min_visits: int | None = None, breadth: int | None = 5) -> str:
+        """Return the tree as a drawing in the language of Graphviz, for ``dot -Tsvg``.
+
+        Ellipses are situations; arrows are actions, the thicker the more visited. A point is where chance decides. Of
+        players who choose at once, each has boxes of its own, and arrows are what they did together.
+
+        The limits are those of :meth:`to_text`; without ``min_visits``, what has less than a hundredth of the root's
+        visits is left out.
+        """
+        if min_visits is None:
+            min_visits = max(1, self.root.visits // 100)
+        data = self.to_json(depth, min_visits, breadth)
+        lines = ["rankdir=LR;", 'node [fontname="sans-serif"];', 'edge [fontname="sans-serif"];']
+        lines += _dot_node("n0", data, count(1), max(1, data["visits"]))
+        return "\n".join(["digraph search {", *(f"  {line}" for line in lines), "}"])
+
+    def principal_variation(self) -> list[int | tuple[int, ...]]:
+        """Return the most visited line: actions, or tuples of the actions of those who choose at once.
+
+        It follows the most visited action of each player (of equals, the greater value, then the lower action) to the
+        most visited outcome of just these, down to where no action was visited or they were never done together.
+        """
+        line: list[int | tuple[int, ...]] = []
+        node: Node | None = self.root
+        while node is not None:
+            best = {player: edges[0] for (player,), edges in _by_players(node.edges).items() if edges[0].visits}
+            if not best:
+                break
+            chosen = [best[player] for player in _who_chose(node, best)]
+            line.append(tuple(edge.action for edge in chosen) if len(chosen) > 1 else chosen[0].action)
+            via = tuple(edge.id for edge in chosen)
+            node = next((child for child in chosen[0].children if node._source.via(child.id) == via), None)
+        return line
+
+
+def _merged(trees: Sequence[Tree]) -> Tree:
+    """Return a new tree with the statistics of all."""
+    from agents.graft import graft
+
+    first = trees[0]
+    room = sum(max(int(tree.counters[NODES]), int(tree.counters[EDGES])) for tree in trees)
+    merged = new_tree(
+        int(first.counters[PLAYERS]),
+        room,
+        simultaneous=bool(first.counters[MAX_EDGES] > first.counters[MAX_NODES]),
+        width=int(first.counters[WIDTH]),
+        shared=len(first.shared),
+        objects=isinstance(first.nodes, list),
+    )
+    enlarge(merged, room)
+    for tree in trees:
+        graft(tree, ROOT, merged)
+    return merged
+
+
+def _rank(edge: Edge) -> tuple[int, int, float, int]:
+    return edge.player, -edge.visits, -edge.value if edge.visits else math.inf, edge.action
+
+
+def _mean(edges: Sequence[Edge]) -> float:
+    visits = sum(edge.visits for edge in edges)
+    return sum(edge.value * edge.visits for edge in edges if edge.visits) / visits if visits else math.nan
+
+
+def _by_players(given: Sequence[_Action]) -> dict[tuple[int, ...], list[_Action]]:
+    groups: dict[tuple[int, ...], list[_Action]] = {}
+    for each in given:
+        groups.setdefault(each.players, []).append(each)
+    return groups
+
+
+def _who_chose(node: Node, best: dict[int, Edge]) -> tuple[int, ...]:
+    """Return the players who most often chose at once at a node: all of them unless chance decides whose turn it is."""
+    owner = {edge.id: edge.player for edge in node.edges}
+    times: Counter[tuple[int, ...]] = Counter()
+    for child in node.children:
+        times[tuple(owner[edge] for edge in node._source.via(child.id))] += child.visits
+    if times:
+        return max(times, key=lambda players: times[players])
+    return tuple(best) if node._source.game.simultaneous else (max(best, key=lambda player: best[player].visits),)
+
+
+# Plain data, from which the other forms are made.
+
+
+def _node_data(node: Node, depth: int, min_visits: int, breadth: int | None) -> _Data:
+    """Return a node with what was done there for another ``depth`` decisions."""
+    limits = min_visits, breadth
+    edges = node.edges
+    choices = [_choice_data(players, _mean(own), own, depth, *limits) for players, own in _by_players(edges).items()]
+    for players, joint in _by_players(node.joint_actions).items():
+        choices.append(_choice_data(players, math.nan, joint, depth, *limits))
+    return {"visits": node.visits, "choices": choices}
+
+
+def _choice_data(
+    players: tuple[int, ...], value: float, actions: Sequence[Any], depth: int, min_visits: int, breadth: int | None
+) -> _Data:
+    shown = [each for each in actions[:breadth] if each.visits >= min_visits] if depth else []
+    return {
+        "players": list(players),
+        "visits": sum(each.visits for each in actions),
+        "value": _finite(value),
+        "tried": len(actions),
+        "actions": [_action_data(each, depth, min_visits, breadth) for each in shown],
+        "omitted": len(actions) - len(shown),
+    }
+
+
+def _action_data(done: Edge | JointAction, depth: int, min_visits: int, breadth: int | None) -> _Data:
+    outcomes = done.outcomes
+    shown = [node for node in outcomes[:breadth] if node.visits >= min_visits]
+    return {
+        "action": done.action if isinstance(done, Edge) else list(done.action),
+        "name": done.name,
+        "visits": done.visits,
+        "value": _finite(done.value) if isinstance(done, Edge) else None,
+        "outcomes": [_node_data(node, depth - 1, min_visits, breadth) for node in shown],
+        "omitted": len(outcomes) - len(shown),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+# Text.
+
+_BRANCH, _BELOW = ("├─ ", "└─ "), ("│  ", "   ")
+_HEADINGS = ("visits", "player", "value", "→ player", "value", "actions")
+_SHORTEST = 12
+"""Characters that labels keep when lines are cut."""
+
+
+class _Line(NamedTuple):
+    """The label, then what was chosen (left half), then the situation after it (right half)."""
+
+    label: str
+    visits: int
+    player: str = ""
+    value: Sequence[float | None] = ()
+    then_player: str = ""
+    then_value: Sequence[float | None] = ()
+    actions: str = ""
+
+
+def _node_lines(node: _Data, depth: int, indent: str) -> Iterator[_Line]:
+    """Yield lines for what was done at a node."""
+    choices = node["choices"]
+    for place, choice in enumerate(choices):
+        inner, players = indent, _joined(choice["players"])
+        several = len(choice["players"]) > 1
+        if len(choices) > 1:
+            last = place == len(choices) - 1
+            title = f"players {players} together" if several else f"player {players}"
+            yield _Line(indent + _BRANCH[last] + title, choice["visits"])
+            inner += _BELOW[last]
+        for action, last in _marked(choice["actions"], choice["omitted"]):
+            yield from _action_lines(action, "" if several else players, depth, inner, last)
+        yield from _more(choice, choice["actions"], inner)
+
+
+def _action_lines(action: _Data, player: str, depth: int, indent: str, last: bool) -> Iterator[_Line]:
+    outcomes, below = action["outcomes"], indent + _BELOW[last]
+    every = len(outcomes) + action["omitted"]
+    line = _Line(indent + _BRANCH[last] + action["name"], action["visits"], player, [action["value"]] if player else [])
+    if every > 1:
+        yield line._replace(actions=f"{every} outcomes")
+        for number, (outcome, final) in enumerate(_marked(outcomes, action["omitted"]) if depth > 1 else (), 1):
+            yield _then(_Line(f"{below}{_BRANCH[final]}outcome {number}", outcome["visits"]), outcome)
+            yield from _node_lines(outcome, depth - 1, below + _BELOW[final])
+        if depth > 1:
+            yield from _more(action, outcomes, below)
+    elif outcomes:
+        yield _then(line, outcomes[0])
+        if depth > 1:
+            yield from _node_lines(outcomes[0], depth - 1, below)
+    else:
+        yield line
+
+
+def _then(line: _Line, node: _Data) -> _Line:
+    """Fill in the right half of a line."""
+    own = [choice for choice in node["choices"] if len(choice["players"]) == 1]
+    return line._replace(
+        then_player=_joined(choice["players"][0] for choice in own),
+        then_value=[choice["value"] for choice in own],
+        actions=_joined(choice["tried"] for choice in own),
+    )
+
+
+def _marked(shown: list[_Data], left: int) -> Iterator[tuple[_Data, bool]]:
+    """Yield what is shown, and whether nothing comes after it."""
+    for number, each in enumerate(shown, 1):
+        yield each, number == len(shown) and not left
+
+
+def _more(whole: _Data, shown: list[_Data], indent: str) -> Iterator[_Line]:
+    if left := whole["omitted"]:
+        visits = whole["visits"] - sum(each["visits"] for each in shown)
+        yield _Line(f"{indent}{_BRANCH[True]}... {left} more", visits)
+
+
+def _joined(given: Iterable[Any]) -> str:
+    return ", ".join(map(str, given))
+
+
+def _table(game: Game, lines: list[_Line], width: int | None) -> str:
+    """Align the columns; those that name players only where there are several."""
+    known = [abs(value) for line in lines for value in (*line.value, *line.then_value) if value is not None]
+    decimals = _decimals(max(known, default=0.0))
+    cells = [[game.name, *_HEADINGS]]
+    for line in lines:
+        value, then = (_joined(_number(each, decimals) for each in half) for half in (line.value, line.then_value))
+        cells.append([line.label, str(line.visits), line.player, value, line.then_player, then, line.actions])
+    if game.players == 1:
+        cells = [[*row[:2], row[3], *row[5:]] for row in cells]
+        cells[0][3] = "→ value"
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    if width is not None:
+        widths[0] = min(widths[0], max(_SHORTEST, width - sum(2 + each for each in widths[1:])))
+        ends = accumulate(widths, lambda before, own: before + 2 + own)
+        widths = widths[: sum(end <= width for end in ends)]
+    aligned = ([_cut(label, widths[0]).ljust(widths[0]), *map(str.rjust, rest, widths[1:])] for label, *rest in cells)
+    return "\n".join("  ".join(row).rstrip() for row in aligned)
+
+
+def _cut(label: str, width: int) -> str:
+    return label if len(label) <= width else label[: width - 1] + "…"
+
+
+def _decimals(greatest: float) -> int:
+    """Return the decimals that give the greatest number four digits."""
+    return min(max(0, 3 - math.floor(math.log10(greatest))), 9) if greatest else 1
+
+
+def _number(value: float | None, decimals: int) -> str:
+    return "-" if value is None else f"{round(value, decimals) + 0.0:.{decimals}f}"  # + 0.0: there is no -0
+
+
+# Graphviz.
+
+
+def _dot_node(name: str, node: _Data, fresh: Iterator[int], total: int) -> Iterator[str]:
+    """Yield what draws a node and all below it; ``fresh`` numbers make names, ``total`` visits are drawn thickest."""
+    choices = node["choices"]
+    own = [choice for choice in choices if len(choice["players"]) == 1]
+    values = (f"player {choice['players'][0]}{_valued(choice['value'])}" for choice in own)
+    label = _quoted(_counted(node["visits"], "visit"), *values)
+    yield f"{name} [label={label}];"
+    for place, choice in enumerate(choices):
+        who = f"player {choice['players'][0]}: " if place < len(own) and len(choices) > 1 else ""
+        for action in choice["actions"]:
+            if who and len(own) < len(choices) and not action["outcomes"]:
+                yield from _dot_box(name, action, who, fresh)
+            else:
+                yield from _dot_arrow(name, action, who, fresh, total)
+        if choice["actions"]:
+            yield from _dot_more(name, choice["omitted"], fresh)
+
+
+def _dot_label(action: _Data, who: str) -> str:
+    return _quoted(who + action["name"], f"{_counted(action['visits'], 'visit')}{_valued(action['value'])}")
+
+
+def _dot_box(start: str, action: _Data, who: str, fresh: Iterator[int]) -> Iterator[str]:
+    name = f"n{next(fresh)}"
+    yield f"{name} [shape=box, label={_dot_label(action, who)}];"
+    yield f"{start} -> {name} [style=dotted, arrowhead=none];"
+
+
+def _dot_arrow(start: str, action: _Data, who: str, fresh: Iterator[int], total: int) -> Iterator[str]:
+    outcomes, name = action["outcomes"], f"n{next(fresh)}"
+    yield f"{start} -> {name} [label={_dot_label(action, who)}, penwidth={_pen(action, total)}];"
+    if len(outcomes) == 1 and not action["omitted"]:
+        yield from _dot_node(name, outcomes[0], fresh, total)
+        return
+    yield f"{name} [shape=point];"
+    for outcome in outcomes:
+        child = f"n{next(fresh)}"
+        yield f"{name} -> {child} [penwidth={_pen(outcome, total)}];"
+        yield from _dot_node(child, outcome, fresh, total)
+    yield from _dot_more(name, action["omitted"], fresh)
+
+
+def _dot_more(start: str, left: int, fresh: Iterator[int]) -> Iterator[str]:
+    if left:
+        name = f"n{next(fresh)}"
+        yield f"{name} [shape=plaintext, label={_quoted(f'... {left} more')}];"
+        yield f"{start} -> {name} [style=dashed, arrowhead=none];"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _valued(value: float | None) -> str:
+    return "" if value is None else f": {value:.4g}"
+
+
+def _pen(data: _Data, total: int) -> str:
+    return f"{0.5 + 4.5 * data['visits'] / total:.2f}"
+
+
+def _quoted(*lines: str) -> str:
+    """Quote a label: Graphviz reads backslashes and HTML's names of characters in it."""
+    escaped = (line.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') for line in lines)
+    return '"' + "\\n".join(escaped) + '"'

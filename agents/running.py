@@ -1,0 +1,276 @@
+"""A search under way: it can be run on, asked and stopped at any time."""
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from agents.budget import NO_LIMIT, Budget, read_budget
+from agents.inspection import SearchTree
+from agents.policies.signatures import SIGNATURES, needs_of
+from agents.search import OPEN_LOOP, Settings, search
+from agents.tree import NODES, SIMULATIONS, STEPS, Tree, add_root_statistics, enlarge, find_node, new_tree, new_work
+from mcts_envs.core import rng
+from mcts_envs.core.contract import Game
+from mcts_envs.core.kernel import function_table, interpreted
+from mcts_envs.core.typing import Bytes, Floats, Ints
+from mcts_envs.core.view import View
+
+_SLICE_SECONDS = 0.005
+_ANY = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search found.
+
+    Attributes
+    ----------
+    visits : int64 array [A]
+        Visits of the player's actions at the root.
+    values : float64 array [A]
+        Their mean returns, in units of reward; NaN without a visit.
+    action : int
+        The recommended action.
+    tree : SearchTree
+        The tree, to look at: ``print(result.tree.to_text(depth=2))``.
+    simulations, steps : int
+        Simulations, and steps of the model in tree and rollouts, that this search made. The visits count those of an
+        earlier search too, if its tree was used again.
+    seconds : float
+        How long it took.
+    """
+
+    visits: Ints
+    values: Floats
+    action: int
+    tree: SearchTree
+    simulations: int
+    steps: int
+    seconds: float
+
+    @property
+    def principal_variation(self) -> list[int | tuple[int, ...]]:
+        """The line of most visited actions; where several players choose at once, a tuple of their actions."""
+        return self.tree.principal_variation()
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What an agent has settled about its searches in one game.
+
+    Attributes
+    ----------
+    inside, outside : Game
+        The game as the tree sees it, and as rollouts do.
+    policies : dict
+        ``select``, ``simulate`` and ``backup``.
+    recommend : callable
+    settings : Settings
+    max_nodes : int
+    """
+
+    inside: Game
+    outside: Game
+    policies: dict[str, Any]
+    recommend: Callable[..., int]
+    settings: Settings
+    max_nodes: int
+
+    @cached_property
+    def interpreted(self) -> bool:
+        """Whether the game is plain Python, so that the search has to be."""
+        return isinstance(self.inside.table, tuple)
+
+    @cached_property
+    def table(self) -> Any:
+        """The policies as the search takes them."""
+        updates = {f"update_{kind}": needs_of(self.policies[kind]).update for kind in ("select", "simulate")}
+        kernels = {**self.policies, **{name: update or self.policies["backup"] for name, update in updates.items()}}
+        if self.interpreted:
+            kernels = {name: interpreted(function, _COMPILED) for name, function in kernels.items()}
+        return function_table(kernels, SIGNATURES)
+
+    @cached_property
+    def shared(self) -> tuple[int, int]:
+        """How many statistics ``select`` and ``simulate`` keep for a tree."""
+        select, simulate = (needs_of(self.policies[kind]).tree(self.inside) for kind in ("select", "simulate"))
+        return int(select), int(simulate)
+
+    def new_tree(self, nodes: int) -> Tree:
+        """Return an empty tree with room for so many nodes, or the greatest number allowed."""
+        width = sum(needs_of(self.policies[kind]).edge for kind in ("select", "simulate"))
+        room = max(min(nodes, self.max_nodes), self.inside.actions)
+        several = self.inside.simultaneous
+        objects = getattr(self.inside, "plain_lists", False)
+        kept = {"width": width, "shared": sum(self.shared)}
+        return new_tree(self.inside.players, room, simultaneous=several, objects=objects, **kept)
+
+
+class Search:
+    """A search from one state, which is left as it is.
+
+    Made by :meth:`agents.mcts.MCTS.start`. Each of several threads builds a tree of its own.
+
+    Parameters
+    ----------
+    plan : Plan
+    view : View
+        Where to search from, and for whom.
+    streams : list of uint8 arrays
+        One for each thread.
+    nodes : int
+        Nodes that each tree has room for.
+    previous : Search, optional
+        The search of an earlier move: what it found below this state is kept.
+    """
+
+    def __init__(
+        self, plan: Plan, view: View, streams: Sequence[Bytes], nodes: int, previous: "Search | None" = None
+    ) -> None:
+        self._plan, self._streams = plan, streams
+        self._root, self._player = view.state.copy(), view.player
+        self._game = view.game
+        self.legal = legal_actions(plan.inside, view)
+        settings = plan.settings
+        observer = view.player if settings.observer >= 0 else settings.observer
+        self._settings = settings._replace(player=view.player, observer=observer)
+        self._trees = [plan.new_tree(nodes) for _ in streams]
+        if previous is not None and settings.observer != OPEN_LOOP:
+            key = plan.inside.key(view.state, self._settings.observer)
+            self._trees = [_moved_down(plan, tree, key, nodes) for tree in previous._trees]
+        depth = min(settings.tree_depth, settings.horizon)
+        length = min(depth + settings.rollout_depth, settings.horizon)
+        self._works = [new_work(plan.inside, tree, depth, length, plan.shared[0]) for tree in self._trees]
+        self._stopped = False
+        self.seconds = 0.0
+
+    @property
+    def steps(self) -> int:
+        """Steps of the model made so far."""
+        return sum(int(tree.counters[STEPS]) for tree in self._trees)
+
+    def run(
+        self, *, simulations: int | None = None, time_limit: float | None = None, max_steps: int | None = None
+    ) -> "Search":
+        """Search on, until the tightest limit is reached or another thread calls :meth:`stop`; return the search.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there is no limit, or one is not positive.
+        """
+        budget = read_budget(simulations, time_limit, max_steps)
+        if budget is None:
+            raise TypeError("a search needs a limit to run to: simulations, time_limit (seconds) or max_steps")
+        return self.spend(budget)
+
+    def spend(self, budget: Budget, started: float | None = None, arms: Ints = _ANY) -> "Search":
+        """Search on for a budget whose time began at ``started`` (default: now), with first actions if they are given.
+
+        They are simulated in turn and equally often: simulations are rounded up to full passes.
+        """
+        began = time.perf_counter() if started is None else started
+        self._stopped = False
+        parts = len(self._trees)
+        shares = [budget.share(part, parts, max(1, len(arms))) for part in range(parts)]
+        deadline = began + budget.time_limit
+        if parts == 1:
+            self._spend_one(0, shares[0], deadline, arms)
+        else:
+            with ThreadPoolExecutor(parts) as threads:
+                futures = [threads.submit(self._spend_one, i, share, deadline, arms) for i, share in enumerate(shares)]
+                try:
+                    for future in futures:
+                        future.result()
+                finally:
+                    self._stopped = True
+        self.seconds += time.perf_counter() - began
+        return self
+
+    def stop(self) -> None:
+        """End the search that another thread runs, within a few milliseconds."""
+        self._stopped = True
+
+    def statistics(self) -> tuple[Ints, Floats]:
+        """Return visits [A] and mean returns [A] at the root; NaN without a visit."""
+        actions = self._plan.inside.actions
+        visits, sums = np.zeros(actions, np.int64), np.zeros(actions)
+        for tree in self._trees:
+            add_root_statistics(tree, self._player, visits, sums)
+        with np.errstate(invalid="ignore"):
+            return visits, sums / visits
+
+    def result(self) -> SearchResult:
+        """Return what has been found so far.
+
+        Raises
+        ------
+        ValueError
+            If nothing was searched yet, or ``recommend`` returned an illegal action.
+        """
+        recommend = self._plan.recommend
+        visits, values = self.statistics()
+        if not visits.any():
+            raise ValueError("nothing was searched yet; call run(simulations=...) first")
+        action = int(recommend(visits, values, self.legal, self._streams[0]))
+        if action not in self.legal:
+            raise ValueError(f"recommend {recommend!r} returned {action}, which is not legal; legal now: {self.legal}")
+        simulations, steps = (sum(int(tree.counters[i]) for tree in self._trees) for i in (SIMULATIONS, STEPS))
+        shown = SearchTree(self._trees, self._game)
+        return SearchResult(visits, values, action, shown, simulations, steps, self.seconds)
+
+    def _spend_one(self, i: int, budget: Budget, deadline: float, arms: Ints) -> None:
+        """Add simulations to one tree, in slices of a few milliseconds between which Python can interrupt."""
+        plan, tree, work, stream = self._plan, self._trees[i], self._works[i], self._streams[i]
+        run = _plain_search() if plan.interpreted else search
+        tables = plan.inside.table, plan.outside.table, plan.table
+        once = max(1, len(arms))
+        left, count = budget.simulations, -(-8 // once) * once
+        max_steps = min(int(tree.counters[STEPS]) + budget.max_steps, NO_LIMIT)
+        while left > 0 and tree.counters[STEPS] < max_steps and not self._stopped:
+            before = time.perf_counter()
+            if before >= deadline:
+                break
+            count = min(count, left)
+            enlarge(tree, count)
+            run(*tables, self._settings, self._root, arms, count, max_steps, stream, work, tree)
+            left -= count
+            now = time.perf_counter()
+            rate = count / max(now - before, 1e-9)
+            count = max(1, int(rate * min(_SLICE_SECONDS, max(deadline - now, 0.0))) // once) * once
+
+
+_COMPILED = (rng.below, rng.coin, rng.combine, rng.draw, rng.uniform)
+"""Kernels that stay compiled in an interpreted search: they know nothing of games and trees."""
+
+
+@cache
+def _plain_search() -> Callable[..., None]:
+    return interpreted(search, _COMPILED)
+
+
+def _moved_down(plan: Plan, tree: Tree, key: int, nodes: int) -> Tree:
+    """Return a tree with what another found from the most visited node of this key on; empty if there is none."""
+    start = find_node(tree, key)
+    below = int(tree.counters[NODES]) - start if start else 0
+    moved = plan.new_tree(min(nodes + below, plan.max_nodes))
+    if start:
+        from agents.graft import graft
+
+        graft(tree, start, moved)
+        moved.counters[SIMULATIONS] = moved.counters[STEPS] = 0
+    return moved
+
+
+def legal_actions(model: Game, view: View) -> Ints:
+    """Return the legal actions [k] that a model considers too; all legal ones if it considers none of them."""
+    legal = view.legal_actions()
+    actions = np.empty(model.actions, np.int64)
+    considered = actions[: model.legal(view.state, view.player, actions)]
+    both = considered[np.isin(considered, legal)]
+    return both if len(both) else legal
