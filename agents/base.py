@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mcts_envs.core import errors
+from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import reference, resolve
 from mcts_envs.core.rng import MAX_SEED, new_stream, reseed
 from mcts_envs.core.view import View
@@ -60,7 +61,7 @@ class Agent(ABC):
         """
         view = view_of(env)
         check_turn(view)
-        return self.choose(view)
+        return outward(view, self.choose(view))
 
     def reseed(self, seed: int) -> None:
         """Start the random stream anew, as at construction; it is unrelated to that of a game with the same seed."""
@@ -75,9 +76,10 @@ class Agent(ABC):
             If the environment cannot be looked into, as when its games live in other processes.
         """
         bound = _live_views(env)
-        shape = bound[0]().game.observation_shape
-        shown = _shown_shape(env, shape)
-        self._compares = shown == shape and not _changes_observations(env)
+        game = bound[0]().game
+        shown = _shown_shape(env, game.observation_shape)
+        says = not hasattr(game, "outward")  # environments that are not ours do not say again what they have shown
+        self._compares = says and shown == game.observation_shape and not _changes_observations(env)
         self._bound, self._shape = bound, shown
         return self
 
@@ -127,23 +129,33 @@ class Agent(ABC):
             raise ValueError(
                 "the observation is not that of the bound environment; bind the environment that is played"
             )
-        actions = np.array([self.choose(view) for view in views], np.int64)
+        actions = np.array([outward(view, self.choose(view)) for view in views], np.int64)
         return (actions[0] if single else actions), state
 
 
 def view_of(env: Any) -> View:
     """Return the live view of an environment's player to move.
 
+    Environments without a ``view()`` of their own are looked at through :mod:`agents.bridge`.
+
     Raises
     ------
     TypeError
-        If this is no environment with ``view()``.
+        If this is no environment, or one whose actions are not discrete.
     """
     inner = getattr(env, "unwrapped", env)
-    if not hasattr(inner, "view"):
-        raise TypeError(f"{type(inner).__name__} has no view(); agents play environments made by mcts_envs")
-    view: View = inner.view()
-    return view
+    if _has_view(inner):
+        view: View = inner.view()
+        return view
+    from agents import bridge
+
+    return bridge.view(env)
+
+
+def outward(view: View, action: int) -> int:
+    """Return an action as the environment's action space has it: one that is not ours may not count from 0."""
+    from_0: Callable[[int, int], int] | None = getattr(view.game, "outward", None)
+    return action if from_0 is None else from_0(view.player, action)
 
 
 def check_turn(view: View) -> None:
@@ -152,9 +164,14 @@ def check_turn(view: View) -> None:
         raise ValueError(f"player {view.player} is not to choose now; the game is over or it is another's turn")
 
 
+def _has_view(inner: Any) -> bool:
+    """Say whether an environment gives views of itself: of its ``game``, or of several."""
+    return hasattr(inner, "view") and isinstance(getattr(inner, "game", None), Game)
+
+
 def _live_views(env: Any) -> list[Callable[[], View]]:
     inner = getattr(env, "unwrapped", env)
-    if hasattr(inner, "view") and hasattr(inner, "num_envs"):
+    if _has_view(inner) and hasattr(inner, "num_envs"):
         return [lambda i=i: inner.view(i) for i in range(inner.num_envs)]  # type: ignore[misc]
     if hasattr(inner, "envs"):
         parts: Sequence[Any] = inner.envs

@@ -20,7 +20,8 @@ from agents.tree import (
     new_edge,
     outcome_of,
 )
-from mcts_envs.core.kernel import kernel, row
+from mcts_envs.core.kernel import interpreted, kernel, row
+from mcts_envs.core.rng import combine
 
 _I4 = types.int32[::1]
 
@@ -53,8 +54,10 @@ def graft(source: Tree, start: int, target: Tree) -> None:
     What finds no room in the target is left out.
     """
     sizes = source.counters[NODES], source.counters[EDGES], source.counters[PLAYERS]
-    maps = [np.zeros(size, np.int32) for size in sizes]
-    (_graft.py_func if isinstance(source.nodes, list) else _graft)(source, start, target, *maps)
+    if isinstance(source.nodes, list):
+        interpreted(_graft, (combine,))(source, start, target, *([0] * size for size in sizes))
+    else:
+        _graft(source, start, target, *(np.zeros(size, np.int32) for size in sizes))
 
 
 @kernel(types.void(TREE, types.int64, TREE, _I4, _I4, _I4))
@@ -62,7 +65,7 @@ def _graft(source: Tree, start: int, target: Tree, node_map: Int32s, edge_map: I
     """Graft with work arrays for the ids in the target of all nodes and edges, and for one edge of each player."""
     players = target.counters[PLAYERS]
     node_map[start] = ROOT
-    first = 0
+    first = int(start - start)  # a constant would be compiled for apart
     for node in range(start, source.counters[NODES]):
         given = row(source.nodes, node, NODE)
         if node > start and node_map[given.parent]:
@@ -77,7 +80,7 @@ def _graft(source: Tree, start: int, target: Tree, node_map: Int32s, edge_map: I
         if node_map[node]:
             row(target.nodes, node_map[node], NODE).visits += given.visits
             _graft_edges(source, node, target, node_map[node], players, edge_map)
-    for i in range(target.shared.shape[0]):
+    for i in range(len(target.shared)):
         target.shared[i] += source.shared[i]
     for player in range(players):
         target.bounds[2 * player] = min(target.bounds[2 * player], source.bounds[2 * player])

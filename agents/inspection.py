@@ -8,11 +8,11 @@ its own, and outcomes belong to what they did together (:class:`JointAction`).
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, count
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
+from agents.drawing import as_dot, as_text, counted
 from agents.tree import EDGE, EDGES, MAX_EDGES, MAX_NODES, NODE, NODES, PLAYERS, ROOT, WIDTH, Tree, enlarge, new_tree
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
@@ -131,7 +131,7 @@ class Node:
 
     def __repr__(self) -> str:
         who = f", player {', '.join(map(str, self.players))} to choose" if self.players else ""
-        return f"Node({_counted(self.visits, 'visit')}{who}, {_counted(len(self.edges), 'edge')})"
+        return f"Node({counted(self.visits, 'visit')}{who}, {counted(len(self.edges), 'edge')})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -182,7 +182,7 @@ class Edge:
         return tuple(child for child in self.children if len(self._source.via(child.id)) == 1)
 
     def __repr__(self) -> str:
-        visits = _counted(self.visits, "visit")
+        visits = counted(self.visits, "visit")
         return f"Edge(player {self.player}, action {self.action}: {self.name}, {visits}, {self.value:.4g})"
 
 
@@ -259,7 +259,7 @@ class SearchTree:
         return int(self.root._source.tree.counters[NODES]) - ROOT
 
     def __repr__(self) -> str:
-        visits, nodes = _counted(self.root.visits, "visit"), _counted(len(self), "node")
+        visits, nodes = counted(self.root.visits, "visit"), counted(len(self), "node")
         return f"SearchTree({self.game.name}: {visits}, {nodes})"
 
     def to_text(self, depth: int = 2, min_visits: int = 1, width: int | None = None, breadth: int | None = None) -> str:
@@ -287,7 +287,7 @@ class SearchTree:
         """
         width = None if width is None else errors.integer("width", width, 20, 10_000)
         data = self.to_json(depth, min_visits, breadth)
-        return _table(self.game, [_then(_Line("root", data["visits"]), data), *_node_lines(data, depth, "")], width)
+        return as_text(self.game, data, depth, width)
 
     def to_json(self, depth: int = 3, min_visits: int = 1, breadth: int | None = None) -> dict[str, Any]:
         """Return the tree as nested dictionaries, which ``json.dumps`` takes.
@@ -316,9 +316,7 @@ class SearchTree:
         if min_visits is None:
             min_visits = max(1, self.root.visits // 100)
         data = self.to_json(depth, min_visits, breadth)
-        lines = ["rankdir=LR;", 'node [fontname="sans-serif"];', 'edge [fontname="sans-serif"];']
-        lines += _dot_node("n0", data, count(1), max(1, data["visits"]))
-        return "\n".join(["digraph search {", *(f"  {line}" for line in lines), "}"])
+        return as_dot(data)
 
     def principal_variation(self) -> list[int | tuple[int, ...]]:
         """Return the most visited line: actions, or tuples of the actions of those who choose at once.
@@ -428,187 +426,3 @@ def _action_data(done: Edge | JointAction, depth: int, min_visits: int, breadth:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-# Text.
-
-_BRANCH, _BELOW = ("├─ ", "└─ "), ("│  ", "   ")
-_HEADINGS = ("visits", "player", "value", "→ player", "value", "actions")
-_SHORTEST = 12
-"""Characters that labels keep when lines are cut."""
-
-
-class _Line(NamedTuple):
-    """The label, then what was chosen (left half), then the situation after it (right half)."""
-
-    label: str
-    visits: int
-    player: str = ""
-    value: Sequence[float | None] = ()
-    then_player: str = ""
-    then_value: Sequence[float | None] = ()
-    actions: str = ""
-
-
-def _node_lines(node: _Data, depth: int, indent: str) -> Iterator[_Line]:
-    """Yield lines for what was done at a node."""
-    choices = node["choices"]
-    for place, choice in enumerate(choices):
-        inner, players = indent, _joined(choice["players"])
-        several = len(choice["players"]) > 1
-        if len(choices) > 1:
-            last = place == len(choices) - 1
-            title = f"players {players} together" if several else f"player {players}"
-            yield _Line(indent + _BRANCH[last] + title, choice["visits"])
-            inner += _BELOW[last]
-        for action, last in _marked(choice["actions"], choice["omitted"]):
-            yield from _action_lines(action, "" if several else players, depth, inner, last)
-        yield from _more(choice, choice["actions"], inner)
-
-
-def _action_lines(action: _Data, player: str, depth: int, indent: str, last: bool) -> Iterator[_Line]:
-    outcomes, below = action["outcomes"], indent + _BELOW[last]
-    every = len(outcomes) + action["omitted"]
-    line = _Line(indent + _BRANCH[last] + action["name"], action["visits"], player, [action["value"]] if player else [])
-    if every > 1:
-        yield line._replace(actions=f"{every} outcomes")
-        for number, (outcome, final) in enumerate(_marked(outcomes, action["omitted"]) if depth > 1 else (), 1):
-            yield _then(_Line(f"{below}{_BRANCH[final]}outcome {number}", outcome["visits"]), outcome)
-            yield from _node_lines(outcome, depth - 1, below + _BELOW[final])
-        if depth > 1:
-            yield from _more(action, outcomes, below)
-    elif outcomes:
-        yield _then(line, outcomes[0])
-        if depth > 1:
-            yield from _node_lines(outcomes[0], depth - 1, below)
-    else:
-        yield line
-
-
-def _then(line: _Line, node: _Data) -> _Line:
-    """Fill in the right half of a line."""
-    own = [choice for choice in node["choices"] if len(choice["players"]) == 1]
-    return line._replace(
-        then_player=_joined(choice["players"][0] for choice in own),
-        then_value=[choice["value"] for choice in own],
-        actions=_joined(choice["tried"] for choice in own),
-    )
-
-
-def _marked(shown: list[_Data], left: int) -> Iterator[tuple[_Data, bool]]:
-    """Yield what is shown, and whether nothing comes after it."""
-    for number, each in enumerate(shown, 1):
-        yield each, number == len(shown) and not left
-
-
-def _more(whole: _Data, shown: list[_Data], indent: str) -> Iterator[_Line]:
-    if left := whole["omitted"]:
-        visits = whole["visits"] - sum(each["visits"] for each in shown)
-        yield _Line(f"{indent}{_BRANCH[True]}... {left} more", visits)
-
-
-def _joined(given: Iterable[Any]) -> str:
-    return ", ".join(map(str, given))
-
-
-def _table(game: Game, lines: list[_Line], width: int | None) -> str:
-    """Align the columns; those that name players only where there are several."""
-    known = [abs(value) for line in lines for value in (*line.value, *line.then_value) if value is not None]
-    decimals = _decimals(max(known, default=0.0))
-    cells = [[game.name, *_HEADINGS]]
-    for line in lines:
-        value, then = (_joined(_number(each, decimals) for each in half) for half in (line.value, line.then_value))
-        cells.append([line.label, str(line.visits), line.player, value, line.then_player, then, line.actions])
-    if game.players == 1:
-        cells = [[*row[:2], row[3], *row[5:]] for row in cells]
-        cells[0][3] = "→ value"
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    if width is not None:
-        widths[0] = min(widths[0], max(_SHORTEST, width - sum(2 + each for each in widths[1:])))
-        ends = accumulate(widths, lambda before, own: before + 2 + own)
-        widths = widths[: sum(end <= width for end in ends)]
-    aligned = ([_cut(label, widths[0]).ljust(widths[0]), *map(str.rjust, rest, widths[1:])] for label, *rest in cells)
-    return "\n".join("  ".join(row).rstrip() for row in aligned)
-
-
-def _cut(label: str, width: int) -> str:
-    return label if len(label) <= width else label[: width - 1] + "…"
-
-
-def _decimals(greatest: float) -> int:
-    """Return the decimals that give the greatest number four digits."""
-    return min(max(0, 3 - math.floor(math.log10(greatest))), 9) if greatest else 1
-
-
-def _number(value: float | None, decimals: int) -> str:
-    return "-" if value is None else f"{round(value, decimals) + 0.0:.{decimals}f}"  # + 0.0: there is no -0
-
-
-# Graphviz.
-
-
-def _dot_node(name: str, node: _Data, fresh: Iterator[int], total: int) -> Iterator[str]:
-    """Yield what draws a node and all below it; ``fresh`` numbers make names, ``total`` visits are drawn thickest."""
-    choices = node["choices"]
-    own = [choice for choice in choices if len(choice["players"]) == 1]
-    values = (f"player {choice['players'][0]}{_valued(choice['value'])}" for choice in own)
-    label = _quoted(_counted(node["visits"], "visit"), *values)
-    yield f"{name} [label={label}];"
-    for place, choice in enumerate(choices):
-        who = f"player {choice['players'][0]}: " if place < len(own) and len(choices) > 1 else ""
-        for action in choice["actions"]:
-            if who and len(own) < len(choices) and not action["outcomes"]:
-                yield from _dot_box(name, action, who, fresh)
-            else:
-                yield from _dot_arrow(name, action, who, fresh, total)
-        if choice["actions"]:
-            yield from _dot_more(name, choice["omitted"], fresh)
-
-
-def _dot_label(action: _Data, who: str) -> str:
-    return _quoted(who + action["name"], f"{_counted(action['visits'], 'visit')}{_valued(action['value'])}")
-
-
-def _dot_box(start: str, action: _Data, who: str, fresh: Iterator[int]) -> Iterator[str]:
-    name = f"n{next(fresh)}"
-    yield f"{name} [shape=box, label={_dot_label(action, who)}];"
-    yield f"{start} -> {name} [style=dotted, arrowhead=none];"
-
-
-def _dot_arrow(start: str, action: _Data, who: str, fresh: Iterator[int], total: int) -> Iterator[str]:
-    outcomes, name = action["outcomes"], f"n{next(fresh)}"
-    yield f"{start} -> {name} [label={_dot_label(action, who)}, penwidth={_pen(action, total)}];"
-    if len(outcomes) == 1 and not action["omitted"]:
-        yield from _dot_node(name, outcomes[0], fresh, total)
-        return
-    yield f"{name} [shape=point];"
-    for outcome in outcomes:
-        child = f"n{next(fresh)}"
-        yield f"{name} -> {child} [penwidth={_pen(outcome, total)}];"
-        yield from _dot_node(child, outcome, fresh, total)
-    yield from _dot_more(name, action["omitted"], fresh)
-
-
-def _dot_more(start: str, left: int, fresh: Iterator[int]) -> Iterator[str]:
-    if left:
-        name = f"n{next(fresh)}"
-        yield f"{name} [shape=plaintext, label={_quoted(f'... {left} more')}];"
-        yield f"{start} -> {name} [style=dashed, arrowhead=none];"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _valued(value: float | None) -> str:
-    return "" if value is None else f": {value:.4g}"
-
-
-def _pen(data: _Data, total: int) -> str:
-    return f"{0.5 + 4.5 * data['visits'] / total:.2f}"
-
-
-def _quoted(*lines: str) -> str:
-    """Quote a label: Graphviz reads backslashes and HTML's names of characters in it."""
-    escaped = (line.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') for line in lines)
-    return '"' + "\\n".join(escaped) + '"'

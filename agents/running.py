@@ -262,6 +262,7 @@ def _moved_down(plan: Plan, tree: Tree, key: int, nodes: int) -> Tree:
     if start:
         from agents.graft import graft
 
+        enlarge(moved, below)
         graft(tree, start, moved)
         moved.counters[SIMULATIONS] = moved.counters[STEPS] = 0
     return moved

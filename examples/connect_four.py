@@ -2,15 +2,12 @@
 
 import gymnasium
 import numpy as np
-import pettingzoo
 
 import agents
+import mcts_envs
 from mcts_envs.core.contract import ACTIVE, LEGAL, RESET, STATUS, STEP, Game, blank, state_dtype
-from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import count_bits, kernel, record
-from mcts_envs.core.multi import GameAECEnv, parallel
 from mcts_envs.core.rng import seed_stream
-from mcts_envs.core.vector import GameVectorEnv
 
 # Bit 7 * column + row is a cell, row 0 the lowest; row 6 lies above the board and keeps lines from running on into the
 # next column. ``mine`` are the stones of the player to move; ``landing`` is where a stone would come to lie in each
@@ -86,9 +83,7 @@ def text(state):
 
 
 GAME = Game("connect_four", 2, 7, blank(STATE), reset, active, legal, step, status, text=text)
-gymnasium.register("ConnectFour-v0", GameEnv, vector_entry_point=GameVectorEnv, kwargs={"game": GAME})
-pettingzoo.register("aec", "ConnectFour-v0", GameAECEnv, kwargs={"env_class": GameEnv, "game": GAME})
-pettingzoo.register("parallel", "ConnectFour-v0", parallel, kwargs={"env_class": GameEnv, "game": GAME})
+mcts_envs.register("ConnectFour-v0", GAME)
 
 if __name__ == "__main__":
     env, agent = gymnasium.make("ConnectFour-v0", render_mode="ansi"), agents.make("mcts", simulations=2000)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from mcts_envs.registry import ENTRIES, register_all
+from mcts_envs.registry import ENTRIES, register, register_all
 from mcts_envs.version import __version__
 
 if TYPE_CHECKING:
@@ -18,13 +18,14 @@ __all__ = [
     "make_parallel",
     "make_sb3_vec_env",
     "make_vec",
+    "register",
 ]
 
 register_all()
 
 
 def environment_ids() -> list[str]:
-    """Return the ids of all environments of this package."""
+    """Return the ids of all environments, registered games of one's own included."""
     return list(ENTRIES)
 
 
@@ -109,7 +110,7 @@ def _entry(id: str) -> Any:
 
     if not isinstance(id, str):
         raise TypeError(f"id {id!r} is {type(id).__name__}, not a name such as {next(iter(ENTRIES))!r}")
-    full = id if "/" in id else f"mcts_envs/{id}"
+    full = id if "/" in id or id in ENTRIES else f"mcts_envs/{id}"
     full = full.removeprefix("mcts_envs:")
     if full not in ENTRIES:
         raise ValueError(unknown("environment", id, ENTRIES))

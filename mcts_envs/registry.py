@@ -5,9 +5,12 @@ Registering imports no game; a game and its compiled code are loaded by the firs
 
 import importlib
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
+
+if TYPE_CHECKING:
+    from mcts_envs.core.contract import Game
 
 
 @dataclass(frozen=True)
@@ -33,12 +36,18 @@ class Entry:
     players: int = 1
     presets: tuple[str, ...] = ()
 
+    @property
+    def vector(self) -> str:
+        """``"module:Class"`` of the batched environment."""
+        return "mcts_envs.core.vector:GameVectorEnv" if self.env == _ANY_GAME else f"{self.env}Vector"
+
     def env_class(self) -> Any:
         """Load the environment class."""
         module, name = self.env.split(":")
         return getattr(importlib.import_module(module), name)
 
 
+_ANY_GAME = "mcts_envs.core.env:GameEnv"
 _CLASSIC = "mcts_envs.lane_defense.classic.spec:LaneDefense"
 _ROSTER = "mcts_envs.lane_defense.roster.spec:RosterDefense"
 _PAPER = ("mcts_paper", "mcts_text")
@@ -57,11 +66,45 @@ def register_all() -> None:
     """Register every entry with Gymnasium, and with PettingZoo those for several players."""
     for entry in ENTRIES.values():
         if entry.id not in gymnasium.registry:
-            gymnasium.register(
-                entry.id, entry_point=entry.env, vector_entry_point=f"{entry.env}Vector", kwargs=entry.settings
-            )
-        if entry.players > 1:
-            _register_with_pettingzoo(entry)
+            _register(entry)
+
+
+def register(id: str, game: "Game") -> None:
+    """Register a game of one's own: ``gymnasium.make(id)``, ``pettingzoo.make``, and all that takes an id here.
+
+    Parameters
+    ----------
+    id : str
+        As in Gymnasium: ``"ConnectFour-v0"`` or ``"namespace/ConnectFour-v0"``. One that is registered already is
+        replaced.
+    game : Game
+        See :mod:`mcts_envs.core.contract`. Its presets become names of agents.
+
+    Raises
+    ------
+    TypeError
+        If this is no game.
+    ValueError
+        If the id is one of this package's own, or no id.
+    """
+    from mcts_envs.core.contract import Game
+
+    if not isinstance(game, Game):
+        raise TypeError(f"game {game!r} is {type(game).__name__}; give a mcts_envs.core.contract.Game")
+    namespace, _, version = gymnasium.envs.registration.parse_env_id(id)
+    if namespace == "mcts_envs":
+        raise ValueError(f"id {id!r} is in the namespace of this package; choose another, such as 'my/{id[10:]}'")
+    if version is None:
+        raise ValueError(f"id {id!r} has no version; end it with -v0")
+    gymnasium.registry.pop(id, None)
+    ENTRIES[id] = Entry(id, _ANY_GAME, {"game": game}, game.players, tuple(game.presets))
+    _register(ENTRIES[id])
+
+
+def _register(entry: Entry) -> None:
+    gymnasium.register(entry.id, entry_point=entry.env, vector_entry_point=entry.vector, kwargs=entry.settings)
+    if entry.players > 1:
+        _register_with_pettingzoo(entry)
 
 
 def _register_with_pettingzoo(entry: Entry) -> None:

@@ -102,8 +102,9 @@ def _check_single(env_class: type[GameEnv], settings: dict[str, Any], players: i
 
 
 # PettingZoo's test knows by name which of its own environments may show a dictionary with a mask, and warns about all
-# others that do.
-_ABOUT_DICTIONARIES = (
+# others that do; and about an empty board.
+_HARMLESS = (
+    "Observation numpy array is all zeros",
     "Observation is not a NumPy array",
     "Observation space for each agent probably should be",
     r"Action mask numpy array is all zeros \(no legal actions\)",
@@ -111,7 +112,7 @@ _ABOUT_DICTIONARIES = (
 
 
 def _check_multi(env_class: type[GameEnv], settings: dict[str, Any]) -> None:
-    for message in _ABOUT_DICTIONARIES:
+    for message in _HARMLESS:
         warnings.filterwarnings("ignore", message=message)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the import itself deprecates an environment of PettingZoo's

@@ -270,6 +270,9 @@ class Game:
         if not self.observation_shape:
             object.__setattr__(self, "observation_shape", (template.size - CHANCE_BYTES,))
 
+    def __repr__(self) -> str:
+        return f"<Game {self.fingerprint}, players {self.players}, actions {self.actions}>"
+
     def __getstate__(self) -> dict[str, Any]:
         state = {f.name: reference(getattr(self, f.name)) for f in fields(self)}
         state["variants"] = {

@@ -59,7 +59,9 @@ def kernel(signature: Any = None) -> Callable[[Function], Function]:
             _announce(directory, function.__module__)
             previous = numba.config.CACHE_DIR
             try:
-                numba.config.CACHE_DIR = str(directory or previous)
+                # Loading cached code imports the module that it names: what a script compiled as __main__ lies apart.
+                apart = "main" if function.__module__ == "__main__" else ""
+                numba.config.CACHE_DIR = str(directory / apart) if directory else previous
                 flags = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": signature is None}
                 compiled = numba.njit(cache=directory is not None, **flags)(function)
             finally:
