@@ -65,7 +65,6 @@ def _graft(source: Tree, start: int, target: Tree, node_map: Int32s, edge_map: I
     """Graft with work arrays for the ids in the target of all nodes and edges, and for one edge of each player."""
     players = target.counters[PLAYERS]
     node_map[start] = ROOT
-    first = int(start - start)  # a constant would be compiled for apart
     for node in range(start, source.counters[NODES]):
         given = row(source.nodes, node, NODE)
         if node > start and node_map[given.parent]:
@@ -76,7 +75,7 @@ def _graft(source: Tree, start: int, target: Tree, node_map: Int32s, edge_map: I
                 if edge and not via[player]:
                     known = False
             if known:
-                node_map[node] = outcome_of(target, int(node_map[given.parent]), via, first, players, given.key)
+                node_map[node] = outcome_of(target, int(node_map[given.parent]), via, 0, players, given.key)
         if node_map[node]:
             row(target.nodes, node_map[node], NODE).visits += given.visits
             _graft_edges(source, node, target, node_map[node], players, edge_map)

@@ -277,7 +277,7 @@ def _policy(kind: str, given: Any, known: Mapping[str, Any]) -> Any:
     if isinstance(given, str):
         if given not in known:
             raise ValueError(errors.unknown(f"{kind} policy", given, known))
-        return known[given]
+        return policies.load(known[given], given)
     if not callable(given):
         raise TypeError(f"{kind} {given!r} is neither a function nor one of {', '.join(sorted(known))}")
     if kind in (*SIGNATURES, "evaluate") and not (DISABLE_JIT or hasattr(given, "overloads")):

@@ -13,8 +13,11 @@ from numba import types
 import agents
 from agents import policies
 from agents.mcts import MCTS
-from agents.policies import least_visited, max_value, max_visits, mixed, ucb1, ucb1_in_order
+from agents.policies.least_visited import least_visited
+from agents.policies.recommend import max_value, max_visits, mixed
 from agents.policies.signatures import SELECT, Options
+from agents.policies.ucb1 import ucb1
+from agents.policies.ucb1_forms import ucb1_in_order
 from agents.search import SETTINGS, backup
 from agents.tree import EDGE, NODE, NODES, ROOT, TREE, WORK, Tree, new_edge, new_work
 from mcts_envs.core.contract import (

@@ -1,22 +1,30 @@
 """The ideas that a search is put together from: one file for each, its source cited.
 
-A policy is passed to :class:`agents.mcts.MCTS` as a function, or by the name under which it stands here.
+A policy is passed to :class:`agents.mcts.MCTS` as a function, or by the name under which it stands here: then its
+module is loaded when an agent asks for it.
 """
 
-from agents.policies.least_visited import least_visited
-from agents.policies.mast import mast
-from agents.policies.mean import mean
-from agents.policies.puct import puct
-from agents.policies.rave import rave
-from agents.policies.recommend import max_value, max_visits, mixed
-from agents.policies.rollout import advised, uniform
-from agents.policies.ucb1 import ucb1, ucb1_in_order, ucb1_lecture, ucb1_log10, ucb1_sqrt2, ucb1_tutorial, ucb_linear
+import importlib
+from typing import Any
 
-_SELECTION = (
-    *(least_visited, puct, rave, ucb1, ucb1_in_order, ucb1_lecture, ucb1_log10, ucb1_sqrt2, ucb1_tutorial),
-    ucb_linear,
-)
-SELECTION = {policy.__name__: policy for policy in _SELECTION}
-SIMULATION = {policy.__name__: policy for policy in (advised, mast, uniform)}
-BACKUP = {policy.__name__: policy for policy in (mean,)}
-RECOMMENDATION = {policy.__name__: policy for policy in (max_value, max_visits, mixed)}
+SELECTION = {
+    "least_visited": "least_visited",
+    "puct": "puct",
+    "rave": "rave",
+    "ucb1": "ucb1",
+    "ucb1_in_order": "ucb1_forms",
+    "ucb1_lecture": "ucb1_forms",
+    "ucb1_log10": "ucb1_forms",
+    "ucb1_sqrt2": "ucb1_forms",
+    "ucb1_tutorial": "ucb1_forms",
+    "ucb_linear": "ucb1_forms",
+}
+SIMULATION = {"advised": "rollout", "mast": "mast", "uniform": "rollout"}
+BACKUP = {"mean": "mean"}
+RECOMMENDATION = {"max_value": "recommend", "max_visits": "recommend", "mixed": "recommend"}
+"""Modules of this package by the name of the policy in it."""
+
+
+def load(module: str, name: str) -> Any:
+    """Return a policy of a module of this package."""
+    return getattr(importlib.import_module(f"agents.policies.{module}"), name)

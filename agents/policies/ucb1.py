@@ -3,9 +3,6 @@
 P. Auer, N. Cesa-Bianchi, P. Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem" (2002); in trees:
 L. Kocsis, C. Szepesvari, "Bandit Based Monte-Carlo Planning" (2006). Auer's bound for rewards in [0, 1] is
 ``c = sqrt(2)``.
-
-The literature spells the constant in several ways. Those of the papers that this project reproduces stand here, each
-with its own constant on returns as they are.
 """
 
 import math
@@ -64,8 +61,8 @@ def best_bound(k: int, visits: Ints, sums: Floats, fpu: float, factor: float) ->
 
 
 @kernel()
-def _ucb(options: Options, factor: float, stream: Bytes) -> int:
-    """Try untried actions first, in random order, then the greatest mean + factor c sqrt(ln N / n)."""
+def upper_bound(options: Options, factor: float, stream: Bytes) -> int:
+    """Try untried actions first, in random order, then take the greatest ``mean + factor c sqrt(ln N / n)``."""
     k, visits = options.k, options.visits
     first = untried(k, visits, options.fpu, stream)
     if first >= 0:
@@ -77,54 +74,4 @@ def _ucb(options: Options, factor: float, stream: Bytes) -> int:
 @policy(SELECT)
 def ucb1(options: Options, stream: Bytes) -> int:
     """Try untried actions first, in random order, then take the greatest ``mean + c sqrt(ln N / n)``."""
-    return _ucb(options, 1.0, stream)
-
-
-@policy(SELECT, c=10.0, normalize=False)
-def ucb1_in_order(options: Options, stream: Bytes) -> int:
-    """The lane paper's: ``mean + c sqrt(ln N / n)``, c = 10; untried actions first, in the order of the game's list."""
-    if math.isnan(options.fpu):
-        for i in range(options.k):
-            if options.visits[i] == 0:
-                return i
-    return _ucb(options, 1.0, stream)
-
-
-@policy(SELECT, c=0.707, normalize=False)
-def ucb1_tutorial(options: Options, stream: Bytes) -> int:
-    """The football tutorial's, after Kocsis and Szepesvari: ``mean + 2 c sqrt(2 ln N / n)``, c = 0.707."""
-    return _ucb(options, 2.0 * math.sqrt(2.0), stream)
-
-
-@policy(SELECT, c=1.0, normalize=False)
-def ucb1_lecture(options: Options, stream: Bytes) -> int:
-    """The lecture's, Auer's bound: ``mean + c sqrt(2 ln N / n)``, c = 1."""
-    return _ucb(options, math.sqrt(2.0), stream)
-
-
-@policy(SELECT, c=2.0, normalize=False)
-def ucb1_log10(options: Options, stream: Bytes) -> int:
-    """The wall game report's: ``mean + c sqrt(log10 N / n)``, c = 2."""
-    return _ucb(options, math.sqrt(1.0 / math.log(10.0)), stream)
-
-
-@policy(SELECT, c=math.sqrt(2.0), normalize=False)
-def ucb1_sqrt2(options: Options, stream: Bytes) -> int:
-    """The bomber report's: ``mean + c sqrt(ln N / n)``, c = sqrt(2)."""
-    return _ucb(options, 1.0, stream)
-
-
-@policy(SELECT, c=math.sqrt(2.0), normalize=False)
-def ucb_linear(options: Options, stream: Bytes) -> int:
-    """The bomber report's as it is printed: ``mean + c sqrt(N) / n``, c = sqrt(2)."""
-    k, visits, sums = options.k, options.visits, options.sums
-    first = untried(k, visits, options.fpu, stream)
-    if first >= 0:
-        return first
-    spread = options.c * math.sqrt(total_visits(k, visits))
-    best, greatest = 0, -math.inf
-    for i in range(k):
-        bound = (sums[i] + spread) / visits[i] if visits[i] > 0 else options.fpu
-        if bound > greatest:
-            best, greatest = i, bound
-    return best
+    return upper_bound(options, 1.0, stream)
