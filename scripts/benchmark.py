@@ -1,188 +1,61 @@
 """Measure speed, each figure beside a named yardstick in the same run.
 
-    python scripts/benchmark.py             everything
-    python scripts/benchmark.py --quick     fewer repetitions
+    python scripts/benchmark.py                    everything that needs nothing else installed
+    python scripts/benchmark.py faces              the faces and the rules
+    python scripts/benchmark.py search             the search
+    python scripts/benchmark.py rivals             OpenSpiel and gymcts (pip install -e ".[rivals]")
+    python scripts/benchmark.py --quick            fewer repetitions
 
 Times are the least of several rounds in which the candidates take turns, so that a noisy machine disturbs them alike.
 """
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any
+from enum import StrEnum
+from typing import Annotated
 
 import _own  # noqa: F401
-import gymnasium as gym
-import numpy as np
 import typer
-from gymnasium import spaces
 from rich.console import Console
 from rich.table import Table
+from speed import faces, search
+from speed.figure import Figure
 
-import agents
 import mcts_envs
-from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, active_of, legal_of, reset_of, step_of, types
-from mcts_envs.core.kernel import kernel
-from mcts_envs.core.rng import below, draw, new_stream
 
-IDS = mcts_envs.environment_ids()
 LARGE = "mcts_envs/LaneDefense10x10-v0"
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A measured time beside its yardstick."""
+class Part(StrEnum):
+    """What can be measured on its own."""
 
-    what: str
-    value: float
-    unit: str
-    yardstick: str
-    reference: float
-    verdict: str
+    FACES = "faces"
+    SEARCH = "search"
+    RIVALS = "rivals"
 
 
-class Empty(gym.Env):
-    """An environment that does nothing: what Gymnasium itself costs."""
+def measured(part: Part, rounds: int) -> list[Figure]:
+    """Return the figures of a part."""
+    ids = mcts_envs.environment_ids()
+    if part == Part.FACES:
+        return [figure for id in ids for measure in (faces.faces, faces.rules) for figure in measure(id, rounds)]
+    if part == Part.SEARCH:
+        trees = [figure for id in ids for figure in search.searches(id, rounds)]
+        return trees + search.threads(LARGE, rounds) + search.first_search(LARGE, rounds)
+    from speed import rivals
 
-    def __init__(self, size: int, actions: int) -> None:
-        self.observation_space = spaces.Box(0, 1, (size,), np.float32)
-        self.action_space = spaces.Discrete(actions)
-        self._observation = np.zeros(size, np.float32)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        """Return an observation."""
-        super().reset(seed=seed)
-        return self._observation.copy(), {}
-
-    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Return the same observation."""
-        return self._observation, 0.0, False, False, {}
+    return rivals.connect_four(rounds) + rivals.cart_pole(rounds) + rivals.match()
 
 
-def least(rounds: int, *candidates: Callable[[], int | tuple[int, float]]) -> list[float]:
-    """Return the least microseconds a unit of work of each candidate.
-
-    Candidates return how many units they did, and the seconds that do not count, if any.
-    """
-    best = [float("inf")] * len(candidates)
-    for _ in range(rounds + 1):
-        for i, candidate in enumerate(candidates):
-            started = time.perf_counter()
-            done = candidate()
-            seconds = time.perf_counter() - started
-            units, idle = done if isinstance(done, tuple) else (done, 0.0)
-            best[i] = min(best[i], (seconds - idle) / units * 1e6)
-    return best
-
-
-def faces(id: str, rounds: int) -> list[Figure]:
-    """Measure the Gymnasium face against an empty environment, and the batched face against the Gymnasium face."""
-    env = gym.make(id)
-    env.reset(seed=0)
-    size, count = env.observation_space.shape[0], int(env.action_space.n)
-    spec = gym.envs.registration.EnvSpec("Empty-v0", entry_point=lambda: Empty(size, count))
-    empty = gym.make(spec, disable_env_checker=True)
-    empty.reset()
-    batch = mcts_envs.make_vec(id, 1024)
-    batch.reset(seed=0)
-    rows = np.random.default_rng(0).integers(0, count, (20, 1024))
-    flat = rows.reshape(-1).tolist()
-    inner = env.unwrapped
-
-    def step_only(stepped: gym.Env) -> tuple[int, float]:
-        resetting = 0.0
-        for action in flat:
-            if stepped.step(action)[2]:
-                started = time.perf_counter()
-                stepped.reset()
-                resetting += time.perf_counter() - started
-        return len(flat), resetting
-
-    def step_single() -> int:
-        for action in flat:
-            if env.step(action)[2]:
-                env.reset()
-        return len(flat)
-
-    def step_batch() -> int:
-        for row in rows:
-            batch.step(row)
-        return rows.size
-
-    def save_and_restore() -> int:
-        for _ in flat:
-            inner.restore_state(inner.clone_state())
-        return len(flat)
-
-    bare, nothing, single, many, saved = least(
-        rounds, lambda: step_only(env), lambda: step_only(empty), step_single, step_batch, save_and_restore
-    )
-    faster = f"{single / many:.1f} x faster"
-    return [
-        Figure(f"{id}: step of gym.make", bare, "us", "an empty environment", nothing, f"+{bare - nothing:.2f} us"),
-        Figure(f"{id}: clone + restore", saved, "us", "a step", bare, f"{saved / bare:.2f} of it"),
-        Figure(f"{id}: 1,024 batched, resets too", many, "us a step", "the single face", single, faster),
-    ]
-
-
-@kernel(types.int64(TABLE, BYTES, BYTES, INTS, INTS, FLOATS, types.int64))
-def play_random_steps(functions, state, stream, legal, actions, rewards, steps):
-    """Play uniformly at random, game after game, for a single player."""
-    for _ in range(steps):
-        if active_of(functions)(state) == 0:
-            reset_of(functions)(state, draw(stream))
-        actions[0] = legal[below(stream, legal_of(functions)(state, 0, legal))]
-        step_of(functions)(state, actions, rewards)
-    return steps
-
-
-def rules(id: str, rounds: int) -> list[Figure]:
-    """Measure random play inside compiled code against the same play through Gymnasium."""
-    env = gym.make(id).unwrapped
-    env.reset(seed=0)
-    game, stream = env.game, new_stream(0)
-    state = game.new_state()
-    game.reset(state, 0)
-    work = np.zeros(game.actions, np.int64), np.zeros(1, np.int64), np.zeros(1)
-    rng = np.random.default_rng(0)
-
-    def face() -> int:
-        for _ in range(2_000):
-            if env.step(int(rng.choice(env.legal_actions())))[2]:
-                env.reset()
-        return 2_000
-
-    inside, outside = least(rounds, lambda: play_random_steps(game.table, state, stream, *work, 200_000), face)
-    what, times = f"{id}: random play, compiled", f"{outside / inside:.0f} x faster"
-    return [Figure(what, 1 / inside, "M steps/s", "the same through Gymnasium", 1 / outside, times)]
-
-
-def searches(id: str, rounds: int) -> list[Figure]:
-    """Measure tree search against flat Monte Carlo: what the tree costs."""
-    env = gym.make(id)
-    env.reset(seed=0)
-    tree, flat = agents.make("mcts", simulations=3_000), agents.make("flat_mc", simulations=3_000)
-
-    def run(agent: Any) -> Callable[[], int]:
-        def work() -> int:
-            return int(agent.search(env).simulations)
-
-        return work
-
-    uct, rollouts = least(rounds, run(tree), run(flat))
-    share = f"{rollouts / uct:.2f} of it"
-    return [Figure(f"{id}: UCT", 1e3 / uct, "k simulations/s", "flat Monte Carlo", 1e3 / rollouts, share)]
-
-
-def main(quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions.")] = False) -> None:
-    """Measure everything."""
+def main(
+    parts: Annotated[list[Part] | None, typer.Argument(help="What to measure.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions.")] = False,
+) -> None:
+    """Measure what is named, or everything but the rivals."""
     rounds = 3 if quick else 15
-    table = Table("what", "measured", "yardstick", "its figure", "so", title="least of several rounds, one core")
-    for id in IDS:
-        for measure in (faces, rules, searches):
-            for figure in measure(id, rounds):
-                cells = figure.what, f"{figure.value:.3g} {figure.unit}", figure.yardstick
-                table.add_row(*cells, f"{figure.reference:.3g}", figure.verdict)
+    table = Table("what", "measured", "yardstick", "its figure", "so", title="least of several rounds")
+    for part in parts or [Part.FACES, Part.SEARCH]:
+        for figure in measured(part, rounds):
+            cells = figure.what, f"{figure.value:.3g} {figure.unit}", figure.yardstick
+            table.add_row(*cells, f"{figure.reference:.3g}", figure.verdict)
     Console(width=150).print(table)
 
 

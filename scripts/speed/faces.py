@@ -1,0 +1,114 @@
+"""Environments: the faces, and the rules inside compiled code."""
+
+import time
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+import mcts_envs
+from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, active_of, legal_of, reset_of, step_of, types
+from mcts_envs.core.kernel import kernel
+from mcts_envs.core.rng import below, draw, new_stream
+from speed.figure import Figure, least
+
+
+class Empty(gym.Env):
+    """An environment that does nothing: what Gymnasium itself costs."""
+
+    def __init__(self, size: int, actions: int) -> None:
+        self.observation_space = spaces.Box(0, 1, (size,), np.float32)
+        self.action_space = spaces.Discrete(actions)
+        self._observation = np.zeros(size, np.float32)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        """Return an observation."""
+        super().reset(seed=seed)
+        return self._observation.copy(), {}
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Return the same observation."""
+        return self._observation, 0.0, False, False, {}
+
+
+def faces(id: str, rounds: int) -> list[Figure]:
+    """Measure the Gymnasium face against an empty environment, and the batched face against the Gymnasium face."""
+    env = gym.make(id)
+    env.reset(seed=0)
+    size, count = env.observation_space.shape[0], int(env.action_space.n)
+    spec = gym.envs.registration.EnvSpec("Empty-v0", entry_point=lambda: Empty(size, count))
+    empty = gym.make(spec, disable_env_checker=True)
+    empty.reset()
+    batch = mcts_envs.make_vec(id, 1024)
+    batch.reset(seed=0)
+    rows = np.random.default_rng(0).integers(0, count, (20, 1024))
+    flat = rows.reshape(-1).tolist()
+    inner = env.unwrapped
+
+    def step_only(stepped: gym.Env) -> tuple[int, float]:
+        resetting = 0.0
+        for action in flat:
+            if stepped.step(action)[2]:
+                started = time.perf_counter()
+                stepped.reset()
+                resetting += time.perf_counter() - started
+        return len(flat), resetting
+
+    def step_single() -> int:
+        for action in flat:
+            if env.step(action)[2]:
+                env.reset()
+        return len(flat)
+
+    def step_batch() -> int:
+        for row in rows:
+            batch.step(row)
+        return rows.size
+
+    def save_and_restore() -> int:
+        for _ in flat:
+            inner.restore_state(inner.clone_state())
+        return len(flat)
+
+    bare, nothing, single, many, saved = least(
+        rounds, lambda: step_only(env), lambda: step_only(empty), step_single, step_batch, save_and_restore
+    )
+    faster = f"{single / many:.1f} x faster"
+    return [
+        Figure(f"{id}: step of gym.make", bare, "us", "an empty environment", nothing, f"+{bare - nothing:.2f} us"),
+        Figure(f"{id}: clone + restore", saved, "us", "a step", bare, f"{saved / bare:.2f} of it"),
+        Figure(f"{id}: 1,024 batched, resets too", many, "us a step", "the single face", single, faster),
+    ]
+
+
+@kernel(types.int64(TABLE, BYTES, BYTES, INTS, INTS, FLOATS, types.int64))
+def play_random_steps(functions, state, stream, legal, actions, rewards, steps):
+    """Play uniformly at random, game after game, for a single player."""
+    for _ in range(steps):
+        if active_of(functions)(state) == 0:
+            reset_of(functions)(state, draw(stream))
+        actions[0] = legal[below(stream, legal_of(functions)(state, 0, legal))]
+        step_of(functions)(state, actions, rewards)
+    return steps
+
+
+def rules(id: str, rounds: int) -> list[Figure]:
+    """Measure random play inside compiled code against the same play through Gymnasium."""
+    env = gym.make(id).unwrapped
+    env.reset(seed=0)
+    game, stream = env.game, new_stream(0)
+    state = game.new_state()
+    game.reset(state, 0)
+    work = np.zeros(game.actions, np.int64), np.zeros(1, np.int64), np.zeros(1)
+    rng = np.random.default_rng(0)
+
+    def face() -> int:
+        for _ in range(2_000):
+            if env.step(int(rng.choice(env.legal_actions())))[2]:
+                env.reset()
+        return 2_000
+
+    inside, outside = least(rounds, lambda: play_random_steps(game.table, state, stream, *work, 200_000), face)
+    what, times = f"{id}: random play, compiled", f"{outside / inside:.0f} x faster"
+    return [Figure(what, 1 / inside, "M steps/s", "the same through Gymnasium", 1 / outside, times)]

@@ -1,0 +1,115 @@
+"""Our search beside others: OpenSpiel's in C++ on connect four, and gymcts on an environment of Gymnasium."""
+
+import logging
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+import agents
+from agents.arena.statistics import wilson
+from speed.figure import Figure, least
+
+sys.path.append(str(Path(__file__).parents[2] / "examples"))
+
+C = 2.0**0.5
+"""Exploration constant of both sides on returns of -1, 0 and 1."""
+
+
+def _open_spiel(simulations: int, seed: int) -> tuple[Any, Any]:
+    import pyspiel
+
+    game = pyspiel.load_game("connect_four")
+    evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
+    return game, pyspiel.MCTSBot(game, evaluator, C, simulations, 1000, False, seed, False)
+
+
+def _ours(simulations: int, seed: int = 0) -> Any:
+    return agents.make("mcts", simulations=simulations, c=C, normalize=False, loop="closed", seed=seed)
+
+
+def connect_four(rounds: int) -> list[Figure]:
+    """Measure simulations a second from the empty board, random rollouts, one thread, against OpenSpiel's MCTSBot."""
+    import connect_four  # noqa: F401  (registers the environment)
+
+    env = gym.make("ConnectFour-v0")
+    env.reset(seed=0)
+    figures = []
+    for simulations in (1_000, 10_000):
+        game, bot = _open_spiel(simulations, 7)
+        state, agent, count = game.new_initial_state(), _ours(simulations), simulations
+
+        def theirs(bot: Any = bot, state: Any = state, count: int = count) -> int:
+            bot.mcts_search(state)
+            return count
+
+        def ours(agent: Any = agent) -> int:
+            return int(agent.search(env).simulations)
+
+        us, them = least(rounds, ours, theirs)
+        what, times = f"connect four, {simulations:,} simulations", f"{them / us:.2f} x as many"
+        figures.append(Figure(what, 1e3 / us, "k simulations/s", "OpenSpiel 's MCTSBot (C++)", 1e3 / them, times))
+    return figures
+
+
+def match(games: int = 400, simulations: int = 1_000) -> list[Figure]:
+    """Play connect four against OpenSpiel's MCTSBot with equally many simulations, sides in turn."""
+    import connect_four
+
+    env = gym.make("ConnectFour-v0").unwrapped
+    points = np.zeros(games)
+    for i in range(games):
+        env.reset(seed=i)
+        game, bot = _open_spiel(simulations, i + 1)
+        state, agent, ours = game.new_initial_state(), _ours(simulations, i), i % 2
+        board, rewards = connect_four.GAME.new_state(), np.zeros(2)
+        connect_four.GAME.reset(board, np.uint64(i))
+        while not state.is_terminal():
+            player = state.current_player()
+            action = agent.act(_view(board, player)) if player == ours else bot.step(state)
+            state.apply_action(action)
+            connect_four.GAME.step(board, np.full(2, action), rewards)
+        points[i] = (state.returns()[ours] + 1.0) / 2.0
+    rate = wilson(points.sum(), games)
+    what, verdict = f"connect four, {games} games at {simulations:,} simulations", f"95 %: {rate}"
+    return [
+        Figure(
+            what, 100 * points.mean(), "% of points", "OpenSpiel 's MCTSBot (C++)", 100 - 100 * points.mean(), verdict
+        )
+    ]
+
+
+def _view(board: Any, player: int) -> Any:
+    import connect_four
+
+    from mcts_envs.core.view import View
+
+    return View(connect_four.GAME, board, player)
+
+
+def cart_pole(rounds: int, simulations: int = 300) -> list[Figure]:
+    """Measure simulations a second on CartPole, rollouts to the end, against gymcts."""
+    from gymcts.gymcts_agent import GymctsAgent
+    from gymcts.gymcts_deepcopy_wrapper import DeepCopyMCTSGymEnvWrapper
+
+    logging.getLogger("gymcts").setLevel(logging.ERROR)
+    random.seed(0)
+    env = gym.make("CartPole-v1")
+    env.reset(seed=0)
+    agent = agents.make("mcts", simulations=simulations)
+
+    def ours() -> int:
+        return int(agent.search(env).simulations)
+
+    def theirs() -> int:
+        wrapped = DeepCopyMCTSGymEnvWrapper(gym.make("CartPole-v1"))
+        wrapped.reset(seed=0)
+        GymctsAgent(env=wrapped).vanilla_mcts_search(num_simulations=simulations)
+        return simulations
+
+    us, them = least(min(rounds, 5), ours, theirs)
+    what, times = f"CartPole, {simulations} simulations", f"{them / us:.1f} x as many"
+    return [Figure(what, 1e3 / us, "k simulations/s", "gymcts", 1e3 / them, times)]
