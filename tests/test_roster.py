@@ -11,7 +11,8 @@ from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.place import placed, position_of
 from mcts_envs.core.rng import below, new_stream
-from mcts_envs.lane_defense.roster.layout import CELLS, STATE
+from mcts_envs.lane_defense.roster.layout import CELLS, PLANES, PLANT, STATE, ZOMBIE
+from mcts_envs.lane_defense.roster.phases import next_taken
 from mcts_envs.lane_defense.roster.rules import active, legal, outcome, reset, step
 from mcts_envs.lane_defense.roster.scripted import advise_h, advise_s
 from mcts_envs.lane_defense.roster.spec import RosterDefense, roster_defense
@@ -720,6 +721,18 @@ def test_win_rates(player, games, expected, settings):
     assert abs(rate - expected) <= 4 * np.sqrt(expected * (1 - expected) / games)
     if player == 1 and not settings:
         assert abs(length - 69) < 1
+
+
+@pytest.mark.parametrize("size", [(1, 2), (3, 5), (5, 9), (8, 16)])
+def test_next_taken_finds_what_a_search_cell_by_cell_finds(size):
+    state, rng = roster_defense(rows=size[0], columns=size[1]).new_state(), np.random.default_rng(0)
+    cells = size[0] * size[1]
+    for _ in range(200):
+        board = rng.integers(1, 256, PLANES * cells) * (rng.random(PLANES * cells) < 0.1)
+        state[CELLS : CELLS + board.size] = board
+        plane, (first, end) = int(rng.choice([PLANT, ZOMBIE])), np.sort(rng.integers(0, cells + 1, 2))
+        taken = [cell for cell in range(first, end) if state[CELLS + plane * cells + cell]]
+        assert next_taken(state, plane, cells, first, end) == (taken[0] if taken else end)
 
 
 def test_layout_keeps_the_cells_behind_the_record():

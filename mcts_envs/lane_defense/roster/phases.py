@@ -10,10 +10,30 @@ from typing import Any
 
 import numpy as np
 
-from mcts_envs.core.kernel import kernel
+from mcts_envs.core.kernel import kernel, lowest, word
 from mcts_envs.core.rng import below, coin
 from mcts_envs.core.typing import Bytes
 from mcts_envs.lane_defense.roster.layout import CELLS, HP, LOST, MARK, MAX_PLANTS, PLANES, PLANT, ZOMBIE
+
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@kernel()
+def next_taken(state: Bytes, plane: int, cells: int, index: int, end: int) -> int:
+    """Return the first cell among ``index`` to ``end - 1`` whose byte in a plane is not 0, ``end`` if there is none.
+
+    It reads eight bytes at once: most cells are empty, and a branch for each would often be mispredicted. A caller that
+    changes cells finds the next before it does: to read a word right after one of its bytes was written is slow.
+    """
+    first = CELLS + plane * cells
+    place = (first + index) >> 3
+    found = word(state, place) & (_ALL << np.uint64(8 * ((first + index) & 7)))
+    while found == np.uint64(0):
+        place += 1
+        if 8 * place >= first + end:
+            return end
+        found = word(state, place)
+    return min(8 * place + (lowest(found) >> 3) - first, end)
 
 
 @kernel()
@@ -45,20 +65,22 @@ def grow(state: Bytes, s: Any, cells: int) -> None:
     if coin(state, np.float64(s.sky_sun)):
         sun += 1
     arming = 0
-    for index in range(cells):
-        plant = np.int64(state[CELLS + PLANT * cells + index])
-        if plant != 0:
-            if s.plant_sun[plant - 1] > 0.0 and coin(state, np.float64(s.plant_sun[plant - 1])):
-                sun += 1
-            if s.plant_arms[plant - 1] > 0.0 and state[CELLS + MARK * cells + index] == 0:
-                arming += 1
+    index = next_taken(state, PLANT, cells, 0, cells)
+    while index < cells:
+        plant = np.int64(state[CELLS + PLANT * cells + index]) - 1
+        if s.plant_sun[plant] > 0.0 and coin(state, np.float64(s.plant_sun[plant])):
+            sun += 1
+        if s.plant_arms[plant] > 0.0 and state[CELLS + MARK * cells + index] == 0:
+            arming += 1
+        index = next_taken(state, PLANT, cells, index + 1, cells)
     s.sun = min(sun, np.int64(s.sun_cap))
     index = 0
     while arming > 0:
-        plant = np.int64(state[CELLS + PLANT * cells + index])
-        if plant != 0 and s.plant_arms[plant - 1] > 0.0 and state[CELLS + MARK * cells + index] == 0:
+        index = next_taken(state, PLANT, cells, index, cells)
+        plant = np.int64(state[CELLS + PLANT * cells + index]) - 1
+        if s.plant_arms[plant] > 0.0 and state[CELLS + MARK * cells + index] == 0:
             arming -= 1
-            if coin(state, np.float64(s.plant_arms[plant - 1])):
+            if coin(state, np.float64(s.plant_arms[plant])):
                 state[CELLS + MARK * cells + index] = 1
         index += 1
 
@@ -107,23 +129,23 @@ def _splash(state: Bytes, s: Any, cells: int, columns: int, plant: int, target: 
 def shoot(state: Bytes, s: Any, cells: int, columns: int) -> int:
     """Let every shooter hit the nearest zombie to its right that it can hurt, and all around that it can hurt."""
     killed = 0
-    for start in range(0, cells, columns):
-        last = start + columns - 1
-        while last >= start and state[CELLS + ZOMBIE * cells + last] == 0:
-            last -= 1
-        for index in range(start, last):
-            plant = np.int64(state[CELLS + PLANT * cells + index])
-            if plant == 0 or s.plant_damage[plant - 1] == 0:
-                continue
-            target = index + 1
-            while target <= last and not _can_hurt(state, s, cells, plant - 1, target):
-                target += 1
-            if target > last:
-                continue
-            if s.plant_splash[plant - 1] == 0:
-                killed += _hit(state, s, cells, plant - 1, target)
-            else:
-                killed += _splash(state, s, cells, columns, plant - 1, target)
+    following = next_taken(state, PLANT, cells, 0, cells)
+    while following < cells:
+        index = following
+        following = next_taken(state, PLANT, cells, index + 1, cells)
+        plant = np.int64(state[CELLS + PLANT * cells + index]) - 1
+        if s.plant_damage[plant] == 0:
+            continue
+        end = (index // columns + 1) * columns
+        target = next_taken(state, ZOMBIE, cells, index + 1, end)
+        while target < end and not _can_hurt(state, s, cells, plant, target):
+            target = next_taken(state, ZOMBIE, cells, target + 1, end)
+        if target == end:
+            continue
+        if s.plant_splash[plant] == 0:
+            killed += _hit(state, s, cells, plant, target)
+        else:
+            killed += _splash(state, s, cells, columns, plant, target)
     return killed
 
 
@@ -176,22 +198,29 @@ def _mow(state: Bytes, cells: int, start: int, columns: int) -> int:
 
 
 @kernel()
-def walk(state: Bytes, s: Any, cells: int, lane: int) -> tuple[int, int]:
-    """Move the zombies of a lane, left to right; return the zombies killed and the plants eaten."""
+def walk(state: Bytes, s: Any, cells: int, columns: int) -> tuple[int, int]:
+    """Move the zombies, lane by lane and left to right; return the zombies killed and the plants eaten.
+
+    Whatever is to move next may be blown up or mown before its turn; nothing ever moves to the right.
+    """
     killed, eaten = 0, 0
-    columns = np.int64(s.columns)
-    start = lane * columns
-    for index in range(start, start + columns):
+    following = next_taken(state, ZOMBIE, cells, 0, cells)
+    while following < cells:
+        index = following
+        following = next_taken(state, ZOMBIE, cells, index + 1, cells)
         zombie = np.int64(state[CELLS + ZOMBIE * cells + index])
         if zombie == 0 or not coin(state, np.float64(s.zombie_move[zombie - 1])):
             continue
         ahead = index - 1
+        lane = index // columns
+        start = lane * columns
         if index == start:
             if s.mowers[lane] == 0:
                 s.end = LOST
                 return killed, eaten
             s.mowers[lane] = 0
-            return killed + _mow(state, cells, start, columns), eaten
+            killed += _mow(state, cells, start, columns)
+            continue
         if state[CELLS + ZOMBIE * cells + ahead] != 0:
             continue
         plant = np.int64(state[CELLS + PLANT * cells + ahead])
@@ -253,7 +282,4 @@ def arrive(state: Bytes, s: Any, cells: int, columns: int) -> None:
 @kernel()
 def zombies_left(state: Bytes, cells: int) -> bool:
     """Whether a zombie stands anywhere."""
-    found = 0
-    for index in range(cells):
-        found |= np.int64(state[CELLS + ZOMBIE * cells + index])
-    return found != 0
+    return next_taken(state, ZOMBIE, cells, 0, cells) < cells

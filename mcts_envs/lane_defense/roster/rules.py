@@ -142,14 +142,9 @@ def step(state: Bytes, actions: Ints, rewards: Floats) -> None:
     columns, cells = np.int64(s.columns), np.int64(s.cells)
     plant(state, s, cells, actions[0])
     grow(state, s, cells)
-    killed, eaten = shoot(state, s, cells, columns), 0
-    for lane in range(np.int64(s.rows)):
-        lane_killed, lane_eaten = walk(state, s, cells, lane)
-        killed += lane_killed
-        eaten += lane_eaten
-        if s.end == LOST:
-            break
-    rewards[0] = killed * s.reward_kill + eaten * s.reward_eaten
+    shot = shoot(state, s, cells, columns)
+    killed, eaten = walk(state, s, cells, columns)
+    rewards[0] = (shot + killed) * s.reward_kill + eaten * s.reward_eaten
     if s.end == LOST:
         rewards[0] += s.reward_loss
         return

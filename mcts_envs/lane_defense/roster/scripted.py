@@ -3,7 +3,12 @@
 Both find their tools in the tables of the state, so that they play any roster: the *flower* is the first plant that
 makes sun, the *shooter* the first that does damage, the *mine* the first that arms, and the *wall* the toughest of
 those that do none of this. What a roster lacks they do without.
+
+Rollouts ask for this advice in every step. So one look at each lane gathers what every rule asks for, and nobody looks
+while no tool is at hand.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,92 +17,152 @@ from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.typing import Bytes, Floats
 from mcts_envs.lane_defense.roster.layout import CELLS, HP, PLANT, STATE, ZOMBIE
 
-FLOWER, SHOOTER, WALL, MINE = range(4)
 NOTHING = -1
 
 FLOWERS = 6
 SHOOTERS_A_LANE = 3
 
 
+class Tools(NamedTuple):
+    """A kind of plant for each role, or NOTHING."""
+
+    flower: int
+    shooter: int
+    wall: int
+    mine: int
+
+
+class Lane(NamedTuple):
+    """What is in a lane.
+
+    Parameters
+    ----------
+    front : int
+        Column of the leftmost zombie, the number of columns if there is none.
+    toughness : int
+        Hit points of all zombies together.
+    fire, guard : int
+        Damage a step of all plants, and of those before the front.
+    flowers, walls, mines : int
+        How many of each tool there are; of mines, those before the front.
+    """
+
+    front: int
+    toughness: int
+    fire: int
+    guard: int
+    flowers: int
+    walls: int
+    mines: int
+
+
+class Survey(NamedTuple):
+    """The lane that each rule is about, NOTHING if there is none, and what else it asks for.
+
+    Parameters
+    ----------
+    threatened, front, guard : int
+        The lane in greatest need: without a shooter the nearest zombie, else the greatest surplus above 0. With its
+        front and its guard.
+    minable, nearest : int
+        The lane of the most advanced zombie which has no mine ahead of it and whose guard will not do; its front.
+    quiet, flowers : int
+        The lane with the fewest flowers among those without zombies near the house; flowers on the whole board.
+    weak : int
+        The lane with the fewest shooters, if they are less than three.
+    unwalled : int
+        The lanes that have zombies and no wall, one bit each.
+    """
+
+    threatened: int
+    front: int
+    guard: int
+    minable: int
+    nearest: int
+    quiet: int
+    flowers: int
+    weak: int
+    unwalled: int
+
+
 @kernel()
-def _tool(state: Bytes, role: int) -> int:
-    """Return the kind of plant that plays a role, NOTHING if none does."""
-    s = record(state, STATE)
-    found = NOTHING
+def _tools(s: Any) -> Tools:
+    """Find the kind of plant for each role."""
+    flower, shooter, wall, mine = NOTHING, NOTHING, NOTHING, NOTHING
     for kind in range(np.int64(s.plants)):
         if s.plant_sun[kind] > 0.0:
-            other = FLOWER
+            flower = kind if flower == NOTHING else flower
         elif s.plant_damage[kind] > 0:
-            other = SHOOTER
+            shooter = kind if shooter == NOTHING else shooter
         elif s.plant_arms[kind] > 0.0:
-            other = MINE
-        else:
-            other = WALL
-        if other == role and (found == NOTHING or (role == WALL and s.plant_hp[kind] > s.plant_hp[found])):
-            found = kind
-    return found
+            mine = kind if mine == NOTHING else mine
+        elif wall == NOTHING or s.plant_hp[kind] > s.plant_hp[wall]:
+            wall = kind
+    return Tools(flower, shooter, wall, mine)
 
 
 @kernel()
-def _count(state: Bytes, kind: int, lane: int, first: int, end: int) -> int:
-    """Return how many plants of a kind stand in columns ``first`` to ``end - 1`` of a lane."""
-    s = record(state, STATE)
-    start = CELLS + PLANT * np.int64(s.cells) + lane * np.int64(s.columns)
-    count = 0
-    for column in range(first, end):
-        if state[start + column] == kind + 1:
-            count += 1
-    return count
-
-
-@kernel()
-def _front(state: Bytes, lane: int) -> int:
-    """Return the column of the leftmost zombie of a lane, the number of columns if there is none."""
-    s = record(state, STATE)
-    columns = np.int64(s.columns)
-    start = CELLS + ZOMBIE * np.int64(s.cells) + lane * columns
-    column = 0
-    while column < columns and state[start + column] == 0:
-        column += 1
-    return column
-
-
-@kernel()
-def _toughness(state: Bytes, lane: int) -> int:
-    """Return the hit points of all zombies of a lane together."""
-    s = record(state, STATE)
-    cells, columns = np.int64(s.cells), np.int64(s.columns)
-    total = 0
-    for index in range(lane * columns, (lane + 1) * columns):
-        if state[CELLS + ZOMBIE * cells + index] != 0:
-            total += np.int64(state[CELLS + HP * cells + index])
-    return total
-
-
-@kernel()
-def _firepower(state: Bytes, lane: int, end: int) -> int:
-    """Return the damage a step of the plants in columns ``0`` to ``end - 1`` of a lane."""
-    s = record(state, STATE)
-    start = CELLS + PLANT * np.int64(s.cells) + lane * np.int64(s.columns)
-    damage = 0
-    for column in range(end):
-        if state[start + column] != 0:
-            damage += np.int64(s.plant_damage[np.int64(state[start + column]) - 1])
-    return damage
-
-
-@kernel()
-def _surplus(state: Bytes, lane: int, front: int) -> int:
-    """Return the hit points that are likely to reach the house: a zombie shot at takes about 3 steps a cell."""
-    return _toughness(state, lane) - 3 * _firepower(state, lane, front) * front
-
-
-@kernel()
-def _plant(state: Bytes, role: int, lane: int, first: int, last: int) -> int:
-    """Return the action that plants a tool in the first empty cell of columns ``first`` to ``last``, or NOTHING."""
-    s = record(state, STATE)
-    kind = _tool(state, role)
+def _ready(s: Any, kind: int) -> int:
+    """Return a kind of plant if it can be planted now, else NOTHING."""
     if kind == NOTHING or s.recharge[kind] != 0 or s.plant_cost[kind] > s.sun:
+        return NOTHING
+    return kind
+
+
+@kernel()
+def _look(state: Bytes, s: Any, tools: Tools, lane: int) -> Lane:
+    """Gather what is in a lane."""
+    cells, columns = np.int64(s.cells), np.int64(s.columns)
+    front, toughness, fire, guard, flowers, walls, mines = columns, 0, 0, 0, 0, 0, 0
+    for column in range(columns):
+        cell = CELLS + lane * columns + column
+        if state[cell + ZOMBIE * cells] != 0:
+            if front == columns:
+                front, guard = column, fire
+            toughness += np.int64(state[cell + HP * cells])
+        elif state[cell + PLANT * cells] != 0:
+            plant = np.int64(state[cell + PLANT * cells]) - 1
+            fire += np.int64(s.plant_damage[plant])
+            flowers += plant == tools.flower
+            walls += plant == tools.wall
+            mines += plant == tools.mine and front == columns
+    return Lane(front, toughness, fire, guard, flowers, walls, mines)
+
+
+@kernel()
+def _survey(state: Bytes, s: Any, tools: Tools) -> Survey:
+    """Look at every lane once and keep the best for each rule, of equals the first."""
+    columns = np.int64(s.columns)
+    threatened, most, front, guard = NOTHING, 0, columns, 0
+    minable, nearest = NOTHING, columns
+    quiet, fewest, flowers = NOTHING, columns, 0
+    weak, weakest = NOTHING, SHOOTERS_A_LANE
+    unwalled = 0
+    for lane in range(np.int64(s.rows)):
+        seen = _look(state, s, tools, lane)
+        flowers += seen.flowers
+        if seen.flowers < fewest and seen.front > 2:
+            quiet, fewest = lane, seen.flowers
+        if seen.fire < weakest:
+            weak, weakest = lane, seen.fire
+        if seen.front == columns:
+            continue
+        # Hit points that are likely to reach the house: a zombie shot at takes about 3 steps a cell.
+        surplus = seen.toughness - 3 * seen.guard * seen.front
+        need = 1000 - seen.front if seen.guard == 0 else surplus
+        if need > most:
+            threatened, most, front, guard = lane, need, seen.front, seen.guard
+        if 2 <= seen.front < nearest and seen.mines == 0 and surplus > 0:
+            minable, nearest = lane, seen.front
+        if seen.walls == 0:
+            unwalled |= 1 << lane
+    return Survey(threatened, front, guard, minable, nearest, quiet, flowers, weak, unwalled)
+
+
+@kernel()
+def _plant(state: Bytes, s: Any, kind: int, lane: int, first: int, last: int) -> int:
+    """Return the action that plants a kind in the first empty cell of columns ``first`` to ``last``, or NOTHING."""
+    if kind == NOTHING or lane == NOTHING:
         return NOTHING
     cells, columns = np.int64(s.cells), np.int64(s.columns)
     for index in range(lane * columns + max(first, 0), lane * columns + min(last, columns - 2) + 1):
@@ -107,129 +172,94 @@ def _plant(state: Bytes, role: int, lane: int, first: int, last: int) -> int:
 
 
 @kernel()
-def _no_op(state: Bytes) -> int:
-    s = record(state, STATE)
+def _no_op(s: Any) -> int:
     return np.int64(s.plants) * np.int64(s.cells)
 
 
 @kernel()
-def _threatened(state: Bytes) -> int:
-    """Return the lane in greatest need: without a shooter the nearest zombie, else the greatest surplus above 0."""
-    s = record(state, STATE)
-    worst, most = NOTHING, 0
-    for lane in range(np.int64(s.rows)):
-        front = _front(state, lane)
-        if front < np.int64(s.columns):
-            unguarded = _firepower(state, lane, front) == 0
-            need = 1000 - front if unguarded else _surplus(state, lane, front)
-            if need > most:
-                worst, most = lane, need
-    return worst
+def _lay_mine(state: Bytes, s: Any, ready: Tools, seen: Survey) -> int:
+    """Lay a mine ahead of the most advanced zombie of a lane that has none and whose shooters will not do."""
+    return _plant(state, s, ready.mine, seen.minable, seen.nearest - 4, seen.nearest - 1)
 
 
 @kernel()
-def _defend(state: Bytes) -> int:
+def _defend(state: Bytes, s: Any, ready: Tools, seen: Survey) -> int:
     """Answer the greatest threat: a shooter; close to the house a wall or a mine; or save sun for the first shooter."""
-    lane = _threatened(state)
+    lane, front = seen.threatened, seen.front
     if lane == NOTHING:
         return NOTHING
-    front = _front(state, lane)
-    columns = np.int64(record(state, STATE).columns)
-    action = _plant(state, SHOOTER, lane, 1, min(front - 1, columns - 3))
+    action = _plant(state, s, ready.shooter, lane, 1, min(front - 1, np.int64(s.columns) - 3))
     if action == NOTHING:
-        action = _plant(state, SHOOTER, lane, 0, min(front - 1, 0))
+        action = _plant(state, s, ready.shooter, lane, 0, min(front - 1, 0))
     if action == NOTHING and front <= 3:
-        action = _plant(state, WALL, lane, front - 1, front - 1)
+        action = _plant(state, s, ready.wall, lane, front - 1, front - 1)
     if action == NOTHING and front <= 3:
-        action = _plant(state, MINE, lane, 0, front - 1)
-    if action == NOTHING and front <= 5 and _firepower(state, lane, front) == 0:
-        return _no_op(state)
+        action = _plant(state, s, ready.mine, lane, 0, front - 1)
+    if action == NOTHING and front <= 5 and seen.guard == 0:
+        action = _no_op(s)
     return action
 
 
 @kernel()
-def _grow(state: Bytes) -> int:
+def _grow(state: Bytes, s: Any, ready: Tools, seen: Survey) -> int:
     """Plant a flower near the house in the quiet lane with the fewest, up to six."""
-    s = record(state, STATE)
-    kind, columns = _tool(state, FLOWER), np.int64(s.columns)
-    best, fewest, everywhere = NOTHING, columns, 0
-    for lane in range(np.int64(s.rows)):
-        count = _count(state, kind, lane, 0, columns)
-        everywhere += count
-        if count < fewest and _front(state, lane) > 2:
-            best, fewest = lane, count
-    if best == NOTHING or everywhere >= FLOWERS:
+    if seen.flowers >= FLOWERS:
         return NOTHING
-    return _plant(state, FLOWER, best, 0, 1)
+    return _plant(state, s, ready.flower, seen.quiet, 0, 1)
 
 
 @kernel()
-def _strengthen(state: Bytes) -> int:
+def _strengthen(state: Bytes, s: Any, ready: Tools, seen: Survey) -> int:
     """Plant a shooter in the lane with the fewest, up to three."""
-    s = record(state, STATE)
-    columns = np.int64(s.columns)
-    best, fewest = NOTHING, SHOOTERS_A_LANE
-    for lane in range(np.int64(s.rows)):
-        damage = _firepower(state, lane, columns)
-        if damage < fewest:
-            best, fewest = lane, damage
-    if best == NOTHING:
-        return NOTHING
-    return _plant(state, SHOOTER, best, 1, columns // 2)
+    return _plant(state, s, ready.shooter, seen.weak, 1, np.int64(s.columns) // 2)
 
 
 @kernel()
-def _wall_off(state: Bytes) -> int:
+def _wall_off(state: Bytes, s: Any, tools: Tools, ready: Tools, seen: Survey) -> int:
     """With sun to spare for a shooter, plant a wall far ahead in a lane that has zombies and no wall."""
-    s = record(state, STATE)
-    wall, shooter, columns = _tool(state, WALL), _tool(state, SHOOTER), np.int64(s.columns)
-    if wall == NOTHING or shooter == NOTHING or s.sun < np.int64(s.plant_cost[wall]) + np.int64(s.plant_cost[shooter]):
+    if ready.wall == NOTHING or tools.shooter == NOTHING:
         return NOTHING
+    if s.sun < np.int64(s.plant_cost[tools.wall]) + np.int64(s.plant_cost[tools.shooter]):
+        return NOTHING
+    columns = np.int64(s.columns)
     for lane in range(np.int64(s.rows)):
-        if _front(state, lane) < columns and _count(state, wall, lane, 0, columns) == 0:
-            action = _plant(state, WALL, lane, columns - 4, columns - 3)
+        if seen.unwalled >> lane & 1:
+            action = _plant(state, s, ready.wall, lane, columns - 4, columns - 3)
             if action != NOTHING:
                 return action
     return NOTHING
 
 
 @kernel()
-def _lay_mine(state: Bytes) -> int:
-    """Lay a mine ahead of the most advanced zombie of a lane that has none and whose shooters will not do."""
+def _script(state: Bytes, mines_first: bool) -> int:
+    """Return the action of script H (mines first) or S."""
     s = record(state, STATE)
-    kind, columns = _tool(state, MINE), np.int64(s.columns)
-    best, nearest = NOTHING, columns
-    for lane in range(np.int64(s.rows)):
-        front = _front(state, lane)
-        if 2 <= front < nearest and _count(state, kind, lane, 0, front) == 0 and _surplus(state, lane, front) > 0:
-            best, nearest = lane, front
-    if best == NOTHING:
-        return NOTHING
-    return _plant(state, MINE, best, nearest - 4, nearest - 1)
-
-
-@kernel()
-def _script_s(state: Bytes) -> int:
-    action = _defend(state)
+    tools = _tools(s)
+    ready = Tools(_ready(s, tools.flower), _ready(s, tools.shooter), _ready(s, tools.wall), _ready(s, tools.mine))
+    if max(ready.flower, ready.shooter, ready.wall, ready.mine) == NOTHING:
+        return _no_op(s)
+    seen = _survey(state, s, tools)
+    action = _lay_mine(state, s, ready, seen) if mines_first else NOTHING
     if action == NOTHING:
-        action = _grow(state)
+        action = _defend(state, s, ready, seen)
     if action == NOTHING:
-        action = _strengthen(state)
+        action = _grow(state, s, ready, seen)
     if action == NOTHING:
-        action = _wall_off(state)
-    return _no_op(state) if action == NOTHING else action
+        action = _strengthen(state, s, ready, seen)
+    if action == NOTHING:
+        action = _wall_off(state, s, tools, ready, seen)
+    return _no_op(s) if action == NOTHING else action
 
 
 @kernel(ADVISE)
 def advise_s(state: Bytes, player: int, weights: Floats) -> None:
     """Script S: answer the greatest threat, then flowers, shooters and walls."""
     weights[:] = 0.0
-    weights[_script_s(state)] = 1.0
+    weights[_script(state, False)] = 1.0
 
 
 @kernel(ADVISE)
 def advise_h(state: Bytes, player: int, weights: Floats) -> None:
     """Script H: lay mines first, else play as S."""
     weights[:] = 0.0
-    action = _lay_mine(state)
-    weights[_script_s(state) if action == NOTHING else action] = 1.0
+    weights[_script(state, True)] = 1.0
