@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.random import mtrand  # the functions of NumPy's global generator
 
 _WORD = 2**64 - 1
 _PCG64_INCREMENT = 0x5851F42D4C957F2D14057B7EF767814F
@@ -20,14 +21,19 @@ _TRIALS = 16
 _TWISTER_WORDS = 624
 
 
+def _next(seed: int) -> int:
+    """Return the seed after this one: a step of a linear congruential generator (D. Knuth's constants)."""
+    return (seed * 6364136223846793005 + 1442695040888963407) & _WORD
+
+
 def reseed(generators: list[Any], seed: int) -> None:
     """Start random generators anew, each from a seed of its own that follows from the given one."""
     for generator in generators:
-        seed = (seed * 6364136223846793005 + 1442695040888963407) & _WORD
+        seed = _next(seed)
         if isinstance(generator, np.random.Generator):
             bits = generator.bit_generator
             if type(bits) is np.random.PCG64:  # setting the state takes 1 us, seeding 7 us
-                state = {"state": seed * _SPREAD % 2**128, "inc": _PCG64_INCREMENT}
+                state: Any = {"state": seed * _SPREAD % 2**128, "inc": _PCG64_INCREMENT}
                 bits.state = {"bit_generator": "PCG64", "state": state, "has_uint32": 0, "uinteger": 0}
             else:
                 bits.state = type(bits)(seed).state
@@ -72,11 +78,21 @@ def _numpy_count(bits: Any) -> Any:
     return _Whole(lambda: bits.state)
 
 
-def _states() -> dict[str, Any]:
-    """Return the states of both global generators as plain values that can be compared."""
-    numpy_state: Any = np.random.get_state(legacy=False)
-    key = numpy_state["state"]["key"].tobytes() if "key" in numpy_state["state"] else None
-    return {"random": random.getstate(), "numpy.random": (key, repr(numpy_state))}
+def _states() -> tuple[Any, Any]:
+    """Return the states of Python's and NumPy's global generators."""
+    return random.getstate(), mtrand.get_state(legacy=False)
+
+
+def _changed(before: tuple[Any, Any], after: tuple[Any, Any]) -> list[str]:
+    """Say which of the two global generators have given something out between two states."""
+    names = ["random"] if before[0] != after[0] else []
+    return names + (["numpy.random"] if _plain(before[1]) != _plain(after[1]) else [])
+
+
+def _plain(state: Any) -> Any:
+    if isinstance(state, dict):
+        return {name: _plain(value) for name, value in state.items()}
+    return state.tobytes() if isinstance(state, np.ndarray) else state
 
 
 class Watch:
@@ -97,10 +113,12 @@ class Watch:
         self._trials = _TRIALS
         self._seed = 0
         self._found = False
+        self.apart = True
+        self.begin()
 
     def begin(self) -> None:
         """Save the states of the global generators, at the start of a search."""
-        self._python, self._numpy = _python_count(), _numpy_count(np.random.get_bit_generator())
+        self.python, self.numpy = _python_count(), _numpy_count(mtrand.get_bit_generator())
         self._save()
 
     def determinize(self, seed: int) -> None:
@@ -111,44 +129,44 @@ class Watch:
 
     def step(self, step: Callable[[Any], Any], action: Any) -> Any:
         """Make a step of a simulated environment, and return what it returns."""
-        if self._trials or self._found:
+        if self.apart:
             return self._step_apart(step, action)
         result = step(action)
-        if self._moved():
-            drawn = [name for name, state in _states().items() if state != self._before[name]]
+        if self.python.value != self.python_at or self.numpy.value != self.numpy_at:
+            drawn = _changed(self._world, _states())
             self._put_back()
             self._warn(drawn)
         return result
 
     def _save(self) -> None:
-        self._world = random.getstate(), np.random.get_state(legacy=False)
-        self._before = _states()
-        self._at = self._python.value, self._numpy.value
+        self._world = _states()
+        self.python_at, self.numpy_at = self.python.value, self.numpy.value
 
     def _moved(self) -> bool:
-        return (self._python.value, self._numpy.value) != self._at
+        return (self.python.value, self.numpy.value) != (self.python_at, self.numpy_at)
 
     def _put_back(self) -> None:
         random.setstate(self._world[0])
-        np.random.set_state(self._world[1])
+        mtrand.set_state(self._world[1])
 
     def _step_apart(self, step: Callable[[Any], Any], action: Any) -> Any:
-        self._seed = (self._seed * 6364136223846793005 + 1442695040888963407) & _WORD
+        self._seed = _next(self._seed)
         random.seed(self._seed)
-        np.random.seed(self._seed >> 32)
-        before = _states() if self._trials else {}
+        mtrand.seed(self._seed >> 32)
+        before = _states() if self._trials else None
         try:
             result = step(action)
-            drawn = [name for name, state in before.items() if state != _states()[name]]
+            drawn = [] if before is None else _changed(before, _states())
         finally:
             self._put_back()
         self._trials = max(0, self._trials - 1)
         self._warn(drawn)
+        self.apart = self._found or self._trials > 0
         return result
 
     def _warn(self, drawn: list[str]) -> None:
         if drawn and not self._found:
-            self._found = True
+            self._found = self.apart = True
             warnings.warn(
                 f"{self._name}.step draws from the global generator of {' and '.join(drawn)}, which a copy of the "
                 "environment does not hold; the search gives each simulated step a seed of its own and puts the "

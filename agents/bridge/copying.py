@@ -25,14 +25,37 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-from gymnasium import Space
+from gymnasium.spaces import Discrete, Space
 from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils import EzPickle
+
+from agents.bridge.chance import reseed
 
 _ATOMS = frozenset({bool, bytes, float, int, str, type(None), np.float32, np.float64, np.int64, type, object})
 
 _SHARED = (
-    *(bytes, io.IOBase, logging.Logger, np.dtype, np.generic, np.ufunc, numbers.Number, property, range, slice, str, type),
-    *(types.CodeType, types.ModuleType, type(...), type(NotImplemented), type(threading.Lock()), type(threading.RLock())),
+    *(
+        bytes,
+        io.IOBase,
+        logging.Logger,
+        np.dtype,
+        np.generic,
+        np.ufunc,
+        numbers.Number,
+        property,
+        range,
+        slice,
+        str,
+        type,
+    ),
+    *(
+        types.CodeType,
+        types.ModuleType,
+        type(...),
+        type(NotImplemented),
+        type(threading.Lock()),
+        type(threading.RLock()),
+    ),
     *(functools._lru_cache_wrapper, Enum, EnvSpec, random.SystemRandom),
 )
 """What cannot change, or does not belong to the state of a game."""
@@ -84,7 +107,7 @@ def has_table(kind: type) -> bool:
 
 
 class Copy:
-    """A copy of an environment.
+    """A copy of an environment, made without its help.
 
     Parameters
     ----------
@@ -133,6 +156,10 @@ class Copy:
             table.update(kept)
         for put, given in self._others:
             put(*given)
+
+    def seed(self, seed: int) -> None:
+        """Start all random generators of the copy anew."""
+        reseed(self.generators, seed)
 
     def of(self, value: Any) -> Any:
         """Return the copy of something that belongs to the environment."""
@@ -205,7 +232,9 @@ def _copy_array(into: Copy, value: Any) -> Any:
     if value.dtype.hasobject:
         made[...] = np.fromiter(map(into.of, value.flat), object, value.size).reshape(value.shape)
     if value.flags.writeable:
-        into._others.append((np.copyto, (made, made.copy()))) if made.ndim == 0 else into._sliced.append((made, made.copy()))
+        into._others.append((np.copyto, (made, made.copy()))) if made.ndim == 0 else into._sliced.append(
+            (made, made.copy())
+        )
     made.flags.writeable = value.flags.writeable
     return made
 
@@ -217,7 +246,15 @@ def _copy_space(into: Copy, value: Any) -> Any:
     for name, item in vars(value).items():
         vars(made)[name] = item if isinstance(item, np.ndarray) else into.of(item)
     into._spaces.append(made)
+    if type(made) is Discrete:
+        _hasten(made)
     return made
+
+
+def _hasten(space: Any) -> None:
+    """Let a copied space tell in 0.1 us instead of 3 us whether it contains an integer: many a step asserts it."""
+    known = range(int(space.start), int(space.start + space.n))
+    vars(space)["contains"] = lambda x: x in known if type(x) is int else Discrete.contains(space, x)
 
 
 def _copy_generator(into: Copy, value: Any) -> Any:
@@ -366,3 +403,65 @@ _MAKERS_OF_SUBCLASSES: tuple[tuple[type, Callable[[Copy, Any], Any]], ...] = (
     (random.Random, _copy_random),
     (np.random.BitGenerator, _copy_bits),
 )
+
+
+class Clone:
+    """A copy of an environment that saves and restores its own state.
+
+    It offers ``clone_state(include_rng=False)`` and ``restore_state(snapshot)``: snapshots without the random stream, in
+    place of which the one that is running goes on. The copy's stream runs on from simulation to simulation.
+
+    Parameters
+    ----------
+    source : object
+        The environment.
+
+    Attributes
+    ----------
+    env : object
+        Another environment in the same state.
+
+    Raises
+    ------
+    TypeError
+        If no other environment like it can be made.
+    """
+
+    def __init__(self, source: Any) -> None:
+        self._snapshot = source.clone_state(include_rng=False)
+        self._seeded = False
+        self.env = _twin(source)
+        self.restore()
+
+    def restore(self) -> None:
+        """Bring the copy back to where it was made."""
+        self.env.restore_state(self._snapshot)
+
+    def seed(self, seed: int) -> None:
+        """Start the random stream of the copy, the first time."""
+        if not self._seeded:
+            self.env.reset(seed=seed >> 33)
+            self.restore()
+            self._seeded = True
+
+
+def offers_clones(env: Any) -> bool:
+    """Say whether an environment saves and restores its own state."""
+    return callable(getattr(env, "clone_state", None)) and callable(getattr(env, "restore_state", None))
+
+
+def _twin(source: Any) -> Any:
+    """Return another environment like this one, in whatever state."""
+    try:
+        return Copy(source).env
+    except TypeError:
+        if not isinstance(source, EzPickle):
+            raise
+    twin = type(source)(*source._ezpickle_args, **{**source._ezpickle_kwargs, "render_mode": None})
+    twin.reset(seed=0)
+    return twin
+
+
+def copy_of(env: Any) -> Copy | Clone:
+    """Return a copy of an environment by the best means that it offers."""
+    return Clone(env) if offers_clones(env) else Copy(env)

@@ -15,6 +15,7 @@ from speed.figure import Figure, least
 
 sys.path.append(str(Path(__file__).parents[2] / "examples"))
 
+BOT = "OpenSpiel's MCTSBot (C++)"
 C = 2.0**0.5
 """Exploration constant of both sides on returns of -1, 0 and 1."""
 
@@ -51,7 +52,7 @@ def connect_four(rounds: int) -> list[Figure]:
 
         us, them = least(rounds, ours, theirs)
         what, times = f"connect four, {simulations:,} simulations", f"{them / us:.2f} x as many"
-        figures.append(Figure(what, 1e3 / us, "k simulations/s", "OpenSpiel 's MCTSBot (C++)", 1e3 / them, times))
+        figures.append(Figure(what, 1e3 / us, "k simulations/s", BOT, 1e3 / them, times))
     return figures
 
 
@@ -73,13 +74,9 @@ def match(games: int = 400, simulations: int = 1_000) -> list[Figure]:
             state.apply_action(action)
             connect_four.GAME.step(board, np.full(2, action), rewards)
         points[i] = (state.returns()[ours] + 1.0) / 2.0
-    rate = wilson(points.sum(), games)
-    what, verdict = f"connect four, {games} games at {simulations:,} simulations", f"95 %: {rate}"
-    return [
-        Figure(
-            what, 100 * points.mean(), "% of points", "OpenSpiel 's MCTSBot (C++)", 100 - 100 * points.mean(), verdict
-        )
-    ]
+    rate, low, high = (100.0 * value for value in wilson(float(points.sum()), games))
+    what, verdict = f"connect four, {games} games at {simulations:,} each", f"95 % interval {low:.1f} to {high:.1f}"
+    return [Figure(what, rate, "% of points", BOT, 100.0 - rate, verdict)]
 
 
 def _view(board: Any, player: int) -> Any:
