@@ -12,6 +12,7 @@ from numba.core.config import DISABLE_JIT
 from agents import policies
 from agents.base import Agent, check_turn, view_of
 from agents.budget import Budget, read_budget
+from agents.policies.mean import mean
 from agents.policies.signatures import SIGNATURES, needs_of
 from agents.running import Plan, Search, SearchResult
 from agents.search import OPEN_LOOP, Settings
@@ -222,6 +223,7 @@ class MCTS(Agent):
     def _plan(self, game: Game) -> Plan:
         if self._plans is None or self._plans[0] is not game:
             select, simulate = needs_of(self.select), needs_of(self.simulate)
+            backup_column = select.edge + simulate.edge
             settings = Settings(
                 player=0,
                 observer=LOOPS[self.loop],
@@ -235,6 +237,9 @@ class MCTS(Agent):
                 normalize=self.normalize,
                 prior=select.prior,
                 width=select.edge,
+                simulate_column=select.edge,
+                backup_column=backup_column,
+                mean=self.backup is mean,
                 update_select=select.update is not None,
                 update_simulate=simulate.update is not None,
             )

@@ -96,19 +96,19 @@ class Plan:
         return function_table(kernels, SIGNATURES)
 
     @cached_property
-    def shared(self) -> tuple[int, int]:
-        """How many statistics ``select`` and ``simulate`` keep for a tree."""
-        select, simulate = (needs_of(self.policies[kind]).tree(self.inside) for kind in ("select", "simulate"))
-        return int(select), int(simulate)
+    def shared(self) -> list[int]:
+        """How many statistics ``select``, ``simulate`` and ``backup`` keep for a tree."""
+        return [int(needs_of(policy).tree(self.inside)) for policy in self.policies.values()]
 
     def new_tree(self, nodes: int) -> Tree:
         """Return an empty tree with room for so many nodes, or the greatest number allowed."""
-        width = sum(needs_of(self.policies[kind]).edge for kind in ("select", "simulate"))
-        room = max(min(nodes, self.max_nodes), self.inside.actions)
-        several = self.inside.simultaneous
-        objects = getattr(self.inside, "plain_lists", False)
-        kept = {"width": width, "shared": sum(self.shared)}
-        return new_tree(self.inside.players, room, simultaneous=several, objects=objects, **kept)
+        kept: Any = {
+            "simultaneous": self.inside.simultaneous,
+            "width": sum(needs_of(policy).edge for policy in self.policies.values()),
+            "shared": sum(self.shared),
+            "objects": getattr(self.inside, "plain_lists", False),
+        }
+        return new_tree(self.inside.players, max(min(nodes, self.max_nodes), self.inside.actions), **kept)
 
 
 class Search:
@@ -127,32 +127,53 @@ class Search:
         Nodes that each tree has room for.
     previous : Search, optional
         The search of an earlier move: what it found below this state is kept.
+
+    Attributes
+    ----------
+    trees : list of Tree
+        One for each thread.
+    player : int
+        Who searches.
+    legal : int64 array [k]
+        What the player may choose from.
+    choice : int, optional
+        The action to play, where a planner does not leave it to ``recommend``.
+    seconds : float
+        How long it ran.
     """
 
     def __init__(
         self, plan: Plan, view: View, streams: Sequence[Bytes], nodes: int, previous: "Search | None" = None
     ) -> None:
         self._plan, self._streams = plan, streams
-        self._root, self._player = view.state.copy(), view.player
+        self._root, self.player = view.state.copy(), view.player
         self._game = view.game
         self.legal = legal_actions(plan.inside, view)
         settings = plan.settings
         observer = view.player if settings.observer >= 0 else settings.observer
         self._settings = settings._replace(player=view.player, observer=observer)
-        self._trees = [plan.new_tree(nodes) for _ in streams]
+        self.trees = [plan.new_tree(nodes) for _ in streams]
         if previous is not None and settings.observer != OPEN_LOOP:
             key = plan.inside.key(view.state, self._settings.observer)
-            self._trees = [_moved_down(plan, tree, key, nodes) for tree in previous._trees]
+            self.trees = [_moved_down(plan, tree, key, nodes) for tree in previous.trees]
         depth = min(settings.tree_depth, settings.horizon)
         length = min(depth + settings.rollout_depth, settings.horizon)
-        self._works = [new_work(plan.inside, tree, depth, length, plan.shared[0]) for tree in self._trees]
+        self._works = [new_work(plan.inside, tree, depth, length, *plan.shared[:2]) for tree in self.trees]
         self._stopped = False
         self.seconds = 0.0
+        self.choice: int | None = None
+
+    def advised(self) -> int | None:
+        """Return the legal action that the game advises most; None if it prefers none."""
+        weights = np.zeros(self._plan.inside.actions)
+        self._plan.inside.advise(self._root, self.player, weights)
+        offered = weights[self.legal]
+        return None if offered.min() == offered.max() else int(self.legal[offered.argmax()])
 
     @property
     def steps(self) -> int:
         """Steps of the model made so far."""
-        return sum(int(tree.counters[STEPS]) for tree in self._trees)
+        return sum(int(tree.counters[STEPS]) for tree in self.trees)
 
     def run(
         self, *, simulations: int | None = None, time_limit: float | None = None, max_steps: int | None = None
@@ -176,7 +197,7 @@ class Search:
         """
         began = time.perf_counter() if started is None else started
         self._stopped = False
-        parts = len(self._trees)
+        parts = len(self.trees)
         shares = [budget.share(part, parts, max(1, len(arms))) for part in range(parts)]
         deadline = began + budget.time_limit
         if parts == 1:
@@ -200,8 +221,8 @@ class Search:
         """Return visits [A] and mean returns [A] at the root; NaN without a visit."""
         actions = self._plan.inside.actions
         visits, sums = np.zeros(actions, np.int64), np.zeros(actions)
-        for tree in self._trees:
-            add_root_statistics(tree, self._player, visits, sums)
+        for tree in self.trees:
+            add_root_statistics(tree, self.player, visits, sums)
         with np.errstate(invalid="ignore"):
             return visits, sums / visits
 
@@ -217,16 +238,18 @@ class Search:
         visits, values = self.statistics()
         if not visits.any():
             raise ValueError("nothing was searched yet; call run(simulations=...) first")
-        action = int(recommend(visits, values, self.legal, self._streams[0]))
+        action = self.choice
+        if action is None:
+            action = int(recommend(visits, values, self.legal, self._streams[0]))
         if action not in self.legal:
             raise ValueError(f"recommend {recommend!r} returned {action}, which is not legal; legal now: {self.legal}")
-        simulations, steps = (sum(int(tree.counters[i]) for tree in self._trees) for i in (SIMULATIONS, STEPS))
-        shown = SearchTree(self._trees, self._game)
+        simulations, steps = (sum(int(tree.counters[i]) for tree in self.trees) for i in (SIMULATIONS, STEPS))
+        shown = SearchTree(self.trees, self._game)
         return SearchResult(visits, values, action, shown, simulations, steps, self.seconds)
 
     def _spend_one(self, i: int, budget: Budget, deadline: float, arms: Ints) -> None:
         """Add simulations to one tree, in slices of a few milliseconds between which Python can interrupt."""
-        plan, tree, work, stream = self._plan, self._trees[i], self._works[i], self._streams[i]
+        plan, tree, work, stream = self._plan, self.trees[i], self._works[i], self._streams[i]
         run = _plain_search() if plan.interpreted else search
         tables = plan.inside.table, plan.outside.table, plan.table
         once = max(1, len(arms))

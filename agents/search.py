@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
+from agents.policies.mean import add_returns
 from agents.policies.signatures import Options, backup_of, select_of, simulate_of, update_select_of, update_simulate_of
 from agents.tree import (
     EDGE,
@@ -78,7 +79,11 @@ class Settings(NamedTuple):
     prior : bool
         Whether ``select`` wants what the game advises.
     width : int
-        How many statistics of its own ``select`` keeps for an edge; those of ``simulate`` come after them.
+        How many statistics of its own ``select`` keeps for an edge: the first.
+    simulate_column, backup_column : int
+        Where those of the other policies begin.
+    mean : bool
+        Whether ``backup`` is the mean of returns, which is built in.
     update_select, update_simulate : bool
         Whether the policies keep statistics of their own.
     """
@@ -95,12 +100,15 @@ class Settings(NamedTuple):
     normalize: bool
     prior: bool
     width: int
+    simulate_column: int
+    backup_column: int
+    mean: bool
     update_select: bool
     update_simulate: bool
 
 
 _I8, _F8, _B1 = types.int64, types.float64, types.boolean
-SETTINGS = types.NamedTuple((_I8, _I8, _I8, _I8, _I8, _F8, _F8, _F8, _B1, _B1, _B1, _I8, _B1, _B1), Settings)
+SETTINGS = types.NamedTuple((*[_I8] * 5, *[_F8] * 3, *[_B1] * 3, *[_I8] * 3, *[_B1] * 3), Settings)
 
 
 @kernel()
@@ -283,11 +291,16 @@ def backup(policies: Any, settings: Settings, tree: Tree, work: Work, depth: int
             place = step * players + player
             work.values[player] = work.path_reward[place] + settings.discount * work.values[player]
             work.path_return[place] = work.values[player]
-    backup_of(policies)(tree, work, work.select_shared, depth, length, 0, settings.discount)
+    if settings.mean:
+        add_returns(tree, work, depth)
+    else:
+        column = settings.backup_column
+        backup_of(policies)(tree, work, work.backup_shared, depth, length, column, settings.discount)
     if settings.update_select:
         update_select_of(policies)(tree, work, work.select_shared, depth, length, 0, settings.discount)
     if settings.update_simulate:
-        update_simulate_of(policies)(tree, work, work.simulate_shared, depth, length, settings.width, settings.discount)
+        column = settings.simulate_column
+        update_simulate_of(policies)(tree, work, work.simulate_shared, depth, length, column, settings.discount)
 
 
 @kernel(types.void(TABLE, TABLE, TABLE, SETTINGS, BYTES, INTS, _I8, _I8, BYTES, WORK, TREE))

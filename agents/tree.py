@@ -93,7 +93,8 @@ class Work(NamedTuple):
     path_return: Floats  # [(D + 1) * P] return of each player from this step on
     played: Int32s  # [L * P] action of each player, in the tree and after it; -1: not asked
     select_shared: Floats  # what select keeps for the whole tree: a part of ``Tree.shared``
-    simulate_shared: Floats  # what simulate keeps: the other part
+    simulate_shared: Floats  # what simulate keeps
+    backup_shared: Floats  # what backup keeps
 
 
 _I4 = types.int32[::1]
@@ -101,7 +102,7 @@ TREE = types.NamedTuple((BYTES, BYTES, _I4, _I4, BYTES, FLOATS, FLOATS, FLOATS, 
 WORK = types.NamedTuple(
     (
         *(BYTES, BYTES, INTS, _I4, INTS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, INTS, FLOATS, FLOATS),
-        *(_I4, _I4, FLOATS, FLOATS, _I4, FLOATS, FLOATS),
+        *(_I4, _I4, FLOATS, FLOATS, _I4, FLOATS, FLOATS, FLOATS),
     ),
     Work,
 )
@@ -174,10 +175,11 @@ def enlarge(tree: Tree, simulations: int) -> None:
                 each[1].extend([0] * (missing * each[2]))
 
 
-def new_work(game: Game, tree: Tree, depth: int, length: int, shared: int = 0) -> Work:
+def new_work(game: Game, tree: Tree, depth: int, length: int, select: int = 0, simulate: int = 0) -> Work:
     """Return work arrays for a tree, paths of up to ``depth`` steps and simulations of up to ``length``.
 
-    The first ``shared`` of the statistics kept for the whole tree belong to ``select``, the rest to ``simulate``.
+    Of the statistics kept for the whole tree the first belong to ``select``, so many, the next to ``simulate``, and the
+    rest to ``backup``.
     """
     a, p, d = game.actions, game.players, depth + 1
     work = Work(
@@ -199,11 +201,12 @@ def new_work(game: Game, tree: Tree, depth: int, length: int, shared: int = 0) -
         path_reward=np.zeros(d * p),
         path_return=np.zeros(d * p),
         played=np.zeros((length + 1) * p, np.int32),
-        select_shared=tree.shared[:shared],
-        simulate_shared=tree.shared[shared:],
+        select_shared=tree.shared[:select],
+        simulate_shared=tree.shared[select : select + simulate],
+        backup_shared=tree.shared[select + simulate :],
     )
     if isinstance(tree.nodes, list):
-        kept = ("state", "luck", "select_shared", "simulate_shared")
+        kept = ("state", "luck", "select_shared", "simulate_shared", "backup_shared")
         lists: Any = {name: array.tolist() for name, array in work._asdict().items() if name not in kept}
         return work._replace(**lists)
     return work
@@ -299,6 +302,14 @@ def find_node(tree: Tree, key: int) -> int:
     used = tree.nodes.view(NODE)[:count]
     same = np.flatnonzero(used["key"] == np.uint64(key))
     return int(same[used["visits"][same].argmax()]) if len(same) else 0
+
+
+def root_edge(tree: Tree, player: int, action: int) -> int:
+    """Return a player's edge for an action at the root; 0 if there is none."""
+    edge = int(tree.head[ROOT * tree.counters[PLAYERS] + player])
+    while edge and row(tree.edges, edge, EDGE).action != action:
+        edge = int(row(tree.edges, edge, EDGE).next)
+    return edge
 
 
 def add_root_statistics(tree: Tree, player: int, visits: Ints, sums: Floats) -> None:

@@ -9,9 +9,11 @@ import numpy as np
 from agents.budget import NO_LIMIT, Budget
 from agents.mcts import MCTS
 from agents.running import Search
+from agents.tree import EDGE, WIDTH, root_edge
 from mcts_envs.core import errors
+from mcts_envs.core.kernel import row
 from mcts_envs.core.rng import below
-from mcts_envs.core.typing import Ints
+from mcts_envs.core.typing import Floats, Ints
 
 
 class SequentialHalving(MCTS):
@@ -27,6 +29,10 @@ class SequentialHalving(MCTS):
     ----------
     common_chance : bool
         Let all actions of a pass meet the same chance.
+    margin : float, optional
+        Ask the game for advice, and play another action than the advised one only if it is ahead by so many standard
+        errors of their paired difference. Of many actions that are about equally good one always looks better by luck;
+        with a margin, luck does not overrule good advice. By default no advice is asked.
     **settings
         Those of :class:`agents.mcts.MCTS`, which it is with a tree of depth 1, unless ``tree_depth`` says otherwise:
         then ``select`` chooses below the root.
@@ -34,9 +40,12 @@ class SequentialHalving(MCTS):
 
     name = "halving"
 
-    def __init__(self, *, common_chance: bool = True, **settings: Any) -> None:
+    def __init__(self, *, common_chance: bool = True, margin: float | None = None, **settings: Any) -> None:
+        if margin is not None and settings.setdefault("backup", "paired") != "paired":
+            raise ValueError(f"margin needs backup='paired', not {settings['backup']!r}; leave backup out")
         super().__init__(**{"tree_depth": 1, **settings})
         self.common_chance = errors.flag("common_chance", common_chance)
+        self.margin = None if margin is None else errors.number("margin", margin, 0.0, 1e6)
 
     def start(self, env: Any) -> Search:
         """Refuse: the rounds need to know the budget.
@@ -49,7 +58,12 @@ class SequentialHalving(MCTS):
         raise TypeError("halving shares a known budget between its rounds; call search(env), or start an 'mcts' agent")
 
     def _spend(self, search: Search, budget: Budget, started: float) -> None:
-        arms = self._shuffled(search.legal)[: budget.simulations]
+        margin = self.margin
+        control = None if margin is None else search.advised()
+        arms = self._ordered(search.legal, control)[: budget.simulations]
+        if control is not None:
+            for tree in search.trees:
+                tree.shared[-3:] = search.player, control, 0.0
         left = budget.simulations
         for rounds in range(max(1, math.ceil(math.log2(len(arms)))), 0, -1):
             if left < len(arms):
@@ -60,13 +74,38 @@ class SequentialHalving(MCTS):
             seconds = max(0.0, started + budget.time_limit - now) / rounds
             steps = NO_LIMIT if budget.max_steps == NO_LIMIT else max(1, (budget.max_steps - search.steps) // rounds)
             search.spend(Budget(simulations, seconds, steps), now, arms)
-            values = np.nan_to_num(search.statistics()[1][arms], nan=-math.inf)
-            arms = arms[np.argsort(-values, kind="stable")[: -(-len(arms) // 2)]]
+            arms = _better_half(arms, search.statistics()[1], control)
+        if margin is not None and control is not None:
+            ahead = len(arms) > 1 and _ahead(search, int(arms[1])) > margin
+            search.choice = int(arms[1]) if ahead else control
 
-    def _shuffled(self, arms: Ints) -> Ints:
-        """Return the actions in random order, which decides between equals."""
+    def _ordered(self, arms: Ints, control: int | None) -> Ints:
+        """Return the actions in random order, which decides between equals, the control first."""
         arms = arms.copy()
         for last in range(len(arms) - 1, 0, -1):
             other = below(self.stream, last + 1)
             arms[last], arms[other] = arms[other], arms[last]
-        return arms
+        return arms if control is None else np.concatenate([[control], arms[arms != control]])
+
+
+def _better_half(arms: Ints, values: Floats, control: int | None) -> Ints:
+    """Return the better half of the actions; the control always stays, and has a challenger as long as possible."""
+    kept = max(-(-len(arms) // 2), min(2, len(arms)) if control is not None else 1)
+    ranked = arms[np.argsort(-np.nan_to_num(values[arms], nan=-math.inf), kind="stable")]
+    if control is None:
+        return ranked[:kept]
+    return np.concatenate([[control], ranked[ranked != control][: kept - 1]])
+
+
+def _ahead(search: Search, action: int) -> float:
+    """Return by how many standard errors an action is ahead of the control, over all passes that both were in."""
+    count, total, squares = 0, 0.0, 0.0
+    for tree in search.trees:
+        edge = root_edge(tree, search.player, action)
+        place = (edge + 1) * int(tree.counters[WIDTH]) - 2
+        if edge:
+            count += int(row(tree.edges, edge, EDGE).visits)
+            total += tree.own[place]
+            squares += tree.own[place + 1]
+    spread = count * squares - total * total
+    return total * math.sqrt(count / spread) if spread > 0.0 else math.copysign(math.inf, total) if total else 0.0

@@ -54,7 +54,8 @@ def best_bound(k: int, visits: Ints, sums: Floats, fpu: float, factor: float) ->
     for i in range(k):
         bound = fpu
         if visits[i] > 0:
-            bound = sums[i] / visits[i] + factor * math.sqrt(1.0 / visits[i])
+            share = 1.0 / visits[i]
+            bound = sums[i] * share + factor * math.sqrt(share)
         if bound > greatest:
             best, greatest = i, bound
     return best
