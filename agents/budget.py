@@ -7,6 +7,7 @@ from typing import Any
 from mcts_envs.core import errors
 
 NO_LIMIT = 2**62
+LIMITS = ("simulations", "time_limit", "max_steps")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numba.core.config import DISABLE_JIT
 
 from agents import policies
 from agents.base import Agent, check_turn, view_of
-from agents.budget import Budget, read_budget
+from agents.budget import LIMITS, Budget, read_budget
 from agents.policies.mean import mean
 from agents.policies.signatures import SIGNATURES, needs_of
 from agents.running import Plan, Search, SearchResult
@@ -266,7 +266,7 @@ def _limit(name: str, given: int | None, low: int, high: int) -> int:
 def _first_budget(given: Mapping[str, Any]) -> Budget:
     if not isinstance(given, Mapping):
         raise TypeError(f"first_move {given!r} is {type(given).__name__}; give a mapping such as {{'time_limit': 5.0}}")
-    errors.keys("first_move", given, (), ("simulations", "time_limit", "max_steps"))
+    errors.keys("first_move", given, (), LIMITS)
     budget = read_budget(**given)
     if budget is None:
         raise ValueError("first_move has no limit; give simulations, time_limit or max_steps")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from agents.budget import Budget
+from agents.budget import LIMITS, Budget
 from agents.mcts import MCTS
 from agents.running import SearchResult
 from mcts_envs.core import errors
@@ -38,7 +38,7 @@ class OneStep(MCTS):
     name = "one_step"
 
     def __init__(self, *, samples: int = 8, **settings: Any) -> None:
-        for budget in ("simulations", "time_limit", "max_steps", "first_move"):
+        for budget in (*LIMITS, "first_move"):
             if budget in settings:
                 raise TypeError(f"one_step has no setting {budget!r}; its budget is samples, a number for each action")
         super().__init__(**{"select": "least_visited", "recommend": "max_value", "horizon": 1, **settings})

@@ -4,6 +4,7 @@ from typing import Any
 
 import agents
 from agents.base import Agent, view_of
+from agents.budget import LIMITS
 from mcts_envs.core.contract import Game
 from mcts_envs.core.view import View
 
@@ -17,7 +18,7 @@ class PresetAgent(Agent):
         A name in ``Game.presets``.
     seed : int
     **settings
-        Override those of the preset.
+        Override those of the preset. A budget takes the place of the preset's, whatever its terms.
     """
 
     _transient = ("_game", "_agent")
@@ -42,6 +43,8 @@ class PresetAgent(Agent):
                 known = ", ".join(sorted(game.presets)) or "none"
                 raise ValueError(f"{game.name} has no preset {self.name!r}; it has: {known}")
             described = dict(game.presets[self.name])
+            if not self._settings.keys().isdisjoint(LIMITS):
+                described = {name: value for name, value in described.items() if name not in LIMITS}
             self._agent = agents.make(described.pop("agent"), **{**described, **self._settings})
             self._agent.stream = self.stream
             self._game = game

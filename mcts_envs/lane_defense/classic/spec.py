@@ -101,7 +101,7 @@ def _variants(rows: int, columns: int) -> dict[str, dict[str, Any]]:
 
 
 def _presets(cells: int) -> dict[str, dict[str, Any]]:
-    """The paper's random player, and its search as its programs have it and as its text has it.
+    """The paper's random player, its search as its programs have it and as its text has it, and our best.
 
     c = 10; k_max simulations, of which the first only makes the root. The programs cut simulations off after d = 20
     steps; the text rolls out to the end and draws the zombies' moves there. Two details of the programs are left out:
@@ -120,6 +120,7 @@ def _presets(cells: int) -> dict[str, dict[str, Any]]:
         "recommend": "max_value",
     }
     return {
+        "best": {"agent": "halving", "simulations": 2000 if cells <= 9 else 3000, "discount": 0.9},
         "random": {"agent": "random", "model": "planting"},
         "mcts_paper": {**search, "rollout_model": "paper_rollout", "horizon": 20},
         "mcts_text": {**search, "rollout_model": "paper_rollout_sampled"},

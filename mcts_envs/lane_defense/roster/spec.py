@@ -60,6 +60,10 @@ def roster_defense(
     return _game(state, kinds)
 
 
+_BEST = {"agent": "halving", "simulations": 4000, "simulate": "advised", "discount": 0.98, "margin": 2.5}
+"""Rollouts follow the script, and it is left only for what is clearly better."""
+
+
 def _game(state: Bytes, roster: Roster) -> Game:
     s = record(state, STATE)
     cells, plants = int(s.cells), int(s.plants)
@@ -78,6 +82,7 @@ def _game(state: Bytes, roster: Roster) -> Game:
         outcome=rules.outcome,
         key=rules.key,
         advise=scripted.advise_h,
+        presets={"best": _BEST},
         observe=rules.observe,
         observation_shape=(planes * cells + plants + 2 + int(s.rows),),
         position=partial(position, roster),
