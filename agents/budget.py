@@ -31,7 +31,7 @@ class Budget:
         """Return the budget of one of several that work at the same time, its simulations in full units."""
         passes = self.simulations if self.simulations == NO_LIMIT else -(-self.simulations // unit)
         simulations = min(_share(passes, part, parts) * unit, NO_LIMIT)
-        return Budget(simulations, self.time_limit, max(1, _share(self.max_steps, part, parts)))
+        return Budget(simulations, self.time_limit, _share(self.max_steps, part, parts))
 
 
 def read_budget(

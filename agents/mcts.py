@@ -72,7 +72,8 @@ class MCTS(Agent):
         Steps from the root that the tree covers at most.
     loop : {"open", "closed", "information_set"}
         What an action leads to in the tree: one node whatever came of it; a node for every state that came out, so
-        that chance has nodes of its own; or one for everything that the searching player can tell apart.
+        that chance has nodes of its own; or one for everything that the searching player can tell apart. Where
+        something is hidden, use the last: a closed loop acts on what it dealt itself.
     model, rollout_model : str, optional
         Variants of the game (``Game.variants``) to search in, and to roll out in (default: the model).
     evaluate : kernel or str, optional
@@ -84,7 +85,7 @@ class MCTS(Agent):
     threads : int
         Trees that are built at the same time, each with its share of the budget, and added up.
     max_nodes : int
-        Bound on the nodes of all trees (there are always as many as actions); when a tree is full, simulations go on
+        Bound on the nodes of all trees (each has at least as many as actions); when a tree is full, simulations go on
         without it growing.
     seed : int
 
@@ -244,7 +245,7 @@ class MCTS(Agent):
                 update_simulate=simulate.update is not None,
             )
             inside, outside = self._models(game)
-            max_nodes = -(-self.max_nodes // self.threads)
+            max_nodes = max(1, self.max_nodes // self.threads)
             self._plans = game, Plan(inside, outside, self._policies(), self.recommend, settings, max_nodes)
         return self._plans[1]
 

@@ -13,10 +13,22 @@ from agents.budget import NO_LIMIT, Budget, read_budget
 from agents.inspection import SearchTree
 from agents.policies.signatures import SIGNATURES, needs_of
 from agents.search import OPEN_LOOP, Settings, search
-from agents.tree import NODES, SIMULATIONS, STEPS, Tree, add_root_statistics, enlarge, find_node, new_tree, new_work
+from agents.tree import (
+    NODE,
+    NODES,
+    ROOT,
+    SIMULATIONS,
+    STEPS,
+    Tree,
+    add_root_statistics,
+    enlarge,
+    find_node,
+    new_tree,
+    new_work,
+)
 from mcts_envs.core import rng
 from mcts_envs.core.contract import Game
-from mcts_envs.core.kernel import function_table, interpreted
+from mcts_envs.core.kernel import function_table, interpreted, row
 from mcts_envs.core.typing import Bytes, Floats, Ints
 from mcts_envs.core.view import View
 
@@ -102,13 +114,15 @@ class Plan:
 
     def new_tree(self, nodes: int) -> Tree:
         """Return an empty tree with room for so many nodes, or the greatest number allowed."""
+        actions, several = self.inside.actions, self.inside.simultaneous
         kept: Any = {
-            "simultaneous": self.inside.simultaneous,
+            "reserve": actions * self.inside.players if several else actions,
+            "simultaneous": several,
             "width": sum(needs_of(policy).edge for policy in self.policies.values()),
             "shared": sum(self.shared),
             "objects": getattr(self.inside, "plain_lists", False),
         }
-        return new_tree(self.inside.players, max(min(nodes, self.max_nodes), self.inside.actions), **kept)
+        return new_tree(self.inside.players, max(min(nodes, self.max_nodes), actions), **kept)
 
 
 class Search:
@@ -153,9 +167,12 @@ class Search:
         observer = view.player if settings.observer >= 0 else settings.observer
         self._settings = settings._replace(player=view.player, observer=observer)
         self.trees = [plan.new_tree(nodes) for _ in streams]
-        if previous is not None and settings.observer != OPEN_LOOP:
-            key = plan.inside.key(view.state, self._settings.observer)
+        key = 0 if observer == OPEN_LOOP else int(plan.inside.key(view.state, observer))
+        if previous is not None:
             self.trees = [_moved_down(plan, tree, key, nodes) for tree in previous.trees]
+        for tree in self.trees:
+            enlarge(tree, 1)
+            row(tree.nodes, ROOT, NODE).key = key
         depth = min(settings.tree_depth, settings.horizon)
         length = min(depth + settings.rollout_depth, settings.horizon)
         self._works = [new_work(plan.inside, tree, depth, length, *plan.shared[:2]) for tree in self.trees]
@@ -193,28 +210,37 @@ class Search:
     def spend(self, budget: Budget, started: float | None = None, arms: Ints = _ANY) -> "Search":
         """Search on for a budget whose time began at ``started`` (default: now), with first actions if they are given.
 
-        They are simulated in turn and equally often: simulations are rounded up to full passes.
+        They are simulated in turn and equally often; where they share their chance, in full passes.
         """
         began = time.perf_counter() if started is None else started
-        self._stopped = False
-        parts = len(self.trees)
-        shares = [budget.share(part, parts, max(1, len(arms))) for part in range(parts)]
-        deadline = began + budget.time_limit
-        if parts == 1:
-            self._spend_one(0, shares[0], deadline, arms)
-        else:
-            with ThreadPoolExecutor(parts) as threads:
-                futures = [threads.submit(self._spend_one, i, share, deadline, arms) for i, share in enumerate(shares)]
-                try:
-                    for future in futures:
-                        future.result()
-                finally:
-                    self._stopped = True
+        parts, once = len(self.trees), max(1, len(arms))
+        work: list[tuple[Budget, Ints]] = []
+        for part in range(parts):
+            share = budget.share(part, parts, once if self._settings.common_chance else 1)
+            # As if the threads took the arms one after another: all are tried equally often, whoever does it.
+            first = sum(given.simulations for given, _ in work) % once
+            work.append((share, np.roll(arms, -first)))
+        try:
+            self._spend_each(work, began + budget.time_limit)
+        finally:
+            self._stopped = False
         self.seconds += time.perf_counter() - began
         return self
 
+    def _spend_each(self, work: Sequence[tuple[Budget, Ints]], deadline: float) -> None:
+        if len(work) == 1:
+            self._spend_one(0, *work[0], deadline)
+            return
+        with ThreadPoolExecutor(len(work)) as threads:
+            futures = [threads.submit(self._spend_one, i, *part, deadline) for i, part in enumerate(work)]
+            try:
+                for future in futures:
+                    future.result()
+            finally:
+                self._stopped = True
+
     def stop(self) -> None:
-        """End the search that another thread runs, within a few milliseconds."""
+        """End the search that another thread runs, within a few milliseconds; or else the next one."""
         self._stopped = True
 
     def statistics(self) -> tuple[Ints, Floats]:
@@ -247,7 +273,7 @@ class Search:
         shown = SearchTree(self.trees, self._game)
         return SearchResult(visits, values, action, shown, simulations, steps, self.seconds)
 
-    def _spend_one(self, i: int, budget: Budget, deadline: float, arms: Ints) -> None:
+    def _spend_one(self, i: int, budget: Budget, arms: Ints, deadline: float) -> None:
         """Add simulations to one tree, in slices of a few milliseconds between which Python can interrupt."""
         plan, tree, work, stream = self._plan, self.trees[i], self._works[i], self._streams[i]
         run = _plain_search() if plan.interpreted else search

@@ -10,6 +10,7 @@ searching player knows of it with *information sets* (P. Cowling, E. Powley, D. 
 Carlo Tree Search").
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,7 +47,7 @@ from mcts_envs.core.contract import (
     step_of,
 )
 from mcts_envs.core.kernel import copy, kernel, row
-from mcts_envs.core.rng import draw, scramble, seed_stream
+from mcts_envs.core.rng import draw, scramble, seed_stream, uniform
 from mcts_envs.core.typing import Bytes, Ints
 
 OPEN_LOOP = -2
@@ -132,6 +133,21 @@ def _gather(tree: Tree, work: Work, settings: Settings, node: int, player: int, 
 
 
 @kernel()
+def _blur(work: Work, k: int, c: float, stream: Bytes) -> None:
+    """Vary the statistics of actions by up to half of the term ``c sqrt(ln N / n)``.
+
+    Players who choose at once and have the same statistics would else explore in step, and never see what comes of
+    choosing apart.
+    """
+    total = 0
+    for i in range(k):
+        total += work.visits[i]
+    spread = c * math.sqrt(math.log(max(1, total)))
+    for i in range(k):
+        work.sums[i] += (uniform(stream) - 0.5) * spread * math.sqrt(work.visits[i])
+
+
+@kernel()
 def _select(
     functions: Any,
     policies: Any,
@@ -140,9 +156,10 @@ def _select(
     work: Work,
     node: int,
     player: int,
+    several: bool,
     stream: Bytes,
 ) -> int:
-    """Return the action that a player selects at a node."""
+    """Return the action that a player selects at a node, alone or at the same time as others."""
     k = legal_of(functions)(work.state, player, work.legal)
     _gather(tree, work, settings, node, player, k)
     if settings.prior:
@@ -153,6 +170,8 @@ def _select(
     low, high = tree.bounds[2 * player], tree.bounds[2 * player + 1]
     if settings.normalize and high > low:
         c, fpu = c * (high - low), low + fpu * (high - low)
+    if several:
+        _blur(work, k, c, stream)
     options = Options(
         k,
         player,
@@ -193,11 +212,12 @@ def _choose(
         work.actions[player] = 0
         if not bits >> player & 1:
             continue
+        several = bits & (bits - 1) != 0
         if forced >= 0 and player == settings.player:
             action = forced
             edge = find_edge(tree, node, player, players, action)
         else:
-            action = _select(functions, policies, settings, tree, work, node, player, stream)
+            action = _select(functions, policies, settings, tree, work, node, player, several, stream)
             edge = int(work.edge[action])
         if edge == 0:
             edge = new_edge(tree, node, player, players, action)

@@ -13,9 +13,10 @@ from mcts_envs.core.typing import Bytes, Floats, Ints
 
 Int32s = npt.NDArray[np.int32]
 ROOT = 1
-NODES, EDGES, SIMULATIONS, STEPS, MAX_NODES, MAX_EDGES, PLAYERS, WIDTH = range(8)
-"""Places in ``Tree.counters``: nodes and edges in use plus 1, simulations and model steps made, the ids at which nodes
-and edges are full, players, and how many statistics of their own policies keep for an edge."""
+NODES, EDGES, SIMULATIONS, STEPS, MAX_NODES, MAX_EDGES, RESERVE, PLAYERS, WIDTH = range(9)
+"""Places in ``Tree.counters``: nodes and edges in use plus 1; simulations and model steps made; the ids at which nodes
+and edges are full, and edges kept free for the root beyond; players; and how many statistics policies keep for an edge.
+"""
 
 
 def _record_type(*layout: tuple[str, str]) -> Any:
@@ -56,7 +57,7 @@ class Tree(NamedTuple):
         Statistics that policies keep for the whole tree.
     bounds : float64 array [P * 2]
         Least and greatest return seen.
-    counters : int64 array [8]
+    counters : int64 array [9]
         See :data:`NODES` and what follows it.
     """
 
@@ -123,7 +124,14 @@ class _Record:
 
 
 def new_tree(
-    players: int, nodes: int, *, simultaneous: bool = False, width: int = 0, shared: int = 0, objects: bool = False
+    players: int,
+    nodes: int,
+    *,
+    reserve: int = 0,
+    simultaneous: bool = False,
+    width: int = 0,
+    shared: int = 0,
+    objects: bool = False,
 ) -> Tree:
     """Return an empty tree with a root and room for ``nodes`` more nodes.
 
@@ -133,6 +141,8 @@ def new_tree(
     ----------
     players : int
     nodes : int
+    reserve : int
+        Edges kept free for the root, so that a full tree still tries all actions there.
     simultaneous : bool
         Whether several players may choose at once: one new edge for each of them in a simulation.
     width, shared : int
@@ -141,18 +151,18 @@ def new_tree(
         Whether nodes and edges are lists of Python objects, for an interpreted search (see :func:`enlarge`).
     """
     n, e = nodes + 2, (nodes + 1) * (players if simultaneous else 1) + 1
-    bounds, counters = [np.inf, -np.inf] * players, [ROOT + 1, 1, 0, 0, n, e, players, width]
+    bounds, counters = [np.inf, -np.inf] * players, [ROOT + 1, 1, 0, 0, n, e, reserve, players, width]
     slots = np.zeros((1 << max(4, (2 * n - 1).bit_length())) * SLOT.itemsize, np.uint8)
     if objects:
         rows: Any = ([], [], [], [], slots, [], np.zeros(shared), bounds, counters)
         return Tree(*rows)
     return Tree(
         nodes=np.zeros(n * NODE.itemsize, np.uint8),
-        edges=np.zeros(e * EDGE.itemsize, np.uint8),
+        edges=np.zeros((e + reserve) * EDGE.itemsize, np.uint8),
         head=np.zeros(n * players, np.int32),
         via=np.zeros(n * players, np.int32),
         slots=slots,
-        own=np.zeros(e * width),
+        own=np.zeros((e + reserve) * width),
         shared=np.zeros(shared),
         bounds=np.array(bounds),
         counters=np.array(counters),
@@ -167,7 +177,8 @@ def enlarge(tree: Tree, simulations: int) -> None:
             (tree.nodes, NODES, MAX_NODES, (tree.head, tree.via, players)),
             (tree.edges, EDGES, MAX_EDGES, (tree.own, None, width)),
         ):
-            wanted = min(tree.counters[used] + simulations * players + 1, tree.counters[most])
+            limit = tree.counters[most] + (tree.counters[RESERVE] if rows is tree.edges else 0)
+            wanted = min(tree.counters[used] + simulations * players + 1, limit)
             missing = wanted - len(rows)
             rows.extend(_Record() for _ in range(missing))
             each[0].extend([0] * (missing * each[2]))
@@ -225,7 +236,7 @@ def find_edge(tree: Tree, node: int, player: int, players: int, action: int) -> 
 def new_edge(tree: Tree, node: int, player: int, players: int, action: int) -> int:
     """Add an edge for an action that has none, and return it; 0 if the tree is full."""
     edge = tree.counters[EDGES]
-    if edge >= tree.counters[MAX_EDGES]:
+    if edge >= tree.counters[MAX_EDGES] + (tree.counters[RESERVE] if node == ROOT else 0):
         return 0
     tree.counters[EDGES] += 1
     added = row(tree.edges, edge, EDGE)
@@ -297,7 +308,7 @@ def find_node(tree: Tree, key: int) -> int:
     """Return the most visited node with this key; 0 if there is none."""
     count = int(tree.counters[NODES])
     if isinstance(tree.nodes, list):
-        found = [i for i in range(ROOT + 1, count) if tree.nodes[i].key == key]
+        found = [i for i in range(ROOT, count) if tree.nodes[i].key == key]
         return max(found, key=lambda i: tree.nodes[i].visits, default=0)
     used = tree.nodes.view(NODE)[:count]
     same = np.flatnonzero(used["key"] == np.uint64(key))

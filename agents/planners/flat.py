@@ -4,7 +4,7 @@ from typing import Any
 
 from agents.budget import LIMITS, Budget
 from agents.mcts import MCTS
-from agents.running import SearchResult
+from agents.running import Search, SearchResult
 from mcts_envs.core import errors
 from mcts_envs.core.view import View
 
@@ -23,8 +23,11 @@ class FlatMonteCarlo(MCTS):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"select": "least_visited", "recommend": "max_value", "tree_depth": 1, **settings})
 
+    def _spend(self, search: Search, budget: Budget, started: float) -> None:
+        search.spend(budget, started, search.legal)
 
-class OneStep(MCTS):
+
+class OneStep(FlatMonteCarlo):
     """One-step lookahead: look at what each action leads to, evaluate it, and take the best on average.
 
     Parameters
@@ -41,7 +44,7 @@ class OneStep(MCTS):
         for budget in (*LIMITS, "first_move"):
             if budget in settings:
                 raise TypeError(f"one_step has no setting {budget!r}; its budget is samples, a number for each action")
-        super().__init__(**{"select": "least_visited", "recommend": "max_value", "horizon": 1, **settings})
+        super().__init__(**{"horizon": 1, **settings})
         self.samples = errors.integer("samples", samples, 1, 10**6)
 
     def _search(self, view: View) -> SearchResult:

@@ -41,6 +41,8 @@ class SequentialHalving(MCTS):
     name = "halving"
 
     def __init__(self, *, common_chance: bool = True, margin: float | None = None, **settings: Any) -> None:
+        if "recommend" in settings:
+            raise TypeError("halving has no setting 'recommend'; it plays the best of those that are left at the end")
         if margin is not None and settings.setdefault("backup", "paired") != "paired":
             raise ValueError(f"margin needs backup='paired', not {settings['backup']!r}; leave backup out")
         super().__init__(**{"tree_depth": 1, **settings})
@@ -64,20 +66,20 @@ class SequentialHalving(MCTS):
         if control is not None:
             for tree in search.trees:
                 tree.shared[-3:] = search.player, control, 0.0
-        left = budget.simulations
+        left, end = budget.simulations, search.steps + budget.max_steps
         for rounds in range(max(1, math.ceil(math.log2(len(arms)))), 0, -1):
-            if left < len(arms):
+            if left < len(arms) or search.steps >= end:
                 break
             simulations = NO_LIMIT if left == NO_LIMIT else max(1, left // rounds // len(arms)) * len(arms)
             left = left if left == NO_LIMIT else left - simulations
             now = time.perf_counter()
             seconds = max(0.0, started + budget.time_limit - now) / rounds
-            steps = NO_LIMIT if budget.max_steps == NO_LIMIT else max(1, (budget.max_steps - search.steps) // rounds)
+            steps = NO_LIMIT if budget.max_steps == NO_LIMIT else -(-(end - search.steps) // rounds)
             search.spend(Budget(simulations, seconds, steps), now, arms)
             arms = _better_half(arms, search.statistics()[1], control)
-        if margin is not None and control is not None:
-            ahead = len(arms) > 1 and _ahead(search, int(arms[1])) > margin
-            search.choice = int(arms[1]) if ahead else control
+        search.choice = int(arms[0])
+        if margin is not None and control is not None and len(arms) > 1 and _ahead(search, int(arms[1])) > margin:
+            search.choice = int(arms[1])
 
     def _ordered(self, arms: Ints, control: int | None) -> Ints:
         """Return the actions in random order, which decides between equals, the control first."""
