@@ -50,14 +50,16 @@ class Entry:
 _ANY_GAME = "mcts_envs.core.env:GameEnv"
 _CLASSIC = "mcts_envs.lane_defense.classic.spec:LaneDefense"
 _ROSTER = "mcts_envs.lane_defense.roster.spec:RosterDefense"
-_PAPER = ("mcts_paper", "mcts_text")
+_PAPER = ("best", "mcts_paper", "mcts_text")
+_WALL = "mcts_envs.wall_survival.spec:WallSurvival"
 
 ENTRIES = {
     entry.id: entry
     for entry in (
         Entry("mcts_envs/LaneDefense3x3-v0", _CLASSIC, {"rows": 3, "columns": 3}, presets=_PAPER),
         Entry("mcts_envs/LaneDefense10x10-v0", _CLASSIC, {"rows": 10, "columns": 10}, presets=_PAPER),
-        Entry("mcts_envs/LaneDefense5x9-v0", _ROSTER),
+        Entry("mcts_envs/LaneDefense5x9-v0", _ROSTER, presets=("best",)),
+        Entry("mcts_envs/WallSurvival-v0", _WALL, players=2, presets=("greedy", "mobility", "random_walk")),
     )
 }
 

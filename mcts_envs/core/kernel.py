@@ -70,10 +70,11 @@ def kernel(signature: Any = None) -> Callable[[Function], Function]:
             try:
                 compiled.compile(signature)
             except NumbaError as error:
-                error.add_note(
-                    f"Kernel {function.__name__}: a kernel allocates nothing, so np.zeros and the like are unknown in it; "
-                    "use arrays that are passed in, and mcts_envs.core.kernel.copy to copy one over another."
-                )
+                if "numba/np/arrayobj.py" in str(error) or "NRT required" in str(error):
+                    error.add_note(
+                        f"Kernel {function.__name__}: a kernel allocates nothing, so np.zeros and the like are unknown "
+                        "in it; use arrays that are passed in, and mcts_envs.core.kernel.copy to copy one over another."
+                    )
                 raise
             compiled.disable_compile()
         return cast(Function, compiled)

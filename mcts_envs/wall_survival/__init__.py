@@ -1,0 +1,1 @@
+"""Wall survival: two players on a square board who wall each other in (Colosseum Survival!)."""

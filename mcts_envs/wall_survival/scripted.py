@@ -1,0 +1,152 @@
+"""Scripted players, as ``advise`` kernels: weights over actions."""
+
+import numpy as np
+
+from mcts_envs.core.contract import ADVISE, BYTES, types
+from mcts_envs.core.kernel import count_bits, kernel, lowest, record
+from mcts_envs.wall_survival.bits import ONE, ZERO, bit, count, holds, part_of
+from mcts_envs.wall_survival.board import near, neighbour, open_sides, separates, stands, ways
+from mcts_envs.wall_survival.layout import LEFT, NO_WALL, RIGHT, STATE, UP
+from mcts_envs.wall_survival.rules import steps_from
+
+_WIN, _TIE, _TRAP, _TOUCH, _WORST = 1000.0, -100.0, 20.0, 6.0, -1e9
+
+
+@kernel()
+def _zero(state, weights):
+    """Give no action any weight; return the number of cells."""
+    size = np.int64(record(state, STATE).board_size)
+    for action in range(weights.shape[0]):
+        weights[action] = 0.0
+    return size * size
+
+
+@kernel()
+def _pass_on(state, player, cell, chance, weights):
+    """Hand a chance on to the cells a step away, in equal parts; where no step is possible, to the cell itself."""
+    size = np.int64(record(state, STATE).board_size)
+    sides = steps_from(state, cell, player)
+    if sides == 0:
+        weights[4 * cell + 1] += chance
+        return
+    part = chance / count_bits(sides)
+    while sides:
+        weights[4 * neighbour(cell, lowest(sides), size) + 1] += part
+        sides &= sides - 1
+
+
+@kernel(ADVISE)
+def advise_random_walk(state, player, weights):
+    """The reference's random player: the probability of every action, which is far from uniform.
+
+    Each cell has four places in ``weights``; on the way they hold the chance to stand there now, after the next step,
+    and at the end of the walk.
+    """
+    cells = _zero(state, weights)
+    reach = np.int64(record(state, STATE).reach)
+    weights[4 * stands(state, player)] = 1.0 / (reach + 1)
+    for _ in range(reach + 1):
+        for cell in range(cells):
+            chance = weights[4 * cell]
+            if chance > 0.0:
+                weights[4 * cell + 2] += chance
+                _pass_on(state, player, cell, chance, weights)
+        for cell in range(cells):
+            weights[4 * cell] = weights[4 * cell + 1]
+            weights[4 * cell + 1] = 0.0
+    for cell in range(cells):
+        sides, chance = open_sides(state, cell), weights[4 * cell + 2]
+        share = chance / max(count_bits(sides), 1)
+        for side in range(4):
+            weights[4 * cell + side] = share if sides >> side & 1 else 0.0
+
+
+@kernel()
+def _without(board, cell):
+    """Return a board without a cell."""
+    mark = bit(cell)
+    return board[0] & ~mark[0], board[1] & ~mark[1], board[2] & ~mark[2]
+
+
+@kernel()
+def walled(state, cell, side):
+    """Return the open sides of all cells as they would be after one more wall."""
+    size, open_ways = np.int64(record(state, STATE).board_size), ways(state)
+    edge = cell - size if side == UP else cell - 1 if side == LEFT else cell
+    right, down = open_ways[:3], open_ways[3:]
+    if side in (RIGHT, LEFT):
+        right = _without(right, edge)
+    else:
+        down = _without(down, edge)
+    return right[0], right[1], right[2], down[0], down[1], down[2]
+
+
+@kernel()
+def result(state, player, cell, side):
+    """Return the sign of the result if a player walls a side that separates it from the other, 2 if it goes on."""
+    size, other = np.int64(record(state, STATE).board_size), stands(state, 1 - player)
+    after = walled(state, cell, side)
+    mine = part_of(after, size, cell, other)
+    if holds(mine, other):
+        return 2
+    ours, theirs = count(mine), count(part_of(after, size, other, -1))
+    return np.int64(ours > theirs) - np.int64(ours < theirs)
+
+
+@kernel()
+def _distance(first, second, size):
+    """Return rows and columns between two cells, added up."""
+    return abs(first // size - second // size) + abs(first % size - second % size)
+
+
+@kernel()
+def _centre_distance(cell, size):
+    """Return the distance from the centre in half cells."""
+    return abs(2 * (cell // size) - size + 1) + abs(2 * (cell % size) - size + 1)
+
+
+@kernel(types.float64(BYTES, types.int64, types.int64, types.int64))
+def greed(state, player, cell, side):
+    """Return how much the greedy player likes an action."""
+    size, other = np.int64(record(state, STATE).board_size), stands(state, 1 - player)
+    free = count_bits(open_sides(state, cell)) - (side != NO_WALL)
+    value = -1.0 * _distance(cell, other, size) - 0.25 * _centre_distance(cell, size)
+    if free <= 1:
+        value -= _TRAP
+    if side == NO_WALL:
+        return value
+    if separates(state, cell, side):
+        end = result(state, player, cell, side)
+        if end != 2:
+            return value + (_TIE if end == 0 else _WIN * end)
+    across = neighbour(cell, side, size)
+    if across == other:
+        return value + _TOUCH
+    return value + 1.0 * (_distance(across, other, size) < _distance(cell, other, size))
+
+
+@kernel(ADVISE)
+def advise_greedy(state, player, weights):
+    """One ply ahead: win now, lose never, stay out of dead ends, go for the centre and the other, wall towards it.
+
+    Weight 1 for the actions that it likes best.
+    """
+    s = record(state, STATE)
+    cells, board = np.int64(s.board_size) * np.int64(s.board_size), near(state, player)
+    best = _WORST
+    for action in range(weights.shape[0]):
+        weights[action] = _WORST
+    for word in range(3):
+        reached = board[word]
+        while reached != ZERO:
+            cell = 64 * word + lowest(reached)
+            reached &= reached - ONE
+            sides = open_sides(state, cell) | (1 << NO_WALL if s.optional_wall else 0)
+            while sides:
+                side = lowest(sides)
+                sides &= sides - 1
+                value = greed(state, player, cell, side)
+                best = max(best, value)
+                weights[4 * cells + cell if side == NO_WALL else 4 * cell + side] = value
+    for action in range(weights.shape[0]):
+        weights[action] = 1.0 if weights[action] == best else 0.0
