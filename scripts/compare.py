@@ -1,8 +1,10 @@
 """Compare agents: the same episodes for all, over several processes, with intervals.
 
     python scripts/compare.py LaneDefense3x3-v0 --agents random,scripted,mcts --budget simulations=1000 --episodes 200
+    python scripts/compare.py WallSurvival-v0 --agents mobility,greedy,mcts --episodes 40 --set board_size=6
 
-The same command goes on after an interruption; a larger --episodes adds to what is there.
+In games for two the agents play against each other, every start board from both seats. The same command goes on after
+an interruption; a larger --episodes adds to what is there.
 """
 
 import os
@@ -15,7 +17,7 @@ import typer
 from rich.console import Console
 from rich.live import Live
 
-from agents.arena import Plan, Report, compare, parse_agents, parse_budget, parse_settings
+from agents.arena import Plan, Report, compare, parse_budget, parse_meeting, parse_settings
 from agents.arena.plot import plot, require_drawable
 from agents.arena.table import render, write_markdown
 
@@ -26,7 +28,7 @@ _MISTAKES = (ValueError, TypeError, ImportError, OSError, gymnasium.error.Error)
 def main(
     environment: Annotated[str, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/.")],
     agents: Annotated[str, typer.Option(help="For example random,mcts:c=1.4,sb3:PATH:deterministic=false.")],
-    episodes: Annotated[int, typer.Option(help="Episodes for each agent.")] = 100,
+    episodes: Annotated[int, typer.Option(help="For each agent; in games for two, boards for each pairing.")] = 100,
     seed: Annotated[int, typer.Option(help="Where all randomness comes from.")] = 0,
     budget: Annotated[
         str | None, typer.Option(help="For a move: simulations=1000, time=0.1 (seconds), steps=20000 (of the model).")
@@ -36,6 +38,9 @@ def main(
     fresh: Annotated[bool, typer.Option("--fresh", help="Throw away what is there.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Keep states, actions and rewards of all moves.")] = False,
     picture: Annotated[Path | None, typer.Option("--plot", help="Draw win rates to this file (win_rates.png).")] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="AGENT", help="In games for two: all others play against this one alone.")
+    ] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
     ] = None,
@@ -46,7 +51,9 @@ def main(
         if picture is not None:
             require_drawable(picture)
         limits = parse_budget(budget)
-        plan = Plan(environment, parse_agents(agents, limits), parse_settings(setting or []), seed, limits, record)
+        specs, opponent = parse_meeting(agents, against, limits)
+        settings = parse_settings(setting or [])
+        plan = Plan(environment, specs, settings, seed, limits, record, against=opponent)
         with Live(console=console, auto_refresh=False, transient=True) as live:
 
             def watch(report: Report) -> None:

@@ -9,6 +9,16 @@ require_own_agents(agents)  # before the imports below fail without saying why
 from agents.arena.comparison import compare
 from agents.arena.plan import Plan
 from agents.arena.report import Report
-from agents.arena.spec import AgentSpec, parse_agent, parse_agents, parse_budget, parse_settings
+from agents.arena.spec import AgentSpec, parse_agent, parse_agents, parse_budget, parse_meeting, parse_settings
 
-__all__ = ["AgentSpec", "Plan", "Report", "compare", "parse_agent", "parse_agents", "parse_budget", "parse_settings"]
+__all__ = [
+    "AgentSpec",
+    "Plan",
+    "Report",
+    "compare",
+    "parse_agent",
+    "parse_agents",
+    "parse_budget",
+    "parse_meeting",
+    "parse_settings",
+]

@@ -26,7 +26,7 @@ def compare(
     fresh: bool = False,
     watch: Callable[[Report], None] | None = None,
 ) -> Report:
-    """Let agents play the same episodes, and report.
+    """Let agents play the same episodes, alone or in games for two against each other, and report.
 
     Episodes that are in the folder already are not played again, so that the same call goes on after an interruption,
     and more episodes of the same plan can be added later. Ctrl-C ends the playing and reports what there is.
@@ -35,7 +35,7 @@ def compare(
     ----------
     plan : Plan
     episodes : int
-        For each agent.
+        For each agent; in games for two, start boards for each pairing, each played from both seats.
     workers : int
         Processes to play in.
     folder : Path, optional
@@ -65,15 +65,16 @@ def compare(
     folder = folder or default_folder(configuration)
     due = 0.0
     with Results(folder, configuration, fresh) as results:
-        missing = [job for job in plan.jobs(episodes) if not results.has(job)]
+        jobs = plan.jobs(episodes)
+        missing = [job for job in jobs if not results.has(job)]
         try:
             with closing(run(plan, missing, workers)) as playing:
                 for played in playing:
                     results.add(played)
                     if watch is not None and (now := monotonic()) >= due:
-                        watch(report(plan, folder, results.episodes, episodes, workers, discount, _QUICK_RESAMPLES))
+                        watch(report(plan, folder, results.rows, episodes, workers, discount, _QUICK_RESAMPLES))
                         due = monotonic() + max(_SECONDS_BETWEEN_VIEWS, _PLAYING_TO_VIEWING * (monotonic() - now))
         except KeyboardInterrupt:
             pass
-        found = report(plan, folder, results.episodes, episodes, workers, discount)
-    return replace(found, reused=episodes * len(plan.agents) - len(missing))
+        found = report(plan, folder, results.rows, episodes, workers, discount)
+    return replace(found, reused=len(jobs) - len(missing))

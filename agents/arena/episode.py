@@ -5,13 +5,14 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from agents.arena.spec import AgentSpec
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.players import Player
+from mcts_envs.core.typing import Masks
 
 Transition: TypeAlias = dict[str, Any]
 MakeAgent: TypeAlias = Callable[[AgentSpec], Player]
@@ -67,33 +68,37 @@ class Episode:
     error: dict[str, str] | None = None
     transitions: list[int] | None = None
 
+    @property
+    def key(self) -> tuple[str, int]:
+        """What tells this row from all others."""
+        return self.agent, self.episode
 
-class Job(NamedTuple):
-    """An episode to be played."""
+    @property
+    def name(self) -> str:
+        """Who played what, for people."""
+        return f"{self.agent}, episode {self.episode}"
 
-    agent: AgentSpec
-    episode: int
-
-
-class Played(NamedTuple):
-    """A finished episode, with its transitions if they are recorded."""
-
-    row: Episode
-    transitions: list[Transition]
-
-
-def seeds(seed: int, episode: int) -> tuple[int, int]:
-    """Return the seeds of environment and agent, 32 bits each, for an episode of a comparison with this seed."""
-    first, second = np.random.SeedSequence((seed, episode)).generate_state(2, np.uint32)
-    return int(first), int(second)
+    @property
+    def where(self) -> dict[str, Any]:
+        """What the transitions say of the episode that they belong to."""
+        return {"agent": self.agent, "episode": self.episode}
 
 
-def blank_row(job: Job, seed: int) -> Episode:
-    """Return the row of an episode that has not begun, in a comparison with this seed."""
-    return Episode(job.agent.label, job.episode, *seeds(seed, job.episode))
+class Costs(Protocol):
+    """Whatever adds up what an agent's decisions cost."""
+
+    decisions: int
+    seconds: float
+    simulations: int
+    model_steps: int
 
 
-def play(env: Any, agent: Player, row: Episode, transitions: list[Transition] | None = None) -> None:
+def seeds(seed: int, episode: int, seats: int = 1) -> tuple[int, ...]:
+    """Return the seeds, 32 bits each, for an episode of a comparison with this seed: the environment's, each seat's."""
+    return tuple(map(int, np.random.SeedSequence((seed, episode)).generate_state(1 + seats, np.uint32)))
+
+
+def play_alone(env: Any, agent: Player, row: Episode, transitions: list[Transition] | None = None) -> None:
     """Play the episode of a row and fill the row in.
 
     Parameters
@@ -102,7 +107,7 @@ def play(env: Any, agent: Player, row: Episode, transitions: list[Transition] | 
         An environment around a :class:`mcts_envs.core.env.GameEnv`.
     agent : Player
     row : Episode
-        From :func:`blank_row`.
+        From :func:`agents.arena.match.blank_row`.
     transitions : list, optional
         Takes a dictionary for each move: ``state``, ``action``, ``reward``, ``next_state``, ``terminated``,
         ``truncated``, with states in the terms of ``position()``.
@@ -113,7 +118,7 @@ def play(env: Any, agent: Player, row: Episode, transitions: list[Transition] | 
     state = inner.position() if transitions is not None else {}
     discount, over = 1.0, False
     while not over:
-        action = _decide(env, agent, row) if np.count_nonzero(info["action_mask"]) > 1 else agent.act(env)
+        action = ask(env, agent, info["action_mask"], row)
         _, reward, terminated, truncated, info = env.step(action)
         over = terminated or truncated
         row.length += 1
@@ -129,20 +134,22 @@ def play(env: Any, agent: Player, row: Episode, transitions: list[Transition] | 
     row.is_success = bool(info.get("is_success", False))
 
 
-def _decide(env: Any, agent: Player, row: Episode) -> int:
-    """Ask for an action where there is a choice, and add up what it costs."""
+def ask(env: Any, agent: Player, mask: Masks, costs: Costs) -> int:
+    """Ask an agent for an action; where there is a choice by the mask [A], add up what it costs."""
+    if np.count_nonzero(mask) < 2:
+        return agent.act(env)
     started = time.perf_counter()
     action = agent.act(env)
-    row.seconds += time.perf_counter() - started
-    row.decisions += 1
+    costs.seconds += time.perf_counter() - started
+    costs.decisions += 1
     if (result := getattr(agent, "last_result", None)) is not None:
-        row.simulations += int(result.simulations)
-        row.model_steps += int(result.steps)
+        costs.simulations += int(result.simulations)
+        costs.model_steps += int(result.steps)
     return action
 
 
 @contextmanager
-def caught(row: Episode) -> Iterator[None]:
+def caught(row: Any) -> Iterator[None]:
     """Write an exception into a row instead of raising it."""
     try:
         yield

@@ -6,6 +6,7 @@ import os
 import platform
 import traceback
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -15,16 +16,19 @@ import numpy as np
 
 import agents
 import mcts_envs
-from agents.arena.episode import Job, MakeAgent
+from agents.arena.episode import MakeAgent
+from agents.arena.match import Match, groups, schedule
 from agents.arena.spec import AgentSpec, require_distinct
 from agents.learning.shipped import shipped_for
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import source_digest
+from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.players import Player
 
 _MISTAKES = (ValueError, TypeError, ImportError, FileNotFoundError)
+_ONE_SEAT = ("opponent", "seat")
 _PACKAGES = ("gymnasium", "numpy", "numba", "stable-baselines3", "torch")
 
 
@@ -35,7 +39,10 @@ def make_agent(spec: AgentSpec) -> Player:
 
 @dataclass(frozen=True)
 class Plan:
-    """Agents that play the same episodes of an environment.
+    """Agents that play the same episodes of an environment: alone, or, in games for two, against each other.
+
+    In a game for two every pair of agents plays every start board from both seats. Settings that say who plays the
+    other seats (``opponent``, ``seat``) make it a game for one.
 
     Attributes
     ----------
@@ -52,6 +59,8 @@ class Plan:
         Whether transitions are kept.
     make : callable
         ``make(spec) -> agent``; a function of a module when several processes play.
+    against : str, optional
+        Label of the agent that all others play against; by default all play against all.
     """
 
     environment: str
@@ -61,6 +70,7 @@ class Plan:
     budget: dict[str, Any] = field(default_factory=dict)
     record: bool = False
     make: MakeAgent = make_agent
+    against: str | None = None
 
     @property
     def id(self) -> str:
@@ -68,13 +78,24 @@ class Plan:
         name = self.environment
         return name if "/" in name or name in gymnasium.registry else f"mcts_envs/{name}"
 
+    @cached_property
+    def seats(self) -> int:
+        """How many agents meet in a match."""
+        env = self.make_env()
+        return len(env.possible_agents) if isinstance(env, GameAECEnv) else 1
+
+    @property
+    def groups(self) -> list[tuple[AgentSpec, ...]]:
+        """Who meets: each agent alone, or pairs."""
+        return groups(self.agents, self.seats, self.against)
+
     def make_env(self) -> Any:
-        """Make the environment.
+        """Make the environment: its Gymnasium face, where agents meet its AEC face.
 
         Raises
         ------
         ValueError
-            If there is no such environment, or a setting is out of its bounds.
+            If there is no such environment, a setting is out of its bounds, or the game is for more than two.
         TypeError
             If there is no such setting, or the environment is no game of the contract.
         """
@@ -83,7 +104,16 @@ class Plan:
         env = gymnasium.make(self.id, disable_env_checker=True, **self.settings)
         if not isinstance(env.unwrapped, GameEnv):
             raise TypeError(f"{self.id} is {type(env.unwrapped).__name__}; agents play games of mcts_envs.core alone")
-        return env
+        players = env.unwrapped.game.players
+        if players == 1 or not self.settings.keys().isdisjoint(_ONE_SEAT):
+            return env
+        if players > 2:
+            raise ValueError(
+                f"{self.id} is a game for {players}; agents are compared in games for one and for two. Say who plays "
+                "the other seats, for example with the setting opponent=random, to compare agents in one of them"
+            )
+        spec: Any = env.spec
+        return GameAECEnv(type(env.unwrapped), **spec.kwargs)
 
     def check(self) -> None:
         """Let every agent make a move, so that mistakes are found before anything is played.
@@ -94,12 +124,13 @@ class Plan:
         Raises
         ------
         ValueError, TypeError, ImportError, OSError
-            If there is no agent or one twice, or the environment cannot be made; ValueError if an agent cannot be made,
-            or cannot play in the environment.
+            If there is no agent or one twice, or one alone in a game for two, or the environment cannot be made;
+            ValueError if an agent cannot be made, or cannot play in the environment.
         """
         errors.integer("seed", self.seed, 0, 2**63 - 1)
         require_distinct(self.agents)
         env = self.make_env()
+        self._check_seats()
         env.reset(seed=0)
         if self.record:
             env.unwrapped.position()
@@ -122,9 +153,24 @@ class Plan:
         agent.act(env)
         return agent
 
-    def jobs(self, episodes: int) -> list[Job]:
-        """Return all there is to play, episode by episode, so that unfinished results are paired too."""
-        return [Job(spec, episode) for episode in range(episodes) for spec in self.agents]
+    def _check_seats(self) -> None:
+        """Check that there is somebody to meet."""
+        labels = [spec.label for spec in self.agents]
+        if self.seats == 1:
+            if self.against is not None:
+                raise ValueError(f"against {self.against!r}: agents meet no other in {self.id} as it is set up here")
+            return
+        if self.against is not None and self.against not in labels:
+            raise ValueError(errors.unknown("against", self.against, labels))
+        if len(labels) < self.seats:
+            raise ValueError(
+                f"{labels[0]!r} is alone in a game for {self.seats}; give another agent to play against, or the "
+                "setting opponent=NAME for a player of the environment"
+            )
+
+    def jobs(self, episodes: int) -> list[Match]:
+        """Return all there is to play, episode by episode."""
+        return schedule(self.groups, episodes)
 
     def configuration(self) -> dict[str, Any]:
         """Return, as it is written to JSON, what must be equal for episodes to belong to the same results.
@@ -146,6 +192,8 @@ class Plan:
             "version": mcts_envs.__version__,
             "code": "-".join(source_digest(Path(str(p.__file__)).parent)[:16] for p in (mcts_envs, agents)),
         }
+        if self.seats > 1:
+            configuration["matches"] = {"seats": self.seats, "against": self.against}
         found: dict[str, Any] = json.loads(json.dumps(configuration, default=_plain))
         return found
 

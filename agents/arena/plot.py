@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from agents.arena.pairs_table import ranked
 from agents.arena.report import Report
 from agents.arena.statistics import LEVEL
 from mcts_envs.core import errors
@@ -32,6 +33,8 @@ def require_drawable(file: Path) -> None:
 def plot(report: Report, file: Path) -> None:
     """Draw win rates with their intervals, a row for each agent; the name of the file says the format (``.png``).
 
+    In games for two it is points, best first.
+
     Raises
     ------
     ImportError
@@ -39,7 +42,7 @@ def plot(report: Report, file: Path) -> None:
     ValueError
         If matplotlib does not know the format.
     """
-    shown = [s for s in report.summaries if s.games]
+    shown = [s for s in (ranked(report) if report.plan.seats > 1 else report.summaries) if s.games]
     figure = _figure(figsize=(7.0, 1.3 + 0.45 * len(shown)), layout="constrained")
     axes = figure.add_subplot()
     for row, summary in enumerate(shown):
@@ -57,7 +60,8 @@ def plot(report: Report, file: Path) -> None:
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     fewest = min((s.games for s in shown), default=0)
-    axes.set_xlabel(f"win rate with {LEVEL:.0%} interval, at least {fewest} episodes each")
+    what, unit = ("points", "games") if report.plan.seats > 1 else ("win rate", "episodes")
+    axes.set_xlabel(f"{what} with {LEVEL:.0%} interval, at least {fewest} {unit} each")
     axes.set_title(report.plan.id, loc="left", fontsize=11)
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, dpi=150)

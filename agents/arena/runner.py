@@ -13,8 +13,10 @@ from multiprocessing import connection
 from time import monotonic
 from typing import Any
 
-from agents.arena.episode import Job, Played, Transition, blank_row, caught, play
+from agents.arena.episode import Transition, caught
+from agents.arena.match import Match, Played, blank_row, play
 from agents.arena.plan import Plan
+from agents.arena.spec import AgentSpec
 from mcts_envs.core import errors
 from mcts_envs.core.players import Player
 
@@ -33,31 +35,32 @@ class Room:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._env: Any = None
-        self._agents: dict[str, Player] = {}
+        self._agents: dict[tuple[str, int], Player] = {}
 
-    def play(self, job: Job) -> Played:
-        """Play an episode; what it raises is in its row."""
+    def play(self, job: Match) -> Played:
+        """Play a match; what it raises is in its row."""
         row = blank_row(job, self._plan.seed)
         transitions: list[Transition] = []
         with caught(row):
             if self._env is None:
                 self._env = self._plan.make_env()
-            play(self._env, self._agent(job), row, transitions if self._plan.record else None)
+            play(self._env, job, row, self._seated, transitions if self._plan.record else None)
         if row.error is not None:
             self._env = None
-            self._agents.pop(job.agent.label, None)
+            for seat, spec in enumerate(job.agents):
+                self._agents.pop((spec.label, seat), None)
             transitions = []
         return Played(row, transitions)
 
-    def _agent(self, job: Job) -> Player:
-        label = job.agent.label
-        if label not in self._agents:
-            self._agents[label] = self._plan.first_move(self._plan.make(job.agent), self._env)
-        return self._agents[label]
+    def _seated(self, spec: AgentSpec, seat: int) -> Player:
+        """Return the agent of a seat; what it learns in one seat it does not know in another."""
+        if (spec.label, seat) not in self._agents:
+            self._agents[spec.label, seat] = self._plan.first_move(self._plan.make(spec), self._env)
+        return self._agents[spec.label, seat]
 
 
-def run(plan: Plan, jobs: Iterable[Job], workers: int = 1) -> Generator[Played]:
-    """Play episodes and yield them as they are finished.
+def run(plan: Plan, jobs: Iterable[Match], workers: int = 1) -> Generator[Played]:
+    """Play matches, episodes for one agent among them, and yield them as they finish.
 
     An exception in an agent ends up in the row of its episode. With several workers so does the death of a process: the
     episodes that may have been its end are played again, each alone, and the one that ends its process again is
@@ -66,7 +69,7 @@ def run(plan: Plan, jobs: Iterable[Job], workers: int = 1) -> Generator[Played]:
     Parameters
     ----------
     plan : Plan
-    jobs : iterable of Job
+    jobs : iterable of Match
     workers : int
         Processes; 1 plays in this one.
 
@@ -85,14 +88,14 @@ def run(plan: Plan, jobs: Iterable[Job], workers: int = 1) -> Generator[Played]:
             yield room.play(todo.popleft())
         return
     while todo:
-        suspects: list[Job] = []
+        suspects: list[Match] = []
         yield from _together(plan, todo, workers, suspects)
         yield from _alone(plan, suspects)
 
 
-def _together(plan: Plan, todo: deque[Job], workers: int, suspects: list[Job]) -> Iterator[Played]:
+def _together(plan: Plan, todo: deque[Match], workers: int, suspects: list[Match]) -> Iterator[Played]:
     """Play until nothing is left to do, or until a worker dies: then ``suspects`` has what was being played."""
-    running: dict[Future[list[Played]], list[Job]] = {}
+    running: dict[Future[list[Played]], list[Match]] = {}
     chunk = 1
     with _pool(plan, workers) as pool:
         while (todo and not suspects) or running:
@@ -111,7 +114,7 @@ def _together(plan: Plan, todo: deque[Job], workers: int, suspects: list[Job]) -
                 todo.extendleft(reversed(jobs[len(finished) :]))
 
 
-def _alone(plan: Plan, suspects: list[Job]) -> Iterator[Played]:
+def _alone(plan: Plan, suspects: list[Match]) -> Iterator[Played]:
     """Play episodes one at a time; a worker that dies now tells which episode kills it."""
     left = deque(suspects)
     while left:
@@ -151,7 +154,7 @@ def _pool(plan: Plan, workers: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _submitted(pool: ProcessPoolExecutor, jobs: list[Job]) -> Future[list[Played]]:
+def _submitted(pool: ProcessPoolExecutor, jobs: list[Match]) -> Future[list[Played]]:
     """Submit jobs; a pool that is broken already gives a future that says so."""
     try:
         return pool.submit(_play_some, jobs)
@@ -179,7 +182,7 @@ def _follow_parent() -> None:
         os._exit(1)
 
 
-def _play_some(jobs: list[Job]) -> list[Played]:
+def _play_some(jobs: list[Match]) -> list[Played]:
     """Play jobs in order until half a second is over; at least one, so that rows arrive steadily."""
     started = monotonic()
     finished: list[Played] = []

@@ -136,6 +136,31 @@ def parse_agents(text: str, limits: Mapping[str, Any] | None = None) -> tuple[Ag
     return specs
 
 
+def parse_meeting(
+    text: str, against: str | None, limits: Mapping[str, Any] | None = None
+) -> tuple[tuple[AgentSpec, ...], str | None]:
+    """Read agents and the one that they play against, which need not be among them.
+
+    Returns
+    -------
+    agents : tuple of AgentSpec
+        All of them.
+    against : str, optional
+        Label of that one.
+
+    Raises
+    ------
+    ValueError
+        Like :func:`parse_agents`.
+    """
+    specs = parse_agents(text, limits)
+    if against is None:
+        return specs, None
+    opponent = parse_agent(against, limits)
+    known = any(spec.label == opponent.label for spec in specs)
+    return specs if known else (*specs, opponent), opponent.label
+
+
 def require_distinct(specs: Sequence[AgentSpec]) -> None:
     """Check that there are agents, and that their labels tell them apart.
 

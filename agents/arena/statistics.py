@@ -135,6 +135,27 @@ def paired_rates(a: Values, b: Values, level: float = LEVEL) -> Estimate:
     return Estimate(value, max(centre - half, -1.0), min(centre + half, 1.0))
 
 
+def mean_points(points: Values, level: float = LEVEL) -> Estimate:
+    """Return the mean of points in [0, 1] with an adjusted Wald interval, for games for two.
+
+    The interval is that of the data and of one more board that each side wins; see :func:`paired_rates`.
+
+    Parameters
+    ----------
+    points : array [n]
+        Mean points of a player in all its games on a start board. Games on the same board depend on each other, boards
+        do not.
+    level : float
+
+    Raises
+    ------
+    ValueError
+        If the level is not between 0 and 1.
+    """
+    won = np.asarray(points, np.float64)
+    return Estimate(*(0.5 + 0.5 * part for part in paired_rates(won, 1.0 - won, level)))
+
+
 def _differences(a: Values, b: Values) -> npt.NDArray[np.float64]:
     if len(a) != len(b):
         raise ValueError(f"{len(a)} and {len(b)} values make no pairs; give the same episodes of both")

@@ -11,8 +11,9 @@ from time import monotonic
 from types import TracebackType
 from typing import Any
 
-from agents.arena.episode import Episode, Job, Played, Transition
+from agents.arena.episode import Transition
 from agents.arena.lock import only_writer
+from agents.arena.match import Key, Match, Played, Row, row_of
 from agents.arena.plan import circumstances
 
 EPISODES = "episodes.jsonl"
@@ -31,12 +32,12 @@ def default_folder(configuration: Mapping[str, Any]) -> Path:
 
 
 def read_transitions(folder: Path, episodes: int) -> Iterator[Transition]:
-    """Yield the recorded moves of the first ``episodes`` episodes of each agent, episode by episode.
+    """Yield the recorded moves of the first ``episodes`` episodes of each agent or pairing, episode by episode.
 
     Moves are as in :class:`Results`. Those of episodes that were played again later are left out.
     """
     lines = (folder / EPISODES).read_bytes().split(b"\n")[1:-1]
-    rows = {(row.agent, row.episode): row for row in (Episode(**json.loads(line)) for line in lines)}
+    rows = {row.key: row for row in (row_of(json.loads(line)) for line in lines)}
     with (folder / TRANSITIONS).open("rb") as file:
         for row in rows.values():
             if row.transitions is not None and row.episode < episodes:
@@ -66,8 +67,8 @@ class Results:
 
     Attributes
     ----------
-    episodes : dict
-        ``(label, number) -> Episode``.
+    rows : dict
+        By their keys: ``(label, number) -> Episode``, or ``(labels by seat, number) -> MatchRow``.
 
     Raises
     ------
@@ -79,17 +80,17 @@ class Results:
 
     def __init__(self, folder: Path, configuration: Mapping[str, Any], fresh: bool = False) -> None:
         self.folder = folder
-        self.episodes: dict[tuple[str, int], Episode] = {}
+        self.rows: dict[Key, Row] = {}
         folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
             stack.enter_context(only_writer(folder))
             if fresh:
                 for name in (EPISODES, TRANSITIONS):
                     (folder / name).unlink(missing_ok=True)
-            self._rows = stack.enter_context(_opened(folder / EPISODES, self._read(configuration)))
-            if self._rows.tell() == 0:
+            self._lines = stack.enter_context(_opened(folder / EPISODES, self._read(configuration)))
+            if self._lines.tell() == 0:
                 header = {"configuration": configuration, "circumstances": circumstances()}
-                _append(self._rows, json.dumps(header) + "\n")
+                _append(self._lines, json.dumps(header) + "\n")
             self._moves = stack.enter_context(self._open_transitions()) if configuration["record"] else None
             self._synced = 0.0
             self._open = stack.pop_all()
@@ -107,25 +108,25 @@ class Results:
         with self._open:
             self._sync()
 
-    def has(self, job: Job) -> bool:
-        """Return whether an episode is there; one that ended in an error is not, and will be tried again."""
-        row = self.episodes.get((job.agent.label, job.episode))
+    def has(self, job: Match) -> bool:
+        """Return whether a match is there; one that ended in an error is not, and will be tried again."""
+        row = self.rows.get(job.key)
         return row is not None and row.error is None
 
     def add(self, played: Played) -> None:
-        """Write a finished episode: safe from the end of this process at once, from that of the machine soon."""
+        """Write a finished match: safe from the end of this process at once, from that of the machine soon."""
         row = played.row
         if self._moves is not None and row.error is None:
             offset = self._moves.tell()
-            _append(self._moves, _lines(row, played.transitions))
+            _append(self._moves, _moves(row, played.transitions))
             row.transitions = [offset, self._moves.tell() - offset]
-        _append(self._rows, json.dumps(asdict(row)) + "\n")
-        self.episodes[row.agent, row.episode] = row
+        _append(self._lines, json.dumps(asdict(row)) + "\n")
+        self.rows[row.key] = row
         if monotonic() - self._synced > _SECONDS_BETWEEN_SYNCS:
             self._sync()
 
     def _sync(self) -> None:
-        for stream in (self._moves, self._rows):
+        for stream in (self._moves, self._lines):
             if stream is not None:
                 os.fsync(stream.fileno())
         self._synced = monotonic()
@@ -134,9 +135,9 @@ class Results:
         """Open the transitions after the last episode that is whole; episodes that lack theirs are forgotten."""
         file = self.folder / TRANSITIONS
         there = file.stat().st_size if file.exists() else 0
-        ends = {key: sum(row.transitions) for key, row in self.episodes.items() if row.transitions}
+        ends = {key: sum(row.transitions) for key, row in self.rows.items() if row.transitions}
         for key in [key for key, end in ends.items() if end > there]:
-            del self.episodes[key]
+            del self.rows[key]
         return _opened(file, max((end for end in ends.values() if end <= there), default=0))
 
     def _read(self, configuration: Mapping[str, Any]) -> int:
@@ -150,8 +151,8 @@ class Results:
                 if number == 1:
                     _check_same(given["configuration"], configuration, self.folder)
                 else:
-                    row = Episode(**given)
-                    self.episodes[row.agent, row.episode] = row
+                    row = row_of(given)
+                    self.rows[row.key] = row
             except (json.JSONDecodeError, KeyError, TypeError) as error:
                 raise ValueError(
                     f"{file}, line {number}, is not what a comparison writes ({error}); repair it, "
@@ -175,9 +176,8 @@ def _check_same(there: Mapping[str, Any], here: Mapping[str, Any], folder: Path)
         )
 
 
-def _lines(row: Episode, transitions: list[Transition]) -> str:
-    where = {"agent": row.agent, "episode": row.episode}
-    return "".join(json.dumps({**where, "step": step, **move}) + "\n" for step, move in enumerate(transitions))
+def _moves(row: Row, transitions: list[Transition]) -> str:
+    return "".join(json.dumps({**row.where, "step": step, **move}) + "\n" for step, move in enumerate(transitions))
 
 
 def _opened(file: Path, size: int) -> Any:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.arena import AgentSpec, Plan, compare
-from agents.arena.report import Summary
+from agents.arena.figures import Summary
 from agents.arena.statistics import Estimate, wilson
 
 Settings = dict[str, Any]

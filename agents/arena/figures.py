@@ -1,0 +1,120 @@
+"""The figures that a report is made of."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import nan
+from typing import Any, Protocol
+
+from agents.arena.statistics import Estimate
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Figures of one agent over the games that count: in games for one, those that ended without an error.
+
+    In games for two a board counts if both of its games ended without an error.
+
+    Attributes
+    ----------
+    agent : str
+        Label.
+    games, errors : int
+        Games that count, and those that ended in an error of this agent.
+    win_rate : Estimate
+        Mean points, a tie being half a point; with Wilson's interval in games for one, and with an interval over the
+        boards in games for two.
+    mean_return : Estimate
+        Discounted by the game's own discount, with a bootstrap interval; NaN in games for two.
+    length : float
+        Moves a game.
+    milliseconds, simulations, model_steps : float
+        Cost of a move at which there was a choice; NaN if there was none.
+    wins, ties, losses : int
+        In games for two.
+    """
+
+    agent: str
+    games: int
+    errors: int
+    win_rate: Estimate
+    mean_return: Estimate
+    length: float
+    milliseconds: float
+    simulations: float
+    model_steps: float
+    wins: int = 0
+    ties: int = 0
+    losses: int = 0
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much better an agent did than another in the same episodes of a game for one.
+
+    Attributes
+    ----------
+    agent, reference : str
+        Labels.
+    pairs : int
+        Episodes that ended without an error for both.
+    win_rate, mean_return : Estimate
+        Means of the agent's figure minus the reference's.
+    """
+
+    agent: str
+    reference: str
+    pairs: int
+    win_rate: Estimate
+    mean_return: Estimate
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """How an agent did against another in a game for two.
+
+    Attributes
+    ----------
+    agent, opponent : str
+        Labels.
+    boards : int
+        Start boards of which both games ended without an error; the others do not count.
+    points : Estimate
+        Mean points of the agent, a tie being half a point, with an interval over the boards.
+    by_seat : tuple of float
+        Mean points of the agent in the first and in the second seat; NaN without a board.
+    wins, ties, losses : int
+        Games.
+    """
+
+    agent: str
+    opponent: str
+    boards: int
+    points: Estimate
+    by_seat: tuple[float, float]
+    wins: int
+    ties: int
+    losses: int
+
+
+class _Played(Protocol):
+    length: int
+    decisions: int
+    seconds: float
+    simulations: int
+    model_steps: int
+
+
+def costs(played: Iterable[_Played]) -> dict[str, Any]:
+    """Return length, milliseconds, simulations and model steps of a summary."""
+    rows = list(played)
+    decisions = sum(row.decisions for row in rows)
+    return {
+        "length": _ratio(sum(row.length for row in rows), len(rows)),
+        "milliseconds": _ratio(1000.0 * sum(row.seconds for row in rows), decisions),
+        "simulations": _ratio(sum(row.simulations for row in rows), decisions),
+        "model_steps": _ratio(sum(row.model_steps for row in rows), decisions),
+    }
+
+
+def _ratio(total: float, count: int) -> float:
+    return total / count if count else nan

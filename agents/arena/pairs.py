@@ -1,0 +1,72 @@
+"""What a comparison of agents that play against each other found: pairings, and each agent over all of its own."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import nan
+from typing import TypeAlias
+
+import numpy as np
+
+from agents.arena.figures import Pairing, Summary, costs
+from agents.arena.match import MatchRow, Seat
+from agents.arena.statistics import LEVEL, Estimate, mean_points
+
+Matches: TypeAlias = Mapping[tuple[tuple[str, ...], int], MatchRow]
+Board: TypeAlias = tuple[tuple[Seat, Seat], tuple[Seat, Seat]]
+"""The two games on a start board, as (own, the other's) of an agent that sits first in the first of them."""
+Boards: TypeAlias = dict[tuple[str, str], dict[int, Board]]
+"""By agent and opponent, then by the number of the board."""
+
+
+def score(own: Seat, other: Seat) -> float:
+    """Return the points of a game for two: 1 won, 0.5 tied, 0 lost, and both players' points always add up to 1."""
+    return 0.5 + 0.5 * (own.outcome - other.outcome)
+
+
+def boards_of(matches: Matches, met: Iterable[tuple[str, str]], episodes: int) -> Boards:
+    """Return the boards that pairs of agents have played from both seats without an error, seen by each of the two."""
+    found: Boards = {}
+    for agent, opponent in met:
+        ours, theirs = (found.setdefault(pair, {}) for pair in ((agent, opponent), (opponent, agent)))
+        for number in range(episodes):
+            first, second = (matches.get((pair, number)) for pair in ((agent, opponent), (opponent, agent)))
+            if first is not None and second is not None and first.error is None and second.error is None:
+                (a, b), (c, d) = first.seats, second.seats
+                ours[number], theirs[number] = ((a, b), (d, c)), ((c, d), (b, a))
+    return found
+
+
+def pairing(boards: Boards, agent: str, opponent: str) -> Pairing:
+    """Sum up how an agent did against another."""
+    games = boards[agent, opponent].values()
+    scores = np.array([[score(*game) for game in board] for board in games]).reshape(-1, 2)
+    first, second = map(float, scores.mean(0)) if len(scores) else (nan, nan)
+    points = mean_points(scores.mean(1), LEVEL)
+    return Pairing(agent, opponent, len(scores), points, (first, second), *_tally(scores.ravel().tolist()))
+
+
+def summary(matches: Matches, boards: Boards, agent: str, opponents: Sequence[str]) -> Summary:
+    """Sum up how an agent did against all of its opponents; the unit of the interval is the board."""
+    by_board: dict[int, list[float]] = {}
+    seats: list[Seat] = []
+    for opponent in opponents:
+        for number, games in boards[agent, opponent].items():
+            by_board.setdefault(number, []).extend(score(*game) for game in games)
+            seats += [own for own, _ in games]
+    scores = [points for board in by_board.values() for points in board]
+    wins, ties, losses = _tally(scores)
+    return Summary(
+        agent=agent,
+        games=len(scores),
+        errors=sum(row.blames(agent) for row in matches.values()),
+        win_rate=mean_points([float(np.mean(board)) for board in by_board.values()], LEVEL),
+        mean_return=Estimate(nan, nan, nan),
+        **costs(seats),
+        wins=wins,
+        ties=ties,
+        losses=losses,
+    )
+
+
+def _tally(scores: Sequence[float]) -> tuple[int, int, int]:
+    """Count wins, ties and losses."""
+    return sum(s > 0.5 for s in scores), sum(s == 0.5 for s in scores), sum(s < 0.5 for s in scores)
