@@ -24,7 +24,7 @@ NAMES = {
 }
 """Agents by name; the module is imported when the agent is made."""
 
-BUDGETED = ("flat_mc", "halving", "mcts")
+BUDGETED = ("best", "flat_mc", "halving", "mcts")
 """Agents that take a budget: ``simulations``, ``time_limit`` (seconds) or ``max_steps`` (of the model)."""
 
 

@@ -166,7 +166,7 @@ def check_turn(view: View) -> None:
 
 def _has_view(inner: Any) -> bool:
     """Say whether an environment gives views of itself: of its ``game``, or of several."""
-    return hasattr(inner, "view") and isinstance(getattr(inner, "game", None), Game)
+    return hasattr(inner, "view") and (hasattr(inner, "num_envs") or isinstance(getattr(inner, "game", None), Game))
 
 
 def _live_views(env: Any) -> list[Callable[[], View]]:

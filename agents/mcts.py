@@ -17,7 +17,7 @@ from agents.policies.signatures import SIGNATURES, needs_of
 from agents.running import Plan, Search, SearchResult
 from agents.search import OPEN_LOOP, Settings
 from mcts_envs.core import errors
-from mcts_envs.core.contract import EVERYTHING, Game
+from mcts_envs.core.contract import EVALUATE, EVERYTHING, Game
 from mcts_envs.core.kernel import function_table
 from mcts_envs.core.rng import draw, new_stream
 from mcts_envs.core.view import Episode, View
@@ -44,11 +44,11 @@ class MCTS(Agent):
     simulations : int, optional
         Budget in simulations; 1000 when no budget is given. The tightest budget ends a search.
     time_limit : float, optional
-        Budget in seconds.
+        Budget in seconds; what has begun is finished: a simulation, or a pass over all actions.
     max_steps : int, optional
         Budget in steps of the model.
     first_move : mapping, optional
-        Another budget, in the same terms, for an agent's first move of a game: ``{"time_limit": 5.0}``.
+        Another budget, in the same terms, for an agent's first search of a game: ``{"time_limit": 5.0}``.
     select, simulate, backup : kernel or str
         Policies of :mod:`agents.policies`: what is looked at next, how a leaf is played on, and how the result is taken
         into the tree.
@@ -142,17 +142,17 @@ class MCTS(Agent):
         self.horizon = _limit("horizon", horizon, 1, MAX_HORIZON)
         self.rollout_depth = _limit("rollout_depth", rollout_depth, 0, MAX_HORIZON)
         self.tree_depth = _limit("tree_depth", tree_depth, 1, MAX_DEPTH)
-        if loop not in LOOPS:
+        if not isinstance(loop, str) or loop not in LOOPS:
             raise ValueError(errors.unknown("loop", loop, LOOPS))
         self.loop = loop
-        self.model, self.rollout_model = model, rollout_model
+        self.model, self.rollout_model = _variant("model", model), _variant("rollout_model", rollout_model)
         self.evaluate = evaluate if evaluate is None or isinstance(evaluate, str) else _policy("evaluate", evaluate, {})
         self.reuse = errors.flag("reuse", reuse)
         if reuse and loop == "open":
             raise ValueError("reuse=True needs loop='closed' or 'information_set': an open loop cannot find the state")
         self.threads = errors.integer("threads", threads, 1, MAX_THREADS)
         self.max_nodes = errors.integer("max_nodes", max_nodes, 1, 2**30)
-        _check_signatures(self._policies())
+        self._check_signatures()
 
     def choose(self, view: View) -> int:
         """Return the only legal action, or the one that a search recommends."""
@@ -204,9 +204,7 @@ class MCTS(Agent):
 
     def _started(self, view: View, nodes: int, memory: "dict[int, Search | None] | None" = None) -> Search:
         check_turn(view)
-        streams = [self.stream]
-        if self.threads > 1:
-            streams = [new_stream(int(draw(self.stream))) for _ in range(self.threads)]
+        streams = [new_stream(int(draw(self.stream))) for _ in range(self.threads + 1)]
         previous = memory.get(view.player) if memory and self.reuse else None
         return Search(self._plan(view.game), view, streams, -(-nodes // self.threads), previous)
 
@@ -217,6 +215,15 @@ class MCTS(Agent):
         if self._memory is None:
             self._memory = WeakKeyDictionary()
         return self._memory.setdefault(view.episode, {})
+
+    def _check_signatures(self) -> None:
+        """Refuse kernels with another signature now, not at the first search."""
+        for name, kernel in self._policies().items():
+            function_table({name: kernel}, {name: SIGNATURES[name]})
+            if (update := needs_of(kernel).update) is not None:
+                function_table({"backup": update}, {"backup": SIGNATURES["backup"]})
+        if self.evaluate is not None and not isinstance(self.evaluate, str):
+            function_table({"evaluate": self.evaluate}, {"evaluate": EVALUATE})
 
     def _policies(self) -> dict[str, Any]:
         return {"select": self.select, "simulate": self.simulate, "backup": self.backup}
@@ -274,9 +281,10 @@ def _first_budget(given: Mapping[str, Any]) -> Budget:
     return budget
 
 
-def _check_signatures(given: Mapping[str, Any]) -> None:
-    """Refuse policies with another signature now, not at the first search."""
-    function_table(given, {name: SIGNATURES[name] for name in given})
+def _variant(name: str, given: Any) -> str | None:
+    if given is not None and (not isinstance(given, str) or not given):
+        raise TypeError(f"{name} {given!r} is no name of a variant of the game")
+    return given
 
 
 def _policy(kind: str, given: Any, known: Mapping[str, Any]) -> Any:
@@ -285,7 +293,9 @@ def _policy(kind: str, given: Any, known: Mapping[str, Any]) -> Any:
             raise ValueError(errors.unknown(f"{kind} policy", given, known))
         return policies.load(known[given], given)
     if not callable(given):
-        raise TypeError(f"{kind} {given!r} is neither a function nor one of {', '.join(sorted(known))}")
+        names = ", ".join(sorted(known)) or "the game's variants"
+        raise TypeError(f"{kind} {given!r} is neither a function nor one of {names}")
     if kind in (*SIGNATURES, "evaluate") and not (DISABLE_JIT or hasattr(given, "overloads")):
-        raise TypeError(f"{kind} {given!r} is not compiled; decorate it with @policy({kind.upper()})")
+        decorator = "kernel" if kind == "evaluate" else "policy"
+        raise TypeError(f"{kind} {given!r} is not compiled; decorate it with @{decorator}({kind.upper()})")
     return given

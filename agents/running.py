@@ -14,6 +14,7 @@ from agents.inspection import SearchTree
 from agents.policies.signatures import SIGNATURES, needs_of
 from agents.search import OPEN_LOOP, Settings, search
 from agents.tree import (
+    FAULTS,
     NODE,
     NODES,
     ROOT,
@@ -136,7 +137,7 @@ class Search:
     view : View
         Where to search from, and for whom.
     streams : list of uint8 arrays
-        One for each thread.
+        One for each thread, and one for ``recommend``.
     nodes : int
         Nodes that each tree has room for.
     previous : Search, optional
@@ -159,14 +160,14 @@ class Search:
     def __init__(
         self, plan: Plan, view: View, streams: Sequence[Bytes], nodes: int, previous: "Search | None" = None
     ) -> None:
-        self._plan, self._streams = plan, streams
+        self._plan, self._streams, self._last_stream = plan, streams[:-1], streams[-1]
         self._root, self.player = view.state.copy(), view.player
         self._game = view.game
         self.legal = legal_actions(plan.inside, view)
         settings = plan.settings
         observer = view.player if settings.observer >= 0 else settings.observer
         self._settings = settings._replace(player=view.player, observer=observer)
-        self.trees = [plan.new_tree(nodes) for _ in streams]
+        self.trees = [plan.new_tree(nodes) for _ in self._streams]
         key = 0 if observer == OPEN_LOOP else int(plan.inside.key(view.state, observer))
         if previous is not None:
             self.trees = [_moved_down(plan, tree, key, nodes) for tree in previous.trees]
@@ -192,6 +193,9 @@ class Search:
         """Steps of the model made so far."""
         return sum(int(tree.counters[STEPS]) for tree in self.trees)
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a search under way cannot be copied; keep its result()")
+
     def run(
         self, *, simulations: int | None = None, time_limit: float | None = None, max_steps: int | None = None
     ) -> "Search":
@@ -207,24 +211,27 @@ class Search:
             raise TypeError("a search needs a limit to run to: simulations, time_limit (seconds) or max_steps")
         return self.spend(budget)
 
-    def spend(self, budget: Budget, started: float | None = None, arms: Ints = _ANY) -> "Search":
-        """Search on for a budget whose time began at ``started`` (default: now), with first actions if they are given.
+    def spend(
+        self, budget: Budget, started: float | None = None, arms: Ints = _ANY, whole_passes: bool = True
+    ) -> "Search":
+        """Search on for a budget whose time began at ``started`` (default: now).
 
-        They are simulated in turn and equally often; where they share their chance, in full passes.
+        First actions, if given, are simulated in turn and equally often, in whole passes unless told otherwise.
         """
         began = time.perf_counter() if started is None else started
         parts, once = len(self.trees), max(1, len(arms))
         work: list[tuple[Budget, Ints]] = []
+        first = 0
         for part in range(parts):
-            share = budget.share(part, parts, once if self._settings.common_chance else 1)
+            share = budget.share(part, parts, once if whole_passes else 1)
             # As if the threads took the arms one after another: all are tried equally often, whoever does it.
-            first = sum(given.simulations for given, _ in work) % once
             work.append((share, np.roll(arms, -first)))
+            first = 0 if whole_passes else (first + share.simulations) % once
         try:
             self._spend_each(work, began + budget.time_limit)
         finally:
             self._stopped = False
-        self.seconds += time.perf_counter() - began
+            self.seconds += time.perf_counter() - began
         return self
 
     def _spend_each(self, work: Sequence[tuple[Budget, Ints]], deadline: float) -> None:
@@ -266,12 +273,12 @@ class Search:
             raise ValueError("nothing was searched yet; call run(simulations=...) first")
         action = self.choice
         if action is None:
-            action = int(recommend(visits, values, self.legal, self._streams[0]))
-        if action not in self.legal:
+            action = recommend(visits, values, self.legal, self._last_stream.copy())
+        if not isinstance(action, int | np.integer) or action not in self.legal:
             raise ValueError(f"recommend {recommend!r} returned {action}, which is not legal; legal now: {self.legal}")
         simulations, steps = (sum(int(tree.counters[i]) for tree in self.trees) for i in (SIMULATIONS, STEPS))
         shown = SearchTree(self.trees, self._game)
-        return SearchResult(visits, values, action, shown, simulations, steps, self.seconds)
+        return SearchResult(visits, values, int(action), shown, simulations, steps, self.seconds)
 
     def _spend_one(self, i: int, budget: Budget, arms: Ints, deadline: float) -> None:
         """Add simulations to one tree, in slices of a few milliseconds between which Python can interrupt."""
@@ -279,15 +286,17 @@ class Search:
         run = _plain_search() if plan.interpreted else search
         tables = plan.inside.table, plan.outside.table, plan.table
         once = max(1, len(arms))
-        left, count = budget.simulations, -(-8 // once) * once
+        left, count = budget.simulations, once
         max_steps = min(int(tree.counters[STEPS]) + budget.max_steps, NO_LIMIT)
         while left > 0 and tree.counters[STEPS] < max_steps and not self._stopped:
             before = time.perf_counter()
-            if before >= deadline:
+            if before >= deadline and tree.counters[SIMULATIONS]:
                 break
             count = min(count, left)
             enlarge(tree, count)
             run(*tables, self._settings, self._root, arms, count, max_steps, stream, work, tree)
+            if tree.counters[FAULTS]:
+                raise ValueError(f"select {plan.policies['select']!r} returned an index outside the k actions on offer")
             left -= count
             now = time.perf_counter()
             rate = count / max(now - before, 1e-9)

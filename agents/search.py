@@ -20,6 +20,7 @@ from agents.policies.mean import add_returns
 from agents.policies.signatures import Options, backup_of, select_of, simulate_of, update_select_of, update_simulate_of
 from agents.tree import (
     EDGE,
+    FAULTS,
     NODE,
     PLAYERS,
     ROOT,
@@ -185,7 +186,11 @@ def _select(
         c,
         fpu,
     )
-    return int(work.legal[select_of(policies)(options, stream)])
+    picked = select_of(policies)(options, stream)
+    if picked < 0 or picked >= k:
+        tree.counters[FAULTS] += 1
+        picked = 0
+    return int(work.legal[picked])
 
 
 @kernel()

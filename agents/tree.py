@@ -13,10 +13,10 @@ from mcts_envs.core.typing import Bytes, Floats, Ints
 
 Int32s = npt.NDArray[np.int32]
 ROOT = 1
-NODES, EDGES, SIMULATIONS, STEPS, MAX_NODES, MAX_EDGES, RESERVE, PLAYERS, WIDTH = range(9)
+NODES, EDGES, SIMULATIONS, STEPS, MAX_NODES, MAX_EDGES, RESERVE, PLAYERS, WIDTH, FAULTS = range(10)
 """Places in ``Tree.counters``: nodes and edges in use plus 1; simulations and model steps made; the ids at which nodes
-and edges are full, and edges kept free for the root beyond; players; and how many statistics policies keep for an edge.
-"""
+and edges are full, and edges kept free for the root beyond; players; how many statistics policies keep for an edge; and
+how often ``select`` returned no index of an action."""
 
 
 def _record_type(*layout: tuple[str, str]) -> Any:
@@ -57,7 +57,7 @@ class Tree(NamedTuple):
         Statistics that policies keep for the whole tree.
     bounds : float64 array [P * 2]
         Least and greatest return seen.
-    counters : int64 array [9]
+    counters : int64 array [10]
         See :data:`NODES` and what follows it.
     """
 
@@ -151,7 +151,7 @@ def new_tree(
         Whether nodes and edges are lists of Python objects, for an interpreted search (see :func:`enlarge`).
     """
     n, e = nodes + 2, (nodes + 1) * (players if simultaneous else 1) + 1
-    bounds, counters = [np.inf, -np.inf] * players, [ROOT + 1, 1, 0, 0, n, e, reserve, players, width]
+    bounds, counters = [np.inf, -np.inf] * players, [ROOT + 1, 1, 0, 0, n, e, reserve, players, width, 0]
     slots = np.zeros((1 << max(4, (2 * n - 1).bit_length())) * SLOT.itemsize, np.uint8)
     if objects:
         rows: Any = ([], [], [], [], slots, [], np.zeros(shared), bounds, counters)

@@ -77,27 +77,34 @@ def register(id: str, game: "Game") -> None:
     Parameters
     ----------
     id : str
-        As in Gymnasium: ``"ConnectFour-v0"`` or ``"namespace/ConnectFour-v0"``. One that is registered already is
-        replaced.
+        As in Gymnasium: ``"ConnectFour-v0"`` or ``"namespace/ConnectFour-v0"``. One that was registered by this
+        function is replaced.
     game : Game
-        See :mod:`mcts_envs.core.contract`. Its presets become names of agents.
+        See :mod:`mcts_envs.core.contract`. Its presets become names of agents. The environment's ``spec`` holds the
+        game itself, so it is no JSON.
 
     Raises
     ------
     TypeError
-        If this is no game.
+        If this is no game, or no name.
     ValueError
-        If the id is one of this package's own, or no id.
+        If the id is taken, or no id.
     """
     from mcts_envs.core.contract import Game
 
     if not isinstance(game, Game):
         raise TypeError(f"game {game!r} is {type(game).__name__}; give a mcts_envs.core.contract.Game")
-    namespace, _, version = gymnasium.envs.registration.parse_env_id(id)
-    if namespace == "mcts_envs":
-        raise ValueError(f"id {id!r} is in the namespace of this package; choose another, such as 'my/{id[10:]}'")
+    if not isinstance(id, str):
+        raise TypeError(f"id {id!r} is {type(id).__name__}, not a name such as 'ConnectFour-v0'")
+    try:
+        namespace, _, version = gymnasium.envs.registration.parse_env_id(id)
+    except gymnasium.error.Error as error:
+        raise ValueError(f"id {id!r} is none that Gymnasium takes: {error}") from None
     if version is None:
         raise ValueError(f"id {id!r} has no version; end it with -v0")
+    own = namespace == "mcts_envs" or f"mcts_envs/{id}" in ENTRIES
+    if own or ":" in id or (id in gymnasium.registry and id not in ENTRIES):
+        raise ValueError(f"id {id!r} is taken, or would be read as another; choose one such as 'my/Game-v0'")
     gymnasium.registry.pop(id, None)
     ENTRIES[id] = Entry(id, _ANY_GAME, {"game": game}, game.players, tuple(game.presets))
     _register(ENTRIES[id])

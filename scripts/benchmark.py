@@ -42,7 +42,10 @@ def measured(part: Part, rounds: int) -> list[Figure]:
         return trees + search.threads(LARGE, rounds) + search.first_search(LARGE, rounds)
     from speed import rivals
 
-    return rivals.connect_four(rounds) + rivals.cart_pole(rounds) + rivals.match()
+    try:
+        return rivals.connect_four(rounds) + rivals.cart_pole(rounds) + rivals.match(400 if rounds > 3 else 40)
+    except ImportError as error:
+        raise typer.BadParameter(f'{error}; install the rivals with: pip install -e ".[rl,rivals]"') from None
 
 
 def main(

@@ -163,10 +163,10 @@ def test_paired_rates_cover() -> None:
 
 def test_agents_are_read() -> None:
     assert parse_agent("mcts").settings == {}
-    text = "mcts:simulations=500:c=1.4:closed_loop=true:model=worst_case:horizon=None"
+    text = "mcts:simulations=500:c=1.4:reuse=true:model=worst_case:horizon=None"
     spec = parse_agent(text)
     assert (spec.name, spec.label) == ("mcts", text)
-    expected = {"simulations": 500, "c": 1.4, "closed_loop": True, "model": "worst_case", "horizon": None}
+    expected = {"simulations": 500, "c": 1.4, "reuse": True, "model": "worst_case", "horizon": None}
     assert spec.settings == expected
     assert parse_agent("sb3:C:/runs/a.zip:deterministic=False") == AgentSpec(
         "sb3:C:/runs/a.zip:deterministic=False", "sb3:C:/runs/a.zip", {"deterministic": False}

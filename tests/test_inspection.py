@@ -486,4 +486,5 @@ class TestPrincipalVariation:
         node = result.tree.root
         for action in line[:-1]:
             node = next(child for child in node.children if child.action == action)
-        assert not any(child.edges for child in node.children if child.action == line[-1]) or make is Tron
+        if make is TicTacToe:  # elsewhere an action may lead to several nodes
+            assert not any(child.edges for child in node.children if child.action == line[-1])

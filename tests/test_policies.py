@@ -503,7 +503,7 @@ def value_of(places, given):
 
 class TestChance:
     def search(self, places, **settings):
-        return MCTS(c=0.2, **settings).search(view_of(table_game(places)))
+        return MCTS(c=0.5, **settings).search(view_of(table_game(places)))
 
     def test_a_closed_loop_sees_what_came_of_it(self):
         result = self.search(GAMBLE, simulations=8000, loop="closed")

@@ -24,7 +24,7 @@ class FlatMonteCarlo(MCTS):
         super().__init__(**{"select": "least_visited", "recommend": "max_value", "tree_depth": 1, **settings})
 
     def _spend(self, search: Search, budget: Budget, started: float) -> None:
-        search.spend(budget, started, search.legal)
+        search.spend(budget, started, search.legal, whole_passes=False)
 
 
 class OneStep(FlatMonteCarlo):
@@ -50,3 +50,6 @@ class OneStep(FlatMonteCarlo):
     def _search(self, view: View) -> SearchResult:
         self.budget = self.first_move = Budget(simulations=self.samples * len(view.legal_actions()))
         return super()._search(view)
+
+    def _spend(self, search: Search, budget: Budget, started: float) -> None:
+        super()._spend(search, Budget(simulations=self.samples * len(search.legal)), started)

@@ -8,10 +8,10 @@ import numpy as np
 
 from agents.budget import NO_LIMIT, Budget
 from agents.mcts import MCTS
+from agents.policies.paired import paired
 from agents.running import Search
-from agents.tree import EDGE, WIDTH, root_edge
+from agents.tree import WIDTH, root_edge
 from mcts_envs.core import errors
-from mcts_envs.core.kernel import row
 from mcts_envs.core.rng import below
 from mcts_envs.core.typing import Floats, Ints
 
@@ -43,8 +43,8 @@ class SequentialHalving(MCTS):
     def __init__(self, *, common_chance: bool = True, margin: float | None = None, **settings: Any) -> None:
         if "recommend" in settings:
             raise TypeError("halving has no setting 'recommend'; it plays the best of those that are left at the end")
-        if margin is not None and settings.setdefault("backup", "paired") != "paired":
-            raise ValueError(f"margin needs backup='paired', not {settings['backup']!r}; leave backup out")
+        if margin is not None and settings.setdefault("backup", paired) is not paired:
+            raise ValueError(f"margin keeps statistics of its own and leaves no room for backup={settings['backup']!r}")
         super().__init__(**{"tree_depth": 1, **settings})
         self.common_chance = errors.flag("common_chance", common_chance)
         self.margin = None if margin is None else errors.number("margin", margin, 0.0, 1e6)
@@ -104,10 +104,10 @@ def _ahead(search: Search, action: int) -> float:
     count, total, squares = 0, 0.0, 0.0
     for tree in search.trees:
         edge = root_edge(tree, search.player, action)
-        place = (edge + 1) * int(tree.counters[WIDTH]) - 2
+        place = (edge + 1) * int(tree.counters[WIDTH]) - 3
         if edge:
-            count += int(row(tree.edges, edge, EDGE).visits)
-            total += tree.own[place]
-            squares += tree.own[place + 1]
+            count += int(tree.own[place])
+            total += tree.own[place + 1]
+            squares += tree.own[place + 2]
     spread = count * squares - total * total
     return total * math.sqrt(count / spread) if spread > 0.0 else math.copysign(math.inf, total) if total else 0.0

@@ -21,42 +21,55 @@ class PresetAgent(Agent):
         Override those of the preset. A budget takes the place of the preset's, whatever its terms.
     """
 
-    _transient = ("_game", "_agent")
-    _game: Game | None = None
-    _agent: Agent | None = None
+    _transient = ("_agents",)
 
     def __init__(self, *, preset: str, seed: int = 0, **settings: Any) -> None:
         super().__init__(seed=seed)
         self.name = preset
         self._settings = settings
+        self._agents: dict[str, Any] = {}
 
-    def resolve(self, game: Game) -> Agent:
-        """Return the agent behind the name in a game.
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({**state, "_agents": {}})
+
+    def resolve(self, game: Game) -> Any:
+        """Return the agent behind the name in a game; ``mcts`` where a game does not say what is best.
 
         Raises
         ------
         ValueError
             If the game has no such preset.
         """
-        if self._agent is None or self._game is not game:
-            if self.name not in game.presets:
-                known = ", ".join(sorted(game.presets)) or "none"
+        if game.fingerprint not in self._agents:
+            presets = {"best": {"agent": "mcts"}, **game.presets}
+            if self.name not in presets:
+                known = ", ".join(sorted(presets))
                 raise ValueError(f"{game.name} has no preset {self.name!r}; it has: {known}")
-            described = dict(game.presets[self.name])
+            described = dict(presets[self.name])
             if not self._settings.keys().isdisjoint(LIMITS):
                 described = {name: value for name, value in described.items() if name not in LIMITS}
-            self._agent = agents.make(described.pop("agent"), **{**described, **self._settings})
-            self._agent.stream = self.stream
-            self._game = game
-        return self._agent
+            agent = agents.make(described.pop("agent"), **{**described, **self._settings})
+            agent.stream = self.stream
+            self._agents[game.fingerprint] = agent
+        return self._agents[game.fingerprint]
+
+    def reseed(self, seed: int) -> None:
+        """Start the random stream anew, as at construction."""
+        for agent in self._agents.values():
+            agent.reseed(seed)
+        super().reseed(seed)
 
     def choose(self, view: View) -> int:
         """Return a legal action."""
         agent = self.resolve(view.game)
-        action = agent.choose(view)
+        action = int(agent.choose(view))
         self.last_result = agent.last_result
         return action
 
     def search(self, env: Any) -> Any:
         """Search as the agent behind the name does."""
-        return self.resolve(view_of(env).game).search(env)  # type: ignore[attr-defined]
+        return self.resolve(view_of(env).game).search(env)
+
+    def start(self, env: Any) -> Any:
+        """Start a search as the agent behind the name does."""
+        return self.resolve(view_of(env).game).start(env)

@@ -20,7 +20,7 @@ SELECTION = {
     "ucb_linear": "ucb1_forms",
 }
 SIMULATION = {"advised": "rollout", "mast": "mast", "uniform": "rollout"}
-BACKUP = {"mean": "mean", "paired": "paired"}
+BACKUP = {"mean": "mean"}
 RECOMMENDATION = {"max_value": "recommend", "max_visits": "recommend", "mixed": "recommend"}
 """Modules of this package by the name of the policy in it."""
 

@@ -18,9 +18,9 @@ def _shared(game: Game) -> int:
     return 3
 
 
-@policy(BACKUP, edge=2, tree=_shared)
+@policy(BACKUP, edge=3, tree=_shared)
 def paired(tree: Tree, work: Work, shared: Floats, depth: int, length: int, column: int, discount: float) -> None:
-    """Take the mean of returns, and add up difference and squared difference of each first action to the control.
+    """Take the mean of returns, and keep number, sum and sum of squares of each first action's differences.
 
     The control action has to come first in every pass.
     """
@@ -33,5 +33,6 @@ def paired(tree: Tree, work: Work, shared: Floats, depth: int, length: int, colu
     else:
         difference = work.path_return[player] - shared[RETURN]
         place = work.path_edge[player] * tree.counters[WIDTH] + column
-        tree.own[place] += difference
-        tree.own[place + 1] += difference * difference
+        tree.own[place] += 1.0
+        tree.own[place + 1] += difference
+        tree.own[place + 2] += difference * difference

@@ -88,6 +88,10 @@ select_of, simulate_of, backup_of, update_select_of, update_simulate_of = (
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+def _nothing(game: Game) -> int:
+    return 0
+
+
 @dataclass(frozen=True)
 class Needs:
     """What a policy needs beside the statistics that every search keeps.
@@ -109,7 +113,7 @@ class Needs:
     """
 
     edge: int = 0
-    tree: Callable[[Game], int] = lambda game: 0
+    tree: Callable[[Game], int] = _nothing
     update: Any = None
     prior: bool = False
     c: float = 0.5

@@ -20,7 +20,7 @@ import types as python_types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
 import numpy as np
@@ -121,6 +121,13 @@ def _interpret_module(module: python_types.ModuleType, names: Iterable[str], don
     return twin
 
 
+class _Carried(NamedTuple):
+    """A kernel that cannot be imported under its name, and what was noted about it as ``needs``."""
+
+    function: Any
+    needs: Any
+
+
 def reference(function: Any) -> Any:
     """Return ``"module:name"`` for a kernel that can be imported under its name; anything else as it is.
 
@@ -130,11 +137,16 @@ def reference(function: Any) -> Any:
         module, name = function.__module__, function.__qualname__
         if getattr(sys.modules.get(module), name, None) is function and module != "__main__":
             return f"kernel {module}:{name}"
+        if hasattr(function, "needs"):
+            return _Carried(function, function.needs)
     return function
 
 
 def resolve(given: Any) -> Any:
     """Return the kernel that :func:`reference` described; anything else as it is."""
+    if isinstance(given, _Carried):
+        given.function.needs = given.needs
+        return given.function
     if isinstance(given, str) and given.startswith("kernel "):
         module, name = given.removeprefix("kernel ").split(":")
         return getattr(importlib.import_module(module), name)
@@ -246,8 +258,8 @@ def function_table(kernels: Mapping[str, Any], signatures: Mapping[str, Any]) ->
         return tuple(interpreted(function) for function in functions)
     for name, function in zip(signatures, functions, strict=True):
         if function.nopython_signatures != [signatures[name]]:
-            found = ", ".join(map(str, function.nopython_signatures)) or "no signature"
-            raise TypeError(f"{name} has {found}, not {signatures[name]}; decorate it with @kernel({name.upper()})")
+            found = ", ".join(str(each)[:80] for each in function.nopython_signatures) or "no signature"
+            raise TypeError(f"{name} has {found}, not that of {name.upper()}; decorate it with @kernel({name.upper()})")
     return np.array([_address(function) for function in functions], np.uint64)
 
 

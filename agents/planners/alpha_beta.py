@@ -1,0 +1,263 @@
+"""Alpha-beta search with iterative deepening as an agent, for two players who take turns."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from numba.core.config import DISABLE_JIT
+
+from agents.base import Agent, check_turn, view_of
+from agents.budget import NO_LIMIT, Budget, read_budget
+from agents.planners.frames import (
+    BEST,
+    BEST_SCORE,
+    FRAME,
+    GENERATION,
+    LEAVES,
+    STEPS,
+    UNIT,
+    WIN,
+    Options,
+    Work,
+    new_work,
+)
+from agents.planners.negamax import begin, search
+from mcts_envs.core import errors
+from mcts_envs.core.contract import SIGNATURES, Game
+from mcts_envs.core.kernel import copy, function_table, interpreted, row
+from mcts_envs.core.rng import combine, draw
+from mcts_envs.core.view import View
+
+MAX_DEPTH = 64
+"""Plies that can be looked ahead."""
+
+_SLICE_SECONDS = 0.002
+_FIRST_SLICE = 16
+
+
+@dataclass(frozen=True)
+class AlphaBetaResult:
+    """What an alpha-beta search found.
+
+    Attributes
+    ----------
+    action : int
+        The best action.
+    value : float
+        What the position is worth to the player to move, in [-1, 1]: as ``evaluate`` values the end of the principal
+        variation, or the difference of points if the game is over there.
+    depth : int
+        Plies of the last iteration that was finished; 0 if none was.
+    end_in : int, optional
+        Plies to the forced win or loss that was found, if one was.
+    principal_variation : list of int
+        The best line found. It is cut short where it ran into the transposition table.
+    simulations : int
+        Lines that were looked at to their end.
+    steps : int
+        Steps of the model.
+    seconds : float
+        How long it took.
+    """
+
+    action: int
+    value: float
+    depth: int
+    end_in: int | None
+    principal_variation: list[int]
+    simulations: int
+    steps: int
+    seconds: float
+
+
+class AlphaBeta(Agent):
+    """Iterative-deepening alpha-beta search.
+
+    For games of two players in turns without chance, in which one wins what the other loses. The points at the end of
+    a game (``outcome``) count above any heuristic; among wins the sooner is better, among losses the later. Where there
+    is chance after all, one course of it is drawn for a whole search. The same state and the same budget in steps or
+    plies give the same result.
+
+    Parameters
+    ----------
+    time_limit : float, optional
+        Budget in seconds. The tightest budget ends a search, within an iteration too: the best action so far is played.
+    max_steps : int, optional
+        Budget in steps of the model; 100,000 when neither a budget nor a depth is given.
+    depth : int, optional
+        Plies to look ahead at most.
+    evaluate : kernel or str, optional
+        What a state at the depth limit is worth, ``(state, values[2])`` in [-1, 1], or the variant of the game that
+        says so; by default the game's own ``evaluate``.
+    margin : float, optional
+        In the last plies leave out moves that would have to gain more than this, in terms of ``evaluate``, with every
+        ply to come (futility pruning): more depth for the same time; forced wins and losses are still proven, but a
+        win may not be the soonest. None: none is left out, and the value is that of plain minimax.
+    table_size : int
+        Positions that the transposition table holds (32 bytes each), rounded down to a power of 2; 0: no table. They
+        lie in pairs: of those that belong to a pair, one place keeps the deepest search and the other the latest.
+    seed : int
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a setting is not possible.
+    """
+
+    name = "alpha_beta"
+    _transient = ("_kept",)
+    _kept: tuple[Game, Game, Work] | None = None
+
+    def __init__(
+        self,
+        *,
+        time_limit: float | None = None,
+        max_steps: int | None = None,
+        depth: int | None = None,
+        evaluate: Callable[..., None] | str | None = None,
+        margin: float | None = 0.1,
+        table_size: int = 2**18,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(seed=seed)
+        steps = NO_LIMIT if depth is not None else 100_000
+        self.budget = read_budget(None, time_limit, max_steps) or Budget(max_steps=steps)
+        self.depth = MAX_DEPTH if depth is None else errors.integer("depth", depth, 1, MAX_DEPTH)
+        self.evaluate = _checked(evaluate)
+        self.margin = None if margin is None else errors.number("margin", margin, 0.0, 2.0)
+        self.table_size = errors.integer("table_size", table_size, 0, 2**28)
+        self._options = Options(
+            buckets=1 << self.table_size.bit_length() - 2 if self.table_size > 1 else 0,
+            margin=-1 if self.margin is None else int(self.margin * UNIT),
+        )
+
+    def choose(self, view: View) -> int:
+        """Return the only legal action, or the best one that a search finds.
+
+        Raises
+        ------
+        ValueError
+            If the game is not for two players in turns.
+        """
+        legal = view.legal_actions()
+        if len(legal) == 1:
+            self.last_result = None
+            return int(legal[0])
+        self.last_result = self._search(view)
+        return int(self.last_result.action)
+
+    def search(self, env: Any) -> AlphaBetaResult:
+        """Search from the present state of an environment or a view, which is left as it is.
+
+        Raises
+        ------
+        ValueError
+            If the player is not to choose, or the game is not for two players in turns.
+        """
+        return self._search(view_of(env))
+
+    def _search(self, view: View) -> AlphaBetaResult:
+        started = time.perf_counter()
+        check_turn(view)
+        game, work = self._prepared(view.game)
+        copy(work.states[0], view.state)
+        game.determinize(work.states[0], view.player, draw(self.stream))
+        _clear(work)
+        iterations = _Iterations(game, self._options, work, self.budget, started)
+        action, score, reached, line = int(view.legal_actions()[0]), 0, 0, list[int]()
+        for depth in range(1, self.depth + 1):
+            done = iterations.run(depth, action)
+            if work.counters[BEST] >= 0:
+                action, score = int(work.counters[BEST]), int(work.counters[BEST_SCORE])
+                line = iterations.line()
+            if not done:
+                break
+            reached = depth
+            if abs(score) > UNIT or not iterations.open:
+                break
+        end_in = WIN - abs(score) if abs(score) > UNIT else None
+        value = score / UNIT if end_in is None else math.copysign(1.0, score)
+        leaves, steps = int(work.counters[LEAVES]), int(work.counters[STEPS])
+        return AlphaBetaResult(action, value, reached, end_in, line, leaves, steps, time.perf_counter() - started)
+
+    def _prepared(self, game: Game) -> tuple[Game, Work]:
+        """Return the game as the search sees it, and work arrays for it."""
+        if self._kept is None or self._kept[0] is not game:
+            if game.players != 2 or game.simultaneous:
+                how = "choose at the same time" if game.simultaneous else "take turns"
+                raise ValueError(
+                    f"alpha_beta plays games in which 2 players take turns; in {game.name}, {game.players} {how}: "
+                    "take 'mcts'"
+                )
+            inside, evaluate = game, self.evaluate
+            if evaluate is not None:
+                evaluate = game.variant(evaluate).evaluate if isinstance(evaluate, str) else evaluate
+                inside = replace(game, evaluate=evaluate)
+            self._kept = game, inside, new_work(inside, self.depth, self._options.buckets)
+        return self._kept[1:]
+
+
+def _checked(evaluate: Any) -> Any:
+    """Return ``evaluate``, if it is a name or a kernel of the right signature."""
+    if evaluate is None or isinstance(evaluate, str):
+        return evaluate
+    if not callable(evaluate):
+        raise TypeError(f"evaluate {evaluate!r} is neither a kernel nor the name of a variant of the game")
+    if not (DISABLE_JIT or hasattr(evaluate, "overloads")):
+        raise TypeError(f"evaluate {evaluate!r} is not compiled; decorate it with @kernel(EVALUATE)")
+    function_table({"evaluate": evaluate}, {"evaluate": SIGNATURES["evaluate"]})
+    return evaluate
+
+
+def _clear(work: Work) -> None:
+    """Forget the last search."""
+    work.counters[STEPS] = work.counters[LEAVES] = 0
+    work.counters[GENERATION] += 1
+    work.killers[:] = -1
+    work.answers[:] = -1
+    work.history[:] = 0
+
+
+class _Iterations:
+    """The iterations of one search, in slices of a few milliseconds between which Python can interrupt."""
+
+    def __init__(self, game: Game, options: Options, work: Work, budget: Budget, started: float) -> None:
+        self._table, self._options, self._work = game.table, options, work
+        self._max_steps, self._deadline = budget.max_steps, started + budget.time_limit
+        self._begin: Callable[..., Any]
+        self._search: Callable[..., Any]
+        self._begin, self._search = _plain() if isinstance(game.table, tuple) else (begin, search)
+        self._slice = _FIRST_SLICE
+
+    def run(self, depth: int, first: int) -> bool:
+        """Search to a depth, beginning with an action; return whether that was finished within the budget."""
+        self._begin(self._table, self._options, self._work, depth, first)
+        counters = self._work.counters
+        while True:
+            before, steps = time.perf_counter(), int(counters[STEPS])
+            if before >= self._deadline or steps >= self._max_steps:
+                return False
+            limit = min(steps + self._slice, self._max_steps)
+            if self._search(self._table, self._options, self._work, limit):
+                return True
+            now = time.perf_counter()
+            rate = (limit - steps) / max(now - before, 1e-9)
+            self._slice = max(1, int(rate * min(_SLICE_SECONDS, max(self._deadline - now, 0.0))))
+
+    @property
+    def open(self) -> bool:
+        """Whether a line of the last iteration was cut off before the end of the game."""
+        return bool(row(self._work.frames, 0, FRAME).open)
+
+    def line(self) -> list[int]:
+        """Return the principal variation."""
+        length = int(row(self._work.frames, 0, FRAME).length)
+        return [int(action) for action in self._work.line[0, :length]]
+
+
+@cache
+def _plain() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    return interpreted(begin, (combine,)), interpreted(search, (combine,))
