@@ -25,8 +25,8 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Discrete, Space
 from gymnasium.envs.registration import EnvSpec
+from gymnasium.spaces import Discrete, Space
 from gymnasium.utils import EzPickle
 
 from agents.bridge.chance import reseed
@@ -34,29 +34,9 @@ from agents.bridge.chance import reseed
 _ATOMS = frozenset({bool, bytes, float, int, str, type(None), np.float32, np.float64, np.int64, type, object})
 
 _SHARED = (
-    *(
-        bytes,
-        io.IOBase,
-        logging.Logger,
-        np.dtype,
-        np.generic,
-        np.ufunc,
-        numbers.Number,
-        property,
-        range,
-        slice,
-        str,
-        type,
-    ),
-    *(
-        types.CodeType,
-        types.ModuleType,
-        type(...),
-        type(NotImplemented),
-        type(threading.Lock()),
-        type(threading.RLock()),
-    ),
-    *(functools._lru_cache_wrapper, Enum, EnvSpec, random.SystemRandom),
+    *(Enum, bytes, numbers.Number, property, range, slice, str, type, type(...), type(NotImplemented)),
+    *(EnvSpec, io.IOBase, logging.Logger, np.dtype, np.generic, np.ufunc, random.SystemRandom),
+    *(types.CodeType, types.ModuleType, type(threading.Lock()), type(threading.RLock())),
 )
 """What cannot change, or does not belong to the state of a game."""
 
@@ -71,7 +51,7 @@ _CONTAINERS = (collections.OrderedDict, collections.defaultdict, dict, list, set
 
 def is_shared(value: Any) -> bool:
     """Say whether a copy holds the very object that the original holds."""
-    kind = type(value)
+    kind: Any = type(value)
     return kind in _ATOMS or isinstance(value, _SHARED) or kind.__module__.startswith(_SHARED_MODULES)
 
 
@@ -170,7 +150,7 @@ class Copy:
         return self._memo[id(value)]
 
     def _maker(self, value: Any) -> Callable[["Copy", Any], Any]:
-        kind = type(value)
+        kind: Any = type(value)
         if kind in _MAKERS:
             return _MAKERS[kind]
         for base, maker in _MAKERS_OF_SUBCLASSES:
@@ -232,9 +212,10 @@ def _copy_array(into: Copy, value: Any) -> Any:
     if value.dtype.hasobject:
         made[...] = np.fromiter(map(into.of, value.flat), object, value.size).reshape(value.shape)
     if value.flags.writeable:
-        into._others.append((np.copyto, (made, made.copy()))) if made.ndim == 0 else into._sliced.append(
-            (made, made.copy())
-        )
+        if made.ndim:
+            into._sliced.append((made, made.copy()))
+        else:
+            into._others.append((np.copyto, (made, made.copy())))
     made.flags.writeable = value.flags.writeable
     return made
 
@@ -244,7 +225,8 @@ def _copy_space(into: Copy, value: Any) -> Any:
     made: Any = object.__new__(type(value))
     into._memo[id(value)] = made
     for name, item in vars(value).items():
-        vars(made)[name] = item if isinstance(item, np.ndarray) else into.of(item)
+        if name != "contains":
+            vars(made)[name] = item if isinstance(item, np.ndarray) else into.of(item)
     into._spaces.append(made)
     if type(made) is Discrete:
         _hasten(made)
@@ -318,13 +300,20 @@ def _copy_reference(into: Copy, value: Any) -> Any:
     return value if value() is None else weakref.ref(into.of(value()))
 
 
+def _copy_memoryview(into: Copy, value: Any) -> Any:
+    made = memoryview(into.of(value.obj))
+    if (made.format, made.shape, made.strides) != (value.format, value.shape, value.strides):
+        return _copy_opaque(into, value)  # of a part
+    return made
+
+
 def _copy_surface(into: Copy, value: Any) -> Any:
     into._surfaces[id(value)] = made = value.copy()
     return made
 
 
 def _copy_object(into: Copy, value: Any) -> Any:
-    kind = type(value)
+    kind: Any = type(value)
     base = container_of(kind)
     made = base.__new__(kind)
     into._memo[id(value)] = made
@@ -334,6 +323,8 @@ def _copy_object(into: Copy, value: Any) -> Any:
         if hasattr(value, slot.__name__):
             slot.__set__(made, into.of(slot.__get__(value)))
             into._others.append((slot.__set__, (made, slot.__get__(made))))
+        else:
+            into._others.append((_unset, (slot, made)))
     if hasattr(value, "__dict__"):
         names, constant = vars(made), has_table(kind)
         for name, item in vars(value).items():
@@ -342,6 +333,11 @@ def _copy_object(into: Copy, value: Any) -> Any:
             names["render_mode"] = None
         into._dicts.append((names, names.copy()))
     return made
+
+
+def _unset(slot: Any, made: Any) -> None:
+    with contextlib.suppress(AttributeError):
+        slot.__delete__(made)
 
 
 def _copy_contents(into: Copy, base: Any, value: Any, made: Any) -> None:
@@ -386,6 +382,7 @@ _MAKERS: dict[Any, Callable[[Copy, Any], Any]] = {
     frozenset: _copy_tuple,
     functools.partial: _copy_partial,
     list: _copy_list,
+    memoryview: _copy_memoryview,
     np.ndarray: _copy_array,
     np.random.Generator: _copy_generator,
     np.random.RandomState: _copy_random_state,
@@ -408,8 +405,8 @@ _MAKERS_OF_SUBCLASSES: tuple[tuple[type, Callable[[Copy, Any], Any]], ...] = (
 class Clone:
     """A copy of an environment that saves and restores its own state.
 
-    It offers ``clone_state(include_rng=False)`` and ``restore_state(snapshot)``: snapshots without the random stream, in
-    place of which the one that is running goes on. The copy's stream runs on from simulation to simulation.
+    It has ``clone_state(include_rng=False)`` and ``restore_state(snapshot)``: snapshots without the random stream, in
+    place of which the running one goes on. So the copy's stream runs on from simulation to simulation.
 
     Parameters
     ----------
@@ -457,7 +454,7 @@ def _twin(source: Any) -> Any:
     except TypeError:
         if not isinstance(source, EzPickle):
             raise
-    twin = type(source)(*source._ezpickle_args, **{**source._ezpickle_kwargs, "render_mode": None})
+    twin: Any = type(source)(*source._ezpickle_args, **{**source._ezpickle_kwargs, "render_mode": None})
     twin.reset(seed=0)
     return twin
 

@@ -32,7 +32,7 @@ def digest(value: Any) -> int:
 
 def _token(value: Any, met: dict[int, int]) -> Any:
     """Return plain data that is equal for equal values."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind in _AS_IT_IS:
         return value
     reader = _READERS.get(kind)
@@ -76,7 +76,7 @@ def _array(value: Any, met: dict[int, int]) -> Any:
 
 
 def _object(value: Any, met: dict[int, int]) -> Any:
-    kind = type(value)
+    kind: Any = type(value)
     base = container_of(kind)
     token: list[Any] = [kind.__qualname__]
     if base is not object:

@@ -1,0 +1,177 @@
+"""The three kinds of environments: how a step is made, what is legal, and what is shown."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from agents.bridge.copying import offers_clones
+from agents.bridge.digest import digest
+from agents.bridge.states import ForeignState, active, advise, determinize, evaluate, reset, status
+from mcts_envs.core.contract import EVERYTHING
+
+Mask = Callable[[Any, int], Any]
+
+
+def step_single(state: ForeignState, actions: Any, rewards: Any) -> None:
+    """Make a step of a Gymnasium environment."""
+    rewards[0] = 0.0
+    if state.bits:
+        action = int(actions[0]) + state.game.seats[0].start
+        said = state.game.watch.step(state.env.step, action)
+        state.seen, reward, terminated, truncated, state.infos = said
+        rewards[0] = float(reward)
+        state.end_step(0 if terminated or truncated else 1, bool(truncated))
+
+
+def step_aec(state: ForeignState, actions: Any, rewards: Any) -> None:
+    """Make a step of a PettingZoo environment in which agents choose in turn; those who have ended are passed over."""
+    for player in range(len(rewards)):
+        rewards[player] = 0.0
+    if state.bits:
+        env, game = state.env, state.game
+        player = state.bits.bit_length() - 1
+        game.watch.step(env.step, int(actions[player]) + game.seats[player].start)
+        given = env.rewards
+        for player, seat in enumerate(game.seats):
+            rewards[player] = float(given.get(seat.name, 0.0))
+        truncated = any(env.truncations.values())
+        state.end_step(_chooser(state), truncated)
+
+
+def _chooser(state: ForeignState) -> int:
+    """Return the bit of the agent that is to choose, after all that have ended took their last, empty turn."""
+    env, ended = state.env, state.env.terminations
+    while not all(ended[agent] or env.truncations[agent] for agent in env.agents):
+        agent = env.agent_selection
+        if not (env.terminations[agent] or env.truncations[agent]):
+            return 1 << state.game.numbers[agent]
+        env.step(None)
+        ended = env.terminations
+    return 0
+
+
+def step_parallel(state: ForeignState, actions: Any, rewards: Any) -> None:
+    """Make a step of a PettingZoo environment in which all live agents choose at once."""
+    for player in range(len(rewards)):
+        rewards[player] = 0.0
+    if state.bits:
+        env, seats = state.env, state.game.seats
+        moves = {
+            seat.name: int(actions[player]) + seat.start
+            for player, seat in enumerate(seats)
+            if state.bits >> player & 1
+        }
+        state.seen, given, ended, cut, state.infos = state.game.watch.step(env.step, moves)
+        for player, seat in enumerate(seats):
+            rewards[player] = float(given.get(seat.name, 0.0))
+        live = [agent for agent in env.agents if not (ended.get(agent) or cut.get(agent))]
+        state.end_step(sum(1 << state.game.numbers[agent] for agent in live), any(cut.values()))
+
+
+def _mask_single(state: Any, player: int) -> Any:
+    infos = state.infos
+    return infos.get("action_mask") if infos else None
+
+
+def _mask_asked(state: Any, player: int) -> Any:
+    return state.env.action_masks()
+
+
+def _mask_aec(state: Any, player: int) -> Any:
+    seat = state.game.seats[player]
+    mask = state.env.infos.get(seat.name, {}).get("action_mask")
+    return _in_observation(seat, state.env.observe) if mask is None else mask
+
+
+def _mask_parallel(state: Any, player: int) -> Any:
+    seat = state.game.seats[player]
+    mask = state.infos.get(seat.name, {}).get("action_mask") if state.infos else None
+    return _in_observation(seat, state.seen.get) if mask is None and state.seen else mask
+
+
+def _in_observation(seat: Any, observe: Callable[[Any], Any]) -> Any:
+    """Return the mask in what a player observes; None if its observations hold none."""
+    if not isinstance(seat.space, spaces.Dict) or "action_mask" not in seat.space.spaces:
+        return None
+    return observe(seat.name)["action_mask"]
+
+
+def _legal_by(mask_of: Mask) -> Callable[[Any, int, Any], int]:
+    def legal(state: Any, player: int, actions: Any) -> int:
+        """Fill in the legal actions of a player who is to choose, counted from 0."""
+        mask = mask_of(state, player)
+        if mask is None:
+            count: int = state.game.seats[player].actions
+            actions[:count] = range(count)
+            return count
+        found = np.flatnonzero(mask).tolist()
+        if not found:
+            seat = state.game.seats[player]
+            whose = state.game.name if seat.name is None else f"{seat.name} in {state.game.name}"
+            raise ValueError(
+                f"the action mask of {whose} allows none of {seat.actions} actions and the episode goes on; end it, or "
+                "allow one"
+            )
+        actions[: len(found)] = found
+        return len(found)
+
+    return legal
+
+
+def _seen_single(state: Any, player: int) -> Any:
+    return state.seen
+
+
+def _seen_aec(state: Any, player: int) -> Any:
+    return state.env.observe(state.game.seats[player].name)
+
+
+def _seen_parallel(state: Any, player: int) -> Any:
+    return state.seen.get(state.game.seats[player].name) if state.seen else None
+
+
+def _key_by(seen_by: Callable[[Any, int], Any]) -> Callable[[Any, int], int]:
+    def key(state: Any, observer: int) -> int:
+        """Hash what a player observes; for -1, everything but random generators."""
+        if observer != EVERYTHING:
+            return digest((state.bits, seen_by(state, observer)))
+        held = state.env.clone_state(include_rng=False) if offers_clones(state.env) else state.env
+        return digest((state.bits, state.left, held))
+
+    return key
+
+
+def _observe_by(seen_by: Callable[[Any, int], Any]) -> Callable[[Any, int, Any], None]:
+    def observe(state: Any, player: int, out: Any) -> None:
+        """Write what a player observes, flattened by its space."""
+        seen = seen_by(state, player)
+        if seen is None:
+            raise ValueError(
+                f"{state.game.name} does not say again what it showed last; wrap it in agents.bridge.Remember, or give "
+                "agents.bridge.view(env, observation=...)"
+            )
+        flat = spaces.flatten(state.game.seats[player].space, seen)
+        out[: len(flat)] = flat
+
+    return observe
+
+
+def _kind(step: Any, mask_of: Mask, seen_by: Any) -> Mapping[str, Any]:
+    common = {"active": active, "advise": advise, "determinize": determinize, "evaluate": evaluate, "reset": reset}
+    return common | {
+        "status": status,
+        "step": step,
+        "legal": _legal_by(mask_of),
+        "key": _key_by(seen_by),
+        "observe": _observe_by(seen_by),
+    }
+
+
+SINGLE = _kind(step_single, _mask_single, _seen_single)
+ASKED = _kind(step_single, _mask_asked, _seen_single)
+"""Gymnasium environments with ``action_masks()``."""
+
+AEC = _kind(step_aec, _mask_aec, _seen_aec)
+PARALLEL = _kind(step_parallel, _mask_parallel, _seen_parallel)

@@ -1,0 +1,344 @@
+"""Live environments as planners see them."""
+
+import functools
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo.utils.conversions import parallel_to_aec_wrapper
+from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
+
+from agents.bridge import kinds
+from agents.bridge.chance import Watch
+from agents.bridge.copying import has_table
+from agents.bridge.states import NO_LIMIT, ForeignGame, ForeignState, Player
+from mcts_envs.core import errors
+from mcts_envs.core.rng import CHANCE_BYTES
+from mcts_envs.core.view import Episode, View
+
+
+class Remember(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Keeps what ``reset`` and ``step`` said last, for planners.
+
+    With it they know legal actions that only ``info["action_mask"]`` tells, and that an episode has ended.
+
+    Attributes
+    ----------
+    observation, info : object
+        What was said last; None before the first reset.
+    over : bool
+        Whether the episode has ended.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self.observation: Any = None
+        self.info: Any = None
+        self.over = False
+
+    def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
+        """Reset the environment."""
+        self.observation, self.info = self.env.reset(**given)
+        self.over = False
+        return self.observation, self.info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Make a step."""
+        said = self.env.step(action)
+        self.observation, _, terminated, truncated, self.info = said
+        self.over = bool(terminated or truncated)
+        return said
+
+
+def view(env: Any, agent: Any = None, *, observation: Any = None, info: Any = None) -> View:
+    """Return the view of a live environment that planners take.
+
+    Parameters
+    ----------
+    env : gymnasium.Env, pettingzoo.AECEnv or pettingzoo.ParallelEnv
+        Wrapped or not. Its actions are ``Discrete``.
+    agent : hashable, optional
+        Who looks, in PettingZoo; by default the one that is to choose.
+    observation, info : object, optional
+        What ``reset`` or ``step`` returned last, in case it holds an ``action_mask`` that the environment does not tell
+        otherwise.
+
+    Raises
+    ------
+    TypeError
+        If it is no such environment, or its actions are not discrete.
+    ValueError
+        If there is no such agent, or several choose at once and none is named.
+    """
+    if isinstance(env, gymnasium.Env):
+        if agent is not None:
+            raise ValueError(f"agent {agent!r} in a Gymnasium environment, which has one player; leave it out")
+        live: Any = LiveSingle(env, observation, info)
+        return View(live.game, live, 0, _episode(live))
+    if not isinstance(env, (AECEnv, ParallelEnv)):
+        raise TypeError(
+            f"{type(env).__name__} is no environment that planners can look at: it is neither one of Gymnasium's or "
+            "PettingZoo's nor has it a view() of its own"
+        )
+    layers, chooser = _peeled(env)
+    if isinstance(layers[-1], ParallelEnv):
+        live = LiveParallel(layers, observation, info)
+        agent = live.only_agent() if agent is None and chooser is None else chooser if agent is None else agent
+    else:
+        live = LiveAEC(layers)
+        agent = live.selected() if agent is None else agent
+    if agent not in live.game.numbers:
+        raise ValueError(errors.unknown("agent", agent, map(str, live.game.numbers)))
+    return View(live.game, live, live.game.numbers[agent])
+
+
+class LiveSingle:
+    """The present state of a Gymnasium environment."""
+
+    version = 0
+
+    def __init__(self, env: Any, observation: Any, info: Any) -> None:
+        self.env = env.unwrapped
+        self._layers = _layers(env)
+        self._told = observation, info
+        if env.action_space != self.env.action_space:
+            raise TypeError(
+                f"a wrapper of {type(self.env).__name__} turns its actions {self.env.action_space} into "
+                f"{env.action_space}; planners play the unwrapped environment: change the actions there"
+            )
+        seat = _seat(None, self.env.action_space, self.env.observation_space)
+        kind = "ASKED" if hasattr(self.env, "action_masks") else "SINGLE"
+        self.game = _game(kind, type(self.env), _name(self.env), (seat,))
+
+    def elapsed(self) -> int | None:
+        """Return how many steps the episode has taken; None where nothing counts them."""
+        counts = [vars(layer)["_elapsed_steps"] for layer in self._layers if "_elapsed_steps" in vars(layer)]
+        return counts[0] if counts else None
+
+    @property
+    def left(self) -> int:
+        """Steps before a time limit."""
+        limits = [layer for layer in self._layers if "_max_episode_steps" in vars(layer)]
+        if limits:
+            return int(min(layer._max_episode_steps - (layer._elapsed_steps or 0) for layer in limits))
+        spec = self.env.spec
+        specs = [spec, gymnasium.registry.get(spec.id)] if spec else []  # gym.make takes the limit out of the first
+        return next((each.max_episode_steps for each in specs if each and each.max_episode_steps), NO_LIMIT)
+
+    @property
+    def bits(self) -> int:
+        """Whether there is anything to choose."""
+        for layer in self._layers:
+            known = vars(layer)
+            if known.get("_has_reset") is False or ("_elapsed_steps" in known and known["_elapsed_steps"] is None):
+                raise _not_reset(self.env)
+            if known.get("needs_reset") is True or (isinstance(layer, Remember) and layer.over):
+                return 0
+        return int(self.left > 0)
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the time limit was reached."""
+        return self.left <= 0
+
+    @property
+    def seen(self) -> Any:
+        """What was observed last, where something remembers it."""
+        kept = [layer.observation for layer in self._layers if isinstance(layer, Remember)]
+        return self._told[0] if self._told[0] is not None or not kept else kept[0]
+
+    @property
+    def infos(self) -> Any:
+        """The last ``info``, where something remembers it."""
+        kept = [layer.info for layer in self._layers if isinstance(layer, Remember)]
+        if self._told[1] is not None or kept:
+            return kept[0] if self._told[1] is None else self._told[1]
+        if has_table(self.env.__class__) and hasattr(self.env, "action_mask"):  # the taxi's
+            return {"action_mask": self.env.action_mask(self.env.s)}
+        return None
+
+    def copy(self) -> ForeignState:
+        """Return a copy to search from."""
+        return _root(self)
+
+
+class LiveAEC:
+    """The present state of a PettingZoo environment in which agents choose in turn."""
+
+    version = 0
+    left = NO_LIMIT
+    seen = infos = None
+
+    def __init__(self, layers: list[Any]) -> None:
+        self.env = layers[-1]
+        self._layers = layers
+        self.game = _game_of("AEC", self.env)
+
+    def selected(self) -> Any:
+        """Return the agent that is to choose."""
+        if not hasattr(self.env, "agent_selection"):
+            raise _not_reset(self.env)
+        return self.env.agent_selection
+
+    @property
+    def bits(self) -> int:
+        """Who is to choose."""
+        if any(vars(layer).get("_has_reset") is False for layer in self._layers):
+            raise _not_reset(self.env)
+        agent = self.selected()
+        if agent not in self.env.agents or self.env.terminations[agent] or self.env.truncations[agent]:
+            return 0
+        return int(1 << self.game.numbers[agent])
+
+    @property
+    def truncated(self) -> bool:
+        """Whether an agent was cut off."""
+        return any(self.env.truncations.values())
+
+    def copy(self) -> ForeignState:
+        """Return a copy to search from."""
+        return _root(self)
+
+
+class LiveParallel:
+    """The present state of a PettingZoo environment in which all live agents choose at once."""
+
+    version = 0
+    left = NO_LIMIT
+    truncated = False
+
+    def __init__(self, layers: list[Any], observations: Any, infos: Any) -> None:
+        self.env = layers[-1]
+        self._layers = layers
+        self.infos = infos
+        self.seen = observations
+        if observations is None and hasattr(self.env, "aec_env") and hasattr(self.env, "agents"):
+            self.seen = {agent: self.env.aec_env.observe(agent) for agent in self.env.agents}
+        self.game = _game_of("PARALLEL", self.env)
+
+    def only_agent(self) -> Any:
+        """Return the agent that is to choose, if there is no other."""
+        agents = self.env.agents if hasattr(self.env, "agents") else self.env.possible_agents
+        if len(agents) != 1:
+            raise ValueError(
+                f"{self.game.name} has {len(agents)} agents that choose at once; say for whom: "
+                "agents.bridge.view(env, agent)"
+            )
+        return agents[0]
+
+    @property
+    def bits(self) -> int:
+        """Who is to choose."""
+        if not hasattr(self.env, "agents") or any(vars(layer).get("_has_reset") is False for layer in self._layers):
+            raise _not_reset(self.env)
+        return sum(1 << self.game.numbers[agent] for agent in self.env.agents)
+
+    def copy(self) -> ForeignState:
+        """Return a copy to search from."""
+        return _root(self)
+
+
+def _root(live: Any) -> ForeignState:
+    live.game.watch.begin()
+    state = ForeignState(live.game)
+    state[:] = live
+    return state
+
+
+def _not_reset(env: Any) -> ResetNeeded:
+    return ResetNeeded(f"{type(env).__name__} was not reset; call reset() first")
+
+
+def _layers(env: Any) -> list[Any]:
+    """Return an environment's wrappers, from the outermost on, and itself."""
+    layers = [env]
+    while isinstance(layers[-1], gymnasium.Wrapper):
+        layers.append(layers[-1].env)
+    return layers
+
+
+def _peeled(env: Any) -> tuple[list[Any], Any]:
+    """Return the layers down to the environment that is to be copied, and who is to choose if that cannot tell.
+
+    An environment of agents that choose at once, dressed up as one in turns, is copied as what it is: else those who
+    come later would know what the others are about to do.
+    """
+    layers, chooser = [env], None
+    while isinstance(layers[-1], (BaseWrapper, BaseParallelWrapper, parallel_to_aec_wrapper)):
+        if isinstance(layers[-1], parallel_to_aec_wrapper):
+            chooser = getattr(layers[-1], "agent_selection", None)
+        layers.append(layers[-1].env)
+    return layers, chooser
+
+
+def _seat(name: Any, actions: Any, seen: Any) -> Player:
+    if not isinstance(actions, spaces.Discrete):
+        whose = "" if name is None else f" of {name}"
+        raise TypeError(
+            f"the action space{whose} is {actions}; planners need Discrete(n): make the actions discrete inside the "
+            "environment"
+        )
+    return Player(name, int(actions.n), int(actions.start), seen)
+
+
+def _name(env: Any) -> str:
+    spec = getattr(env, "spec", None)
+    return spec.id if spec else str(getattr(env, "metadata", {}).get("name", type(env).__name__))
+
+
+def _game_of(kind: str, env: Any) -> ForeignGame:
+    agents = getattr(env, "possible_agents", None)
+    if not agents:
+        raise TypeError(f"{type(env).__name__} has no possible_agents; planners need to know who may play")
+    seats = tuple(_seat(agent, env.action_space(agent), env.observation_space(agent)) for agent in agents)
+    return _game(kind, type(env), _name(env), seats)
+
+
+_GAMES: dict[Any, ForeignGame] = {}
+
+
+def _game(kind: str, env: type, name: str, seats: tuple[Player, ...]) -> ForeignGame:
+    """Return the game that environments of this class with these players are: always the same one."""
+    key = kind, env, name, tuple(seat[:3] for seat in seats)
+    if key not in _GAMES:
+        _GAMES[key] = ForeignGame(
+            name=name,
+            players=len(seats),
+            actions=max(seat.actions for seat in seats),
+            template=np.zeros(CHANCE_BYTES + 8, np.uint8),
+            observation_shape=(max(_size(seat.space) for seat in seats),),
+            simultaneous=kind == "PARALLEL",
+            action_name=functools.partial(_action_name, seats[0].start),
+            seats=seats,
+            watch=Watch(env.__name__),
+            **getattr(kinds, kind),
+        )
+    return _GAMES[key]
+
+
+def _action_name(start: int, action: int) -> str:
+    return str(action + start)
+
+
+def _size(space: Any) -> int:
+    """Return the length of a flattened observation; 0 where it has none."""
+    return spaces.flatdim(space) if space.is_np_flattenable else 0
+
+
+_EPISODES: "WeakKeyDictionary[Any, tuple[int, Episode]]" = WeakKeyDictionary()
+
+
+def _episode(live: LiveSingle) -> Episode | None:
+    """Return the token of the running episode; None where nothing counts its steps."""
+    elapsed = live.elapsed()
+    if elapsed is None or type(live.env).__hash__ is None:
+        return None
+    before, episode = _EPISODES.get(live.env, (0, None))
+    if episode is None or elapsed < before:
+        episode = Episode()
+    _EPISODES[live.env] = elapsed, episode
+    return episode
