@@ -12,6 +12,7 @@ MCTS_ENVS = True
 """Tells this package from the others that are imported under the name ``agents``."""
 
 NAMES = {
+    "alpha_beta": "agents.planners.alpha_beta:AlphaBeta",
     "flat_mc": "agents.planners.flat:FlatMonteCarlo",
     "halving": "agents.planners.halving:SequentialHalving",
     "maskable_ppo": "agents.planners.sb3:ShippedAgent",
