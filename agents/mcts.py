@@ -78,7 +78,8 @@ class MCTS(Agent):
         Variants of the game (``Game.variants``) to search in, and to roll out in (default: the model).
     evaluate : kernel or str, optional
         What a state is worth at the horizon, ``(state, values[P])``, or the variant of the game that says so; by
-        default the game's own ``evaluate``.
+        default the game's own ``evaluate``. A plain Python function makes the whole search plain Python: for
+        environments that are not ours, where ``state.env`` is the copied environment.
     reuse : bool
         Go on from the part of the last tree that the game has reached. Not in an open loop, where nothing tells which
         part that is.
@@ -295,7 +296,6 @@ def _policy(kind: str, given: Any, known: Mapping[str, Any]) -> Any:
     if not callable(given):
         names = ", ".join(sorted(known)) or "the game's variants"
         raise TypeError(f"{kind} {given!r} is neither a function nor one of {names}")
-    if kind in (*SIGNATURES, "evaluate") and not (DISABLE_JIT or hasattr(given, "overloads")):
-        decorator = "kernel" if kind == "evaluate" else "policy"
-        raise TypeError(f"{kind} {given!r} is not compiled; decorate it with @{decorator}({kind.upper()})")
+    if kind in SIGNATURES and not (DISABLE_JIT or hasattr(given, "overloads")):
+        raise TypeError(f"{kind} {given!r} is not compiled; decorate it with @policy({kind.upper()})")
     return given

@@ -865,3 +865,86 @@ def play(env, agent, seed):
         _, reward, terminated, truncated, _ = env.step(agent.act(env))
         total, over = total + reward, terminated or truncated
     return total
+
+
+def values_of(env, steps, discount):
+    """Return the best return from every state in so many steps: value iteration in the environment's own table."""
+    table = env.unwrapped.P
+    values = [0.0] * len(table)
+    for _ in range(steps):
+        values = [
+            max(
+                sum(p * (r + discount * values[to] * (not end)) for p, to, r, end in outcomes)
+                for outcomes in at.values()
+            )
+            for at in table.values()
+        ]
+    return values
+
+
+def crossings(games, simulations):
+    """Return how often slippery ice was crossed, and how often the best policy would: one step of chance is planned."""
+    env = gym.make("FrozenLake-v1")
+    known = values_of(env, 100, 0.99)
+
+    def evaluate(state, values):
+        values[0] = known[state.env.s]
+
+    agent = mcts(simulations, loop="closed", horizon=1, discount=0.99, c=1.0)
+    crossed = 0.0
+    for game in range(games):
+        env.reset(seed=1000 + game)
+        view = valued(bridge.view(env), evaluate)
+        over = False
+        while not over:
+            _, reward, terminated, truncated, _ = env.step(agent.choose(view))
+            over = terminated or truncated
+        crossed += reward
+    return crossed / games, values_of(env, 100, 1.0)[0]
+
+
+@pytest.mark.parametrize(
+    ("games", "simulations"), [(30, 60), pytest.param(100, 300, marks=pytest.mark.slow)], ids=["few", "many"]
+)
+def test_slippery_ice_is_crossed_as_often_as_can_be_and_no_oftener(games, simulations):
+    rate, best = crossings(games, simulations)
+    assert abs(rate - best) < 3 * math.sqrt(best * (1 - best) / games)
+
+
+def test_a_pole_is_balanced():
+    env = gym.make("CartPole-v1", max_episode_steps=150)
+    assert play(env, mcts(32, horizon=15), 0) == 150
+
+
+@pytest.mark.slow
+def test_a_pole_is_balanced_to_the_end_ten_times():
+    env = gym.make("CartPole-v1")
+    assert [play(env, mcts(64, horizon=15, seed=seed), seed) for seed in range(10)] == [500.0] * 10
+
+
+TAXI_SETTINGS = {"loop": "closed", "reuse": True, "discount": 0.97, "rollout_depth": 60, "c": 0.1}
+
+
+@pytest.mark.slow
+def test_taxi_rides_are_nearly_the_shortest():
+    env = gym.make(TAXI)
+    returns = [play(env, mcts(2000, seed=seed, **TAXI_SETTINGS), 1000 + seed) for seed in range(20)]
+    assert np.mean(returns) > 5
+
+
+def test_evaluate_policy_takes_planners_of_foreign_environments():
+    pytest.importorskip("stable_baselines3")
+    from stable_baselines3.common.evaluation import evaluate_policy
+    from stable_baselines3.common.monitor import Monitor
+
+    for env_id in ("FrozenLake-v1", "CartPole-v1"):
+        env = Monitor(gym.make(env_id, max_episode_steps=30))
+        agent = mcts(8, horizon=15).bind(env)
+        returns, lengths = evaluate_policy(agent, env, n_eval_episodes=2, return_episode_rewards=True)
+        assert len(returns) == len(lengths) == 2
+        assert max(lengths) <= 30
+    shifted = Walk(first=3)
+    returns, _ = evaluate_policy(
+        mcts(60).bind(shifted), Monitor(shifted), n_eval_episodes=1, return_episode_rewards=True
+    )
+    assert returns == [5.0]

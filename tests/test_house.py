@@ -53,7 +53,7 @@ def test_compiling_is_announced_once(tmp_path):
     assert second == ""
 
 
-@pytest.mark.parametrize("id", ENTRIES)
+@pytest.mark.parametrize("id", [id for id in ENTRIES if id.startswith("mcts_envs/")])
 def test_every_environment_is_registered_documented_and_keeps_the_laws(id):
     env = gym.make(id)
     page = type(env.unwrapped).__doc__

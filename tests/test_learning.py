@@ -630,7 +630,7 @@ def test_no_policy_is_shipped_for_other_settings():
     with pytest.raises(ValueError, match="no nothing policy"):
         shipped(IDS[0], "nothing")
     folders = {path.parent.name for path in FOLDER.glob("*/*.zip")}
-    assert folders <= {name.split("/")[1] for name in mcts_envs.environment_ids()}
+    assert folders <= {name.split("/")[-1] for name in mcts_envs.environment_ids()}
 
 
 def test_wrappers_of_stable_baselines3_take_the_batch():

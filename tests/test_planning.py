@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 from dataclasses import fields
-from functools import cache
+from functools import cache, partial
 
 import gymnasium as gym
 import numpy as np
@@ -397,7 +397,10 @@ class TestThreads:
         assert search.run(simulations=10).result().simulations == found + 10
 
     @pytest.mark.parametrize("threads", [1, 2])
-    def test_interrupts(self, threads):
+    def test_interrupts(self, threads, request):
+        # What runs in the background of a shell ignores interrupts unless told otherwise.
+        request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         began = time.perf_counter()
         timer = threading.Timer(0.3, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
         timer.start()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from agents.bridge.copying import offers_clones
+from agents.bridge.cloning import offers_clones
 from agents.bridge.digest import digest
 from agents.bridge.states import ForeignState, active, advise, determinize, evaluate, reset, status
 from mcts_envs.core.contract import EVERYTHING

@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from agents.bridge.chance import Watch
-from agents.bridge.copying import Clone, Copy, copy_of
+from agents.bridge.cloning import Clone, copy_of
+from agents.bridge.copying import Copy
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED, Game
 
 NO_LIMIT = 2**62
