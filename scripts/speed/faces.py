@@ -84,11 +84,14 @@ def faces(id: str, rounds: int) -> list[Figure]:
 
 @kernel(types.int64(TABLE, BYTES, BYTES, INTS, INTS, FLOATS, types.int64))
 def play_random_steps(functions, state, stream, legal, actions, rewards, steps):
-    """Play uniformly at random, game after game, for a single player."""
+    """Play uniformly at random, game after game."""
     for _ in range(steps):
         if active_of(functions)(state) == 0:
             reset_of(functions)(state, draw(stream))
-        actions[0] = legal[below(stream, legal_of(functions)(state, 0, legal))]
+        bits = active_of(functions)(state)
+        for player in range(actions.shape[0]):
+            if bits >> player & 1:
+                actions[player] = legal[below(stream, legal_of(functions)(state, player, legal))]
         step_of(functions)(state, actions, rewards)
     return steps
 
@@ -100,7 +103,7 @@ def rules(id: str, rounds: int) -> list[Figure]:
     game, stream = env.game, new_stream(0)
     state = game.new_state()
     game.reset(state, 0)
-    work = np.zeros(game.actions, np.int64), np.zeros(1, np.int64), np.zeros(1)
+    work = np.zeros(game.actions, np.int64), np.zeros(game.players, np.int64), np.zeros(game.players)
     rng = np.random.default_rng(0)
 
     def face() -> int:
