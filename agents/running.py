@@ -177,6 +177,8 @@ class Search:
         depth = min(settings.tree_depth, settings.horizon)
         length = min(depth + settings.rollout_depth, settings.horizon)
         self._works = [new_work(plan.inside, tree, depth, length, *plan.shared[:2]) for tree in self.trees]
+        for work in self._works:
+            work.searcher[0] = view.player
         self._stopped = False
         self.seconds = 0.0
         self.choice: int | None = None

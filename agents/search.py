@@ -156,6 +156,7 @@ def _select(
     tree: Tree,
     work: Work,
     node: int,
+    depth: int,
     player: int,
     several: bool,
     stream: Bytes,
@@ -176,6 +177,8 @@ def _select(
     options = Options(
         k,
         player,
+        settings.player,
+        depth,
         work.legal,
         work.visits,
         work.sums,
@@ -222,7 +225,7 @@ def _choose(
             action = forced
             edge = find_edge(tree, node, player, players, action)
         else:
-            action = _select(functions, policies, settings, tree, work, node, player, several, stream)
+            action = _select(functions, policies, settings, tree, work, node, depth, player, several, stream)
             edge = int(work.edge[action])
         if edge == 0:
             edge = new_edge(tree, node, player, players, action)

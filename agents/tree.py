@@ -77,6 +77,7 @@ class Work(NamedTuple):
 
     state: Bytes  # [size]
     luck: Bytes  # [32] the chance of rollouts, where several simulations are to share it
+    searcher: Ints  # [1] the player who searches
     legal: Ints  # [A]
     edge: Int32s  # [A] edge of an action at the present node
     visits: Ints  # [A] statistics of the k legal actions, gathered
@@ -102,7 +103,7 @@ _I4 = types.int32[::1]
 TREE = types.NamedTuple((BYTES, BYTES, _I4, _I4, BYTES, FLOATS, FLOATS, FLOATS, INTS), Tree)
 WORK = types.NamedTuple(
     (
-        *(BYTES, BYTES, INTS, _I4, INTS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, INTS, FLOATS, FLOATS),
+        *(BYTES, BYTES, INTS, INTS, _I4, INTS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, INTS, FLOATS, FLOATS),
         *(_I4, _I4, FLOATS, FLOATS, _I4, FLOATS, FLOATS, FLOATS),
     ),
     Work,
@@ -196,6 +197,7 @@ def new_work(game: Game, tree: Tree, depth: int, length: int, select: int = 0, s
     work = Work(
         state=game.new_state(),
         luck=np.zeros(CHANCE_BYTES, np.uint8),
+        searcher=np.zeros(1, np.int64),
         legal=np.zeros(a, np.int64),
         edge=np.zeros(a, np.int32),
         visits=np.zeros(a, np.int64),

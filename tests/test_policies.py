@@ -176,7 +176,7 @@ def within_chance(count, n, p):
 def options(visits, sums, c, fpu=math.nan, **given):
     k, zeros = len(visits), np.zeros(2 * len(visits))
     arrays = {"squares": zeros, "prior": zeros, "own": zeros, "shared": zeros, **given}
-    return Options(k, 0, np.arange(k), np.array(visits), np.array(sums, float), **arrays, c=c, fpu=fpu)
+    return Options(k, 0, 0, 0, np.arange(k), np.array(visits), np.array(sums, float), **arrays, c=c, fpu=fpu)
 
 
 SPREADS = {

@@ -107,7 +107,7 @@ class TestSelection:
         visits, sums = np.array(visits), np.array(sums, float)
         zeros = np.zeros(len(sums))
         arrays = {"squares": zeros, "prior": zeros, "own": zeros, "shared": zeros, **given}
-        return Options(k or len(visits), 0, np.arange(len(visits)), visits, sums, **arrays, c=c, fpu=fpu)
+        return Options(k or len(visits), 0, 0, 0, np.arange(len(visits)), visits, sums, **arrays, c=c, fpu=fpu)
 
     def select(self, policy, *statistics, **given):
         return policy(self.options(*statistics, **given), new_stream(1))

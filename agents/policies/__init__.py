@@ -9,6 +9,7 @@ from typing import Any
 
 SELECTION = {
     "least_visited": "least_visited",
+    "progressive_history": "progressive_history",
     "puct": "puct",
     "rave": "rave",
     "ucb1": "ucb1",
@@ -18,8 +19,9 @@ SELECTION = {
     "ucb1_sqrt2": "ucb1_forms",
     "ucb1_tutorial": "ucb1_forms",
     "ucb_linear": "ucb1_forms",
+    "virtual_child": "virtual_child",
 }
-SIMULATION = {"advised": "rollout", "mast": "mast", "uniform": "rollout"}
+SIMULATION = {"advised": "rollout", "advised_own": "rollout", "mast": "mast", "uniform": "rollout"}
 BACKUP = {"mean": "mean"}
 RECOMMENDATION = {"max_value": "recommend", "max_visits": "recommend", "mixed": "recommend"}
 """Modules of this package by the name of the policy in it."""

@@ -88,3 +88,27 @@ def advised(functions: Any, work: Work, shared: Floats, depth: int, limit: int, 
         weight *= discount
     evaluate_end(functions, work, weight)
     return limit
+
+
+@policy(SIMULATE)
+def advised_own(
+    functions: Any, work: Work, shared: Floats, depth: int, limit: int, discount: float, stream: Bytes
+) -> int:
+    """Let the player who searches choose in proportion to the game's ``advise``, all others uniformly."""
+    begin(work)
+    weight, searcher = 1.0, work.searcher[0]
+    for step in range(depth, depth + limit):
+        bits = active_of(functions)(work.state)
+        if bits == 0:
+            return step - depth
+        for player in range(len(work.values)):
+            count = offer(functions, work, step, player, bits)
+            if count and player == searcher:
+                advise_of(functions)(work.state, player, work.weights)
+                take(work, step, player, choose_among(stream, work.weights, work.legal, count))
+            elif count:
+                take(work, step, player, work.legal[below(stream, count)])
+        advance(functions, work, weight)
+        weight *= discount
+    evaluate_end(functions, work, weight)
+    return limit

@@ -37,7 +37,8 @@ class Options(NamedTuple):
 
     Attributes
     ----------
-    k, player : int
+    k, player, searcher, depth : int
+        How many actions, who chooses, for whom the search is, and how many steps from the root.
     legal : int64 array [k]
     visits : int64 array [k]
     sums, squares : float64 array [k]
@@ -56,6 +57,8 @@ class Options(NamedTuple):
 
     k: int
     player: int
+    searcher: int
+    depth: int
     legal: Ints
     visits: Ints
     sums: Floats
@@ -67,7 +70,7 @@ class Options(NamedTuple):
     fpu: float
 
 
-OPTIONS = types.NamedTuple((_I8, _I8, INTS, INTS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, _F8, _F8), Options)
+OPTIONS = types.NamedTuple((*[_I8] * 4, INTS, INTS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, _F8, _F8), Options)
 
 SELECT = _I8(OPTIONS, BYTES)
 SIMULATE = _I8(TABLE, WORK, FLOATS, _I8, _I8, _F8, BYTES)
