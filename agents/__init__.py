@@ -25,7 +25,7 @@ NAMES = {
 }
 """Agents by name; the module is imported when the agent is made."""
 
-BUDGETED = ("best", "flat_mc", "halving", "mcts")
+BUDGETED = ("alpha_beta", "best", "flat_mc", "halving", "mcts", "mcts_voronoi")
 """Agents that take a budget: ``simulations``, ``time_limit`` (seconds) or ``max_steps`` (of the model)."""
 
 

@@ -78,13 +78,16 @@ class AlphaBeta(Agent):
 
     For games of two players in turns without chance, in which one wins what the other loses. The points at the end of
     a game (``outcome``) count above any heuristic; among wins the sooner is better, among losses the later. Where there
-    is chance after all, one course of it is drawn for a whole search. The same state and the same budget in steps or
-    plies give the same result.
+    is chance after all, one course of it is drawn for a whole search. The same state gives the same result, if the
+    budget is not one of time.
 
     Parameters
     ----------
+    simulations : int, optional
+        Budget in lines that are looked at to their end. The tightest budget ends a search, within an iteration too: the
+        best action so far is played.
     time_limit : float, optional
-        Budget in seconds. The tightest budget ends a search, within an iteration too: the best action so far is played.
+        Budget in seconds.
     max_steps : int, optional
         Budget in steps of the model; 100,000 when neither a budget nor a depth is given.
     depth : int, optional
@@ -114,6 +117,7 @@ class AlphaBeta(Agent):
     def __init__(
         self,
         *,
+        simulations: int | None = None,
         time_limit: float | None = None,
         max_steps: int | None = None,
         depth: int | None = None,
@@ -124,7 +128,7 @@ class AlphaBeta(Agent):
     ) -> None:
         super().__init__(seed=seed)
         steps = NO_LIMIT if depth is not None else 100_000
-        self.budget = read_budget(None, time_limit, max_steps) or Budget(max_steps=steps)
+        self.budget = read_budget(simulations, time_limit, max_steps) or Budget(max_steps=steps)
         self.depth = MAX_DEPTH if depth is None else errors.integer("depth", depth, 1, MAX_DEPTH)
         self.evaluate = _checked(evaluate)
         self.margin = None if margin is None else errors.number("margin", margin, 0.0, 2.0)
@@ -226,7 +230,7 @@ class _Iterations:
 
     def __init__(self, game: Game, options: Options, work: Work, budget: Budget, started: float) -> None:
         self._table, self._options, self._work = game.table, options, work
-        self._max_steps, self._deadline = budget.max_steps, started + budget.time_limit
+        self._budget, self._deadline = budget, started + budget.time_limit
         self._begin: Callable[..., Any]
         self._search: Callable[..., Any]
         self._begin, self._search = _plain() if isinstance(game.table, tuple) else (begin, search)
@@ -238,9 +242,11 @@ class _Iterations:
         counters = self._work.counters
         while True:
             before, steps = time.perf_counter(), int(counters[STEPS])
-            if before >= self._deadline or steps >= self._max_steps:
+            # A line takes a step at least, so that many steps end no more lines than that.
+            left = min(self._budget.max_steps - steps, self._budget.simulations - int(counters[LEAVES]))
+            if before >= self._deadline or left <= 0:
                 return False
-            limit = min(steps + self._slice, self._max_steps)
+            limit = steps + min(self._slice, left)
             if self._search(self._table, self._options, self._work, limit):
                 return True
             now = time.perf_counter()

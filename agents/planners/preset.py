@@ -47,7 +47,7 @@ class PresetAgent(Agent):
                 raise ValueError(f"{game.name} has no preset {self.name!r}; it has: {known}")
             described = dict(presets[self.name])
             if not self._settings.keys().isdisjoint(LIMITS):
-                described = {name: value for name, value in described.items() if name not in LIMITS}
+                described = {name: value for name, value in described.items() if name not in (*LIMITS, "first_move")}
             agent = agents.make(described.pop("agent"), **{**described, **self._settings})
             agent.stream = self.stream
             self._agents[game.fingerprint] = agent
