@@ -52,6 +52,7 @@ _CLASSIC = "mcts_envs.lane_defense.classic.spec:LaneDefense"
 _ROSTER = "mcts_envs.lane_defense.roster.spec:RosterDefense"
 _PAPER = ("best", "mcts_paper", "mcts_text")
 _WALL = "mcts_envs.wall_survival.spec:WallSurvival"
+_WALL_PLAYERS = ("best", "greedy", "mcts_report", "mcts_voronoi", "mobility", "random_walk")
 
 ENTRIES = {
     entry.id: entry
@@ -59,7 +60,7 @@ ENTRIES = {
         Entry("mcts_envs/LaneDefense3x3-v0", _CLASSIC, {"rows": 3, "columns": 3}, presets=_PAPER),
         Entry("mcts_envs/LaneDefense10x10-v0", _CLASSIC, {"rows": 10, "columns": 10}, presets=_PAPER),
         Entry("mcts_envs/LaneDefense5x9-v0", _ROSTER, presets=("best",)),
-        Entry("mcts_envs/WallSurvival-v0", _WALL, players=2, presets=("greedy", "mobility", "random_walk")),
+        Entry("mcts_envs/WallSurvival-v0", _WALL, players=2, presets=_WALL_PLAYERS),
     )
 }
 

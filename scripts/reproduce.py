@@ -2,6 +2,7 @@
 
     python scripts/reproduce.py lane                 everything, as published or with more games
     python scripts/reproduce.py lane --scale 0.02    a quick look
+    python scripts/reproduce.py wall                 the same for another paper
 
 What has been played is kept below ``results/``; the same command goes on after an interruption.
 """
@@ -16,7 +17,7 @@ import typer
 
 from mcts_envs.core.errors import unknown
 
-PAPERS = ("lane",)
+PAPERS = ("lane", "wall")
 
 
 def main(

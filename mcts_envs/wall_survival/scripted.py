@@ -4,9 +4,10 @@ import numpy as np
 
 from mcts_envs.core.contract import ADVISE, BYTES, types
 from mcts_envs.core.kernel import count_bits, kernel, lowest, record
-from mcts_envs.wall_survival.bits import ONE, ZERO, bit, count, holds, part_of
-from mcts_envs.wall_survival.board import near, neighbour, open_sides, separates, stands, ways
-from mcts_envs.wall_survival.layout import LEFT, NO_WALL, RIGHT, STATE, UP
+from mcts_envs.wall_survival.bits import ONE, ZERO
+from mcts_envs.wall_survival.board import near, neighbour, open_sides, separates, stands
+from mcts_envs.wall_survival.ends import result
+from mcts_envs.wall_survival.layout import NO_WALL, STATE
 from mcts_envs.wall_survival.rules import steps_from
 
 _WIN, _TIE, _TRAP, _TOUCH, _WORST = 1000.0, -100.0, 20.0, 6.0, -1e9
@@ -59,38 +60,6 @@ def advise_random_walk(state, player, weights):
         share = chance / max(count_bits(sides), 1)
         for side in range(4):
             weights[4 * cell + side] = share if sides >> side & 1 else 0.0
-
-
-@kernel()
-def _without(board, cell):
-    """Return a board without a cell."""
-    mark = bit(cell)
-    return board[0] & ~mark[0], board[1] & ~mark[1], board[2] & ~mark[2]
-
-
-@kernel()
-def walled(state, cell, side):
-    """Return the open sides of all cells as they would be after one more wall."""
-    size, open_ways = np.int64(record(state, STATE).board_size), ways(state)
-    edge = cell - size if side == UP else cell - 1 if side == LEFT else cell
-    right, down = open_ways[:3], open_ways[3:]
-    if side in (RIGHT, LEFT):
-        right = _without(right, edge)
-    else:
-        down = _without(down, edge)
-    return right[0], right[1], right[2], down[0], down[1], down[2]
-
-
-@kernel()
-def result(state, player, cell, side):
-    """Return the sign of the result if a player walls a side that separates it from the other, 2 if it goes on."""
-    size, other = np.int64(record(state, STATE).board_size), stands(state, 1 - player)
-    after = walled(state, cell, side)
-    mine = part_of(after, size, cell, other)
-    if holds(mine, other):
-        return 2
-    ours, theirs = count(mine), count(part_of(after, size, other, -1))
-    return np.int64(ours > theirs) - np.int64(ours < theirs)
 
 
 @kernel()

@@ -7,12 +7,35 @@ from mcts_envs.core.contract import Game, blank
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import record
 from mcts_envs.core.vector import vectorized
-from mcts_envs.wall_survival import draw, rules, scripted, values
+from mcts_envs.wall_survival import draw, report, rules, scripted, values
 from mcts_envs.wall_survival.layout import MAX_SIZE, MIN_SIZE, STATE
 from mcts_envs.wall_survival.position import place, position
 
 GENERATORS = ("2022", "2023")
 SIDES = ("up", "right", "down", "left")
+
+PRESETS = {
+    "random_walk": {"agent": "scripted", "model": "random_walk"},
+    "greedy": {"agent": "scripted", "model": "greedy"},
+    "mobility": {"agent": "one_step", "model": "mobility", "samples": 1},
+    "mcts_voronoi": {
+        "agent": "mcts",
+        "select": "progressive_history",
+        "rollout_depth": 0,
+        "evaluate": "threats",
+        "time_limit": 0.1,
+    },
+    "mcts_report": {
+        "agent": "mcts",
+        "select": "virtual_child",
+        "simulate": "advised_own",
+        "model": "report_tree",
+        "rollout_model": "report",
+        "first_move": {"time_limit": 29.8},
+        "time_limit": 1.9,
+    },
+    "best": {"agent": "alpha_beta", "time_limit": 0.1},
+}
 
 
 def wall_survival(
@@ -70,14 +93,12 @@ def wall_survival(
         variants={
             "planes": {"observe": rules.observe_planes, "observation_shape": (9, size, size)},
             "mobility": {"evaluate": values.evaluate_mobility},
+            "threats": {"evaluate": values.evaluate_threats},
             "greedy": {"advise": scripted.advise_greedy},
             "random_walk": {"advise": scripted.advise_random_walk},
+            **report.VARIANTS,
         },
-        presets={
-            "random_walk": {"agent": "scripted", "model": "random_walk"},
-            "greedy": {"agent": "scripted", "model": "greedy"},
-            "mobility": {"agent": "one_step", "model": "mobility", "samples": 1},
-        },
+        presets=PRESETS,
     )
 
 

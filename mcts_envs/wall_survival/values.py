@@ -6,6 +6,7 @@ from mcts_envs.core.contract import EVALUATE
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.wall_survival.bits import count, nearer
 from mcts_envs.wall_survival.board import near, stands, ways
+from mcts_envs.wall_survival.ends import winning_wall
 from mcts_envs.wall_survival.layout import ONGOING, STATE
 from mcts_envs.wall_survival.rules import winner
 
@@ -38,6 +39,16 @@ def evaluate_voronoi(state, values):
         size = np.int64(record(state, STATE).board_size)
         first, second = nearer(ways(state), size, stands(state, 0), stands(state, 1))
         _share(values, first, second)
+
+
+@kernel(EVALUATE)
+def evaluate_threats(state, values):
+    """The same, but a player to move that can win at once has won."""
+    evaluate_voronoi(state, values)
+    s = record(state, STATE)
+    mover = np.int64(s.turn)
+    if s.end == ONGOING and winning_wall(state, mover) >= 0:
+        values[mover], values[1 - mover] = 1.0, -1.0
 
 
 @kernel(EVALUATE)
