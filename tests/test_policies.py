@@ -10,9 +10,11 @@ import pytest
 from agents import policies
 from agents.mcts import MCTS
 from agents.policies.mast import mast
+from agents.policies.progressive_history import progressive_history
 from agents.policies.puct import puct
 from agents.policies.rave import credit_all_moves, rave
 from agents.policies.signatures import SELECT, Options, policy
+from agents.policies.virtual_child import virtual_child
 from agents.tree import EDGE, NODE, ROOT, find_edge, new_edge, new_tree, new_work
 from mcts_envs.core import contract
 from mcts_envs.core.contract import Game, blank, default_determinize, state_dtype
@@ -179,6 +181,12 @@ def options(visits, sums, c, fpu=math.nan, **given):
     return Options(k, 0, 0, 0, np.arange(k), np.array(visits), np.array(sums, float), **arrays, c=c, fpu=fpu)
 
 
+@policy(SELECT)
+def told(options, stream):
+    """Choose 1 where the first player does not search, or below the root."""
+    return 1 if options.searcher == 1 or options.depth == 1 else 0
+
+
 SPREADS = {
     "ucb1": lambda c, total, n: c * math.sqrt(math.log(total) / n),
     "ucb1_in_order": lambda c, total, n: c * math.sqrt(math.log(total) / n),
@@ -250,6 +258,61 @@ class TestSelection:
             given = options([2, 7, 0], sums, 2.0, fpu, prior=np.array([6.0, 3.0, 1.0]))
             assert bounds[puct(given, new_stream(0))] == pytest.approx(max(bounds))
         assert puct(options([0, 0, 0], [0, 0, 0], 1.0, prior=np.array([1.0, 5.0, 2.0])), new_stream(0)) == 1
+
+    def test_progressive_history_by_hand(self):
+        rng = np.random.default_rng(3)
+        for depth in (0, 1):
+            for _ in range(100):
+                sums, shared = np.array([*rng.uniform(-3, 9, 2), 0.0]), np.zeros(12)
+                shared[6:10] = 4.0, rng.uniform(-4, 4), 2.0, rng.uniform(-2, 2)  # the second player's: 4, 2, 0 visits
+                mean, root = sums.sum() / 9, math.sqrt(math.log(9))
+                bounds = [
+                    sums[0] / 2 + 0.7 * root / math.sqrt(2) + 0.3 * (shared[7] / 4 - mean) / 2,
+                    sums[1] / 7 + 0.7 * root / math.sqrt(7) + 0.3 * (shared[9] / 2 - mean) / 7,
+                    mean + 0.7 * root,
+                ]
+                given = options([2, 7, 0], sums, 0.7, shared=shared)._replace(player=1, depth=depth)
+                chosen = progressive_history(given, new_stream(0))
+                # At the root what was never tried comes first.
+                assert chosen == 2 if depth == 0 else bounds[chosen] == pytest.approx(max(bounds))
+
+    def test_progressive_history_in_a_search(self):
+        # The first player's action 1 always pays 1; it gets most visits at every node once it is known to.
+        places = {i: (1, {0: (i + 1, 0.0), 1: (i + 1, 1.0)}) for i in range(6)}
+        result = MCTS(select="progressive_history", simulations=200).search(view_of(table_game(places)))
+        assert result.principal_variation[:4] == [1, 1, 1, 1]
+
+    def test_virtual_child_by_hand(self):
+        # N = 10: (2.25 - 0.05 * 3) / 9 + 2 sqrt(log10 10 / 9) = 0.233333 + 0.666667 = 0.9, and -1 - 0.05 + 2 = 0.95:
+        # both less than 1, so an untried action is drawn; with 1.0 more, 1.011111 wins.
+        prior = np.array([3.5, 1.25, 2.75, 4.0])
+        for more, chosen in ((0.0, 2), (0.89, 2), (0.91, 0), (1.0, 0)):
+            given = options([9, 1, 0, 0], [2.25 + more, -1.0, 0, 0], 2.0, prior=prior)
+            assert virtual_child(given, new_stream(0)) == chosen
+        for bonus, chosen in ((-0.06, 0), (-0.04, 1)):  # both tried: 0.9 against 0.95 and a little less or more
+            given = options([9, 1], [2.25, -1.0 + bonus], 2.0, prior=prior[:2])
+            assert virtual_child(given, new_stream(0)) == chosen
+
+    def test_virtual_child_draws_by_weight(self):
+        def drawn(searcher):
+            visits, prior = [4, 0, 0, 4], np.array([0.1, 2.25, 1.75, 0.3])
+            given = options(visits, [-4.0, 0, 0, -4.0], 0.1, prior=prior)._replace(searcher=searcher)
+            return [virtual_child(given, new_stream(seed)) for seed in range(2000)]
+
+        assert set(drawn(0)) == set(drawn(1)) == {1, 2}
+        assert within_chance(drawn(0).count(1), 2000, 0.25)  # the searcher's own: 0.25 of 1
+        assert within_chance(drawn(1).count(1), 2000, 0.5)  # another player's: uniform
+
+    def test_virtual_child_counts_as_the_urgency_says(self):
+        for fpu, chosen in ((math.nan, 2), (0.5, 0)):
+            given = options([9, 1, 0], [5.0, -3.0, 0], 0.0, fpu, prior=np.full(3, 0.5))
+            assert virtual_child(given, new_stream(0)) == chosen
+
+    def test_policies_see_who_searches_and_how_deep(self):
+        places = {0: (1, {0: (1, 0.0), 1: (1, 0.0)}), 1: (2, {0: (END, 0.0), 1: (END, 0.0)})}
+        assert MCTS(select=told, simulations=9).search(view_of(table_game(places))).principal_variation == [0, 1]
+        places = {0: (2, {0: (1, 0.0), 1: (1, 0.0)}), 1: (1, {0: (END, 0.0), 1: (END, 0.0)})}
+        assert MCTS(select=told, simulations=9).search(view_of(table_game(places), 1)).principal_variation == [1, 1]
 
     def test_puct_takes_the_games_advice(self):
         game = table_game({0: (1, dict.fromkeys(range(3), (END, 0.0)))}, advice=(1, 4, 0, 9))
