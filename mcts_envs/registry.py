@@ -52,6 +52,11 @@ _CLASSIC = "mcts_envs.lane_defense.classic.spec:LaneDefense"
 _ROSTER = "mcts_envs.lane_defense.roster.spec:RosterDefense"
 _PAPER = ("best", "mcts_paper", "mcts_text")
 _WALL = "mcts_envs.wall_survival.spec:WallSurvival"
+_BOMBER = "mcts_envs.bomber_grid.spec:Bomber"
+_BOMBERS = ("rule_based", "careful", "random_safe")
+_TEAM = {"view": 4, "blast_cap": 4}
+_SMALL = {"board_size": 8, "n_rigid": 16, "n_wood": 16, "n_items": 10}
+_PLANNING = {"n_rigid": 20, "n_wood": 20, "n_items": 10, "flame_life": 5}
 _WALL_PLAYERS = ("best", "greedy", "mcts_report", "mcts_voronoi", "mobility", "random_walk")
 
 ENTRIES = {
@@ -61,6 +66,11 @@ ENTRIES = {
         Entry("mcts_envs/LaneDefense10x10-v0", _CLASSIC, {"rows": 10, "columns": 10}, presets=_PAPER),
         Entry("mcts_envs/LaneDefense5x9-v0", _ROSTER, presets=("best",)),
         Entry("mcts_envs/WallSurvival-v0", _WALL, players=2, presets=_WALL_PLAYERS),
+        Entry("mcts_envs/Bomber-v0", _BOMBER, players=4, presets=_BOMBERS),
+        Entry("mcts_envs/BomberTeam-v0", _BOMBER, {"mode": "team", **_TEAM}, players=4, presets=_BOMBERS),
+        Entry("mcts_envs/BomberRadio-v0", _BOMBER, {"mode": "radio", **_TEAM}, players=4, presets=_BOMBERS),
+        Entry("mcts_envs/BomberDuel-v0", _BOMBER, {"mode": "duel", **_SMALL}, players=2, presets=_BOMBERS),
+        Entry("mcts_envs/BomberPlanning-v0", _BOMBER, _PLANNING, players=4, presets=_BOMBERS),
     )
 }
 

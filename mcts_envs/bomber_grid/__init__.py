@@ -1,0 +1,1 @@
+"""Bomber grid: Pommerman's rules on boards of bits."""

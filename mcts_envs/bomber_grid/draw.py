@@ -1,0 +1,194 @@
+"""Picture and text of the bomber grid."""
+
+from typing import Any
+
+from mcts_envs.bomber_grid.layout import (
+    AGENT,
+    BOMB,
+    DOWN,
+    EXTRA_BOMB,
+    FLAME,
+    KICK,
+    LEFT,
+    ONGOING,
+    RANGE,
+    RIGHT,
+    RIGID,
+    STATE,
+    TIE,
+    UP,
+    WIDTH,
+    WOOD,
+)
+from mcts_envs.bomber_grid.position import board_codes, cells_of
+from mcts_envs.bomber_grid.rules import has_won
+from mcts_envs.core.kernel import record
+from mcts_envs.core.render import Canvas, ansi, mix
+from mcts_envs.core.typing import Bytes
+
+_COLOURS = ("#2b6cd4", "#e4702a", "#2f9e62", "#a24bc4")
+_DARK = ("#173f82", "#97430f", "#17623a", "#662482")
+_NAMES = ("blue", "orange", "green", "purple")
+_TERMINAL = ("blue", "yellow", "green", "magenta")
+_GROUND, _FLOOR, _LINE, _INK = "#efe8dc", "#fbf7ef", "#e2d9ca", "#3a322c"
+_RIGID, _RIGID_LIGHT, _WOOD, _WOOD_DARK = "#5f6670", "#79818c", "#c89b62", "#a37a45"
+_FIRE, _FIRE_CORE = "#f2762b", "#ffd75e"
+_MARGIN, _HEADER = 0.4, 1.5
+_STEPS = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
+_MARKS = {
+    RIGID: ("##", "white"),
+    WOOD: ("%%", "yellow"),
+    FLAME: ("**", "red"),
+    EXTRA_BOMB: ("+b", "cyan"),
+    RANGE: ("+r", "cyan"),
+    KICK: ("+k", "cyan"),
+}
+
+
+def picture(state: Bytes) -> Canvas:
+    """Draw a state: walls, items, bombs with the steps that they have left, flames, players.
+
+    What is hidden under wood shows through a little. Where the view is limited, a frame in a player's colour is the
+    part of the board that it sees.
+    """
+    s = record(state, STATE)
+    size = int(s.board_size)
+    canvas = Canvas(size + 2 * _MARGIN, size + _HEADER + _MARGIN, _GROUND)
+    board = canvas.at(_MARGIN, _HEADER)
+    board.rectangle(0, 0, size, size, _FLOOR)
+    for i in range(size + 1):
+        board.line([(i, 0), (i, size)], _LINE, 0.02)
+        board.line([(0, i), (size, i)], _LINE, 0.02)
+    _draw_walls(board, s)
+    _draw_items(board, s)
+    living = [int(s.stands[player]) for player in range(s.players) if s.alive >> player & 1]
+    for bomb in range(s.n_bombs):
+        row, column = divmod(int(s.bomb_cell[bomb]), WIDTH)
+        life, owner, way = int(s.bomb_life[bomb]), int(s.bomb_owner[bomb]), int(s.bomb_way[bomb])
+        _draw_bomb(board.at(column + 0.5, row + 0.5), s.bomb_cell[bomb] in living, life, owner, way)
+    _draw_windows(board, s)
+    for player in range(s.players):
+        row, column = divmod(int(s.stands[player]), WIDTH)
+        if s.alive >> player & 1:
+            on_bomb = s.stands[player] in s.bomb_cell[: s.n_bombs]
+            place = board.at(column + 0.32, row + 0.36, 0.66) if on_bomb else board.at(column + 0.5, row + 0.5)
+            _draw_player(place, player)
+        else:
+            _draw_grave(board.at(column + 0.5, row + 0.5), player)
+    _draw_header(canvas, s)
+    return canvas
+
+
+def text(state: Bytes) -> str:
+    """Write a state for a terminal: the step, the board, what the players carry, a legend."""
+    s = record(state, STATE)
+    codes, lives = board_codes(s), {int(s.bomb_cell[b]): int(s.bomb_life[b]) for b in range(s.n_bombs)}
+    lines = [f"step {int(s.t)} of {int(s.max_steps)}" + (f", {_result(s)}" if s.end != ONGOING else "")]
+    for row, line in enumerate(codes):
+        lines.append(" ".join(_mark(int(code), lives.get(WIDTH * row + column)) for column, code in enumerate(line)))
+    for player in range(s.players):
+        kick = " kick" if s.kicks[player] else ""
+        state_of = f"ammo {s.ammo[player]} strength {s.strength[player]}{kick}"
+        lines.append(f"{_mark(AGENT + player, None)} {state_of if s.alive >> player & 1 else 'dead'}")
+    return "\n".join([*lines, "## rigid, %% wood, o9 bomb and its steps, ** flame, +b +r +k items"])
+
+
+def _mark(code: int, life: int | None) -> str:
+    """Return two letters for a cell; a player on a bomb shows the bomb's steps."""
+    if code >= AGENT:
+        player = code - AGENT
+        return ansi("ABCD"[player] + (" " if life is None else f"{life % 10}"), _TERMINAL[player], bold=True)
+    if code == BOMB and life is not None:
+        return ansi(f"o{life % 10}", "white", bold=True)
+    return ansi(*_MARKS[code]) if code in _MARKS else " ."
+
+
+def _draw_walls(board: Canvas, s: Any) -> None:
+    for row, column in cells_of(s.rigid) - cells_of(s.outside):
+        board.rectangle(column + 0.02, row + 0.02, 0.96, 0.96, _RIGID, radius=0.06)
+        board.rectangle(column + 0.12, row + 0.1, 0.76, 0.66, _RIGID_LIGHT, radius=0.05)
+    for row, column in cells_of(s.wood):
+        board.rectangle(column + 0.04, row + 0.04, 0.92, 0.92, _WOOD, radius=0.08)
+        for y in (0.34, 0.66):
+            board.line([(column + 0.1, row + y), (column + 0.9, row + y)], _WOOD_DARK, 0.05)
+    for life in range(int(s.flame_life) + 1):
+        for row, column in cells_of(s.flames[life]):
+            share = (life + 1) / (int(s.flame_life) + 1)
+            board.rectangle(column + 0.03, row + 0.03, 0.94, 0.94, mix(_FLOOR, _FIRE, 0.35 + 0.65 * share), radius=0.14)
+            board.ellipse(column + 0.5, row + 0.5, 0.15 + 0.2 * share, fill=_FIRE_CORE)
+
+
+def _draw_items(board: Canvas, s: Any) -> None:
+    covered = cells_of(s.wood) | cells_of(s.fire)
+    for kind in range(3):
+        for row, column in cells_of(s.items[kind]):
+            place = board.at(column + 0.5, row + 0.5)
+            if (row, column) in covered:
+                place.text(0.0, 0.0, "brk"[kind], _INK, 0.36, bold=True, opacity=0.4)
+                continue
+            place.rectangle(-0.33, -0.33, 0.66, 0.66, "#ffffff", outline="#1f8a8a", stroke=0.06, radius=0.16)
+            place.text(0.0, 0.0, ("+1", "<>", "K")[kind], "#1f8a8a", 0.34, bold=True)
+
+
+def _draw_bomb(place: Canvas, shared: bool, life: int, owner: int, way: int) -> None:
+    """Draw a bomb around the origin, rimmed in its owner's colour, with an arrow if it rolls.
+
+    The steps that it has left stand in its middle, or aside if it shares its cell with a player.
+    """
+    x, y = (0.22, 0.2) if shared else (0.0, 0.04)
+    place.ellipse(0.0, 0.03, 0.38, fill="#26262b", outline=_COLOURS[owner], stroke=0.06)
+    place.line([(0.2, -0.28), (0.34, -0.42)], _INK, 0.07)
+    place.text(x, y, str(life), "#ffffff" if life > 3 else "#ff9a6b", 0.3 if shared else 0.42, bold=True)
+    if way:
+        x, y = _STEPS[way]
+        place.line([(x * 0.3, y * 0.3), (x * 0.62, y * 0.62)], _INK, 0.1)
+        place.ellipse(x * 0.62, y * 0.62, 0.09, fill=_INK)
+
+
+def _draw_player(place: Canvas, player: int) -> None:
+    """Draw a player around the origin."""
+    place.ellipse(0.0, 0.3, 0.3, 0.1, fill=_INK, opacity=0.2)
+    place.ellipse(0.0, 0.12, 0.27, 0.22, fill=_COLOURS[player], outline=_DARK[player], stroke=0.04)
+    place.ellipse(0.0, -0.13, 0.26, fill=_COLOURS[player], outline=_DARK[player], stroke=0.04)
+    place.rectangle(-0.17, -0.2, 0.34, 0.17, "#ffe3c4", radius=0.08)
+    for x in (-0.08, 0.08):
+        place.ellipse(x, -0.12, 0.035, 0.055, fill=_INK)
+
+
+def _draw_grave(place: Canvas, player: int) -> None:
+    place.line([(-0.2, -0.2), (0.2, 0.2)], _COLOURS[player], 0.08)
+    place.line([(-0.2, 0.2), (0.2, -0.2)], _COLOURS[player], 0.08)
+
+
+def _draw_windows(board: Canvas, s: Any) -> None:
+    """Draw the part of the board that each living player sees, if that is not all."""
+    size, radius = int(s.board_size), int(s.radius)
+    for player in range(s.players):
+        if radius < size and s.alive >> player & 1:
+            row, column = divmod(int(s.stands[player]), WIDTH)
+            inset = 0.04 + 0.05 * player
+            top, left = max(row - radius, 0) + inset, max(column - radius, 0) + inset
+            bottom, right = min(row + radius + 1, size) - inset, min(column + radius + 1, size) - inset
+            corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
+            board.line(corners, _COLOURS[player], 0.05)
+
+
+def _result(s: Any) -> str:
+    """Say who has won a game that is over."""
+    winners = [_NAMES[player] for player in range(s.players) if has_won(s, player)]
+    return "tie" if s.end == TIE else f"{' and '.join(winners)} won"
+
+
+def _draw_header(canvas: Canvas, s: Any) -> None:
+    """Draw the step, and what each player carries; or how the game came out."""
+    y = 0.42
+    label = f"step {int(s.t)}" if s.end == ONGOING else _result(s)
+    canvas.text(_MARGIN, y, label, _INK, 0.36, anchor="start", bold=True)
+    share = (canvas.width - 2 * _MARGIN) / int(s.players)
+    for player in range(s.players):
+        alive = s.alive >> player & 1
+        place = canvas.at(_MARGIN + player * share, 1.08)
+        _draw_player(place.at(0.22, 0.0, 0.7 if alive else 0.45), player)
+        kick = " K" if s.kicks[player] else ""
+        carries = f"{int(s.ammo[player])} bomb <{int(s.strength[player])}>{kick}" if alive else "dead"
+        place.text(0.5, 0.0, carries, _INK, 0.27, anchor="start", opacity=0.85 if alive else 0.5)

@@ -1,0 +1,1 @@
+"""Scripted players, as ``advise`` kernels: weights over actions."""

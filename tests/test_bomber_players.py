@@ -1,0 +1,326 @@
+"""Bomber grid: what players know, the players that it brings, its faces and its pictures."""
+
+import gymnasium as gym
+import numpy as np
+import pettingzoo
+import pytest
+
+import mcts_envs
+from mcts_envs.bomber_grid.bits import ONE
+from mcts_envs.bomber_grid.layout import STATE, WIDTH
+from mcts_envs.bomber_grid.original import OriginalObservation
+from mcts_envs.bomber_grid.position import cells_of, position
+from mcts_envs.bomber_grid.sight import window
+from mcts_envs.bomber_grid.spec import bomber_grid
+from mcts_envs.core.contract import BYTES as STATE_BYTES
+from mcts_envs.core.contract import FLOATS, INTS, TABLE, active_of, advise_of, reset_of, step_of, types
+from mcts_envs.core.faces import rendered
+from mcts_envs.core.kernel import kernel, record
+from mcts_envs.core.place import placed
+from mcts_envs.core.rng import choose, new_stream
+
+IDS = [f"mcts_envs/{name}-v0" for name in ("Bomber", "BomberTeam", "BomberRadio", "BomberDuel", "BomberPlanning")]
+VIEWS = [{}, {"mode": "team", "view": 4, "blast_cap": 4}, {"mode": "radio", "view": 2}, {"view": 1}]
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_every_law(id):
+    mcts_envs.check_game(id, episodes=2)
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_players_leave_and_rendering(id):
+    env = pettingzoo.make("parallel", id, render_mode="rgb_array")
+    env.reset(seed=3)
+    assert env.render().ndim == 3
+    rng, lives = np.random.default_rng(0), len(env.agents)
+    while env.agents:
+        actions = {agent: rng.integers(env.action_space(agent).n) for agent in env.agents}
+        *_, terminations, truncations, infos = env.step(actions)
+        assert not any(truncations.values())
+        assert all("outcome" in infos[agent] for agent in terminations if terminations[agent])
+        assert len(env.agents) <= lives
+        lives = len(env.agents)
+
+
+def test_settings_reach_the_faces():
+    with gym.make("mcts_envs/Bomber-v0", view=2, observation="planes", mask="safe", opponent="scripted") as env:
+        observation, _ = env.reset(seed=0)
+        assert observation.shape == (29, 11, 11)
+        assert observation[0].sum() == 121 - 16
+        assert env.unwrapped.position()["step_count"] == 0
+
+
+def test_original_dictionary():
+    env = OriginalObservation(gym.make("mcts_envs/BomberTeam-v0", observation="original", seat=1))
+    observation, _ = env.reset(seed=5)
+    assert observation in env.observation_space
+    assert observation["board"][9, 1] == 11
+    assert observation["teammate"] == 13
+    assert (observation["board"] == 5).any()
+    with pytest.raises(ValueError, match="observation='original'"):
+        OriginalObservation(gym.make("mcts_envs/Bomber-v0"))
+
+
+# What players know.
+
+
+def some_states(game, count=60, seed=0):
+    """Return states of games between rule-based players, some of which act at random."""
+    rng, states = np.random.default_rng(seed), []
+    weights, rewards = np.zeros(game.actions), np.zeros(game.players)
+    while len(states) < count:
+        state = game.new_state()
+        game.reset(state, np.uint64(rng.integers(2**31)))
+        for t in range(rng.integers(5, 150)):
+            actions = np.zeros(game.players, np.int64)
+            for player in range(game.players):
+                if game.active(state) >> player & 1:
+                    game.advise(state, player, weights)
+                    weights += 0.02 * (t % 3 == 0)
+                    actions[player] = rng.choice(game.actions, p=weights / weights.sum())
+            before = state.copy()
+            game.step(state, actions, rewards)
+            if not game.active(state):
+                state = before
+                break
+        states.append(state)
+    return states
+
+
+def seen(game, state, player):
+    out = np.zeros(game.observation_shape, np.float32)
+    game.observe(state, player, out.reshape(-1))
+    return out
+
+
+def disguise(state, player, rng):
+    """Return a state that looks the same to a player: hidden items, others' kits and bombs, and the fog are changed."""
+    other = state.copy()
+    s = record(other, STATE)
+    shown = cells_of(window(state, player))
+    covered = cells_of(s.wood) | cells_of(s.fire)
+    fog = cells_of(~s.outside & np.array([2**64 - 1, 2**57 - 1], np.uint64)) - shown
+    for kind in range(3):
+        for row, column in covered | fog:
+            cell = WIDTH * row + column
+            s.items[kind, cell >> 6] &= ~(ONE << np.uint64(cell & 63))
+    for row, column in covered:
+        if rng.random() < 0.5:
+            cell = WIDTH * row + column
+            s.items[rng.integers(3), cell >> 6] |= ONE << np.uint64(cell & 63)
+    for mate in range(s.players):
+        if mate != player:
+            s.ammo[mate], s.strength[mate], s.kicks[mate] = rng.integers(5), rng.integers(2, 5), rng.integers(2)
+            s.trail[mate] = 0
+            if s.mode == 3 and mate != player ^ 2:
+                s.words[mate] = rng.integers(8, size=2)
+    for bomb in range(s.n_bombs):
+        if s.bomb_owner[bomb] != player:
+            s.bomb_owner[bomb] = rng.choice([p for p in range(s.players) if p != player])
+        if divmod(int(s.bomb_cell[bomb]), WIDTH) in fog:
+            s.bomb_life[bomb], s.bomb_strength[bomb] = rng.integers(1, 10), rng.integers(2, 5)
+    for row, column in fog - {divmod(int(cell), WIDTH) for cell in s.stands}:
+        cell = WIDTH * row + column
+        for board in (s.wood, s.rigid):
+            board[cell >> 6] &= ~(ONE << np.uint64(cell & 63))
+        if rng.random() < 0.4:
+            (s.wood, s.rigid)[rng.integers(2)][cell >> 6] |= ONE << np.uint64(cell & 63)
+    free = sorted(fog - cells_of(s.wood) - cells_of(s.rigid))
+    for mate in range(s.players):
+        if divmod(int(s.stands[mate]), WIDTH) in fog and s.alive >> mate & 1 and free:
+            s.stands[mate] = WIDTH * free[0][0] + free.pop(0)[1]
+    return other
+
+
+@pytest.mark.parametrize("settings", VIEWS)
+def test_what_is_hidden_changes_nothing(settings):
+    """States that look the same to a player have one key, one observation, and one redrawn state for every seed."""
+    game, rng, differ = bomber_grid(**settings), np.random.default_rng(1), 0
+    for state in some_states(game):
+        for player in range(game.players):
+            if not game.active(state) >> player & 1:
+                continue
+            other = disguise(state, player, rng)
+            differ += game.key(other, -1) != game.key(state, -1)
+            assert game.key(other, player) == game.key(state, player)
+            assert np.array_equal(seen(game, other, player), seen(game, state, player))
+            weights, theirs = np.zeros(game.actions), np.zeros(game.actions)
+            game.advise(state, player, weights)
+            game.advise(other, player, theirs)
+            assert np.array_equal(weights, theirs)
+            for seed in range(3):
+                ours, yours = state.copy(), other.copy()
+                game.determinize(ours, player, np.uint64(seed))
+                game.determinize(yours, player, np.uint64(seed))
+                alive = record(state, STATE).alive
+                for redrawn in (ours, yours):  # where the dead lie is of no account
+                    record(redrawn, STATE).stands[[p for p in range(game.players) if not alive >> p & 1]] = 0
+                assert np.array_equal(ours, yours)
+    assert differ > 100
+
+
+@pytest.mark.parametrize("settings", VIEWS)
+def test_what_is_redrawn_is_a_position_of_the_game(settings):
+    game = bomber_grid(**settings)
+    for number, state in enumerate(some_states(game, 30)):
+        redrawn = state.copy()
+        player = int(np.log2(int(record(state, STATE).alive) & -int(record(state, STATE).alive)))
+        game.determinize(redrawn, player, np.uint64(number))
+        again = placed(game, position(redrawn))
+        assert np.array_equal(again[32:], redrawn[32:])
+        rewards = np.zeros(game.players)
+        for _ in range(30):
+            game.step(redrawn, np.zeros(game.players, np.int64), rewards)
+
+
+def test_hidden_items_are_redrawn_by_their_law():
+    game = bomber_grid()
+    state = game.new_state()
+    game.reset(state, np.uint64(1))
+    counts, kinds = np.zeros((11, 11)), np.zeros(3)
+    for seed in range(2000):
+        redrawn = state.copy()
+        game.determinize(redrawn, 0, np.uint64(seed))
+        items = np.array(position(redrawn)["items"])
+        assert len(items) == 20  # no wood is gone, so all of them are still there
+        counts[items[:, 0], items[:, 1]] += 1
+        kinds += np.bincount(items[:, 2] - 6, minlength=3)
+    wood = np.array(position(state)["board"]) == 2
+    assert (counts[~wood] == 0).all()
+    assert np.abs(counts[wood] / 2000 - 20 / 36).max() < 0.05
+    assert np.abs(kinds / kinds.sum() - 1 / 3).max() < 0.02
+
+
+def test_the_full_variant_knows_everything():
+    game = bomber_grid(view=1)
+    full = game.variant("full")
+    for state in some_states(game, 10):
+        redrawn = state.copy()
+        full.determinize(redrawn, 0, np.uint64(5))
+        assert np.array_equal(redrawn[32:], state[32:])
+        assert full.key(state, 0) == full.key(state, -1) == game.key(state, -1)
+
+
+def test_keys_do_not_depend_on_the_order_of_bombs():
+    game = bomber_grid()
+    for state in some_states(game, 30):
+        given = position(state)
+        given["bombs"].reverse()
+        other = placed(game, given)
+        assert [game.key(other, p) for p in range(-1, 4)] == [game.key(state, p) for p in range(-1, 4)]
+
+
+# Players and values.
+
+PLAY = types.int64(TABLE, TABLE, types.int64, STATE_BYTES, INTS, FLOATS, FLOATS, STATE_BYTES, types.uint64)
+
+
+@kernel(PLAY)
+def play(first, second, seats, state, actions, rewards, weights, stream, seed):
+    """Play a game; the players in ``seats`` are advised by the second game. Return its steps."""
+    reset_of(first)(state, seed)
+    steps = 0
+    while active_of(first)(state) != 0:
+        bits = active_of(first)(state)
+        for player in range(actions.shape[0]):
+            if bits >> player & 1:
+                if seats >> player & 1:
+                    advise_of(second)(state, player, weights)
+                else:
+                    advise_of(first)(state, player, weights)
+                actions[player] = choose(stream, weights, weights.shape[0])
+        step_of(first)(state, actions, rewards)
+        steps += 1
+    return steps
+
+
+def match(first, second, seats, n):
+    """Return the steps [n] and the points [n, P] of some games."""
+    steps, points, stream = [], [], new_stream(0)
+    work = first.new_state(), np.zeros(first.players, np.int64), np.zeros(first.players), np.zeros(first.actions)
+    for seed in range(n):
+        steps.append(play(first.table, second.table, seats, *work, stream, np.uint64(seed)))
+        outcome = np.zeros(first.players)
+        first.outcome(work[0], outcome)
+        points.append(outcome)
+    return np.array(steps), np.array(points)
+
+
+@pytest.mark.slow
+def test_rule_based_players_play_games_like_the_original():
+    steps, points = match(bomber_grid(), bomber_grid(), 0, 400)
+    assert 280 < steps.mean() < 460
+    assert (points.max(1) == 0.5).mean() < 0.42
+    team = bomber_grid(mode="team", view=4, blast_cap=4)
+    steps, points = match(team, team, 0, 400)
+    assert 280 < steps.mean() < 440
+    assert 0.12 < (points.max(1) == 0.5).mean() < 0.4
+
+
+def test_the_careful_player_beats_random_safe_ones():
+    game = bomber_grid()
+    _, points = match(game.variant("random_safe"), game.variant("careful"), 1, 60)
+    assert points[:, 0].mean() > 0.55
+
+
+def test_random_safe_players_live_long():
+    game = bomber_grid()
+    safe, _ = match(game.variant("random_safe"), game, 0, 20)
+    assert safe.mean() > 150  # random players' games last 24 steps
+
+
+def corridor(bombs, ammo=1, column=1):
+    """Return a duel in a lane of five cells along the upper border."""
+    board = np.zeros((8, 8), int)
+    board[1, :6] = board[0, 5] = 1
+    board[0, column], board[6, 6] = 10, 11
+    for row, where, *_ in bombs:
+        board[row, where] = board[row, where] or 3
+    agents = [[1, 0, column, ammo, 2, 0], [1, 6, 6, 1, 2, 0]]
+    return {"board": board.tolist(), "items": [], "agents": agents, "bombs": bombs, "flames": [], "step_count": 0}
+
+
+@pytest.fixture(scope="module")
+def duel():
+    return bomber_grid(mode="duel", board_size=8, n_rigid=16, n_wood=16, n_items=10, mask="safe")
+
+
+def legal(game, given, player=0):
+    actions = np.zeros(game.actions, np.int64)
+    state = placed(game, given)
+    return actions[: game.legal(state, player, actions)].tolist()
+
+
+def test_safe_actions(duel):
+    assert legal(duel, corridor([])) == [0, 3, 4, 5]
+    assert legal(duel, corridor([], ammo=0)) == [0, 3, 4]
+    assert legal(duel, corridor([[0, 1, 0, 1, 2, 0]], ammo=0)) == [0, 1, 2, 3, 4, 5]  # lost whatever it does
+    assert legal(duel, corridor([[0, 1, 0, 2, 2, 0]], ammo=0)) == [4]  # only to the right are two cells to run
+    assert legal(duel, corridor([[0, 3, 0, 3, 2, 0]])) == [0, 3, 4]  # a bomb of its own would close the way out
+
+
+def test_values():
+    game = bomber_grid()
+    state = game.new_state()
+    game.reset(state, np.uint64(0))
+    values = np.zeros(4)
+    for owner in (game, game.variant("aiide")):
+        owner.evaluate(state, values)
+        assert values == pytest.approx([-0.17 * 3 - 0.1 + 0.15 * 2 / 10] * 4)
+    record(state, STATE).kicks[1] = 1
+    record(state, STATE).alive = 0b1110
+    game.evaluate(state, values)
+    assert values == pytest.approx([-1, -0.17 * 2 - 0.1 + 0.03 + 0.15, -0.41, -0.41])
+
+
+@pytest.mark.parametrize(
+    "settings", [*VIEWS, {"mode": "duel", "board_size": 8, "n_rigid": 8, "n_wood": 8, "n_items": 4}]
+)
+def test_pictures(settings):
+    game = bomber_grid(**settings)
+    for state in some_states(game, 6):
+        assert rendered(game, state, "rgb_array", 16).shape[2] == 3
+        text = rendered(game, state, "ansi")
+        assert text.count("\n") == record(state, STATE).board_size + game.players + 1
+    assert game.action_name(1) == ("up" if game.actions == 6 else "stop 0 1")
