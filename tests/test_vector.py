@@ -465,7 +465,7 @@ def test_before_the_first_reset_and_after_the_end():
 
 
 def test_impossible_batches():
-    with pytest.raises(ValueError, match=r"cannot play in the batched face.* use 'random' or 'scripted'"):
+    with pytest.raises(ValueError, match=r"cannot play in the batched face.* use 'random', 'scripted' or one name"):
         TicTacToeVector(2, opponent="agents:mcts")
     with pytest.raises(ValueError, match="unknown opponent 'rando'; did you mean 'random'"):
         TicTacToeVector(2, opponent="rando")

@@ -216,6 +216,47 @@ class TestPlanners:
         assert result.steps == 500
 
 
+class TestOpponents:
+    def returns(self, opponent, seeds=60, **settings):
+        env, found = gym.make(ID, board_size=5, opponent=opponent, **settings), []
+        rng = np.random.default_rng(1)
+        for seed in range(seeds):
+            _, info = env.reset(seed=seed)
+            over = False
+            while not over:
+                # The other player may have ended the game before this one's first move: any action will do then.
+                legal = np.flatnonzero(info["action_mask"])
+                _, reward, over, _, info = env.step(rng.choice(legal) if len(legal) else 0)
+            found.append(reward)
+        return found
+
+    def test_scripted_players_by_name(self):
+        assert np.mean(self.returns("random_walk")) > np.mean(self.returns("greedy")) + 0.5
+        assert self.returns("scripted", 10) == self.returns("greedy", 10)
+        assert self.returns(["random_walk"], 10, seat=1) == self.returns("random_walk", 10, seat=1)
+        assert np.mean(self.returns("agents:random_walk", 20)) > 0.3
+
+    def test_the_batched_face_plays_the_same_games(self):
+        env = gym.make(ID, board_size=5, opponent="random_walk", seat=1)
+        batch = gym.make_vec(ID, num_envs=2, board_size=5, opponent="random_walk", seat=1)
+        single, info = env.reset(seed=7)
+        many, infos = batch.reset(seed=7)
+        for _ in range(4):
+            assert np.array_equal(single, many[0])
+            action = int(np.flatnonzero(info["action_mask"])[-1])
+            other = int(np.flatnonzero(infos["action_mask"][1])[0])
+            single, _, over, _, info = env.step(action)
+            many, _, _, _, infos = batch.step(np.array([action, other]))
+            if over or infos["action_mask"].any(1).min() == 0:
+                break
+
+    def test_unknown_names(self):
+        with pytest.raises(ValueError, match=r"unknown opponent 'nobody'; known: .*random_walk"):
+            gym.make(ID, opponent="nobody")
+        with pytest.raises(ValueError, match="one name of a scripted player"):
+            gym.make_vec(ID, num_envs=2, opponent="agents:mobility")
+
+
 class TestPettingZoo:
     @pytest.mark.filterwarnings("ignore:Observation", "ignore:Action mask numpy array is all zeros")
     def test_its_own_tests(self, monkeypatch):
@@ -227,10 +268,21 @@ class TestPettingZoo:
         def parallel(**settings):
             return pettingzoo.make("parallel", ID, board_size=12, **settings)
 
+        def seeded(env):
+            reset = env.reset
+
+            def reset_with_seed(*args, **given):
+                for agent in env.possible_agents:
+                    env.action_space(agent).seed(0)
+                return reset(*args, **{"seed": 3, **given})
+
+            env.reset = reset_with_seed
+            return env
+
         class Module:
             # A cycle is a move of each player in turn, but one step of the parallel face, where one of them moves.
-            env = staticmethod(lambda max_cycles: aec(max_steps=2 * max_cycles, optional_wall=True))
-            parallel_env = staticmethod(lambda max_cycles: parallel(max_steps=max_cycles, optional_wall=True))
+            env = staticmethod(lambda max_cycles: seeded(aec(max_steps=2 * max_cycles, optional_wall=True)))
+            parallel_env = staticmethod(lambda max_cycles: seeded(parallel(max_steps=max_cycles, optional_wall=True)))
 
         api_test(aec(), num_cycles=60)
         seed_test(aec, 20)

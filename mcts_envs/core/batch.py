@@ -20,9 +20,10 @@ _SINGLE_ROWS = types.float32[:, ::1]
 _MASK_ROWS = types.int8[:, ::1]
 
 
-@kernel(types.float64(TABLE, INTS, BYTES, BYTES, types.int64, types.uint64, INTS, FLOATS, INTS, FLOATS))
+@kernel(types.float64(TABLE, TABLE, INTS, BYTES, BYTES, types.int64, types.uint64, INTS, FLOATS, INTS, FLOATS))
 def start(
     functions: Any,
+    advised: Any,
     seats: Ints,
     state: Bytes,
     stream: Bytes,
@@ -37,7 +38,7 @@ def start(
     reset_of(functions)(state, seed)
     seed_stream(stream, draw(state))
     rewards[:] = 0.0
-    return float(play_turn(functions, seats, state, seat, NO_ACTION, actions, rewards, legal, weights, stream))
+    return float(play_turn(functions, advised, seats, state, seat, NO_ACTION, actions, rewards, legal, weights, stream))
 
 
 @kernel(types.int64(_MASK_ROWS, INTS, types.boolean[::1]))
@@ -57,6 +58,7 @@ def find_illegal(masks: Masks, chosen: Ints, illegal: Any) -> int:
 
 @kernel(
     types.void(
+        TABLE,
         TABLE,
         INTS,
         _BYTE_ROWS,
@@ -80,6 +82,7 @@ def find_illegal(masks: Masks, chosen: Ints, illegal: Any) -> int:
 )
 def step_all(
     functions: Any,
+    advised: Any,
     seats: Ints,
     states: Bytes,
     streams: Bytes,
@@ -103,6 +106,8 @@ def step_all(
 
     Parameters
     ----------
+    functions, advised, seats
+        As for :func:`mcts_envs.core.turn.play_turn`.
     states [N, size], streams [N, 32]
         Changed in place.
     chosen : int64 array [N]
@@ -121,7 +126,9 @@ def step_all(
     for i in range(states.shape[0]):
         state, stream = states[i], streams[i]
         if mode == NEXT_STEP and status[i] != 0:
-            owed[i] = start(functions, seats, state, stream, seat, draw(state), actions, last[i], legal, weights)
+            owed[i] = start(
+                functions, advised, seats, state, stream, seat, draw(state), actions, last[i], legal, weights
+            )
             look(functions, state, seat, legal, masks[i], observations[i])
             rewards[i], status[i] = 0.0, 0
             continue
@@ -130,7 +137,9 @@ def step_all(
             step_of(functions)(state, actions, last[i])
             rewards[i] = last[i, 0]
         else:
-            reward = play_turn(functions, seats, state, seat, chosen[i], actions, last[i], legal, weights, stream)
+            reward = play_turn(
+                functions, advised, seats, state, seat, chosen[i], actions, last[i], legal, weights, stream
+            )
             rewards[i], owed[i] = reward + owed[i], 0.0
         status[i] = look(functions, state, seat, legal, masks[i], observations[i])
         if status[i] != 0:
@@ -139,5 +148,7 @@ def step_all(
             if mode == SAME_STEP:
                 copy(final_observations[i], observations[i])
                 copy(final_masks[i], masks[i])
-                owed[i] = start(functions, seats, state, stream, seat, draw(state), actions, last[i], legal, weights)
+                owed[i] = start(
+                    functions, advised, seats, state, stream, seat, draw(state), actions, last[i], legal, weights
+                )
                 look(functions, state, seat, legal, masks[i], observations[i])

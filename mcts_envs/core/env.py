@@ -22,7 +22,7 @@ from mcts_envs.core.faces import (
     some,
 )
 from mcts_envs.core.place import position_of, start_of, take_over
-from mcts_envs.core.players import BUILT_IN, Player, player
+from mcts_envs.core.players import Player, player, scripted_players
 from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, draw, seed_stream
 from mcts_envs.core.snapshot import (
     OWED_AND_OUTCOME,
@@ -50,8 +50,8 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
     seat : int
         Which player this environment is for.
     opponent : str, Player or list of them
-        Who plays the other seats: ``"random"`` (default), ``"scripted"``, ``"agents:NAME"`` or a player; a list has one
-        for each other seat, in order.
+        Who plays the other seats: ``"random"`` (default), ``"scripted"`` or another scripted player that the game
+        names, ``"agents:NAME"`` or a player; a list has one for each other seat, in order.
     illegal : {"accept", "raise"}
         What an illegal action does: the effect that the game documents, with ``info["illegal_action"]``, or a
         ``ValueError``. An action out of range or of the wrong type always raises.
@@ -82,7 +82,7 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         self._strict = check_illegal(illegal)
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self._seats, self._outsiders = seated(game, self.seat, opponent)
+        self._seats, self._advised, self._outsiders = seated(game, self.seat, opponent)
         self.observation_space = observation_space(game)
         self.action_space = spaces.Discrete(game.actions)
         opponent = [*opponent] if isinstance(opponent, (list, tuple)) else opponent
@@ -308,6 +308,7 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         if not self._outsiders:
             return play_turn(
                 self._table,
+                self._advised,
                 self._seats,
                 self._state,
                 self.seat,
@@ -335,8 +336,10 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
         return total
 
 
-def seated(game: Game, seat: int, opponent: Any) -> tuple[Ints, dict[int, Player]]:
-    """Return how each seat is played [P], and the players of the other seats unless compiled code plays them all.
+def seated(game: Game, seat: int, opponent: Any) -> tuple[Ints, Any, dict[int, Player]]:
+    """Return how each seat is played [P], the table that scripted players follow, and the players from outside.
+
+    There are none of these where compiled code can play all other seats.
 
     Raises
     ------
@@ -350,11 +353,14 @@ def seated(game: Game, seat: int, opponent: Any) -> tuple[Ints, dict[int, Player
     given = list(opponent) if isinstance(opponent, (list, tuple)) else [opponent] * len(others)
     if len(given) != len(others):
         raise ValueError(f"{len(given)} opponents for {len(others)} other seats; give one for each, or one for all")
-    seats = np.full(game.players, OUTSIDER)
-    if all(isinstance(name, str) and name in BUILT_IN for name in given):
+    seats, known = np.full(game.players, OUTSIDER), scripted_players(game)
+    built_in = all(isinstance(name, str) and (name == "random" or name in known) for name in given)
+    models = {known[name] for name in given if name != "random"} if built_in else set()
+    if built_in and len(models) <= 1:
         seats[others] = [RANDOM if name == "random" else SCRIPTED for name in given]
-        return seats, {}
-    return seats, {other: player(name) for other, name in zip(others, given, strict=True)}
+        advised = game.variant(model) if (model := next(iter(models), None)) else game
+        return seats, advised.table, {}
+    return seats, game.table, {other: player(name, known) for other, name in zip(others, given, strict=True)}
 
 
 def _rebuilt(

@@ -5,14 +5,14 @@ given as an object, or as an entry point (``"agents:mcts"``) that is resolved la
 """
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numba import types
 
 from mcts_envs.core import errors
-from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, advise_of, legal_of
+from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, Game, advise_of, legal_of
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.rng import below, choose_among, new_stream, reseed
 from mcts_envs.core.typing import Bytes, Floats, Ints
@@ -52,11 +52,18 @@ class Player(Protocol):
         """Start the player's randomness anew."""
 
 
-class BuiltIn:
-    """A player made of one kernel: ``random`` or ``scripted``."""
+def scripted_players(game: Game) -> dict[str, str | None]:
+    """Return the variant that each scripted player of a game follows, by name; None: the game itself."""
+    presets = game.presets.items()
+    return {"scripted": None, **{name: p.get("model") for name, p in presets if p["agent"] == "scripted"}}
 
-    def __init__(self, name: str, seed: int = 0) -> None:
-        self.name = name
+
+class BuiltIn:
+    """A player made of one kernel: ``random`` or ``scripted``, in the game or in a variant of it."""
+
+    def __init__(self, name: str, seed: int = 0, model: str | None = None) -> None:
+        self.name, self._model = name, model
+        self._seen: tuple[Game, Game] | None = None
         self._play = BUILT_IN[name]
         self._stream = new_stream(seed)
 
@@ -67,19 +74,23 @@ class BuiltIn:
     def act(self, env: Any) -> int:
         """Return an action for the player whose view or environment this is."""
         view: View = env.unwrapped.view()
-        game = view.game
+        if self._seen is None or self._seen[0] is not view.game:
+            self._seen = view.game, view.game.variant(self._model) if self._model else view.game
+        game = self._seen[1]
         actions, weights = np.empty(game.actions, np.int64), np.empty(game.actions)
         return int(self._play(game.table, view.state, view.player, actions, weights, self._stream))
 
 
-def player(given: Any) -> Player:
+def player(given: Any, scripted: Mapping[str, str | None]) -> Player:
     """Return the player that an ``opponent`` argument names.
 
     Parameters
     ----------
     given : str or Player
-        ``"random"``, ``"scripted"``, an entry point ``"module:name"`` (``"agents:mcts"`` asks ``agents.make("mcts")``),
-        or a player.
+        ``"random"``, the name of a scripted player, an entry point ``"module:name"`` (``"agents:mcts"`` asks
+        ``agents.make("mcts")``), or a player.
+    scripted : dict
+        As :func:`scripted_players` returns it.
 
     Raises
     ------
@@ -89,11 +100,13 @@ def player(given: Any) -> Player:
         If it is neither a name nor a player.
     """
     if isinstance(given, str):
-        if given in BUILT_IN:
+        if given == "random":
             return BuiltIn(given)
+        if given in scripted:
+            return BuiltIn("scripted", model=scripted[given])
         module, colon, name = given.partition(":")
         if not colon:
-            raise ValueError(errors.unknown("opponent", given, [*BUILT_IN, "module:name"]))
+            raise ValueError(errors.unknown("opponent", given, ["random", *scripted, "module:name"]))
         given = _entry_point(module, name)
     if not isinstance(given, Player):
         raise TypeError(f"opponent {given!r} is no player: it needs act(view) and reseed(seed)")

@@ -27,9 +27,10 @@ OUTSIDER, RANDOM, SCRIPTED = range(3)
 """How a seat is played: from outside, or by a built-in player."""
 
 
-@kernel(types.float64(TABLE, INTS, BYTES, types.int64, types.int64, INTS, FLOATS, INTS, FLOATS, BYTES))
+@kernel(types.float64(TABLE, TABLE, INTS, BYTES, types.int64, types.int64, INTS, FLOATS, INTS, FLOATS, BYTES))
 def play_turn(
     functions: Any,
+    advised: Any,
     seats: Ints,
     state: Bytes,
     seat: int,
@@ -44,7 +45,8 @@ def play_turn(
 
     Parameters
     ----------
-    functions : function table
+    functions, advised : function tables
+        The game, and the model of it that scripted players follow.
     seats : int64 array [P]
         How each seat is played, RANDOM or SCRIPTED; the entry of ``seat`` is not read.
     state, stream : uint8 arrays
@@ -69,7 +71,7 @@ def play_turn(
                 if seats[player] == RANDOM:
                     actions[player] = play_random(functions, state, player, legal, weights, stream)
                 else:
-                    actions[player] = play_scripted(functions, state, player, legal, weights, stream)
+                    actions[player] = play_scripted(advised, state, player, legal, weights, stream)
         step_of(functions)(state, actions, rewards)
         total += rewards[seat]
     return total

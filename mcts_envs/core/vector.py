@@ -60,7 +60,8 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         ``reset(options={"reset_mask": bool array [N]})``). It is an argument like any other:
         ``gymnasium.make_vec(id, num_envs=N, autoreset_mode="SameStep")``, not one of ``vector_kwargs``.
     seat, opponent, illegal, observation, render_mode, **settings
-        As for :class:`~mcts_envs.core.env.GameEnv`; opponents are ``"random"`` or ``"scripted"`` here.
+        As for :class:`~mcts_envs.core.env.GameEnv`; opponents are ``"random"`` or the scripted players of one
+        name here.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012
@@ -87,11 +88,11 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         self._strict = check_illegal(illegal)
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self._seats, outsiders = seated(game, self.seat, opponent)
+        self._seats, self._advised, outsiders = seated(game, self.seat, opponent)
         if outsiders:
             raise ValueError(
-                f"opponent {opponent!r} cannot play in the batched face, which is compiled: use 'random' or "
-                "'scripted', or gymnasium.make_vec(id, vectorization_mode='sync')"
+                f"opponent {opponent!r} cannot play in the batched face, which is compiled: use 'random', 'scripted' "
+                "or one name of a scripted player for all, or gymnasium.make_vec(id, vectorization_mode='sync')"
             )
         self.single_observation_space = observation_space(game)
         self.single_action_space = gymnasium.spaces.Discrete(game.actions)
@@ -189,6 +190,7 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         observations, rewards = np.empty((n, self._size), np.float32), np.empty(n)
         step_all(
             self.game.table,
+            self._advised,
             self._seats,
             self._states,
             self._streams,
@@ -352,7 +354,8 @@ class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         self._restored_ends.pop(i, None)
         self._last[i] = 0.0
         work = self._actions, self._last[i], self._legal, self._weights
-        self._owed[i] = play_turn(self.game.table, self._seats, state, self.seat, NO_ACTION, *work, stream)
+        tables = self.game.table, self._advised
+        self._owed[i] = play_turn(*tables, self._seats, state, self.seat, NO_ACTION, *work, stream)
 
     def _checked(self, actions: Any) -> tuple[Ints, npt.NDArray[np.bool_]]:
         self._check_started("step()")
