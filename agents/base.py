@@ -129,8 +129,12 @@ class Agent(ABC):
             raise ValueError(
                 "the observation is not that of the bound environment; bind the environment that is played"
             )
-        actions = np.array([outward(view, self.choose(view)) for view in views], np.int64)
+        actions = np.array([self._answer(view) for view in views], np.int64)
         return (actions[0] if single else actions), state
+
+    def _answer(self, view: View) -> int:
+        """Return an action; 0 in a game that was over before the player's first: its next step ends it in any case."""
+        return outward(view, self.choose(view)) if view.game.active(view.state) else 0
 
 
 def view_of(env: Any) -> View:

@@ -213,6 +213,9 @@ def test_principal_variation_leads_to_the_value():
 def test_step_budget_is_kept_and_gives_the_same_result_again():
     view = view_of_start(wall(6), 3)
     before = view.state.copy()
+    for lines in (1, 30, 4000):
+        result = AlphaBeta(simulations=lines).search(view)
+        assert result.simulations == lines
     for steps in (1, 7, 500, 30_000):
         first, second = AlphaBeta(max_steps=steps, seed=1), AlphaBeta(max_steps=steps, seed=2)
         results = [first.search(view), second.search(view), first.search(view)]
@@ -220,6 +223,20 @@ def test_step_budget_is_kept_and_gives_the_same_result_again():
         assert results[0].steps == steps
         assert results[0].action in view.legal_actions()
     assert np.array_equal(view.state, before)
+
+
+def test_a_move_that_loses_is_not_played_for_want_of_budget():
+    """A first action that loses is not all that there is when the budget ends before the second."""
+    result = AlphaBeta(simulations=1).search(view_of_start(wall(3), 0))
+    assert result.end_in is None
+    false = 0
+    for seed in range(120):
+        view = view_of_start(wall(4), seed)
+        full = AlphaBeta(max_steps=200_000).search(view)
+        for steps in (3, 10, 30, 100, 300, 1000, 3000):
+            short = AlphaBeta(max_steps=steps).search(view)
+            false += short.value == -1.0 and full.value > -1.0
+    assert false == 0
 
 
 def test_time_and_depth_limits():

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import itertools
 import json
 from collections import Counter
 from pathlib import Path
@@ -480,7 +481,7 @@ def test_forced_dice_decide_the_random_walk():
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"board_size": 2}, ValueError, "board_size 2 is too small.* take 3 to 12"),
+        ({"board_size": 2, "generator": "2023"}, ValueError, r"board_size 2 is outside \[3, 12\]"),
         ({"board_size": 13}, ValueError, r"board_size 13 is outside \[3, 12\]"),
         ({"board_size": 6.0}, TypeError, "board_size 6.0 is float"),
         ({"generator": "2021"}, ValueError, "unknown generator '2021'"),
@@ -605,6 +606,26 @@ def test_keys_tell_positions_apart():
     state = at(game, found)
     assert game.key(state, 0) != game.key(at(game, {**found, "K": 5}), 0)
     assert game.key(state, 0) != game.key(at(game, {**found, "turn": 1 - found["turn"]}), 0)
+
+
+def test_fields_do_not_cancel_against_walls_in_the_key():
+    game, size = wall_survival(9), 9
+    border = [(r == 0) + 2 * (c == 8) + 4 * (r == 8) + 8 * (c == 0) for r in range(size) for c in range(size)]
+    keys, count = set(), 0
+    for cell in range(-1, size * size):
+        for side, across in ((1, 1), (2, size)):
+            walls = list(border)
+            if cell >= 0 and not walls[cell] >> side & 1:
+                walls[cell] |= 1 << side
+                walls[cell + across] |= 1 << side + 2 if side == 1 else 1
+            elif cell >= 0 or side == 2:
+                continue
+            for turn, reach, first, second in itertools.product((0, 1), (4, 5, 6), (0, 5, 40), (80, 72, 44)):
+                text = "".join(f"{digits:x}" for digits in walls)
+                spots = {"p0": [*divmod(first, 9)], "p1": [*divmod(second, 9)]}
+                keys.add(game.key(at(game, {"M": 9, "K": reach, **spots, "walls": text, "turn": turn}), -1))
+                count += 1
+    assert len(keys) == count > 5000
 
 
 @pytest.mark.parametrize(

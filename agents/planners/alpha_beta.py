@@ -174,9 +174,13 @@ class AlphaBeta(Agent):
         action, score, reached, line = int(view.legal_actions()[0]), 0, 0, list[int]()
         for depth in range(1, self.depth + 1):
             done = iterations.run(depth, action)
-            if work.counters[BEST] >= 0:
-                action, score = int(work.counters[BEST]), int(work.counters[BEST_SCORE])
-                line = iterations.line()
+            found = int(work.counters[BEST_SCORE])
+            if work.counters[BEST] >= 0 and (done or found >= -UNIT):
+                action, score, line = int(work.counters[BEST]), found, iterations.line()
+            elif work.counters[BEST] >= 0:
+                # All that was looked at loses; what was not, need not.
+                action = iterations.unfinished
+                line = [action]
             if not done:
                 break
             reached = depth
@@ -257,6 +261,11 @@ class _Iterations:
     def open(self) -> bool:
         """Whether a line of the last iteration was cut off before the end of the game."""
         return bool(row(self._work.frames, 0, FRAME).open)
+
+    @property
+    def unfinished(self) -> int:
+        """The action at the root that was being looked at when the budget ended."""
+        return int(self._work.moves[0, row(self._work.frames, 0, FRAME).index])
 
     def line(self) -> list[int]:
         """Return the principal variation."""

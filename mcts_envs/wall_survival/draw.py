@@ -213,7 +213,7 @@ def _write_headline(state: Bytes) -> str:
         return "time up"
     areas = list(map(int, s.area))
     result = "tie" if areas[0] == areas[1] else f"{first if areas[0] > areas[1] else second} wins"
-    return f"{result}, {areas[0]} to {areas[1]} cells"
+    return f"{result}, {first} {areas[0]} cells, {second} {areas[1]}"
 
 
 def _write_side(state: Bytes, cell: int, side: int, mark: str) -> str:

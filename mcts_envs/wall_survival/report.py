@@ -4,6 +4,8 @@ It expects moves towards the other player to be good, walls around itself to be 
 player that stands in three walls whenever it can. Its tree, which ``virtual_child`` of :mod:`agents.policies` searches,
 wants two numbers for an action, so its weights hold both: the whole part says how much speaks against the action, the
 fraction how likely it is to be tried first.
+
+The text gives no figures for that likelihood; those here (35, 45 and 20 %) are its program's.
 """
 
 import numpy as np
@@ -116,7 +118,7 @@ def _mark(state, player, weights, kind):
 
 @kernel(ADVISE)
 def advise_classes(state, player, weights):
-    """The report's shares: towards the other player 35 %, neutral 45 %, away 20 %."""
+    """The shares of the report's program: towards the other player 35 %, neutral 45 %, away 20 %."""
     _share(state, player, weights, 0.35, 0.45, 0.20)
 
 
@@ -134,21 +136,21 @@ def advise_classes_careful(state, player, weights):
 
 @kernel(ADVISE)
 def advise_tree(state, player, weights):
-    """The report's shares, and the walls that would be around the player."""
+    """Its shares, and the walls that would be around the player."""
     advise_classes(state, player, weights)
     _mark(state, player, weights, _WALLS)
 
 
 @kernel(ADVISE)
 def advise_tree_plain(state, player, weights):
-    """The report's shares, and nothing against any action."""
+    """Its shares, and nothing against any action."""
     advise_classes(state, player, weights)
     _mark(state, player, weights, _NOTHING)
 
 
 @kernel(ADVISE)
 def advise_tree_room(state, player, weights):
-    """The report's shares, and how much of the way the next turn could reach on open ground would be cut off, to 10."""
+    """Its shares, and how much of the way the next turn could reach on open ground would be cut off, to 10."""
     advise_classes(state, player, weights)
     _mark(state, player, weights, _ROOM)
 

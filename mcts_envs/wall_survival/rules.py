@@ -229,8 +229,8 @@ def key(state, observer):
     s = record(state, STATE)
     right, down, cells = s.right, s.down, s.stands
     small = np.int64(cells[0]) | np.int64(cells[1]) << 8 | np.int64(s.reach) << 16 | np.int64(s.turn) << 24
-    hashed = combine(_KEY_START ^ np.uint64(small), right[0])
-    hashed = combine(hashed ^ (np.uint64(s.t) << np.uint64(32)), down[0])
+    hashed = combine(combine(_KEY_START, np.uint64(small | np.int64(s.t) << 32)), right[0])
+    hashed = combine(hashed, down[0])
     if s.board_size > 8:
         hashed = combine(combine(hashed, right[1]), down[1])
         hashed = combine(combine(hashed, right[2]), down[2])

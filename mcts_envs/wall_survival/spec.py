@@ -52,11 +52,6 @@ def wall_survival(
     ValueError, TypeError
         If a setting is out of its bounds.
     """
-    if isinstance(board_size, int) and board_size == 2:
-        raise ValueError(
-            "board_size 2 is too small: the reference's generator of 2022 separates the players of every such board at "
-            f"once; take {MIN_SIZE} to {MAX_SIZE}"
-        )
     state = blank(STATE)
     s = record(state, STATE)
     s.board_size = size = errors.integer("board_size", board_size, MIN_SIZE, MAX_SIZE)

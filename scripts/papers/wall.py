@@ -163,8 +163,8 @@ def _abilities(number: int, say: Callable[[str], None]) -> list[str]:
         boards = [(game, collect(game, kind, number)) for game in (wall_survival(6), wall_survival(12))]
         for player in players:
             say(f"{kind.__name__}: {player.label}")
-            found = [solved(game, positions, player.agent, player.settings) for game, positions in boards]
-            lines.append(f"| {player.label} | {' | '.join(percent(wilson(n, number)) for n in found)} |")
+            found = [(solved(game, spots, player.agent, player.settings), len(spots)) for game, spots in boards]
+            lines.append(f"| {player.label} | {' | '.join(percent(wilson(*counts)) for counts in found)} |")
         lines.append("")
     return lines
 

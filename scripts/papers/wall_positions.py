@@ -84,7 +84,7 @@ def winning(game: Game, state: Bytes) -> list[int]:
 
 
 def threatened(game: Game, state: Bytes) -> list[int]:
-    """Positions without a win in which at least half of the actions, but not all, leave the other a wall that wins."""
+    """Positions without a win in which half of the actions or more, not all, lose at once or leave a wall that wins."""
     if wins(game, state):
         return []
     right = safe(game, state)
