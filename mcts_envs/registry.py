@@ -58,6 +58,8 @@ _TEAM = {"view": 4, "blast_cap": 4}
 _SMALL = {"board_size": 8, "n_rigid": 16, "n_wood": 16, "n_items": 10}
 _PLANNING = {"n_rigid": 20, "n_wood": 20, "n_items": 10, "flame_life": 5}
 _WALL_PLAYERS = ("best", "greedy", "mcts_report", "mcts_voronoi", "mobility", "random_walk")
+_FOOTBALL = "mcts_envs.football.spec:Football"
+_FOOTBALLERS = ("random_active", "random_types")
 
 ENTRIES = {
     entry.id: entry
@@ -71,6 +73,11 @@ ENTRIES = {
         Entry("mcts_envs/BomberRadio-v0", _BOMBER, {"mode": "radio", **_TEAM}, players=4, presets=_BOMBERS),
         Entry("mcts_envs/BomberDuel-v0", _BOMBER, {"mode": "duel", **_SMALL}, players=2, presets=_BOMBERS),
         Entry("mcts_envs/BomberPlanning-v0", _BOMBER, _PLANNING, players=4, presets=_BOMBERS),
+        Entry("mcts_envs/Football1-v0", _FOOTBALL, {"size": 1}, players=2, presets=_FOOTBALLERS),
+        Entry("mcts_envs/Football3-v0", _FOOTBALL, {"size": 3}, players=2, presets=_FOOTBALLERS),
+        Entry("mcts_envs/Football5-v0", _FOOTBALL, {"size": 5}, players=2, presets=_FOOTBALLERS),
+        Entry("mcts_envs/Football7-v0", _FOOTBALL, {"size": 7}, players=2, presets=_FOOTBALLERS),
+        Entry("mcts_envs/Football11-v0", _FOOTBALL, {"size": 11}, players=2, presets=_FOOTBALLERS),
     )
 }
 

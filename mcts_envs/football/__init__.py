@@ -1,0 +1,1 @@
+"""Football-lite: two teams, dice, and turns of many small decisions."""

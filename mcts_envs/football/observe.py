@@ -1,0 +1,146 @@
+"""Observations: planes of the pitch and some numbers, as the observer sees them."""
+
+import numpy as np
+
+from mcts_envs.core.contract import BYTES, OBSERVE, SINGLES, types
+from mcts_envs.core.kernel import kernel, record
+from mcts_envs.football.field import zones
+from mcts_envs.football.layout import (
+    HOME,
+    KNOCKED_OUT,
+    NO_TEAM,
+    NOBODY,
+    OVER,
+    RESERVES,
+    STANDING,
+    STATE,
+    STUNNED,
+)
+
+PLANES = 22
+NUMBERS = 45
+_OWN, _OTHER = 0, 7
+_PER_TEAM = 7
+
+
+@kernel()
+def _place(state, square, mirrored):
+    """Return the number of a square of the pitch, as the observer sees it."""
+    width = np.int64(record(state, STATE).width)
+    y, x = square // (width + 2), square % (width + 2)
+    return (y - 1) * width + (width - x if mirrored else x - 1)
+
+
+@kernel(types.void(BYTES, types.int64, types.boolean, SINGLES))
+def _write_players(state, player, mirrored, out):
+    """Write where players of both teams stand, lie, are stunned or used; movement left, strength, agility, armour."""
+    s = record(state, STATE)
+    cells = np.int64(s.width) * np.int64(s.height)
+    for side in range(2):
+        first = _OWN if side == 0 else _OTHER
+        team = player if side == 0 else 1 - player
+        for number in range(16 * team, 16 * team + 16):
+            if s.square[number] > 0:
+                at = _place(state, np.int64(s.square[number]), mirrored)
+                posture = np.int64(s.posture[number])
+                out[first * cells + at] = 1.0 if posture == STANDING else 0.5
+                out[(first + 1) * cells + at] = posture == STUNNED
+                out[(first + 2) * cells + at] = s.used[number] != 0
+                left = np.int64(s.ma[number]) + 2 - np.int64(s.moved[number])
+                out[(first + 3) * cells + at] = np.float32(max(left, 0) / 12)
+                out[(first + 4) * cells + at] = np.float32(np.int64(s.st[number]) / 12)
+                out[(first + 5) * cells + at] = np.float32(np.int64(s.ag[number]) / 12)
+                out[(first + 6) * cells + at] = np.float32(np.int64(s.av[number]) / 12)
+
+
+@kernel(types.void(BYTES, types.int64, types.boolean, SINGLES))
+def _write_pitch(state, player, mirrored, out):
+    """Write tackle zones, the ball, the active player and the defender, and both end zones."""
+    s = record(state, STATE)
+    width, height = np.int64(s.width), np.int64(s.height)
+    cells, first = width * height, 2 * _PER_TEAM
+    for y in range(1, height + 1):
+        for x in range(1, width + 1):
+            square = y * (width + 2) + x
+            at = _place(state, square, mirrored)
+            out[first * cells + at] = np.float32(zones(state, player, square) / 8)
+            out[(first + 1) * cells + at] = np.float32(zones(state, 1 - player, square) / 8)
+            out[(first + 6) * cells + at] = x == (1 if player == HOME else width)
+            out[(first + 7) * cells + at] = x == (width if player == HOME else 1)
+    if s.ball > 0:
+        at = _place(state, np.int64(s.ball), mirrored)
+        out[(first + 2) * cells + at] = 1.0
+        out[(first + 3) * cells + at] = s.carrier != NOBODY
+    for plane, number in ((4, np.int64(s.active_player)), (5, np.int64(s.defender))):
+        if number != NOBODY and s.square[number] > 0:
+            out[(first + plane) * cells + _place(state, np.int64(s.square[number]), mirrored)] = 1.0
+
+
+@kernel()
+def _write_one(out, at, options, chosen):
+    """Write a choice among some options as zeros and a one; return the place after it."""
+    if 0 <= chosen < options:
+        out[at + chosen] = 1.0
+    return at + options
+
+
+@kernel()
+def _in_box(state, team, box):
+    """Return the part of a squad that is in a box."""
+    s = record(state, STATE)
+    count = 0
+    for player in range(16 * team, 16 * team + np.int64(s.members[team])):
+        count += np.int64(s.box[player] == box)
+    return np.float32(count / max(np.int64(s.members[team]), 1))
+
+
+@kernel(types.void(BYTES, types.int64, SINGLES, types.int64))
+def _write_numbers(state, player, out, at):
+    """Write the numbers: what is to be decided and by whom, clock, score, rerolls, what is spent, who is off."""
+    s = record(state, STATE)
+    at = _write_one(out, at, OVER + 1, np.int64(s.phase))
+    at = _write_one(out, at, 7, np.int64(s.activity))
+    for face in range(5):
+        out[at + face] = np.int64(s.faces) >> face & 1
+    at += 5
+    out[at] = s.decider == player
+    out[at + 1] = s.side == player
+    out[at + 2] = s.side != NO_TEAM and s.side != player
+    out[at + 3] = np.float32(np.int64(s.half) / np.int64(s.halves))
+    out[at + 4] = s.kicker == player
+    out[at + 5], out[at + 6] = s.reroll_used, s.blitz_used
+    out[at + 7], out[at + 8], out[at + 9] = s.pass_used, s.handoff_used, s.foul_used
+    out[at + 10] = s.blocked
+    at += 11
+    for team in (player, 1 - player):
+        out[at] = np.float32(np.int64(s.turn[team]) / np.int64(s.turns_a_half))
+        out[at + 1] = np.float32(min(np.int64(s.score[team]), 10) / 10)
+        out[at + 2] = np.float32(min(np.int64(s.rerolls[team]), 10) / 10)
+        out[at + 3] = _in_box(state, team, RESERVES)
+        out[at + 4] = _in_box(state, team, KNOCKED_OUT)
+        at += 5
+
+
+@kernel(OBSERVE)
+def observe(state, player, out):
+    """Twenty-two planes, then forty-five numbers."""
+    s = record(state, STATE)
+    mirrored = s.mirrored != 0 and player == HOME
+    cells = np.int64(s.width) * np.int64(s.height)
+    for i in range(PLANES * cells + NUMBERS):
+        out[i] = 0.0
+    _write_players(state, player, mirrored, out)
+    _write_pitch(state, player, mirrored, out)
+    _write_numbers(state, player, out, PLANES * cells)
+
+
+@kernel(OBSERVE)
+def observe_planes(state, player, out):
+    """The same as planes, each number spread over a plane."""
+    observe(state, player, out)
+    s = record(state, STATE)
+    cells = np.int64(s.width) * np.int64(s.height)
+    for number in range(NUMBERS - 1, -1, -1):
+        value = out[PLANES * cells + number]
+        for cell in range(cells):
+            out[(PLANES + number) * cells + cell] = value
