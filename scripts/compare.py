@@ -2,9 +2,12 @@
 
     python scripts/compare.py LaneDefense3x3-v0 --agents random,scripted,mcts --budget simulations=1000 --episodes 200
     python scripts/compare.py WallSurvival-v0 --agents mobility,greedy,mcts --episodes 40 --set board_size=6
+    python scripts/compare.py Bomber-v0 --agents mcts,one_step --against rule_based --episodes 50 --budget time=0.1
 
-In games for two the agents play against each other, every start board from both seats. The same command goes on after
-an interruption; a larger --episodes adds to what is there.
+In games for two the agents play against each other, every start board from both seats. In games for more they are one
+line-up, as many as players (an agent may come several times; in teams one for each team will do), or each plays against
+those of --against; the seats of a board go round. The same command goes on after an interruption; a larger --episodes
+adds to what is there.
 """
 
 import os
@@ -28,7 +31,7 @@ _MISTAKES = (ValueError, TypeError, ImportError, OSError, gymnasium.error.Error)
 def main(
     environment: Annotated[str, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/.")],
     agents: Annotated[str, typer.Option(help="For example random,mcts:c=1.4,sb3:PATH:deterministic=false.")],
-    episodes: Annotated[int, typer.Option(help="For each agent; in games for two, boards for each pairing.")] = 100,
+    episodes: Annotated[int, typer.Option(help="For each agent; in games for several, boards for each line-up.")] = 100,
     seed: Annotated[int, typer.Option(help="Where all randomness comes from.")] = 0,
     budget: Annotated[
         str | None, typer.Option(help="For a move: simulations=1000, time=0.1 (seconds), steps=20000 (of the model).")
@@ -39,7 +42,7 @@ def main(
     record: Annotated[bool, typer.Option("--record", help="Keep states, actions and rewards of all moves.")] = False,
     picture: Annotated[Path | None, typer.Option("--plot", help="Draw win rates to this file (win_rates.png).")] = None,
     against: Annotated[
-        str | None, typer.Option(metavar="AGENT", help="In games for two: all others play against this one alone.")
+        str | None, typer.Option(metavar="AGENTS", help="In games for several: all others play against it, or them.")
     ] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")

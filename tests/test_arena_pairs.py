@@ -462,7 +462,7 @@ def test_points_are_drawn(tmp_path: Path) -> None:
         (fakes("a", "b", id=WALL, settings={"board_size": 3, "seat": 0}, against="a"), "agents meet no other"),
         (Plan(WALL, parse_agents("mobility,mctss"), {"board_size": 3}), "did you mean 'mcts'"),
         (Plan(WALL, parse_agents("mobility,mcts_text"), {"board_size": 3}), "wall_survival has no preset 'mcts_text'"),
-        (Plan(WALL, parse_agents("mobility,greedy"), {"board_size": 2}), "board_size 2 is too small"),
+        (Plan(WALL, parse_agents("mobility,greedy"), {"board_size": 2}), "board_size 2 is outside"),
         (fakes("a", "b", id=AT_ONCE, record=True), "tron defines no position"),
     ],
 )

@@ -1,6 +1,8 @@
 """Players of wall survival: the report's agent after its text, and what our own see."""
 
+import tempfile
 import warnings
+from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -10,6 +12,7 @@ from papers.wall_positions import after, collect, dead_end, legal, mover, safe, 
 from papers.wall_positions import walk as games
 
 import agents
+from agents.arena import AgentSpec, Plan, compare
 from mcts_envs.core.kernel import interpreted, record
 from mcts_envs.core.place import placed
 from mcts_envs.core.view import View
@@ -309,3 +312,23 @@ def test_place_is_the_inverse_of_position():
     for state in states:
         assert position(placed(game, position(state))) == position(state)
     assert place is game.place
+
+
+def test_games_that_are_over_before_the_first_move_count():
+    """On 3x3 the greedy player ends most games at once; the agent in the second seat is not asked then."""
+    settings = {"board_size": 3, "opponent": "greedy", "seat": 1}
+    plan = Plan("WallSurvival-v0", (AgentSpec("mobility", "mobility"),), settings)
+    with tempfile.TemporaryDirectory() as folder:
+        report = compare(plan, 30, workers=1, folder=Path(folder) / "results")
+    (summary,) = report.summaries
+    assert (summary.games, summary.errors) == (30, 0)
+    env = gym.make(ID, **settings)
+    agent = agents.make("mobility").bind(env)
+    ended = 0
+    for seed in range(20):
+        observation, info = env.reset(seed=seed)
+        action, _ = agent.predict(observation)
+        ended += not info["action_mask"].any()
+        _, _, over, _, _ = env.step(int(action))
+        assert over or info["action_mask"].any()
+    assert ended > 5

@@ -11,8 +11,9 @@ from agents.arena.figures import Summary
 from agents.arena.statistics import Estimate
 
 NONE = "-"
-_LEFT = ("agent", "against")
-_LEAST_WIDTHS = {"agent": 8, "against": 8, "win rate": 11, "points": 11, "return": 11}
+_LEFT = ("agent", "team", "against")
+_INTERVALS = ("win rate", "tie rate", "loss rate", "points", "rank", "return")
+_LEAST_WIDTHS = dict.fromkeys(_LEFT, 8) | dict.fromkeys(_INTERVALS, 11)
 
 
 def new_table(lines: box.Box, *columns: str) -> Table:

@@ -26,7 +26,7 @@ def compare(
     fresh: bool = False,
     watch: Callable[[Report], None] | None = None,
 ) -> Report:
-    """Let agents play the same episodes, alone or in games for two against each other, and report.
+    """Let agents play the same episodes, alone or in games for several against each other, and report.
 
     Episodes that are in the folder already are not played again, so that the same call goes on after an interruption,
     and more episodes of the same plan can be added later. Ctrl-C ends the playing and reports what there is.
@@ -35,7 +35,7 @@ def compare(
     ----------
     plan : Plan
     episodes : int
-        For each agent; in games for two, start boards for each pairing, each played from both seats.
+        For each agent; in games for several, start boards for each line-up, each played in several orders of seats.
     workers : int
         Processes to play in.
     folder : Path, optional

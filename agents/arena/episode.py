@@ -135,9 +135,13 @@ def play_alone(env: Any, agent: Player, row: Episode, transitions: list[Transiti
 
 
 def ask(env: Any, agent: Player, mask: Masks, costs: Costs) -> int:
-    """Ask an agent for an action; where there is a choice by the mask [A], add up what it costs."""
-    if np.count_nonzero(mask) < 2:
-        return agent.act(env)
+    """Ask an agent for an action; where there is a choice by the mask [A], add up what it costs.
+
+    Nobody is asked in a game that was over before the agent's first move: the next step ends it, whatever it is.
+    """
+    choices = np.count_nonzero(mask)
+    if choices < 2:
+        return agent.act(env) if choices else 0
     started = time.perf_counter()
     action = agent.act(env)
     costs.seconds += time.perf_counter() - started

@@ -12,7 +12,8 @@ from agents.arena.statistics import Estimate
 class Summary:
     """Figures of one agent over the games that count: in games for one, those that ended without an error.
 
-    In games for two a board counts if both of its games ended without an error.
+    In games for several a board counts if all games of the same agents on it ended without an error. An agent that had
+    several seats in a game of more than two counts once for each of them.
 
     Attributes
     ----------
@@ -22,15 +23,15 @@ class Summary:
         Games that count, and those that ended in an error of this agent.
     win_rate : Estimate
         Mean points, a tie being half a point; with Wilson's interval in games for one, and with an interval over the
-        boards in games for two.
+        boards in games for several.
     mean_return : Estimate
-        Discounted by the game's own discount, with a bootstrap interval; NaN in games for two.
+        Discounted by the game's own discount, with a bootstrap interval; NaN in games for several.
     length : float
         Moves a game.
     milliseconds, simulations, model_steps : float
         Cost of a move at which there was a choice; NaN if there was none.
     wins, ties, losses : int
-        In games for two.
+        In games for several.
     """
 
     agent: str
@@ -94,6 +95,34 @@ class Pairing:
     wins: int
     ties: int
     losses: int
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a side did in games for more than two: a player for itself, or a team; all intervals are over the boards.
+
+    Attributes
+    ----------
+    name : str
+        Label of its agent; ``"a + b"`` where mates differ.
+    games : int
+        Counted once for each side of this name.
+    wins, ties, losses : Estimate
+        Shares of the games: nobody else has as many points; somebody else has as many; somebody else has more.
+    points : Estimate
+        Mean points in [0, 1], as the game gives them.
+    rank : Estimate
+        Mean rank: 1 for the most points, among equals for who was in the game longest, and those who ended together
+        share theirs. NaN in games for teams.
+    """
+
+    name: str
+    games: int
+    wins: Estimate
+    ties: Estimate
+    losses: Estimate
+    points: Estimate
+    rank: Estimate
 
 
 class _Played(Protocol):

@@ -1,8 +1,7 @@
-"""Matches: agents by seat. A game for one has one seat; in games for two every start board is played from both."""
+"""Matches: agents by seat. A game for one has one seat."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import combinations, permutations
 from typing import Any, NamedTuple, TypeAlias
 
 from agents.arena.episode import Episode, Transition, ask, play_alone, seeds
@@ -37,6 +36,8 @@ class Seat:
         Points in [0, 1], as the game says.
     episode_return : float
         Sum of rewards.
+    ended : int
+        How many moves of all seats had been made when its own game ended: equal for those who end together.
     length, decisions, seconds, simulations, model_steps
         As in :class:`agents.arena.episode.Episode`.
     """
@@ -44,6 +45,7 @@ class Seat:
     agent: str
     agent_seed: int
     outcome: float = 0.0
+    ended: int = 0
     episode_return: float = 0.0
     length: int = 0
     decisions: int = 0
@@ -104,6 +106,8 @@ class MatchRow:
         return self.error is not None and any(seat.agent == label for seat in seats)
 
 
+Matches: TypeAlias = Mapping[tuple[tuple[str, ...], int], MatchRow]
+"""Rows by their keys."""
 Row: TypeAlias = Episode | MatchRow
 Key: TypeAlias = tuple[str | tuple[str, ...], int]
 Seated: TypeAlias = Callable[[AgentSpec, int], Player]
@@ -115,20 +119,6 @@ class Played(NamedTuple):
 
     row: Row
     transitions: list[Transition]
-
-
-def groups(agents: Sequence[AgentSpec], seats: int, against: str | None = None) -> list[tuple[AgentSpec, ...]]:
-    """Return who meets: all groups of so many agents, or those with one agent in them, which then comes last."""
-    met = combinations(agents, seats)
-    if against is None:
-        return list(met)
-    with_it = (group for group in met if any(spec.label == against for spec in group))
-    return [tuple(sorted(group, key=lambda spec: spec.label == against)) for group in with_it]
-
-
-def schedule(met: Sequence[tuple[AgentSpec, ...]], episodes: int) -> list[Match]:
-    """Return all matches of these groups in all orders of seats, board by board: what is unfinished is paired too."""
-    return [Match(seats, episode) for episode in range(episodes) for group in met for seats in permutations(group)]
 
 
 def blank_row(match: Match, seed: int) -> Row:
@@ -183,6 +173,7 @@ def play(env: Any, match: Match, row: Row, seated: Seated, transitions: list[Tra
         seat = env.possible_agents.index(env.agent_selection)
         if env.terminations[env.agent_selection] or env.truncations[env.agent_selection]:
             row.seats[seat].outcome = float(env.infos[env.agent_selection]["outcome"])
+            row.seats[seat].ended = sum(place.length for place in row.seats)
             env.step(None)
             continue
         row.last_asked = seat

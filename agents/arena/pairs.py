@@ -1,16 +1,15 @@
 """What a comparison of agents that play against each other found: pairings, and each agent over all of its own."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import nan
 from typing import TypeAlias
 
 import numpy as np
 
 from agents.arena.figures import Pairing, Summary, costs
-from agents.arena.match import MatchRow, Seat
+from agents.arena.match import Matches, Seat
 from agents.arena.statistics import LEVEL, Estimate, mean_points
 
-Matches: TypeAlias = Mapping[tuple[tuple[str, ...], int], MatchRow]
 Board: TypeAlias = tuple[tuple[Seat, Seat], tuple[Seat, Seat]]
 """The two games on a start board, as (own, the other's) of an agent that sits first in the first of them."""
 Boards: TypeAlias = dict[tuple[str, str], dict[int, Board]]

@@ -17,7 +17,7 @@ _RANK = "#"
 def ranked(report: Report) -> list[Summary]:
     """Return the figures of the agents by points, best first; the one that all others play against comes last."""
     return sorted(
-        report.summaries, key=lambda s: (s.agent == report.plan.against, isnan(s.win_rate.value), -s.win_rate.value)
+        report.summaries, key=lambda s: (s.agent in report.plan.opponents, isnan(s.win_rate.value), -s.win_rate.value)
     )
 
 
@@ -26,7 +26,7 @@ def ranking_table(report: Report, lines: box.Box) -> Table:
     columns = "games", "points", "wins", "ties", "losses", "length", "ms", "steps", "errors"
     table = new_table(lines, _RANK, "agent", *columns)
     for rank, s in enumerate(ranked(report), 1):
-        place = NONE if s.agent == report.plan.against else str(rank)
+        place = NONE if s.agent in report.plan.opponents else str(rank)
         counts = [str(count) for count in (s.wins, s.ties, s.losses)]
         costs = number(s.length, ".1f"), *cost(s)
         table.add_row(place, Text(s.agent), str(s.games), percent(s.win_rate), *counts, *costs, error_count(s.errors))

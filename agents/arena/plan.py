@@ -17,7 +17,8 @@ import numpy as np
 import agents
 import mcts_envs
 from agents.arena.episode import MakeAgent
-from agents.arena.match import Match, groups, schedule
+from agents.arena.lineups import Lineup, Teams, lineups, seatings
+from agents.arena.match import Match
 from agents.arena.spec import AgentSpec, require_distinct
 from agents.learning.shipped import shipped_for
 from mcts_envs.core import errors
@@ -28,6 +29,9 @@ from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.players import Player
 
 _MISTAKES = (ValueError, TypeError, ImportError, FileNotFoundError)
+_SEEDS_TO_TRY = 100
+"""An opponent that moves first may end a game before an agent's first move."""
+
 _ONE_SEAT = ("opponent", "seat")
 _PACKAGES = ("gymnasium", "numpy", "numba", "stable-baselines3", "torch")
 
@@ -39,16 +43,21 @@ def make_agent(spec: AgentSpec) -> Player:
 
 @dataclass(frozen=True)
 class Plan:
-    """Agents that play the same episodes of an environment: alone, or, in games for two, against each other.
+    """Agents that play the same episodes of an environment: alone, or, in games for several, against each other.
 
-    In a game for two every pair of agents plays every start board from both seats. Settings that say who plays the
-    other seats (``opponent``, ``seat``) make it a game for one.
+    In a game for two every pair of agents plays every start board from both seats. In games for more the agents are one
+    line-up if they are as many as the players, and otherwise every group of as many as there are teams is one, each
+    agent playing a whole team. A line-up plays every start board in all orders of seats, or, if these are more than
+    :data:`agents.arena.lineups.MOST_SEATINGS`, in as many as there are seats, everyone in each seat once.
+
+    Settings that say who plays the other seats (``opponent``, ``seat``) make it a game for one.
 
     Attributes
     ----------
     environment : str
         Id, with or without ``mcts_envs/``.
     agents : tuple of AgentSpec
+        Distinct, except that a line-up of as many as the players may have an agent several times.
     settings : dict
         Settings of the environment, JSON-able.
     seed : int
@@ -59,8 +68,9 @@ class Plan:
         Whether transitions are kept.
     make : callable
         ``make(spec) -> agent``; a function of a module when several processes play.
-    against : str, optional
-        Label of the agent that all others play against; by default all play against all.
+    against : str or tuple of str, optional
+        Label of the agent that all others play against, alone or with their team; in games for more than two, of those
+        who play in the other teams. By default all play against all.
     """
 
     environment: str
@@ -70,7 +80,7 @@ class Plan:
     budget: dict[str, Any] = field(default_factory=dict)
     record: bool = False
     make: MakeAgent = make_agent
-    against: str | None = None
+    against: str | tuple[str, ...] | None = None
 
     @property
     def id(self) -> str:
@@ -78,16 +88,26 @@ class Plan:
         name = self.environment
         return name if "/" in name or name in gymnasium.registry else f"mcts_envs/{name}"
 
+    @property
+    def opponents(self) -> tuple[str, ...]:
+        """Labels of those whom all others play against."""
+        return (self.against,) if isinstance(self.against, str) else self.against or ()
+
     @cached_property
-    def seats(self) -> int:
-        """How many agents meet in a match."""
+    def teams(self) -> Teams:
+        """The seats of each team that agents play for; one seat where an agent plays alone."""
         env = self.make_env()
-        return len(env.possible_agents) if isinstance(env, GameAECEnv) else 1
+        return env.game.teams if isinstance(env, GameAECEnv) else ((0,),)
 
     @property
-    def groups(self) -> list[tuple[AgentSpec, ...]]:
-        """Who meets: each agent alone, or pairs."""
-        return groups(self.agents, self.seats, self.against)
+    def seats(self) -> int:
+        """How many agents play in a match."""
+        return sum(map(len, self.teams))
+
+    @property
+    def lineups(self) -> list[Lineup]:
+        """Who meets: each agent alone, or pairs, or all the sides of a game for more."""
+        return lineups(self.agents, self.teams, self.opponents)
 
     def make_env(self) -> Any:
         """Make the environment: its Gymnasium face, where agents meet its AEC face.
@@ -95,7 +115,7 @@ class Plan:
         Raises
         ------
         ValueError
-            If there is no such environment, a setting is out of its bounds, or the game is for more than two.
+            If there is no such environment, or a setting is out of its bounds.
         TypeError
             If there is no such setting, or the environment is no game of the contract.
         """
@@ -107,11 +127,6 @@ class Plan:
         players = env.unwrapped.game.players
         if players == 1 or not self.settings.keys().isdisjoint(_ONE_SEAT):
             return env
-        if players > 2:
-            raise ValueError(
-                f"{self.id} is a game for {players}; agents are compared in games for one and for two. Say who plays "
-                "the other seats, for example with the setting opponent=random, to compare agents in one of them"
-            )
         spec: Any = env.spec
         return GameAECEnv(type(env.unwrapped), **spec.kwargs)
 
@@ -124,17 +139,16 @@ class Plan:
         Raises
         ------
         ValueError, TypeError, ImportError, OSError
-            If there is no agent or one twice, or one alone in a game for two, or the environment cannot be made;
+            If there is no agent, or one twice, or too few for the game, or the environment cannot be made;
             ValueError if an agent cannot be made, or cannot play in the environment.
         """
         errors.integer("seed", self.seed, 0, 2**63 - 1)
-        require_distinct(self.agents)
         env = self.make_env()
-        self._check_seats()
+        self._check_meeting()
         env.reset(seed=0)
         if self.record:
             env.unwrapped.position()
-        for spec in self.agents:
+        for spec in dict.fromkeys(self.agents):
             agent: Player | None = None
             try:
                 agent = self.make(spec)
@@ -148,29 +162,53 @@ class Plan:
     @staticmethod
     def first_move(agent: Player, env: Any) -> Player:
         """Return an agent after a move in an environment, so that it is loaded and compiled."""
-        env.reset(seed=0)
         agent.reseed(0)
-        agent.act(env)
+        for seed in range(_SEEDS_TO_TRY):
+            env.reset(seed=seed)
+            if env.unwrapped.action_masks().any():
+                agent.act(env)
+                break
         return agent
 
-    def _check_seats(self) -> None:
-        """Check that there is somebody to meet."""
+    def _check_meeting(self) -> None:
+        """Check that agents can be told apart, and that there is somebody to meet."""
         labels = [spec.label for spec in self.agents]
+        repeats = self.seats > 2 and self.against is None
+        require_distinct(tuple(dict.fromkeys(self.agents)) if repeats else self.agents)
         if self.seats == 1:
             if self.against is not None:
                 raise ValueError(f"against {self.against!r}: agents meet no other in {self.id} as it is set up here")
             return
-        if self.against is not None and self.against not in labels:
-            raise ValueError(errors.unknown("against", self.against, labels))
-        if len(labels) < self.seats:
-            raise ValueError(
-                f"{labels[0]!r} is alone in a game for {self.seats}; give another agent to play against, or the "
-                "setting opponent=NAME for a player of the environment"
-            )
+        for label in self.opponents:
+            if label not in labels:
+                raise ValueError(errors.unknown("against", label, labels))
+        try:
+            met = self.lineups
+        except ValueError as error:
+            raise ValueError(f"against {', '.join(self.opponents)}: {error}") from None
+        if not met or len(set(labels)) < len(labels) != self.seats:
+            raise ValueError(self._cure(labels))
+
+    def _cure(self, labels: list[str]) -> str:
+        """Say what to write where agents cannot meet."""
+        inside = "or the setting opponent=NAME for a player of the environment"
+        if self.seats == 2:
+            return f"{labels[0]!r} is alone in a game for 2; give another agent to play against, {inside}"
+        whole = f", or {len(self.teams)} that play a team each" if len(self.teams) < self.seats else ""
+        return (
+            f"{self.id} is a game for {self.seats}; {', '.join(labels)} cannot fill it: give {self.seats} agents (the "
+            f"same one several times if you like){whole}, or --against with who plays the other seats, {inside}, such "
+            "as opponent=random"
+        )
+
+    def board(self, lineup: Lineup, episode: int) -> list[Match]:
+        """Return all matches of a line-up on a start board."""
+        return [Match(seats, episode) for seats in seatings(lineup, self.teams, (self.seed, episode))]
 
     def jobs(self, episodes: int) -> list[Match]:
-        """Return all there is to play, episode by episode."""
-        return schedule(self.groups, episodes)
+        """Return all there is to play, board by board, so that what is unfinished can be compared too."""
+        met = self.lineups
+        return [match for episode in range(episodes) for lineup in met for match in self.board(lineup, episode)]
 
     def configuration(self) -> dict[str, Any]:
         """Return, as it is written to JSON, what must be equal for episodes to belong to the same results.
@@ -194,6 +232,8 @@ class Plan:
         }
         if self.seats > 1:
             configuration["matches"] = {"seats": self.seats, "against": self.against}
+        if self.seats > 2:
+            configuration["lineups"] = [[[spec.label for spec in side] for side in lineup] for lineup in self.lineups]
         found: dict[str, Any] = json.loads(json.dumps(configuration, default=_plain))
         return found
 

@@ -2,11 +2,12 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from agents.arena.many_table import ranked_sides
 from agents.arena.pairs_table import ranked
 from agents.arena.report import Report
-from agents.arena.statistics import LEVEL
+from agents.arena.statistics import LEVEL, Estimate
 from mcts_envs.core import errors
 
 
@@ -33,7 +34,7 @@ def require_drawable(file: Path) -> None:
 def plot(report: Report, file: Path) -> None:
     """Draw win rates with their intervals, a row for each agent; the name of the file says the format (``.png``).
 
-    In games for two it is points, best first.
+    In games for two it is points, best first; in games for more a row for each side, best first.
 
     Raises
     ------
@@ -42,16 +43,15 @@ def plot(report: Report, file: Path) -> None:
     ValueError
         If matplotlib does not know the format.
     """
-    shown = [s for s in (ranked(report) if report.plan.seats > 1 else report.summaries) if s.games]
+    shown = [row for row in _rows(report) if row.games]
     figure = _figure(figsize=(7.0, 1.3 + 0.45 * len(shown)), layout="constrained")
     axes = figure.add_subplot()
-    for row, summary in enumerate(shown):
-        value, low, high = summary.win_rate
+    for row, (_, _, (value, low, high)) in enumerate(shown):
         axes.errorbar(
             value, row, xerr=[[value - low], [high - value]], fmt="o", color="#1f5f8b", capsize=4, elinewidth=2, ms=7
         )
         axes.annotate(f"{value:.1%}", (value, row), (0, 8), textcoords="offset points", ha="center", fontsize=9)
-    axes.set_yticks(range(len(shown)), [s.agent for s in shown])
+    axes.set_yticks(range(len(shown)), [row.name for row in shown])
     axes.set_ylim(len(shown) - 0.5, -0.6)
     axes.set_xlim(-0.02, 1.02)
     axes.xaxis.set_major_formatter("{x:.0%}")
@@ -59,12 +59,25 @@ def plot(report: Report, file: Path) -> None:
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    fewest = min((s.games for s in shown), default=0)
-    what, unit = ("points", "games") if report.plan.seats > 1 else ("win rate", "episodes")
+    fewest = min((row.games for row in shown), default=0)
+    what, unit = "points" if report.plan.seats == 2 else "win rate", "games" if report.plan.seats > 1 else "episodes"
     axes.set_xlabel(f"{what} with {LEVEL:.0%} interval, at least {fewest} {unit} each")
     axes.set_title(report.plan.id, loc="left", fontsize=11)
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, dpi=150)
+
+
+class _Row(NamedTuple):
+    name: str
+    games: int
+    rate: Estimate
+
+
+def _rows(report: Report) -> list[_Row]:
+    if report.plan.seats > 2:
+        return [_Row(s.name, s.games, s.wins) for _, s in ranked_sides(report)]
+    found = ranked(report) if report.plan.seats == 2 else report.summaries
+    return [_Row(s.agent, s.games, s.win_rate) for s in found]
 
 
 def _figure(**settings: Any) -> Any:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from agents.arena import many, pairs
 from agents.arena.episode import Episode
-from agents.arena.figures import Difference, Pairing, Summary, costs
-from agents.arena.match import Row
-from agents.arena.pairs import Matches, boards_of, pairing, summary
+from agents.arena.figures import Difference, Pairing, Standing, Summary, costs
+from agents.arena.match import Matches, Row
 from agents.arena.plan import Plan
 from agents.arena.statistics import LEVEL, RESAMPLES, bootstrap_mean, paired_difference, paired_rates, wilson
 
@@ -25,7 +25,7 @@ class Report:
     folder : Path
         Where the results are.
     episodes : int
-        How many each agent is to play; in games for two, on how many start boards each pairing.
+        How many each agent is to play; in games for several, on how many start boards each line-up.
     workers : int
         Processes.
     discount : float
@@ -40,6 +40,8 @@ class Report:
         How many are still to be played.
     pairings : list of Pairing
         In games for two: each pair that meets, once.
+    standings : list of Standing
+        In games for more: each side once.
     reused : int
         How many had been played before.
     """
@@ -54,6 +56,7 @@ class Report:
     failed: list[Row]
     missing: int
     pairings: list[Pairing] = field(default_factory=list)
+    standings: list[Standing] = field(default_factory=list)
     reused: int = 0
 
     @property
@@ -82,21 +85,29 @@ def report(
     resamples : int
         Those of the bootstrap.
     """
-    players = {match.key[0] for match in plan.jobs(1)}
-    played = {key: row for key, row in sorted(rows.items()) if key[0] in players and key[1] < episodes}
+    keys = {match.key for match in plan.jobs(episodes)}
+    played = {key: row for key, row in sorted(rows.items()) if key in keys}
     failed = [row for row in played.values() if row.error is not None]
-    missing = len(players) * episodes - len(played)
-    found = Report(plan, folder, episodes, workers, discount, [], [], failed, missing)
-    return _of_pairs(found, played) if plan.seats > 1 else _of_agents(found, played, resamples)
+    found = Report(plan, folder, episodes, workers, discount, [], [], failed, len(keys) - len(played))
+    if plan.seats == 1:
+        return _of_agents(found, played, resamples)
+    return _of_pairs(found, played) if plan.seats == 2 else _of_many(found, played)
 
 
 def _of_pairs(found: Report, played: Matches) -> Report:
-    met = [(first.label, second.label) for first, second in found.plan.groups]
+    met = [(first.label, second.label) for (first,), (second,) in found.plan.lineups]
     labels = [spec.label for spec in found.plan.agents]
     opponents = {label: [pair[pair[0] == label] for pair in met if label in pair] for label in labels}
-    boards = boards_of(played, met, found.episodes)
-    summaries = [summary(played, boards, label, others) for label, others in opponents.items()]
-    return replace(found, summaries=summaries, pairings=[pairing(boards, *pair) for pair in met])
+    boards = pairs.boards_of(played, met, found.episodes)
+    summaries = [pairs.summary(played, boards, label, others) for label, others in opponents.items()]
+    return replace(found, summaries=summaries, pairings=[pairs.pairing(boards, *pair) for pair in met])
+
+
+def _of_many(found: Report, played: Matches) -> Report:
+    boards = many.whole_boards(found.plan, played, found.episodes)
+    labels = dict.fromkeys(spec.label for spec in found.plan.agents)
+    summaries = [many.summary(found.plan, played, boards, label) for label in labels]
+    return replace(found, summaries=summaries, standings=many.standings(found.plan, boards))
 
 
 def _of_agents(found: Report, played: Episodes, resamples: int) -> Report:

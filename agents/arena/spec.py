@@ -131,34 +131,42 @@ def parse_agents(text: str, limits: Mapping[str, Any] | None = None) -> tuple[Ag
     ValueError
         If one is malformed, or comes twice.
     """
-    specs = tuple(parse_agent(part, limits) for part in _split(text, ",") if part.strip())
+    specs = _several(text, limits)
     require_distinct(specs)
     return specs
 
 
 def parse_meeting(
     text: str, against: str | None, limits: Mapping[str, Any] | None = None
-) -> tuple[tuple[AgentSpec, ...], str | None]:
-    """Read agents and the one that they play against, which need not be among them.
+) -> tuple[tuple[AgentSpec, ...], str | tuple[str, ...] | None]:
+    """Read agents and the one, or those, that they play against, who need not be among them.
 
     Returns
     -------
     agents : tuple of AgentSpec
-        All of them.
-    against : str, optional
-        Label of that one.
+        All of them; those that come twice too, since games for more than two take them.
+    against : str or tuple of str, optional
+        Label of that one, or labels of those.
 
     Raises
     ------
     ValueError
-        Like :func:`parse_agents`.
+        If one is malformed.
     """
-    specs = parse_agents(text, limits)
+    specs = _several(text, limits)
     if against is None:
         return specs, None
-    opponent = parse_agent(against, limits)
-    known = any(spec.label == opponent.label for spec in specs)
-    return specs if known else (*specs, opponent), opponent.label
+    opponents = _several(against, limits)
+    if not opponents:
+        raise ValueError(f"against {against!r} names no agent; write for example mcts")
+    labels = tuple(spec.label for spec in opponents)
+    others = tuple(spec for spec in dict.fromkeys(opponents) if spec not in specs)
+    return (*specs, *others), labels if len(labels) > 1 else labels[0]
+
+
+def _several(text: str, limits: Mapping[str, Any] | None) -> tuple[AgentSpec, ...]:
+    """Read agents, separated by commas."""
+    return tuple(parse_agent(part, limits) for part in _split(text, ",") if part.strip())
 
 
 def require_distinct(specs: Sequence[AgentSpec]) -> None:

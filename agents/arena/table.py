@@ -8,6 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from agents.arena import many_table
 from agents.arena.cells import cost, error_count, new_table, number, percent, plain
 from agents.arena.pairs_table import crosstable, pairings_table, ranking_table
 from agents.arena.plan import Plan
@@ -20,7 +21,7 @@ _COSTS = "ms, steps (of the model): for a move where there was a choice"
 def render(report: Report, markdown: bool = False) -> RenderableType:
     """Return the tables and remarks of a report, for ``rich.console.Console.print``."""
     lines = box.MARKDOWN if markdown else box.SIMPLE_HEAD
-    parts: list[RenderableType] = _pairs(report, lines) if report.plan.seats > 1 else _agents(report, lines)
+    parts = {1: _agents, 2: _pairs}.get(report.plan.seats, _many)(report, lines)
     parts += [Text(remark) for remark in remarks(report)]
     return Group(*parts)
 
@@ -39,6 +40,10 @@ def _agents(report: Report, lines: box.Box) -> list[RenderableType]:
 def _pairs(report: Report, lines: box.Box) -> list[RenderableType]:
     tables = [ranking_table(report, lines), pairings_table(report, lines)]
     return [*tables, *([crosstable(report, lines)] if len(report.pairings) > 1 and not report.plan.against else [])]
+
+
+def _many(report: Report, lines: box.Box) -> list[RenderableType]:
+    return [many_table.standings_table(report, lines), many_table.agents_table(report, lines)]
 
 
 def agents_table(report: Report, lines: box.Box) -> Table:
@@ -64,21 +69,14 @@ def remarks(report: Report) -> list[str]:
     plan, what = report.plan, "games" if report.plan.seats > 1 else "episodes"
     settings = "".join(f", {name}={value}" for name, value in plan.settings.items())
     machine = f"{report.workers} process{'es' if report.workers > 1 else ''} on {os.cpu_count()} cores"
-    pairs = f"{report.episodes} boards of seed {plan.seed}, the same for all pairings, each from both seats"
-    alone = f"{report.episodes} episodes of seed {plan.seed}, the same for all"
-    intervals = f"[low,high]: {LEVEL:.0%} intervals"
-    result = [
-        f"{plan.id}{settings}; {pairs if plan.seats > 1 else alone}; {_budget(plan)}; {machine}",
-        f"points: a tie is half a point; {intervals} over the boards; {_COSTS}"
-        if plan.seats > 1
-        else f"{intervals}; return: discounted by {report.discount:g}; {_COSTS}",
-    ]
+    result = [f"{plan.id}{settings}; {_played(report)}; {_budget(plan)}; {machine}", _legend(report)]
     if report.reused:
         result.append(f"{report.reused} {what} were there from before; --fresh plays all of them anew")
     if report.failed:
         first = report.failed[0]
         kind, message = (first.error["type"], first.error["message"]) if first.error else ("", "")
-        left_out = "left out, with the other game of the pair on that board" if plan.seats > 1 else "left out"
+        others = {1: "", 2: ", with the other game of the pair on that board"}
+        left_out = f"left out{others.get(plan.seats, ', with all games of the line-up on that board')}"
         result.append(
             f"{len(report.failed)} {what} ended in an error and are {left_out}; the first: {first.name}: "
             f"{kind}: {message}"
@@ -86,9 +84,30 @@ def remarks(report: Report) -> list[str]:
     return result
 
 
+def _played(report: Report) -> str:
+    """Say what was played."""
+    plan = report.plan
+    if plan.seats == 1:
+        return f"{report.episodes} episodes of seed {plan.seed}, the same for all"
+    boards = f"{report.episodes} boards of seed {plan.seed}, the same for all"
+    return f"{boards} pairings, each from both seats" if plan.seats == 2 else f"{boards}; {many_table.meeting(plan)}"
+
+
+def _legend(report: Report) -> str:
+    """Say how to read the figures."""
+    intervals = f"[low,high]: {LEVEL:.0%} intervals"
+    if report.plan.seats == 1:
+        return f"{intervals}; return: discounted by {report.discount:g}; {_COSTS}"
+    if report.plan.seats == 2:
+        return f"points: a tie is half a point; {intervals} over the boards; {_COSTS}"
+    alone = len(report.plan.teams) == report.plan.seats
+    rank = "rank: 1 the best, then by the end of one's own game, equals share; " if alone else ""
+    return f"points: as the game gives them; {rank}{intervals} over the boards; {_COSTS}"
+
+
 def _budget(plan: Plan) -> str:
     """Say who got the budget of the plan; agents that take none, or have one of their own, did not."""
-    takers = [spec.label for spec in plan.agents if plan.budget.items() <= spec.settings.items()]
+    takers = dict.fromkeys(spec.label for spec in plan.agents if plan.budget.items() <= spec.settings.items())
     if not plan.budget:
         return "each agent's own budget"
     budget = " ".join(f"{name}={value}" for name, value in plan.budget.items())

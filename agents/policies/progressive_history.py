@@ -3,10 +3,12 @@
 After J. Nijssen, M. Winands, "Enhancements for Multi-Player Monte-Carlo Tree Search" (2010): a player's history of an
 action is the mean return after it, wherever in the tree it was chosen; it counts less the more visits the action has at
 the node itself. Theirs fades with the losses among these visits and is added as it is; here it fades with the visits,
-and only what it is better than the mean of the node is added, which won 63 % of 60 games on wall survival against its
-being added as it is. An action without a visit starts from the mean of the node as after one visit, so that not all of them have
-to be tried before the best are looked at more closely: where hundreds are legal, that is what makes a deep tree. At the
-root all are tried, lest a win at once be overlooked.
+and only what it is better than the mean of the node is added, which won 63 % of 60 games on wall survival against
+adding all of it.
+
+An action without a visit starts from the mean of the node as after one visit, so that not all of them have to be tried
+before the best are looked at more closely: where hundreds are legal, that is what makes a deep tree. At the root all
+are tried, lest a win at once be overlooked.
 """
 
 import math

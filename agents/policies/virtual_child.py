@@ -1,9 +1,10 @@
 """The wall game report's selection: all untried actions of a node compete together, as one virtual child.
 
 M. Shahrade, M. Katz, "Colosseum Survival!" (COMP 424, McGill): an action with n of the N visits of its node counts
-``mean + c sqrt(log10 N / n) - 0.05 w / n``, where w is what speaks against it, and the virtual child 1 (so its program;
-the text says no more than that this is the value of a node without a visit). When that wins, an untried action is drawn: by its weight where the searching player is to move, uniformly where another one is. What
-the model advises says both: w is the whole part, the weight is the fraction.
+``mean + c sqrt(log10 N / n) - 0.05 w / n``, where w is what speaks against it, and the virtual child 1 (so their
+program; the text says no more than that this is the value of a node without a visit). When that wins, an untried action
+is drawn: by its weight where the searching player is to move, uniformly where another one is. What the model advises
+says both: w is the whole part, the weight is the fraction.
 """
 
 import math

@@ -210,6 +210,8 @@ class Game:
         Bounds of the observation.
     simultaneous : bool
         Whether players ever choose at the same time.
+    teams : tuple of tuple of int, optional
+        Players who win and lose together, in teams of equal size; by default everyone plays for itself.
     discount : float
         Discount a step of the published evaluation; comparisons report returns with it.
     position : callable, optional
@@ -249,6 +251,7 @@ class Game:
     observation_low: float = 0.0
     observation_high: float = 1.0
     simultaneous: bool = False
+    teams: tuple[tuple[int, ...], ...] = ()
     discount: float = 1.0
     position: Callable[[Bytes], dict[str, Any]] | None = None
     place: Callable[[Bytes, Mapping[str, Any]], None] | None = None
@@ -269,6 +272,14 @@ class Game:
         object.__setattr__(self, "template", template)
         if not self.observation_shape:
             object.__setattr__(self, "observation_shape", (template.size - CHANCE_BYTES,))
+        if not self.teams:
+            object.__setattr__(self, "teams", tuple((player,) for player in range(self.players)))
+        members, sizes = sorted(player for team in self.teams for player in team), {len(team) for team in self.teams}
+        if members != list(range(self.players)) or len(sizes) > 1:
+            raise ValueError(
+                f"teams {self.teams} of {self.name} do not hold each of the players 0 to {self.players - 1} once, in "
+                "teams of equal size; leave them out where everyone plays for itself"
+            )
 
     def __repr__(self) -> str:
         return f"<Game {self.fingerprint}, players {self.players}, actions {self.actions}>"

@@ -1,0 +1,107 @@
+"""What a comparison in a game for more than two found: how sides stand, and each agent over all of its seats."""
+
+from collections.abc import Iterable, Sequence
+from math import nan
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from agents.arena.figures import Standing, Summary, costs
+from agents.arena.lineups import Teams
+from agents.arena.match import Matches, MatchRow, Seat
+from agents.arena.plan import Plan
+from agents.arena.statistics import LEVEL, Estimate, mean_points
+
+Boards: TypeAlias = list[list[MatchRow]]
+"""All matches of a line-up on a start board, for each of the boards."""
+
+
+class Reached(NamedTuple):
+    """What a side reached in one game, or on average; see :class:`agents.arena.figures.Standing`."""
+
+    won: float
+    tied: float
+    lost: float
+    points: float
+    rank: float
+
+
+def whole_boards(plan: Plan, matches: Matches, episodes: int) -> Boards:
+    """Return the boards that line-ups have played in all orders of seats without an error."""
+    found: Boards = []
+    for lineup in plan.lineups:
+        for number in range(episodes):
+            labels = [tuple(spec.label for spec in match.agents) for match in plan.board(lineup, number)]
+            rows = [matches[seats, number] for seats in labels if (seats, number) in matches]
+            if len(rows) == len(labels) and all(row.error is None for row in rows):
+                found.append(rows)
+    return found
+
+
+def reached(row: MatchRow, teams: Teams) -> list[Reached]:
+    """Return what each team reached in a match."""
+    points = [float(np.mean([row.seats[seat].outcome for seat in team])) for team in teams]
+    places = ranks(row.seats) if len(teams) == len(row.seats) else [nan] * len(teams)
+    found = []
+    for number, own in enumerate(points):
+        best = max(points[:number] + points[number + 1 :])
+        found.append(Reached(own > best, own == best, own < best, own, places[number]))
+    return found
+
+
+def ranks(seats: Sequence[Seat]) -> list[float]:
+    """Return the rank of each seat: by points, then by the end of its own game, the later the better; equals share."""
+    order = [(seat.outcome, seat.ended) for seat in seats]
+    return [1 + sum(other > own for other in order) + (order.count(own) - 1) / 2 for own in order]
+
+
+def side_name(labels: Iterable[str]) -> str:
+    """Name a side by its agents, in whatever seats they are."""
+    members = sorted(labels)
+    return members[0] if len(set(members)) == 1 else " + ".join(members)
+
+
+def standings(plan: Plan, boards: Boards) -> list[Standing]:
+    """Sum up how sides did; the unit of the intervals is the board."""
+    names = dict.fromkeys(side_name(spec.label for spec in side) for lineup in plan.lineups for side in lineup)
+    games: dict[str, dict[int, list[Reached]]] = {name: {} for name in names}
+    for row in (row for rows in boards for row in rows):
+        for team, result in zip(plan.teams, reached(row, plan.teams), strict=True):
+            name = side_name(row.seats[seat].agent for seat in team)
+            games[name].setdefault(row.episode, []).append(result)
+    return [_standing(name, list(by_board.values()), len(plan.teams)) for name, by_board in games.items()]
+
+
+def summary(plan: Plan, matches: Matches, boards: Boards, agent: str) -> Summary:
+    """Sum up what an agent did in all of its seats, in its own team's name."""
+    seats: list[Seat] = []
+    games: dict[int, list[Reached]] = {}
+    for row in (row for rows in boards for row in rows):
+        for team, result in zip(plan.teams, reached(row, plan.teams), strict=True):
+            own = [row.seats[seat] for seat in team if row.seats[seat].agent == agent]
+            games.setdefault(row.episode, []).extend([result] * len(own))
+            seats += own
+    played = [result for board in games.values() for result in board]
+    return Summary(
+        agent=agent,
+        games=len(played),
+        errors=sum(row.blames(agent) for row in matches.values()),
+        win_rate=mean_points([_mean(board).points for board in games.values() if board], LEVEL),
+        mean_return=Estimate(nan, nan, nan),
+        **costs(seats),
+        wins=sum(result.won == 1.0 for result in played),
+        ties=sum(result.tied == 1.0 for result in played),
+        losses=sum(result.lost == 1.0 for result in played),
+    )
+
+
+def _standing(name: str, by_board: Sequence[Sequence[Reached]], sides: int) -> Standing:
+    means = np.array([_mean(board) for board in by_board]).reshape(-1, len(Reached._fields))
+    won, tied, lost, points = (mean_points(means[:, column], LEVEL) for column in range(4))
+    behind = mean_points((means[:, 4] - 1) / (sides - 1), LEVEL)  # 0 for the first, 1 for the last
+    rank = Estimate(*(1 + (sides - 1) * part for part in behind))
+    return Standing(name, sum(map(len, by_board)), won, tied, lost, points, rank)
+
+
+def _mean(board: Sequence[Reached]) -> Reached:
+    return Reached(*np.mean(board, axis=0).tolist())
