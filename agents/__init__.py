@@ -20,12 +20,25 @@ NAMES = {
     "one_step": "agents.planners.flat:OneStep",
     "ppo": "agents.planners.sb3:ShippedAgent",
     "random": "agents.planners.builtin:RandomAgent",
+    "rhea": "agents.planners.rhea:Rhea",
     "scripted": "agents.planners.builtin:ScriptedAgent",
     "uniform": "agents.planners.builtin:UniformAgent",
 }
 """Agents by name; the module is imported when the agent is made."""
 
-BUDGETED = ("alpha_beta", "best", "flat_mc", "halving", "mcts", "mcts_voronoi")
+BUDGETED = (
+    *("alpha_beta", "best", "flat_mc", "halving", "mcts", "rhea"),
+    *(
+        "mcts_aiide",
+        "mcts_bias",
+        "mcts_report",
+        "mcts_tutorial",
+        "mcts_tutorial_turn",
+        "mcts_voronoi",
+        "pessimist",
+        "rhea_aiide",
+    ),
+)
 """Agents that take a budget: ``simulations``, ``time_limit`` (seconds) or ``max_steps`` (of the model)."""
 
 

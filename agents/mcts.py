@@ -13,6 +13,7 @@ from agents import policies
 from agents.base import Agent, check_turn, view_of
 from agents.budget import LIMITS, Budget, read_budget
 from agents.policies.mean import mean
+from agents.policies.opponents import OPPONENTS, read_information, read_opponents, variant_name
 from agents.policies.signatures import SIGNATURES, needs_of
 from agents.running import Plan, Search, SearchResult
 from agents.search import OPEN_LOOP, Settings
@@ -57,10 +58,12 @@ class MCTS(Agent):
     c : float, optional
         Exploration constant of ``select``; by default the policy's own.
     normalize : bool, optional
-        Count ``c`` and ``fpu`` in ranges of the returns seen so far, so that they do not depend on the size of rewards;
-        by default as the policy has it.
+        Count ``c``, ``fpu`` and ``bias`` in ranges of the returns seen so far, so that they do not depend on the size
+        of rewards; by default as the policy has it.
     fpu : float, optional
         First-play urgency: what an action without a visit counts. By default all are tried first.
+    bias : float, optional
+        Weight of a progressive bias, for ``select="progressive_bias"`` and others that have one.
     discount : float
         Discount of rewards a step.
     horizon : int, optional
@@ -74,12 +77,24 @@ class MCTS(Agent):
         What an action leads to in the tree: one node whatever came of it; a node for every state that came out, so
         that chance has nodes of its own; or one for everything that the searching player can tell apart. Where
         something is hidden, use the last: a closed loop acts on what it dealt itself.
+    information : {"own", "full"}
+        What the planner is told: what its player knows, the rest is redrawn in every simulation; or the whole state, as
+        the forward models of the literature do, so that only chance to come is redrawn.
+    opponents : {None, "uniform", "advised"}
+        What the others do in the tree: None: search, each with statistics of its own (decoupled where they choose at
+        the same time); else only the searching player's actions are in the tree, and the others' are drawn anew in
+        every simulation, uniformly or as the game advises.
+    opponent_model : str, optional
+        Variant of the game whose advice the others follow, in the tree and in rollouts that ask for advice; by default
+        that of ``model`` and ``rollout_model``. With ``opponents="advised"``.
     model, rollout_model : str, optional
         Variants of the game (``Game.variants``) to search in, and to roll out in (default: the model).
     evaluate : kernel or str, optional
         What a state is worth at the horizon, ``(state, values[P])``, or the variant of the game that says so; by
         default the game's own ``evaluate``. A plain Python function makes the whole search plain Python: for
         environments that are not ours, where ``state.env`` is the copied environment.
+    relative : bool
+        Count ``evaluate`` as its change since the root.
     reuse : bool
         Go on from the part of the last tree that the game has reached. Not in an open loop, where nothing tells which
         part that is.
@@ -116,14 +131,19 @@ class MCTS(Agent):
         c: float | None = None,
         normalize: bool | None = None,
         fpu: float | None = None,
+        bias: float | None = None,
         discount: float = 1.0,
         horizon: int | None = None,
         rollout_depth: int | None = None,
         tree_depth: int | None = None,
         loop: str = "open",
+        information: str = "own",
+        opponents: str | None = None,
+        opponent_model: str | None = None,
         model: str | None = None,
         rollout_model: str | None = None,
         evaluate: Callable[..., None] | str | None = None,
+        relative: bool = False,
         reuse: bool = False,
         threads: int = 1,
         max_nodes: int = MAX_NODES,
@@ -139,6 +159,7 @@ class MCTS(Agent):
         self.c = needs_of(self.select).c if c is None else errors.number("c", c, 0.0, 1e9)
         self.normalize = needs_of(self.select).normalize if normalize is None else errors.flag("normalize", normalize)
         self.fpu = None if fpu is None else errors.number("fpu", fpu, -1e9, 1e9)
+        self.bias = _bias(self.select, bias)
         self.discount = errors.number("discount", discount, 0.0, 1.0)
         self.horizon = _limit("horizon", horizon, 1, MAX_HORIZON)
         self.rollout_depth = _limit("rollout_depth", rollout_depth, 0, MAX_HORIZON)
@@ -146,8 +167,13 @@ class MCTS(Agent):
         if not isinstance(loop, str) or loop not in LOOPS:
             raise ValueError(errors.unknown("loop", loop, LOOPS))
         self.loop = loop
-        self.model, self.rollout_model = _variant("model", model), _variant("rollout_model", rollout_model)
+        self.information = read_information(information)
+        if information == "full" and loop == "information_set":
+            raise ValueError("information='full' leaves nothing hidden to tell apart; take loop='closed' or 'open'")
+        self.opponents, self.opponent_model = read_opponents(opponents, opponent_model)
+        self.model, self.rollout_model = variant_name("model", model), variant_name("rollout_model", rollout_model)
         self.evaluate = evaluate if evaluate is None or isinstance(evaluate, str) else _policy("evaluate", evaluate, {})
+        self.relative = errors.flag("relative", relative)
         self.reuse = errors.flag("reuse", reuse)
         if reuse and loop == "open":
             raise ValueError("reuse=True needs loop='closed' or 'information_set': an open loop cannot find the state")
@@ -235,16 +261,20 @@ class MCTS(Agent):
             backup_column = select.edge + simulate.edge
             settings = Settings(
                 player=0,
+                viewer=0 if self.information == "own" else EVERYTHING,
+                opponents=OPPONENTS[self.opponents],
                 observer=LOOPS[self.loop],
                 tree_depth=self.tree_depth,
                 horizon=self.horizon,
                 rollout_depth=self.rollout_depth,
                 c=self.c,
                 fpu=math.nan if self.fpu is None else self.fpu,
+                bias=self.bias,
                 discount=self.discount,
                 common_chance=self.common_chance,
                 normalize=self.normalize,
                 prior=select.prior,
+                relative=self.relative,
                 width=select.edge,
                 simulate_column=select.edge,
                 backup_column=backup_column,
@@ -253,8 +283,9 @@ class MCTS(Agent):
                 update_simulate=simulate.update is not None,
             )
             inside, outside = self._models(game)
+            others = game.variant(self.opponent_model) if self.opponent_model else None
             max_nodes = max(1, self.max_nodes // self.threads)
-            self._plans = game, Plan(inside, outside, self._policies(), self.recommend, settings, max_nodes)
+            self._plans = game, Plan(inside, outside, self._policies(), self.recommend, settings, max_nodes, others)
         return self._plans[1]
 
     def _models(self, game: Game) -> tuple[Game, Game]:
@@ -282,10 +313,13 @@ def _first_budget(given: Mapping[str, Any]) -> Budget:
     return budget
 
 
-def _variant(name: str, given: Any) -> str | None:
-    if given is not None and (not isinstance(given, str) or not given):
-        raise TypeError(f"{name} {given!r} is no name of a variant of the game")
-    return given
+def _bias(select: Any, given: Any) -> float:
+    own = needs_of(select).bias
+    if given is None:
+        return own or 0.0
+    if own is None:
+        raise ValueError(f"bias {given!r}, but select={select.__name__!r} has none; take select='progressive_bias'")
+    return errors.number("bias", given, -1e9, 1e9)
 
 
 def _policy(kind: str, given: Any, known: Mapping[str, Any]) -> Any:

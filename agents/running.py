@@ -11,6 +11,7 @@ import numpy as np
 
 from agents.budget import NO_LIMIT, Budget, read_budget
 from agents.inspection import SearchTree
+from agents.policies.opponents import table_with
 from agents.policies.signatures import SIGNATURES, needs_of
 from agents.search import OPEN_LOOP, Settings, search
 from agents.tree import (
@@ -85,6 +86,8 @@ class Plan:
     recommend : callable
     settings : Settings
     max_nodes : int
+    others : Game, optional
+        The game whose advice the other players follow; None: that which the searching player is given.
     """
 
     inside: Game
@@ -93,6 +96,14 @@ class Plan:
     recommend: Callable[..., int]
     settings: Settings
     max_nodes: int
+    others: Game | None = None
+
+    @cached_property
+    def games(self) -> tuple[Any, Any]:
+        """The game as the tree sees it, and as rollouts do, as the search takes them."""
+        if self.others is None:
+            return self.inside.table, self.outside.table
+        return table_with(self.inside, self.others), table_with(self.outside, self.others)
 
     @cached_property
     def interpreted(self) -> bool:
@@ -166,7 +177,8 @@ class Search:
         self.legal = legal_actions(plan.inside, view)
         settings = plan.settings
         observer = view.player if settings.observer >= 0 else settings.observer
-        self._settings = settings._replace(player=view.player, observer=observer)
+        viewer = view.player if settings.viewer >= 0 else settings.viewer
+        self._settings = settings._replace(player=view.player, viewer=viewer, observer=observer)
         self.trees = [plan.new_tree(nodes) for _ in self._streams]
         key = 0 if observer == OPEN_LOOP else int(plan.inside.key(view.state, observer))
         if previous is not None:
@@ -286,7 +298,7 @@ class Search:
         """Add simulations to one tree, in slices of a few milliseconds between which Python can interrupt."""
         plan, tree, work, stream = self._plan, self.trees[i], self._works[i], self._streams[i]
         run = _plain_search() if plan.interpreted else search
-        tables = plan.inside.table, plan.outside.table, plan.table
+        tables = *plan.games, plan.table
         once = max(1, len(arms))
         left, count = budget.simulations, once
         max_steps = min(int(tree.counters[STEPS]) + budget.max_steps, NO_LIMIT)

@@ -8,6 +8,9 @@ there: no state is stored in a node. What an edge leads to depends on the outcom
 edge stands for all its outcomes), the key of the state in a *closed loop* (chance has nodes of its own), what the
 searching player knows of it with *information sets* (P. Cowling, E. Powley, D. Whitehouse 2012, "Information Set Monte
 Carlo Tree Search").
+
+All players have statistics of their own, or only the one who searches: then the others follow a fixed policy and are
+drawn anew in every simulation, like chance.
 """
 
 import math
@@ -17,6 +20,8 @@ import numpy as np
 from numba import types
 
 from agents.policies.mean import add_returns
+from agents.policies.opponents import IN_TREE, draw_action
+from agents.policies.rollout import begin, evaluate_end
 from agents.policies.signatures import Options, backup_of, select_of, simulate_of, update_select_of, update_simulate_of
 from agents.tree import (
     EDGE,
@@ -64,14 +69,18 @@ class Settings(NamedTuple):
     Attributes
     ----------
     player : int
-        Who searches: what this player cannot know is redrawn in every simulation.
+        Who searches.
+    viewer : int
+        What this player cannot know is redrawn in every simulation; -1: only future chance.
+    opponents : int
+        What the other players do in the tree, see :mod:`agents.policies.opponents`.
     observer : int
         Whose key tells outcomes apart: a player, -1 for everything but future chance, -2 for nobody (open loop).
     tree_depth, horizon : int
         Steps from the root at which the tree ends, and at which simulations are cut off and evaluated.
     rollout_depth : int
         Steps after which a rollout is cut off and evaluated.
-    c, fpu : float
+    c, fpu, bias : float
         See :class:`agents.policies.signatures.Options`.
     discount : float
     common_chance : bool
@@ -80,6 +89,8 @@ class Settings(NamedTuple):
         Whether ``c`` and ``fpu`` count in ranges of the returns seen.
     prior : bool
         Whether ``select`` wants what the game advises.
+    relative : bool
+        Whether ``evaluate`` counts as its change since the root.
     width : int
         How many statistics of its own ``select`` keeps for an edge: the first.
     simulate_column, backup_column : int
@@ -91,16 +102,20 @@ class Settings(NamedTuple):
     """
 
     player: int
+    viewer: int
+    opponents: int
     observer: int
     tree_depth: int
     horizon: int
     rollout_depth: int
     c: float
     fpu: float
+    bias: float
     discount: float
     common_chance: bool
     normalize: bool
     prior: bool
+    relative: bool
     width: int
     simulate_column: int
     backup_column: int
@@ -110,7 +125,7 @@ class Settings(NamedTuple):
 
 
 _I8, _F8, _B1 = types.int64, types.float64, types.boolean
-SETTINGS = types.NamedTuple((*[_I8] * 5, *[_F8] * 3, *[_B1] * 3, *[_I8] * 3, *[_B1] * 3), Settings)
+SETTINGS = types.NamedTuple((*[_I8] * 7, *[_F8] * 4, *[_B1] * 4, *[_I8] * 3, *[_B1] * 3), Settings)
 
 
 @kernel()
@@ -168,10 +183,10 @@ def _select(
         advise_of(functions)(work.state, player, work.weights)
         for i in range(k):
             work.prior[i] = work.weights[work.legal[i]]
-    c, fpu = settings.c, settings.fpu
+    c, fpu, bias = settings.c, settings.fpu, settings.bias
     low, high = tree.bounds[2 * player], tree.bounds[2 * player + 1]
     if settings.normalize and high > low:
-        c, fpu = c * (high - low), low + fpu * (high - low)
+        c, fpu, bias = c * (high - low), low + fpu * (high - low), bias * (high - low)
     if several:
         _blur(work, k, c, stream)
     options = Options(
@@ -188,6 +203,7 @@ def _select(
         work.select_shared,
         c,
         fpu,
+        bias,
     )
     picked = select_of(policies)(options, stream)
     if picked < 0 or picked >= k:
@@ -220,7 +236,12 @@ def _choose(
         work.actions[player] = 0
         if not bits >> player & 1:
             continue
-        several = bits & (bits - 1) != 0
+        if settings.opponents != IN_TREE and player != settings.player:
+            action = draw_action(functions, work, player, settings.opponents, stream)
+            work.actions[player] = action
+            work.played[depth * players + player] = action
+            continue
+        several = settings.opponents == IN_TREE and bits & (bits - 1) != 0
         if forced >= 0 and player == settings.player:
             action = forced
             edge = find_edge(tree, node, player, players, action)
@@ -285,14 +306,7 @@ def descend(
 
 @kernel()
 def simulate(
-    functions: Any,
-    policies: Any,
-    settings: Settings,
-    tree: Tree,
-    work: Work,
-    then: int,
-    depth: int,
-    stream: Bytes,
+    functions: Any, policies: Any, settings: Settings, tree: Tree, work: Work, then: int, depth: int, stream: Bytes
 ) -> int:
     """Simulation: fill in ``work.values``, the return of every player from the end of the path on; return its steps."""
     if then == _ROLL_OUT:
@@ -300,11 +314,9 @@ def simulate(
         steps = simulate_of(policies)(functions, work, work.simulate_shared, depth, limit, settings.discount, stream)
         tree.counters[STEPS] += steps
         return int(steps)
+    begin(work)
     if then == _EVALUATE:
-        evaluate_of(functions)(work.state, work.values)
-    else:
-        for player in range(tree.counters[PLAYERS]):
-            work.values[player] = 0.0
+        evaluate_end(functions, work, 1.0)
     return 0
 
 
@@ -379,7 +391,9 @@ def search(
                 luck = work.luck
                 seed_stream(luck, scramble(chance))
         copy(work.state, root)
-        determinize_of(functions)(work.state, settings.player, chance)
+        determinize_of(functions)(work.state, settings.viewer, chance)
+        if settings.relative:
+            evaluate_of(functions)(work.state, work.base)
         depth, then = descend(functions, policies, settings, tree, work, arm, luck)
         steps = simulate(rollout_functions, policies, settings, tree, work, then, depth, luck)
         backup(policies, settings, tree, work, depth, depth + steps)

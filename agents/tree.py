@@ -89,6 +89,7 @@ class Work(NamedTuple):
     actions: Ints  # [P]
     rewards: Floats  # [P]
     values: Floats  # [P] returns from the end of the path on
+    base: Floats  # [P] what evaluate is counted from: its values at the root, or 0
     path_node: Int32s  # [D + 1]
     path_edge: Int32s  # [(D + 1) * P]
     path_reward: Floats  # [(D + 1) * P]
@@ -103,7 +104,7 @@ _I4 = types.int32[::1]
 TREE = types.NamedTuple((BYTES, BYTES, _I4, _I4, BYTES, FLOATS, FLOATS, FLOATS, INTS), Tree)
 WORK = types.NamedTuple(
     (
-        *(BYTES, BYTES, INTS, INTS, _I4, INTS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, INTS, FLOATS, FLOATS),
+        *(BYTES, BYTES, INTS, INTS, _I4, INTS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, INTS, FLOATS, FLOATS, FLOATS),
         *(_I4, _I4, FLOATS, FLOATS, _I4, FLOATS, FLOATS, FLOATS),
     ),
     Work,
@@ -209,6 +210,7 @@ def new_work(game: Game, tree: Tree, depth: int, length: int, select: int = 0, s
         actions=np.zeros(p, np.int64),
         rewards=np.zeros(p),
         values=np.zeros(p),
+        base=np.zeros(p),
         path_node=np.zeros(d, np.int32),
         path_edge=np.zeros(d * p, np.int32),
         path_reward=np.zeros(d * p),

@@ -53,13 +53,16 @@ _ROSTER = "mcts_envs.lane_defense.roster.spec:RosterDefense"
 _PAPER = ("best", "mcts_paper", "mcts_text")
 _WALL = "mcts_envs.wall_survival.spec:WallSurvival"
 _BOMBER = "mcts_envs.bomber_grid.spec:Bomber"
-_BOMBERS = ("rule_based", "careful", "random_safe")
+_BOMBERS = (
+    *("best", "careful", "mcts_aiide", "mcts_bias", "osla_aiide"),
+    *("pessimist", "random_safe", "rhea_aiide", "rule_based"),
+)
 _TEAM = {"view": 4, "blast_cap": 4}
 _SMALL = {"board_size": 8, "n_rigid": 16, "n_wood": 16, "n_items": 10}
 _PLANNING = {"n_rigid": 20, "n_wood": 20, "n_items": 10, "flame_life": 5}
 _WALL_PLAYERS = ("best", "greedy", "mcts_report", "mcts_voronoi", "mobility", "random_walk")
 _FOOTBALL = "mcts_envs.football.spec:Football"
-_FOOTBALLERS = ("random_active", "random_types")
+_FOOTBALLERS = ("best", "mcts_tutorial", "mcts_tutorial_turn", "random_active", "random_types")
 
 ENTRIES = {
     entry.id: entry

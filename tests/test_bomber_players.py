@@ -192,16 +192,6 @@ def test_hidden_items_are_redrawn_by_their_law():
     assert np.abs(kinds / kinds.sum() - 1 / 3).max() < 0.02
 
 
-def test_the_full_variant_knows_everything():
-    game = bomber_grid(view=1)
-    full = game.variant("full")
-    for state in some_states(game, 10):
-        redrawn = state.copy()
-        full.determinize(redrawn, 0, np.uint64(5))
-        assert np.array_equal(redrawn[32:], state[32:])
-        assert full.key(state, 0) == full.key(state, -1) == game.key(state, -1)
-
-
 def test_keys_do_not_depend_on_the_order_of_bombs():
     game = bomber_grid()
     for state in some_states(game, 30):

@@ -3,12 +3,15 @@
 import itertools
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from agents import policies
 from agents.mcts import MCTS
+from agents.planners.flat import FlatMonteCarlo, OneStep
+from agents.planners.halving import SequentialHalving
 from agents.policies.mast import mast
 from agents.policies.progressive_history import progressive_history
 from agents.policies.puct import puct
@@ -120,6 +123,25 @@ def step_for_twice(state, actions, rewards):
     tables_step(state, actions, rewards)
     for player in range(rewards.shape[0]):
         rewards[player] *= 2.0
+
+
+@kernel(contract.ADVISE)
+def always_first(state, player, weights):
+    for action in range(ACTIONS):
+        weights[action] = 1.0 if action == 0 else 0.0
+
+
+@kernel(contract.DETERMINIZE)
+def only_the_viewers(state, observer, seed):
+    if observer >= 0:
+        tables_determinize(state, observer, seed)
+    else:
+        seed_stream(state, seed)
+
+
+@kernel(contract.STATUS)
+def second_is_out(state, player):
+    return 1 if player == 1 else tables_status(state, player)
 
 
 KERNELS = {name: globals()[f"tables_{name}"] for name in ("reset", "active", "legal", "step", "status", "key")}
@@ -318,6 +340,24 @@ class TestSelection:
         game = table_game({0: (1, dict.fromkeys(range(3), (END, 0.0)))}, advice=(1, 4, 0, 9))
         # All is worth 0, so 1 + n is in proportion to the prior; the advice on an illegal action does not count.
         assert MCTS(select="puct", simulations=98).search(view_of(game)).visits.tolist() == [19, 79, 0, 0]
+
+    def test_progressive_bias_by_hand(self):
+        # N = 10, c = 0.1: 0.9 + 0.1 sqrt(ln 10 / 9) + 2 h / 10 = 0.950581 + 0.2 h against
+        # 0.1 + 0.1 sqrt(ln 10 / 1) + 3 h / 2 = 0.251743 + 1.5 h; equal at h = 0.537568.
+        for bias, chosen in ((0.5375, 0), (0.5377, 1)):
+            given = options([9, 1], [8.1, 0.1], 0.1, prior=np.array([2.0, 3.0]))._replace(bias=bias)
+            assert MCTS(select="progressive_bias").select(given, new_stream(0)) == chosen
+        agent = MCTS(select="progressive_bias")
+        assert (agent.c, agent.bias, agent.normalize) == (math.sqrt(2), 1.0, False)
+
+    def test_progressive_bias_in_a_search(self):
+        game = table_game({0: (1, dict.fromkeys(range(3), (END, 0.0)))}, advice=(1, 4, 2, 9))
+        visits = MCTS(select="progressive_bias", c=0.0, bias=0.5, simulations=70).search(view_of(game)).visits
+        # All is worth 0, so 1 + n is in proportion to the advice.
+        assert visits.tolist() == pytest.approx([9.4, 40.7, 19.9, 0], abs=1.0)
+        plain = MCTS(select="ucb1_sqrt2", simulations=70, seed=3).search(view_of(game))
+        biased = MCTS(select="progressive_bias", bias=0.0, simulations=70, seed=3).search(view_of(game))
+        assert np.array_equal(plain.visits, biased.visits)
 
     @pytest.mark.parametrize("name", SPREADS)
     def test_the_order_of_untried_actions(self, name):
@@ -594,6 +634,102 @@ class TestChance:
         result = self.search(places, simulations=40_000, loop="closed", recommend="max_value")
         assert values[result.action] > max(values) - 0.05
         assert result.values[result.action] == pytest.approx(max(values), abs=0.08)
+
+
+SECOND_ADVISED = {"advice": (1.0, 3.0, 0.0, 0.0)}
+"""The second player takes 1 in three of four games."""
+
+
+class TestOpponents:
+    """Players who follow a policy of their own while one searches: what each action is worth against it."""
+
+    def values(self, game, player=0, **settings):
+        settings = {"simulations": 3000, "select": "least_visited", **settings}
+        return MCTS(**settings).search(view_of(game, player)).values[:2]
+
+    def matrix(self, **given):
+        pays = {(0, 0): 4.0, (0, 1): 0.0, (1, 0): -4.0, (1, 1): 2.0}
+        game = table_game({0: (3, {pair: (END, pay) for pair, pay in pays.items()})}, **given)
+        return replace(game, variants={"first": {"advise": always_first}})
+
+    @pytest.mark.parametrize("player", [0, 1])
+    @pytest.mark.parametrize("loop", ["open", "closed", "information_set"])
+    def test_at_the_same_time(self, loop, player):
+        game = self.matrix(**SECOND_ADVISED)
+        uniform, advised = ([2.0, -1.0], [1.0, 0.5]) if player == 0 else ([0.0, -1.0], [2.0, -1.5])
+        assert self.values(game, player, loop=loop, opponents="uniform") == pytest.approx(uniform, abs=0.3)
+        assert self.values(game, player, loop=loop, opponents="advised") == pytest.approx(advised, abs=0.3)
+
+    def test_whose_advice_they_follow(self):
+        game = self.matrix(**SECOND_ADVISED)
+        settings = {"opponents": "advised", "opponent_model": "first"}
+        assert self.values(game, **settings).tolist() == [4.0, -4.0]
+        # In rollouts, too, the searching player goes by its own advice: 0 in one game of four.
+        game = table_game({0: (1, {0: (1, 0.0)}), 1: (3, {(a, b): (END, 10 * a + b) for a in (0, 1) for b in (0, 1)})})
+        game = replace(self.with_advice(game), variants={"first": {"advise": always_first}})
+        result = MCTS(simulate="advised", tree_depth=1, simulations=4000, **settings).search(view_of(game))
+        assert result.values[0] == pytest.approx(7.5, abs=0.6)
+
+    def with_advice(self, game):
+        state = game.template.copy()
+        record(state, TABLES).advice[:] = (1, 3, 0, 0)
+        return replace(game, template=state)
+
+    @pytest.mark.parametrize("loop", ["open", "closed"])
+    def test_in_turns(self, loop):
+        places = {0: (1, {0: (1, 0.0), 1: (2, 0.0)}), 1: (2, {0: (END, 4.0), 1: (END, 0.0)})}
+        places[2] = 2, {0: (END, -4.0), 1: (END, 2.0)}
+        game = self.with_advice(table_game(places))
+        assert self.values(game, loop=loop, opponents="uniform") == pytest.approx([2.0, -1.0], abs=0.3)
+        assert self.values(game, loop=loop, opponents="advised") == pytest.approx([1.0, 0.5], abs=0.3)
+        # Of themselves they would choose the best for them.
+        first, second = self.values(game, loop=loop, select="ucb1", c=1.0)
+        assert first < 0.5
+        assert second < -2.0
+
+    def test_only_the_searching_player_has_edges(self):
+        for player in (0, 1):
+            result = MCTS(simulations=200, opponents="uniform").search(view_of(self.matrix(), player))
+            assert {edge.player for edge in result.tree.root.edges} == {player}
+            assert result.tree.to_text(depth=2)
+            assert result.tree.trees[0].edges.view(EDGE)["visits"].sum() == 200
+
+    def test_forced_first_actions(self):
+        agents = FlatMonteCarlo, SequentialHalving
+        for agent in agents:
+            result = agent(simulations=4000, opponents="advised").search(view_of(self.matrix(**SECOND_ADVISED)))
+            assert result.values[:2] == pytest.approx([1.0, 0.5], abs=0.3)
+            assert result.action == 0
+        result = OneStep(samples=2000, opponents="uniform").search(view_of(self.matrix()))
+        assert result.values[:2] == pytest.approx([2.0, -1.0], abs=0.3)
+
+
+class TestInformation:
+    @pytest.mark.parametrize("loop", ["open", "closed"])
+    def test_the_whole_state_is_told(self, loop):
+        # The informed player bets on the higher card, and only on that.
+        for own, other, action in ((1, 0, 1), (1, 2, 0), (2, 0, 1), (0, 2, 0)):
+            view = cards(0, own, other)
+            view.game = replace(view.game, determinize=only_the_viewers)
+            result = MCTS(simulations=300, loop=loop, information="full", recommend="max_value").search(view)
+            assert result.values[action] == max(0.0, result.values[1]) == np.nanmax(result.values)
+
+    def test_relative_evaluation(self):
+        game = chain([0.0] * 9, worth=10.0 + np.arange(PLACES) ** 2, players=1)
+        view = view_of(game, at=2)
+        assert MCTS(simulations=1, horizon=3).search(view).values[0] == 10 + 25
+        for settings in ({}, {"rollout_depth": 0, "tree_depth": 3}):
+            found = MCTS(simulations=9, horizon=3, relative=True, **settings).search(view).values[0]
+            assert found == 25 - 4 if not settings else found < 25 - 4
+        discounted = MCTS(simulations=1, horizon=3, relative=True, discount=0.5).search(view)
+        assert discounted.values[0] == (25 - 4) / 8
+
+    def test_who_is_out_of_the_game_is_not_evaluated(self):
+        game = replace(chain([1.0, 0.0, 0.0, 0.0], worth=100.0), status=second_is_out)
+        view = view_of(game)
+        assert MCTS(simulations=1, horizon=2).search(view).values[0] == 101
+        _, values, _ = roll(MCTS(simulate="uniform").simulate, game, limit=2)
+        assert values == [101.0, -1.0]
 
 
 class TestSimultaneousChoices:

@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
@@ -30,10 +31,11 @@ from mcts_envs.core.contract import (
     TABLE,
     Game,
     blank,
+    default_advise,
     state_dtype,
 )
 from mcts_envs.core.env import GameEnv
-from mcts_envs.core.kernel import kernel, record
+from mcts_envs.core.kernel import interpreted, kernel, record
 from mcts_envs.core.rng import coin, new_stream, seed_stream
 from mcts_envs.core.view import View
 
@@ -353,6 +355,29 @@ class TestCompiledEqualsInterpreted:
         for name, compiled, plain in zip(Tree._fields, *(result.tree.trees[0] for result in results), strict=True):
             assert np.array_equal(compiled, plain), name
 
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {"opponents": "uniform"},
+            {"opponents": "advised", "simulate": "advised", "opponent_model": "drawn"},
+            {"opponents": "advised", "simulate": "advised_own", "loop": "closed"},
+            {"opponents": "uniform", "information": "full", "relative": True, "horizon": 5},
+        ],
+    )
+    @pytest.mark.parametrize("toy", [Tron, Stakes])
+    def test_with_opponents(self, toy, settings):
+        env = toy()
+        env.reset(seed=2)
+        view = env.view()
+        game = replace(view.game, variants={"drawn": {"advise": default_advise}})
+        results = []
+        for each in (game, game.interpreted()):
+            variants = {"drawn": {"advise": default_advise if each is game else interpreted(default_advise)}}
+            seen = View(replace(each, variants=variants), view.state, view.player)
+            results.append(MCTS(simulations=60, **settings).search(seen))
+        for name, compiled, plain in zip(Tree._fields, *(result.tree.trees[0] for result in results), strict=True):
+            assert np.array_equal(compiled, plain), name
+
     def views(self, env):
         view = env.view()
         return view, View(view.game.interpreted(), view.state, view.player)
@@ -389,6 +414,15 @@ class TestSettings:
             ({"discount": 1.5}, "discount 1.5 is outside"),
             ({"horizon": 0}, "horizon 0 is outside"),
             ({"c": float("nan")}, "c nan is outside"),
+            ({"bias": 1.0}, "bias 1.0, but select='ucb1' has none; take select='progressive_bias'"),
+            ({"select": "progressive_bias", "bias": 1e10}, "bias 10000000000.0 is outside"),
+            ({"opponents": "advise"}, "unknown opponents 'advise'; did you mean 'advised'"),
+            ({"opponents": 3}, "unknown opponents 3; known: None, advised, uniform"),
+            ({"opponent_model": "careful"}, "opponent_model 'careful' .* needs opponents='advised'"),
+            ({"opponents": "advised", "opponent_model": 3}, "opponent_model 3 is no name"),
+            ({"information": "none"}, "unknown information 'none'"),
+            ({"information": "full", "loop": "information_set"}, "leaves nothing hidden to tell apart"),
+            ({"relative": 2}, "relative 2 is not True or False"),
         ],
     )
     def test_bad_settings_are_refused_at_construction(self, settings, message):

@@ -9,6 +9,7 @@ from typing import Any
 
 SELECTION = {
     "least_visited": "least_visited",
+    "progressive_bias": "progressive_bias",
     "progressive_history": "progressive_history",
     "puct": "puct",
     "rave": "rave",
@@ -23,7 +24,7 @@ SELECTION = {
 }
 SIMULATION = {"advised": "rollout", "advised_own": "rollout", "mast": "mast", "uniform": "rollout"}
 BACKUP = {"mean": "mean"}
-RECOMMENDATION = {"max_value": "recommend", "max_visits": "recommend", "mixed": "recommend"}
+RECOMMENDATION = dict.fromkeys(("max_value", "max_value_drawn", "max_visits", "mixed"), "recommend")
 """Modules of this package by the name of the policy in it."""
 
 

@@ -6,7 +6,7 @@ the *robust* child has the most visits, the *max* child the greatest value.
 
 import numpy as np
 
-from mcts_envs.core.rng import choose_among
+from mcts_envs.core.rng import below, choose_among
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 
@@ -19,6 +19,13 @@ def max_visits(visits: Ints, values: Floats, legal: Ints, stream: Bytes) -> int:
 def max_value(visits: Ints, values: Floats, legal: Ints, stream: Bytes) -> int:
     """Play the action with the greatest mean return, the first of equals."""
     return int(legal[np.argmax(np.nan_to_num(values[legal], nan=-np.inf))])
+
+
+def max_value_drawn(visits: Ints, values: Floats, legal: Ints, stream: Bytes) -> int:
+    """Play the action with the greatest mean return, drawn among equals."""
+    means = np.nan_to_num(values[legal], nan=-np.inf)
+    equals = legal[means == means.max()]
+    return int(equals[below(stream, len(equals))])
 
 
 def mixed(visits: Ints, values: Floats, legal: Ints, stream: Bytes) -> int:

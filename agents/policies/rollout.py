@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from agents.policies.opponents import ask
 from agents.policies.signatures import SIMULATE, policy
 from agents.tree import Work
-from mcts_envs.core.contract import active_of, advise_of, evaluate_of, legal_of, step_of
+from mcts_envs.core.contract import RUNNING, active_of, evaluate_of, legal_of, status_of, step_of
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.rng import below, choose_among
 from mcts_envs.core.typing import Bytes, Floats
@@ -44,11 +45,15 @@ def advance(functions: Any, work: Work, weight: float) -> None:
 
 @kernel()
 def evaluate_end(functions: Any, work: Work, weight: float) -> None:
-    """Add what an unfinished state is worth, times a weight, to ``work.values``."""
+    """Add what an unfinished state is worth, times a weight, to the ``work.values`` of those who are still in the game.
+
+    Others have been paid for the end of theirs.
+    """
     if active_of(functions)(work.state):
         evaluate_of(functions)(work.state, work.rewards)
         for player in range(len(work.values)):
-            work.values[player] += weight * work.rewards[player]
+            if status_of(functions)(work.state, player) == RUNNING:
+                work.values[player] += weight * (work.rewards[player] - work.base[player])
 
 
 @policy(SIMULATE)
@@ -72,7 +77,7 @@ def uniform(functions: Any, work: Work, shared: Floats, depth: int, limit: int, 
 
 @policy(SIMULATE)
 def advised(functions: Any, work: Work, shared: Floats, depth: int, limit: int, discount: float, stream: Bytes) -> int:
-    """Let everybody choose in proportion to the game's ``advise``."""
+    """Let everybody choose in proportion to the game's ``advise``, the others to that of ``opponent_model``."""
     begin(work)
     weight = 1.0
     for step in range(depth, depth + limit):
@@ -82,7 +87,7 @@ def advised(functions: Any, work: Work, shared: Floats, depth: int, limit: int, 
         for player in range(len(work.values)):
             count = offer(functions, work, step, player, bits)
             if count:
-                advise_of(functions)(work.state, player, work.weights)
+                ask(functions, work, player)
                 take(work, step, player, choose_among(stream, work.weights, work.legal, count))
         advance(functions, work, weight)
         weight *= discount
@@ -104,7 +109,7 @@ def advised_own(
         for player in range(len(work.values)):
             count = offer(functions, work, step, player, bits)
             if count and player == searcher:
-                advise_of(functions)(work.state, player, work.weights)
+                ask(functions, work, player)
                 take(work, step, player, choose_among(stream, work.weights, work.legal, count))
             elif count:
                 take(work, step, player, work.legal[below(stream, count)])

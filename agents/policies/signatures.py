@@ -53,6 +53,8 @@ class Options(NamedTuple):
         Exploration constant in units of return.
     fpu : float
         First-play urgency: what an action without a visit counts; NaN where all are to be tried first.
+    bias : float
+        Weight of a progressive bias, for policies that have one.
     """
 
     k: int
@@ -68,9 +70,10 @@ class Options(NamedTuple):
     shared: Floats
     c: float
     fpu: float
+    bias: float = 0.0
 
 
-OPTIONS = types.NamedTuple((*[_I8] * 4, INTS, INTS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, _F8, _F8), Options)
+OPTIONS = types.NamedTuple((*[_I8] * 4, INTS, INTS, *[FLOATS] * 5, *[_F8] * 3), Options)
 
 SELECT = _I8(OPTIONS, BYTES)
 SIMULATE = _I8(TABLE, WORK, FLOATS, _I8, _I8, _F8, BYTES)
@@ -113,6 +116,8 @@ class Needs:
         Exploration constant, unless the user gives one.
     normalize : bool
         Whether the constant counts in ranges of the returns seen, unless the user says.
+    bias : float, optional
+        Weight of the policy's progressive bias, unless the user gives one; None: it has none.
     """
 
     edge: int = 0
@@ -121,6 +126,7 @@ class Needs:
     prior: bool = False
     c: float = 0.5
     normalize: bool = True
+    bias: float | None = None
 
 
 def policy(signature: Any, **needs: Any) -> Callable[[Function], Function]:

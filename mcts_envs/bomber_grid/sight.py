@@ -141,9 +141,3 @@ def key(state, observer):
     for kind in range(3):
         key = _fold(key, common(shown, pair(s.items[kind])))
     return _youngest_flames(s, seen, key) if any_of(common(seen, pair(s.fire))) else key
-
-
-@kernel(KEY)
-def key_everything(state, observer):
-    """Hash everything but future chance, whoever asks: for planners that are told the whole state."""
-    return key_of_all(state)

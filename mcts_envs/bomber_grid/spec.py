@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from mcts_envs.bomber_grid import draw, hidden, observe, rules, sight, values
+from mcts_envs.bomber_grid import draw, hidden, observe, pessimism, rules, sight, values
 from mcts_envs.bomber_grid.layout import (
     DUEL,
     FFA,
@@ -23,9 +23,10 @@ from mcts_envs.bomber_grid.layout import (
 from mcts_envs.bomber_grid.original import original_size
 from mcts_envs.bomber_grid.plan import plan, write_plan
 from mcts_envs.bomber_grid.position import place, position
-from mcts_envs.bomber_grid.scripted import careful, random_safe, rule_based
+from mcts_envs.bomber_grid.presets import presets
+from mcts_envs.bomber_grid.scripted import anybody, careful, random_safe, rule_based
 from mcts_envs.core import errors
-from mcts_envs.core.contract import Game, blank, default_determinize
+from mcts_envs.core.contract import Game, blank, default_advise
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import record
 from mcts_envs.core.vector import vectorized
@@ -78,7 +79,6 @@ def bomber_grid(
     _write_collapse(s, collapse)
     s.reward_tie = errors.number("reward_tie", reward_tie, -1.0, 1.0)
     s.pays_always, s.only_safe = reward_stream == "original", mask == "safe"
-    informed = {"key": sight.key_everything, "determinize": default_determinize}
     return Game(
         name="bomber_grid",
         players=players,
@@ -97,16 +97,13 @@ def bomber_grid(
         observe=observe.observe,
         observation_shape=(len(observe.PLANES) * size * size + len(observe.NUMBERS),),
         simultaneous=True,
+        teams=((0, 2), (1, 3)) if mode in ("team", "radio") else (),
         position=position,
         place=place,
         action_name=partial(action_name, mode == "radio"),
         picture=draw.picture,
         text=draw.text,
-        presets={
-            "rule_based": {"agent": "scripted"},
-            "careful": {"agent": "scripted", "model": "careful"},
-            "random_safe": {"agent": "scripted", "model": "random_safe"},
-        },
+        presets=presets(view is None),
         variants={
             "planes": {
                 "observe": observe.observe_planes,
@@ -118,10 +115,12 @@ def bomber_grid(
                 "observation_high": float(max(max_steps, MAX_FUSE)),
             },
             "random_safe": {"advise": random_safe.advise_random_safe},
+            "rule_based": {"advise": rule_based.advise_rule_based},
+            "anybody": {"advise": anybody.advise_anybody},
             "careful": {"advise": careful.advise_careful},
+            "unadvised": {"advise": default_advise},
             "aiide": {"evaluate": values.evaluate_aiide},
-            "full": informed,
-            "aiide_full": {"evaluate": values.evaluate_aiide, **informed},
+            "pessimistic": {"evaluate": pessimism.evaluate_pessimistic},
         },
     )
 
@@ -260,8 +259,8 @@ class Bomber(GameEnv):
 
     ## Hidden information
     `determinize` keeps what the player sees now, what it carries, its own bombs, who lives, and the clock, and redraws
-    the rest by simple laws (`mcts_envs.bomber_grid.hidden`). Nothing that was seen earlier is remembered. The
-    variants `full` and `aiide_full` (with the heuristic of that paper) tell a planner everything but chance.
+    the rest by simple laws (`mcts_envs.bomber_grid.hidden`). Nothing that was seen earlier is remembered. Planners
+    with `information="full"` are told everything but chance to come.
 
     ## References
     Resnick et al. 2018, Pommerman: A Multi-Agent Playground; https://github.com/MultiAgentLearning/playground. The

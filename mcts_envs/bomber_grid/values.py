@@ -30,10 +30,10 @@ def _progress(s, player):
 
 @kernel()
 def _has_lost(s, player):
-    """Return whether a player's own game is lost."""
+    """Return whether a player's own game is lost: in teams, too, the dead are taken for lost until their team wins."""
     if s.end != ONGOING:
         return not (has_won(s, player) or has_tied(s, player))
-    return not (in_teams(s) or is_alive(s, player))
+    return not is_alive(s, player)
 
 
 @kernel(EVALUATE)

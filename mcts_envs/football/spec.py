@@ -8,23 +8,18 @@ from mcts_envs.core.contract import Game, blank
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import record
 from mcts_envs.core.vector import vectorized
-from mcts_envs.football import draw, legal, observe, random_players, rules, scripted, values
+from mcts_envs.football import draw, legal, models, observe, random_players, rules, scripted, values
 from mcts_envs.football.layout import NO_TEAM, STATE
 from mcts_envs.football.paths import LONG_STATE
 from mcts_envs.football.place import place
 from mcts_envs.football.position import position
+from mcts_envs.football.presets import presets
 from mcts_envs.football.settings import read_formations, read_squads, write_formations, write_pitch, write_squads
 from mcts_envs.football.sizes import SIZES
 from mcts_envs.football.terms import ACTIVITIES, FACES, TEAMS
 
 ORIENTATIONS = ("absolute", "mirrored")
 MOVEMENTS = ("step", "path")
-
-PRESETS = {
-    "random_types": {"agent": "scripted", "model": "random_types"},
-    "random_active": {"agent": "scripted", "model": "random_active"},
-}
-"""Named players as plain data."""
 
 _NAMES = (
     "end turn",
@@ -116,7 +111,7 @@ def football(
         text=draw.text,
         action_name=partial(action_name, width, height, int(s.squad)),
         variants=_variants(width, height),
-        presets=PRESETS,
+        presets=presets(size),
     )
 
 
@@ -127,7 +122,8 @@ def _variants(width: int, height: int) -> dict[str, dict[str, Any]]:
             "observe": observe.observe_planes,
             "observation_shape": (observe.PLANES + observe.NUMBERS, height, width),
         },
-        "tutorial": {"evaluate": values.evaluate_tutorial},
+        "tutorial": {"step": models.step_tutorial, "evaluate": values.evaluate_tutorial},
+        "tutorial_turn": {"step": models.step_tutorial_turn, "evaluate": values.evaluate_tutorial},
         "random_types": {"advise": random_players.advise_random_types},
         "random_active": {"advise": random_players.advise_random_active},
     }

@@ -54,7 +54,7 @@ def enemies_of(s, player, seen):
 
 
 @kernel(types.int64(BYTES, types.int64, BOARD, BOARD))
-def _decide(state, player, seen, burnt):
+def decide(state, player, seen, burnt):
     """Return the moves between which the player does not care, as bits."""
     s = record(state, STATE)
     here = np.int64(s.stands[player])
@@ -96,5 +96,5 @@ def advise_careful(state, player, weights):
     """Stay where a way leads out of all fire in sight; bomb enemies and wood from there; fetch items; go to these."""
     seen = window(state, player)
     burnt = foresee(state, seen)
-    weigh(state, _decide(state, player, seen, burnt), weights)
+    weigh(state, decide(state, player, seen, burnt), weights)
     forget(record(state, STATE))

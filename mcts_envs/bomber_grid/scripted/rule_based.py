@@ -166,7 +166,7 @@ def _work(state, player, seen, free):
 
 
 @kernel()
-def _share(weights, scale, moves, weight):
+def share(weights, scale, moves, weight):
     """Share a weight between some moves."""
     for move in range(6):
         if moves >> move & 1:
@@ -189,7 +189,7 @@ def advise_rule_based(state, player, weights):
     free = passable(state, player, seen)
     moves = _flee(state, player, seen, free)
     if moves >= 0:
-        _share(weights, scale, moves if moves else 1 << STOP, 1.0)
+        share(weights, scale, moves if moves else 1 << STOP, 1.0)
         return
     enemies = enemies_of(s, player, seen)
     if has(beside(enemies), here) and _may_bomb(state, player, seen, free):
@@ -197,5 +197,5 @@ def advise_rule_based(state, player, weights):
         return
     chase = towards(state, player, _WALKS, enemies, free, NEAR_ENEMY)
     if chase:
-        _share(weights, scale, chase, CHASE)
-    _share(weights, scale, _work(state, player, seen, free), 1.0 - CHASE if chase else 1.0)
+        share(weights, scale, chase, CHASE)
+    share(weights, scale, _work(state, player, seen, free), 1.0 - CHASE if chase else 1.0)

@@ -1,0 +1,189 @@
+"""Rolling horizon evolution: sequences of actions that are bred, tried out in the model and selected.
+
+D. Perez, S. Samothrakis, S. Lucas, P. Rohlfshagen, "Rolling Horizon Evolution versus Tree Search for Navigation in
+Single-Player Real-Time Games" (2013). In each generation one child takes the place of the worst individual unless it
+is worse; with a single individual that is the (1 + 1) scheme of D. Perez-Liebana et al., "Analysis of Statistical
+Forward Planning Methods in Pommerman" (2019).
+"""
+
+import math
+from typing import Any, NamedTuple
+
+from numba import types
+
+from agents.policies.opponents import draw_action
+from agents.tree import WORK, Work
+from mcts_envs.core.contract import (
+    BYTES,
+    FLOATS,
+    INTS,
+    RUNNING,
+    TABLE,
+    active_of,
+    determinize_of,
+    evaluate_of,
+    legal_of,
+    status_of,
+    step_of,
+)
+from mcts_envs.core.kernel import copy, kernel
+from mcts_envs.core.rng import below, coin, draw
+from mcts_envs.core.typing import Bytes, Floats, Ints
+
+SIMULATIONS, STEPS = range(2)
+"""Places in ``counters``: simulations, and steps of the model, made so far."""
+
+
+class Evolution(NamedTuple):
+    """How to evolve, as compiled code wants it.
+
+    Attributes
+    ----------
+    player, viewer, opponents : int
+        As in :class:`agents.search.Settings`.
+    samples : int
+        In how many simulations an individual is tried out.
+    mutation, discount : float
+    relative : bool
+        As in :class:`agents.search.Settings`.
+    """
+
+    player: int
+    viewer: int
+    opponents: int
+    samples: int
+    mutation: float
+    discount: float
+    relative: bool
+
+
+_I8, _F8 = types.int64, types.float64
+EVOLUTION = types.NamedTuple((*[_I8] * 4, *[_F8] * 2, types.boolean), Evolution)
+GENES = types.int64[:, ::1]
+
+
+@kernel()
+def _play(functions: Any, settings: Evolution, genes: Ints, place: int, work: Work, stream: Bytes) -> int:
+    """Play an individual in ``work.state``: each gene is a place among the legal actions, modulo their number.
+
+    The player's return goes to ``work.values[0]``. Return the steps made: until the genes are used up or the player's
+    game is over, and at most as many for each player.
+    """
+    player, length, used, steps = settings.player, genes.shape[1], 0, 0
+    total, weight = 0.0, 1.0
+    while used < length and steps < length * len(work.values) and status_of(functions)(work.state, player) == RUNNING:
+        bits = active_of(functions)(work.state)
+        for other in range(len(work.values)):
+            work.actions[other] = 0
+            if not bits >> other & 1:
+                continue
+            if other == player:
+                count = legal_of(functions)(work.state, player, work.legal)
+                work.actions[player] = work.legal[genes[place, used] % count]
+                used += 1
+            else:
+                work.actions[other] = draw_action(functions, work, other, settings.opponents, stream)
+        step_of(functions)(work.state, work.actions, work.rewards)
+        total += weight * work.rewards[player]
+        weight *= settings.discount
+        steps += 1
+    if status_of(functions)(work.state, player) == RUNNING:
+        evaluate_of(functions)(work.state, work.rewards)
+        total += weight * (work.rewards[player] - work.base[player])
+    work.values[0] = total
+    return steps
+
+
+@kernel()
+def _rate(
+    functions: Any,
+    settings: Evolution,
+    root: Bytes,
+    genes: Ints,
+    place: int,
+    counters: Ints,
+    work: Work,
+    stream: Bytes,
+) -> float:
+    """Return the fitness of an individual: its mean return."""
+    total = 0.0
+    for _ in range(settings.samples):
+        copy(work.state, root)
+        determinize_of(functions)(work.state, settings.viewer, draw(stream))
+        if settings.relative:
+            evaluate_of(functions)(work.state, work.base)
+        counters[STEPS] += _play(functions, settings, genes, place, work, stream)
+        counters[SIMULATIONS] += 1
+        total += work.values[0]
+    return total / settings.samples
+
+
+@kernel()
+def _parent(fitness: Floats, stream: Bytes) -> int:
+    """Return the better of two individuals drawn."""
+    one, other = below(stream, len(fitness)), below(stream, len(fitness))
+    return one if fitness[one] >= fitness[other] else other
+
+
+@kernel()
+def _breed(genes: Ints, fitness: Floats, alleles: int, mutation: float, stream: Bytes) -> None:
+    """Write a child to the last row: each gene from either parent, or, with the chance of a mutation, a new one."""
+    child = len(fitness)
+    mother, father = _parent(fitness, stream), _parent(fitness, stream)
+    for i in range(genes.shape[1]):
+        genes[child, i] = genes[mother, i] if mother == father or coin(stream, 0.5) else genes[father, i]
+        if coin(stream, mutation):
+            genes[child, i] = below(stream, alleles)
+
+
+@kernel(types.void(TABLE, EVOLUTION, BYTES, GENES, FLOATS, _I8, _I8, INTS, WORK, BYTES))
+def evolve(
+    functions: Any,
+    settings: Evolution,
+    root: Bytes,
+    genes: Ints,
+    fitness: Floats,
+    evaluations: int,
+    max_steps: int,
+    counters: Ints,
+    work: Work,
+    stream: Bytes,
+) -> None:
+    """Try out individuals and breed new ones.
+
+    Parameters
+    ----------
+    functions : function table
+        The game, with or without ``others`` (see :mod:`agents.policies.opponents`).
+    settings : Evolution
+    root : uint8 array [size]
+    genes : int64 array [N + 1, L]
+        The population, and room for a child.
+    fitness : float64 array [N]
+        Mean return of each; NaN before it was tried out.
+    evaluations, max_steps : int
+        How many individuals to try out; the model steps in ``counters`` at which to stop.
+    counters : int64 array [2]
+        See :data:`SIMULATIONS`.
+    work : Work
+    stream : uint8 array
+    """
+    size, rated = len(fitness), 0
+    while rated < len(fitness) and not math.isnan(fitness[rated]):
+        rated += 1
+    for _ in range(evaluations):
+        if counters[STEPS] >= max_steps:
+            break
+        if rated < size:
+            fitness[rated] = _rate(functions, settings, root, genes, rated, counters, work, stream)
+            rated += 1
+            continue
+        _breed(genes, fitness, len(work.legal), settings.mutation, stream)
+        value = _rate(functions, settings, root, genes, size, counters, work, stream)
+        worst = 0
+        for i in range(1, size):
+            worst = i if fitness[i] < fitness[worst] else worst
+        if value >= fitness[worst]:
+            fitness[worst] = value
+            for i in range(genes.shape[1]):
+                genes[worst, i] = genes[size, i]

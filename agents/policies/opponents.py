@@ -1,0 +1,95 @@
+"""What the other players do while one searches: fixed policies instead of statistics of their own.
+
+With random opponents this is the planning of D. Perez-Liebana et al., "Analysis of Statistical Forward Planning Methods
+in Pommerman" (2019); a better model of them makes a better plan.
+"""
+
+from typing import Any
+
+from agents.tree import Work
+from mcts_envs.core import errors
+from mcts_envs.core.contract import ADVISE, SIGNATURES, Game, advise_of, legal_of
+from mcts_envs.core.kernel import function_table, kernel, slot
+from mcts_envs.core.rng import below, choose_among
+from mcts_envs.core.typing import Bytes
+
+IN_TREE, UNIFORM, ADVISED = range(3)
+"""What the others do: search as the player does, each with statistics of its own; choose uniformly among the legal
+actions; follow the game's ``advise``."""
+
+OPPONENTS = {None: IN_TREE, "uniform": UNIFORM, "advised": ADVISED}
+"""The same by the names that agents take."""
+
+INFORMATION = ("own", "full")
+"""What a planner is told: what its player knows, or the whole state but chance to come."""
+
+_OTHERS = len(SIGNATURES)
+_SIGNATURES = {**SIGNATURES, "others": ADVISE}
+
+others_of = slot(_OTHERS, ADVISE, __name__, "others_of")
+
+
+def read_opponents(opponents: Any, model: Any, known: Any = tuple(OPPONENTS)) -> tuple[str | None, str | None]:
+    """Return the settings ``opponents``, one of the names known, and ``opponent_model``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If they are unknown, or do not go together.
+    """
+    if opponents not in known:
+        raise ValueError(errors.unknown("opponents", opponents, map(str, known)))
+    if model is not None and opponents != "advised":
+        raise ValueError(f"opponent_model {model!r} says whose advice the others follow; it needs opponents='advised'")
+    return opponents, variant_name("opponent_model", model)
+
+
+def read_information(information: Any) -> str:
+    """Return the setting ``information``.
+
+    Raises
+    ------
+    ValueError
+        If it is unknown.
+    """
+    if information not in INFORMATION:
+        raise ValueError(errors.unknown("information", information, INFORMATION))
+    return str(information)
+
+
+def variant_name(name: str, given: Any) -> str | None:
+    """Return a setting that names a variant of the game, or None.
+
+    Raises
+    ------
+    TypeError
+        If it is no name.
+    """
+    if given is not None and (not isinstance(given, str) or not given):
+        raise TypeError(f"{name} {given!r} is no name of a variant of the game")
+    return given
+
+
+def table_with(game: Game, others: Game) -> Any:
+    """Return the function table of a game in which all but the searching player follow another's ``advise``."""
+    kernels = {name: getattr(game, name) for name in SIGNATURES}
+    return function_table({**kernels, "others": others.advise}, _SIGNATURES)
+
+
+@kernel()
+def ask(functions: Any, work: Work, player: int) -> None:
+    """Fill in ``work.weights`` with the advice that a player follows."""
+    if player != work.searcher[0] and len(functions) > _OTHERS:
+        others_of(functions)(work.state, player, work.weights)
+    else:
+        advise_of(functions)(work.state, player, work.weights)
+
+
+@kernel()
+def draw_action(functions: Any, work: Work, player: int, opponents: int, stream: Bytes) -> int:
+    """Return the action of a player who does not search."""
+    count = legal_of(functions)(work.state, player, work.legal)
+    if opponents == UNIFORM:
+        return int(work.legal[below(stream, count)])
+    ask(functions, work, player)
+    return choose_among(stream, work.weights, work.legal, count)

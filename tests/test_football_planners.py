@@ -1,0 +1,185 @@
+"""Planners on football-lite: what their presets say, the tutorial's values, and that they play well enough."""
+
+import math
+
+import gymnasium
+import numpy as np
+import pytest
+
+import agents
+from agents.policies.ucb1_forms import ucb1_tutorial
+from mcts_envs.core.kernel import interpreted, record
+from mcts_envs.core.view import View
+from mcts_envs.football import actions as act
+from mcts_envs.football.layout import OVER, STATE
+from mcts_envs.football.models import step_tutorial, step_tutorial_turn
+from mcts_envs.football.presets import presets
+from mcts_envs.football.spec import football
+from mcts_envs.football.values import evaluate_tutorial
+from mcts_envs.registry import ENTRIES
+
+SIZES = (1, 3, 5, 7, 11)
+
+
+def played(game, seed, decisions):
+    """Return a state some decisions of the scripted player after the start, and the actions that led there."""
+    state, actions, rewards = game.template.copy(), np.zeros(2, np.int64), np.zeros(2)
+    weights = np.zeros(game.actions)
+    game.reset(state, np.uint64(seed))
+    for _ in range(decisions):
+        if bits := game.active(state):
+            game.advise(state, bits >> 1, weights)
+            actions[bits >> 1] = weights.argmax()
+            game.step(state, actions, rewards)
+    return state, actions
+
+
+def last_decision(lead):
+    """Return a state of size 1 in which only the end of the last turn is left, with so much a lead of home."""
+    game = football(1, halves=1, turns=1)
+    state, _ = played(game, 0, 1)
+    s = record(state, STATE)
+    while s.turn[0] + s.turn[1] < 2:
+        end_turn(game, state)
+    s.score[0], s.score[1] = max(lead, 0), max(-lead, 0)
+    return game, state
+
+
+def end_turn(game, state, step=None):
+    """End the turn, or take the first legal action where that is none; return the rewards."""
+    rewards, legal = np.zeros(2), np.zeros(game.actions, np.int64)
+    player = game.active(state) >> 1
+    game.legal(state, player, legal)
+    (step or game.step)(state, np.full(2, legal[0]), rewards)
+    return rewards
+
+
+class TestPresets:
+    @pytest.mark.parametrize("size", SIZES)
+    def test_registry_knows_them_and_agents_take_them(self, size):
+        game = football(size)
+        assert set(ENTRIES[f"mcts_envs/Football{size}-v0"].presets) == set(game.presets) == set(presets(size))
+        for name in game.presets:
+            assert agents.make(name).resolve(game) is not None
+
+    @pytest.mark.parametrize("size", SIZES)
+    def test_models_are_variants(self, size):
+        game = football(size)
+        for described in game.presets.values():
+            for key in ("model", "rollout_model"):
+                assert described.get(key) in (None, *game.variants)
+
+    def test_budgets_of_searches_can_be_given(self):
+        assert all(map(agents.takes_budget, ("best", "mcts_tutorial", "mcts_tutorial_turn")))
+        agent = agents.make("mcts_tutorial", simulations=7).resolve(football(1))
+        assert agent.budget.simulations == 7
+
+    def test_tutorial_makes_its_iterations(self):
+        assert [presets(size)["mcts_tutorial"]["simulations"] for size in (1, 3, 5, 11)] == [2038, 1735, 1299, 951]
+        turns = [presets(size)["mcts_tutorial_turn"]["simulations"] for size in (1, 3, 5, 11)]
+        assert turns == [1592, 688, 555, 361]
+
+
+class TestTutorial:
+    def test_bound_is_the_tutorials(self):
+        agent = agents.make("mcts_tutorial").resolve(football(1))
+        other = agents.make("mcts", select=ucb1_tutorial)
+        assert agent.c == pytest.approx(2 * math.sqrt(2) * other.c)
+        assert not agent.normalize
+        assert not other.normalize
+        assert agent.select.py_func.__name__ == "ucb1_in_order"
+
+    @pytest.mark.parametrize(("lead", "values"), [(1, [1.0, -1.0]), (0, [0.5, 0.5]), (-2, [-1.0, 1.0])])
+    @pytest.mark.parametrize("model", [step_tutorial, step_tutorial_turn])
+    def test_ends_pay_1_a_half_and_minus_1(self, lead, values, model):
+        for step in (model, interpreted(model)):
+            game, state = last_decision(lead)
+            assert end_turn(game, state, step).tolist() == values
+            assert record(state, STATE).phase == OVER
+            assert end_turn_again(game, state, step) == [0.0, 0.0]
+
+    def test_unfinished_states_sum_up(self):
+        game = football(3)
+        state, _ = played(game, 1, 30)
+        s, values = record(state, STATE), np.zeros(2)
+        before = np.zeros(2)
+        evaluate_tutorial(state, before)
+        s.score[0] += np.uint8(2)
+        evaluate_tutorial(state, values)
+        assert values - before == pytest.approx([0.2, -0.2])
+        assert values.sum() == pytest.approx(1.0)
+
+    @pytest.mark.parametrize("size", [1, 3])
+    def test_rollouts_end_with_the_turn(self, size):
+        game, model = football(size), football(size).variant("tutorial_turn")
+        for decisions in range(1, 60):
+            state, _ = played(game, 5, decisions)
+            s = record(state, STATE)
+            ends = s.phase != OVER and game.active(state) == 1 << int(s.side) and act.END_TURN in legal(game, state)
+            if not ends:
+                continue
+            expected, after = np.zeros(2), state.copy()
+            end_turn(game, after)
+            evaluate_tutorial(after, expected)
+            rewards = end_turn(game, state, model.step)
+            assert rewards.tolist() == expected.tolist()
+            assert game.active(state) == 0
+
+    def test_rollouts_go_on_within_the_turn(self):
+        game, model = football(3), football(3).variant("tutorial_turn")
+        going = 0
+        for decisions in range(60):
+            state, _ = played(game, 7, decisions)
+            _, actions = played(game, 7, decisions + 1)
+            before, rewards = bytes(record(state, STATE).turn) + bytes([record(state, STATE).side]), np.zeros(2)
+            model.step(state, actions, rewards)
+            after = bytes(record(state, STATE).turn) + bytes([record(state, STATE).side])
+            if game.active(state):
+                assert before == after
+                assert not rewards.any()
+                going += 1
+        assert going > 20
+
+    def test_untried_actions_in_list_order(self):
+        game = football(3)
+        state, _ = played(game, 2, 20)
+        view = View(game, state, game.active(state) >> 1)
+        allowed = view.legal_actions()
+        result = agents.make("mcts_tutorial", simulations=len(allowed) - 1).search(view)
+        assert len(allowed) > 3
+        assert np.flatnonzero(result.visits).tolist() == sorted(allowed[:-1].tolist())
+
+
+def legal(game, state):
+    """Return the legal actions of whoever is to decide."""
+    return View(game, state, game.active(state) >> 1).legal_actions().tolist()
+
+
+def end_turn_again(game, state, step):
+    rewards = np.ones(2)
+    step(state, np.zeros(2, np.int64), rewards)
+    return rewards.tolist()
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_best_beats_random(size):
+    wins = 0
+    for seat in range(2):
+        env = gymnasium.make(f"mcts_envs/Football{size}-v0", seat=seat, opponent="random", turns=3)
+        agent = agents.make("best", seed=3, simulations=200)
+        env.reset(seed=size)
+        ended = False
+        while not ended:
+            *_, ended, truncated, info = env.step(agent.act(env))
+            ended = ended or truncated
+        wins += info["outcome"] == 1.0
+    assert wins == 2
+
+
+def test_best_needs_good_reason_to_overrule_the_script():
+    game = football(3)
+    state, _ = played(game, 3, 25)
+    view = View(game, state, game.active(state) >> 1)
+    weights = np.zeros(game.actions)
+    game.advise(state, view.player, weights)
+    assert agents.make("best", simulations=50, margin=1e6).search(view).action == weights.argmax()
