@@ -177,12 +177,10 @@ class Bomber(GameEnv):
 
     ## Description
     Four players start near the corners of a board of 11 x 11 cells with rigid walls and wood, and lay bombs. A bomb
-    goes
-    off after ten steps, burns the cells up to `strength - 1` away in its row and column, sets off other bombs, burns
-    wood, and kills. Wood may hide an item: one more bomb, one more cell of reach, or the ability to kick bombs.
-    Everyone
-    plays for itself (`mode="ffa"`), players 0 and 2 against 1 and 3 (`"team"`; `"radio"`: mates send each other two
-    words a step), or two players against each other (`"duel"`).
+    goes off after ten steps, burns the cells up to `strength - 1` away in its row and column, sets off other bombs,
+    burns wood, and kills. Wood may hide an item: one more bomb, one more cell of reach, or the ability to kick bombs.
+    Everyone plays for itself (`mode="ffa"`), players 0 and 2 against 1 and 3 (`"team"`; `"radio"`: mates send each
+    other two words a step), or two players against each other (`"duel"`).
 
     All players move at once. In each step: old flames die down; players and rolling bombs name the cells that they
     want; those who would meet or cross stay where they are; a player with the ability kicks the bomb into which it
@@ -191,8 +189,7 @@ class Bomber(GameEnv):
 
     ## Action Space
     `Discrete(6)`: 0 stop, 1 up, 2 down, 3 left, 4 right, 5 bomb. With the radio `Discrete(384)`: `64 * move + 8 *
-    word +
-    word`, words from 0 to 7. Every action is legal; one that cannot be carried out is as good as stop. With
+    first + second`, the words from 0 to 7. Every action is legal; one that cannot be carried out is as good as stop. With
     `mask="safe"` only those moves are legal after which the player can still escape all bombs in sight, if there are
     any, and neither running against a wall or a bomb nor laying a bomb without one is. It trusts that bombs stay where
     they are, that walls stand, and that nobody is in the way.
@@ -220,9 +217,8 @@ class Bomber(GameEnv):
 
     ## Episode End
     Where everyone plays for itself, a player's game ends with its death, and the whole game when at most one lives. In
-    teams all play on until one side is dead. At `max_steps` the game is a tie. That is a rule with a reward of its
-    own and the
-    clock can be seen, so such a game is terminated, not truncated.
+    teams all play on until one side is dead. At `max_steps` the game is a tie. That is a rule with a reward of its own
+    and the clock can be seen, so such a game is terminated, not truncated.
 
     ## Information
     `action_mask` (int8), `illegal_action` when the action was illegal (only with `mask="safe"`), and at the end
@@ -250,17 +246,15 @@ class Bomber(GameEnv):
     ## Position
     `{"board": codes, "items": [[r, c, code]], "agents": [[alive, r, c, ammo, strength, kick]], "bombs": [[r, c, owner,
     life, strength, direction]], "flames": [[r, c, life]], "step_count": int}`. Codes: 0 passage, 1 rigid, 2 wood, 3
-    bomb,
-    4 flame, 6 extra bomb, 7 range, 8 kick, 10 + i player i, who hides a bomb in its cell. `items` are those under
-    wood or
-    fire. Directions are numbered as the moves, 0 at rest. These may be left out: `died`, the steps in which players
-    died (0: alive or not known); `trail`, for each player the cells of its last six steps, the latest first; and with
-    the radio `words`, the words of each player in the last step.
+    bomb, 4 flame, 6 extra bomb, 7 range, 8 kick, 10 + i player i, who hides a bomb in its cell. `items` are those under
+    wood or fire. Directions are numbered as the moves, 0 at rest. These may be left out: `died`, the steps in which
+    players died (0: alive or not known); `trail`, for each player the cells of its last six steps, the latest first;
+    and with the radio `words`, the words of each player in the last step.
 
     ## Hidden information
     `determinize` keeps what the player sees now, what it carries, its own bombs, who lives, and the clock, and redraws
-    the rest by simple laws (`mcts_envs.bomber_grid.hidden`). Nothing that was seen earlier is remembered. Planners
-    with `information="full"` are told everything but chance to come.
+    the rest by simple laws (`mcts_envs.bomber_grid.hidden`). Nothing that was seen earlier is remembered. Planners with
+    `information="full"` are told everything but chance to come.
 
     ## References
     Resnick et al. 2018, Pommerman: A Multi-Agent Playground; https://github.com/MultiAgentLearning/playground. The
