@@ -700,8 +700,9 @@ class TestOpponents:
             result = agent(simulations=4000, opponents="advised").search(view_of(self.matrix(**SECOND_ADVISED)))
             assert result.values[:2] == pytest.approx([1.0, 0.5], abs=0.3)
             assert result.action == 0
-        result = OneStep(samples=2000, opponents="uniform").search(view_of(self.matrix()))
-        assert result.values[:2] == pytest.approx([2.0, -1.0], abs=0.3)
+        for opponents in (None, "uniform"):
+            result = OneStep(samples=2000, opponents=opponents).search(view_of(self.matrix()))
+            assert result.values[:2] == pytest.approx([2.0, -1.0], abs=0.3)
 
 
 class TestInformation:

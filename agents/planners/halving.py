@@ -100,7 +100,10 @@ def _better_half(arms: Ints, values: Floats, control: int | None) -> Ints:
 
 
 def _ahead(search: Search, action: int) -> float:
-    """Return by how many standard errors an action is ahead of the control, over all passes that both were in."""
+    """Return by how many standard errors an action is ahead of the control, over all passes that both were in.
+
+    One pass says nothing of the error.
+    """
     count, total, squares = 0, 0.0, 0.0
     for tree in search.trees:
         edge = root_edge(tree, search.player, action)
@@ -109,5 +112,7 @@ def _ahead(search: Search, action: int) -> float:
             count += int(tree.own[place])
             total += tree.own[place + 1]
             squares += tree.own[place + 2]
+    if count < 2:
+        return 0.0
     spread = count * squares - total * total
     return total * math.sqrt(count / spread) if spread > 0.0 else math.copysign(math.inf, total) if total else 0.0

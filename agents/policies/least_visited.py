@@ -1,14 +1,22 @@
 """Flat Monte Carlo: share the trials equally between the actions."""
 
 from agents.policies.signatures import SELECT, Options, policy
+from mcts_envs.core.rng import below
 from mcts_envs.core.typing import Bytes
 
 
 @policy(SELECT)
 def least_visited(options: Options, stream: Bytes) -> int:
-    """Take the action with the fewest visits, the first of equals."""
-    least = 0
+    """Take the action with the fewest visits: the first of equals for the player who searches, any for the others.
+
+    Were these to take the first too, players who choose at the same time would go through their actions in step.
+    """
+    least, equals = 0, 1
     for i in range(1, options.k):
         if options.visits[i] < options.visits[least]:
-            least = i
+            least, equals = i, 1
+        elif options.visits[i] == options.visits[least]:
+            equals += 1
+            if options.player != options.searcher and below(stream, equals) == 0:
+                least = i
     return least
