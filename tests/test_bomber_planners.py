@@ -240,6 +240,7 @@ def test_planners_run_from_a_bomb(duel, name):
     assert agents.make(name, simulations=400).act(View(duel, placed(duel, given), 0)) == RIGHT
 
 
+@pytest.mark.slow
 class TestStrength:
     """Few games each; the bounds leave room for luck."""
 

@@ -23,9 +23,9 @@ IDS = [f"mcts_envs/{name}-v0" for name in ("Bomber", "BomberTeam", "BomberRadio"
 VIEWS = [{}, {"mode": "team", "view": 4, "blast_cap": 4}, {"mode": "radio", "view": 2}, {"view": 1}]
 
 
-@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize("id", [pytest.param(id, marks=[pytest.mark.slow] * ("Radio" in id)) for id in IDS])
 def test_every_law(id):
-    mcts_envs.check_game(id, episodes=2)
+    mcts_envs.check_game(id, episodes=1)
 
 
 @pytest.mark.parametrize("id", IDS)
