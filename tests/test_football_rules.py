@@ -67,7 +67,7 @@ def played(size, steps, seed, **settings):
 # Laws and faces.
 
 
-@pytest.mark.parametrize("size", (1, 3))
+@pytest.mark.parametrize("size", [1, 3])
 def test_laws(size):
     mcts_envs.check_game(ID.format(size), episodes=1, faces=size == 1, turns=4 if size == 1 else 1)
 
