@@ -182,7 +182,7 @@ class TestText:
     def test_one_player_needs_no_numbers(self):
         build = Builder(1, 3)
         build.outcome(ROOT, {0: build.edge(ROOT, 0, 1, 3, -199.96)}, 3)
-        game = replace(tic_tac_toe(), players=1, action_name=lambda action: f"walk\n to  {action}")
+        game = replace(tic_tac_toe(), players=1, teams=(), action_name=lambda action: f"walk\n to  {action}")
         assert SearchTree([build.tree], game).to_text().splitlines() == [
             "tic_tac_toe   visits   value  → value  actions",
             "root               3           -200.0        1",

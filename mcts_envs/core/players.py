@@ -6,6 +6,7 @@ given as an object, or as an entry point (``"agents:mcts"``) that is resolved la
 
 import importlib
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -81,7 +82,7 @@ class BuiltIn:
         return int(self._play(game.table, view.state, view.player, actions, weights, self._stream))
 
 
-def player(given: Any, scripted: Mapping[str, str | None]) -> Player:
+def player(given: Any, scripted: Mapping[str, str | None] = MappingProxyType({"scripted": None})) -> Player:
     """Return the player that an ``opponent`` argument names.
 
     Parameters
