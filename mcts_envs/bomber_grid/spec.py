@@ -190,9 +190,9 @@ class Bomber(GameEnv):
     ## Action Space
     `Discrete(6)`: 0 stop, 1 up, 2 down, 3 left, 4 right, 5 bomb. With the radio `Discrete(384)`: `64 * move + 8 *
     first + second`, the words from 0 to 7. Every action is legal; one that cannot be carried out is as good as stop.
-    With `mask="safe"` only those moves are legal after which the player can still escape all bombs in sight, if there are
-    any, and neither running against a wall or a bomb nor laying a bomb without one is. It trusts that bombs stay where
-    they are, that walls stand, and that nobody is in the way.
+    With `mask="safe"` only those moves are legal after which the player can still escape all bombs in sight, if there
+    are any, and neither running against a wall or a bomb nor laying a bomb without one is. It trusts that bombs stay
+    where they are, that walls stand, and that nobody is in the way.
 
     ## Observation Space
     `Box(0, 1, (17 * n * n + 12,), float32)` on a board of n x n cells. First 17 boards, row by row: fog, rigid, wood,
