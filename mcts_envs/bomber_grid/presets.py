@@ -7,8 +7,8 @@ The planners of the literature are those of two sources:
 
 - D. Perez-Liebana et al., "Analysis of Statistical Forward Planning Methods in Pommerman" (AIIDE 2019), with its
   programs: ``osla_aiide``, ``rhea_aiide`` and ``mcts_aiide``. 200 simulations of 12 steps, own actions against random
-  others; the heuristic counts from the root. MCTS has the constant sqrt(2) in ranges of the returns seen, stays out of
-  fire in its rollouts, and plays the most visited action; here it does not walk into foreseeable fire either.
+  others; the heuristic counts from the root. MCTS has the constant sqrt(2) in ranges of the returns seen, does not
+  walk into fire that burns in its rollouts, and plays the most visited action.
   Evolution has one individual, mutates half of its genes, and keeps what is left of it for the next move. One-step
   lookahead tries each action once and draws among equals.
 - A student report on progressive bias and decaying rewards: ``mcts_bias``, which is ``mcts_aiide`` with ``bias / (1 +
@@ -26,7 +26,7 @@ import math
 from typing import Any
 
 _RANDOM: dict[str, Any] = {"opponents": "uniform", "evaluate": "aiide", "relative": True}
-_ROLLOUTS: dict[str, Any] = {"simulate": "advised_own", "rollout_model": "random_safe"}
+_ROLLOUTS: dict[str, Any] = {"simulate": "advised_own", "rollout_model": "out_of_fire"}
 _MCTS: dict[str, Any] = {"agent": "mcts", "simulations": 200, "horizon": 12, "c": math.sqrt(2.0), **_RANDOM}
 _BIAS: dict[str, Any] = {"select": "progressive_bias", "model": "unadvised", "bias": 1.0, "discount": 0.8}
 _RHEA: dict[str, Any] = {"agent": "rhea", "simulations": 200, "length": 12, "population": 1, "mutation": 0.5}

@@ -1,10 +1,12 @@
 """Settings and environments of the bomber grid."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any
 
-from mcts_envs.bomber_grid import draw, hidden, observe, pessimism, rules, sight, values
+import numpy as np
+
+from mcts_envs.bomber_grid import board, draw, hidden, observe, pessimism, rules, sight, values
 from mcts_envs.bomber_grid.layout import (
     DUEL,
     FFA,
@@ -24,11 +26,13 @@ from mcts_envs.bomber_grid.original import original_size
 from mcts_envs.bomber_grid.plan import plan, write_plan
 from mcts_envs.bomber_grid.position import place, position
 from mcts_envs.bomber_grid.presets import presets
-from mcts_envs.bomber_grid.scripted import anybody, careful, random_safe, rule_based
+from mcts_envs.bomber_grid.scripted import anybody, careful, out_of_fire, random_safe, rule_based
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game, blank, default_advise
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import record
+from mcts_envs.core.rng import seed_stream
+from mcts_envs.core.typing import Bytes
 from mcts_envs.core.vector import vectorized
 
 GAME_MODES = {"ffa": FFA, "team": TEAM, "radio": RADIO, "duel": DUEL}
@@ -52,6 +56,7 @@ def bomber_grid(
     reward_tie: float = -1.0,
     reward_stream: str = "once",
     mask: str = "all",
+    viewer: int | None = None,
 ) -> Game:
     """Return the game with these settings; :class:`Bomber` describes them.
 
@@ -62,23 +67,14 @@ def bomber_grid(
     """
     state = blank(STATE)
     s = record(state, STATE)
-    for name, given, known in (("mode", mode, GAME_MODES), ("mask", mask, MASKS)):
-        if given not in known:
-            raise ValueError(errors.unknown(name, given, known))
-    if reward_stream not in REWARD_STREAMS:
-        raise ValueError(errors.unknown("reward_stream", reward_stream, REWARD_STREAMS))
-    s.mode = GAME_MODES[mode]
-    s.players = players = 2 if mode == "duel" else 4
-    s.board_size = size = errors.integer("board_size", board_size, MIN_SIZE, MAX_SIZE)
-    s.radius = FULL_VIEW if view is None else errors.integer("view", view, 0, MAX_SIZE)
+    _write_board(s, mode, board_size, view)
     _write_walls(s, n_rigid, n_wood, n_items)
-    s.blast_cap = errors.integer("blast_cap", blast_cap, 2, MAX_SIZE)
-    s.fuse = errors.integer("fuse", fuse, 1, MAX_FUSE)
-    s.flame_life = errors.integer("flame_life", flame_life, 0, MAX_FLAME_LIFE)
-    s.max_steps = errors.integer("max_steps", max_steps, 1, 65_535)
-    _write_collapse(s, collapse)
-    s.reward_tie = errors.number("reward_tie", reward_tie, -1.0, 1.0)
-    s.pays_always, s.only_safe = reward_stream == "original", mask == "safe"
+    _check_boards(state)
+    _write_fire(s, blast_cap, fuse, flame_life)
+    _write_end(s, max_steps, collapse, reward_tie, reward_stream)
+    s.only_safe = _known("mask", mask, MASKS) == "safe"
+    players, size = int(s.players), int(s.board_size)
+    shown_to = None if viewer is None else errors.integer("viewer", viewer, 0, players - 1)
     return Game(
         name="bomber_grid",
         players=players,
@@ -101,28 +97,49 @@ def bomber_grid(
         position=position,
         place=place,
         action_name=partial(action_name, mode == "radio"),
-        picture=draw.picture,
-        text=draw.text,
+        picture=partial(draw.picture, viewer=shown_to),
+        text=partial(draw.text, viewer=shown_to),
         presets=presets(view is None),
-        variants={
-            "planes": {
-                "observe": observe.observe_planes,
-                "observation_shape": (len(observe.PLANES) + len(observe.NUMBERS), size, size),
-            },
-            "original": {
-                "observe": observe.observe_original,
-                "observation_shape": (original_size(size),),
-                "observation_high": float(max(max_steps, MAX_FUSE)),
-            },
-            "random_safe": {"advise": random_safe.advise_random_safe},
-            "rule_based": {"advise": rule_based.advise_rule_based},
-            "anybody": {"advise": anybody.advise_anybody},
-            "careful": {"advise": careful.advise_careful},
-            "unadvised": {"advise": default_advise},
-            "aiide": {"evaluate": values.evaluate_aiide},
-            "pessimistic": {"evaluate": pessimism.evaluate_pessimistic},
-        },
+        variants=_variants(size, max_steps),
     )
+
+
+def _variants(size: int, max_steps: int) -> dict[str, dict[str, Any]]:
+    """Return the named replacements of a game on a board."""
+    return {
+        "planes": {
+            "observe": observe.observe_planes,
+            "observation_shape": (len(observe.PLANES) + len(observe.NUMBERS), size, size),
+        },
+        "original": {
+            "observe": observe.observe_original,
+            "observation_shape": (original_size(size),),
+            "observation_high": float(max(max_steps, MAX_FUSE)),
+        },
+        "random_safe": {"advise": random_safe.advise_random_safe},
+        "out_of_fire": {"advise": out_of_fire.advise_out_of_fire},
+        "rule_based": {"advise": rule_based.advise_rule_based},
+        "anybody": {"advise": anybody.advise_anybody},
+        "careful": {"advise": careful.advise_careful},
+        "unadvised": {"advise": default_advise},
+        "aiide": {"evaluate": values.evaluate_aiide},
+        "pessimistic": {"evaluate": pessimism.evaluate_pessimistic},
+    }
+
+
+def _known(name: str, given: Any, known: Collection[str]) -> str:
+    """Return a setting that is one of some words."""
+    if not isinstance(given, str) or given not in known:
+        raise ValueError(errors.unknown(name, given, known))
+    return given
+
+
+def _write_board(s: Any, mode: Any, board_size: Any, view: Any) -> None:
+    """Write who plays on which board and how far the players see."""
+    s.mode = GAME_MODES[_known("mode", mode, GAME_MODES)]
+    s.players = 2 if mode == "duel" else 4
+    s.board_size = errors.integer("board_size", board_size, MIN_SIZE, MAX_SIZE)
+    s.radius = FULL_VIEW if view is None else errors.integer("view", view, 0, MAX_SIZE)
 
 
 def _write_walls(s: Any, n_rigid: Any, n_wood: Any, n_items: Any) -> None:
@@ -145,9 +162,41 @@ def _write_walls(s: Any, n_rigid: Any, n_wood: Any, n_items: Any) -> None:
     if n_rigid + n_wood > most:
         raise ValueError(
             f"n_rigid {n_rigid} and n_wood {n_wood} are more than {most}, the cells of a board of size {size} that can "
-            "be walls"
+            "be walls; give fewer"
         )
     s.n_items = errors.integer("n_items", n_items, 0, int(s.n_wood))
+
+
+def _check_boards(state: Bytes) -> None:
+    """Refuse walls for which there is hardly a board that leaves enough of it open.
+
+    Raises
+    ------
+    ValueError
+        If there is none among many drawn.
+    """
+    trial = state.copy()
+    seed_stream(trial, np.uint64(0))
+    if not board.can_be_drawn(trial):
+        raise ValueError(
+            f"n_rigid {record(state, STATE).n_rigid} is too many: of {board.MOST_DRAWS} boards drawn, all have more "
+            f"than {board.MOST_UNREACHABLE} free cells out of reach; give fewer rigid walls"
+        )
+
+
+def _write_fire(s: Any, blast_cap: Any, fuse: Any, flame_life: Any) -> None:
+    """Write how bombs and flames behave."""
+    s.blast_cap = errors.integer("blast_cap", blast_cap, 2, MAX_SIZE)
+    s.fuse = errors.integer("fuse", fuse, 1, MAX_FUSE)
+    s.flame_life = errors.integer("flame_life", flame_life, 0, MAX_FLAME_LIFE)
+
+
+def _write_end(s: Any, max_steps: Any, collapse: Any, reward_tie: Any, reward_stream: Any) -> None:
+    """Write how long a game lasts and what is paid for it."""
+    s.max_steps = errors.integer("max_steps", max_steps, 1, 65_535)
+    _write_collapse(s, collapse)
+    s.reward_tie = errors.number("reward_tie", reward_tie, -1.0, 1.0)
+    s.pays_always = _known("reward_stream", reward_stream, REWARD_STREAMS) == "original"
 
 
 def _write_collapse(s: Any, collapse: Any) -> None:
@@ -191,8 +240,8 @@ class Bomber(GameEnv):
     `Discrete(6)`: 0 stop, 1 up, 2 down, 3 left, 4 right, 5 bomb. With the radio `Discrete(384)`: `64 * move + 8 *
     first + second`, the words from 0 to 7. Every action is legal; one that cannot be carried out is as good as stop.
     With `mask="safe"` only those moves are legal after which the player can still escape all bombs in sight, if there
-    are any, and neither running against a wall or a bomb nor laying a bomb without one is. It trusts that bombs stay
-    where they are, that walls stand, and that nobody is in the way.
+    are any, and neither running against a wall or a bomb (so no kick) nor laying a bomb without one is. It trusts that
+    bombs stay where they are, that walls stand, and that nobody is in the way.
 
     ## Observation Space
     `Box(0, 1, (17 * n * n + 12,), float32)` on a board of n x n cells. First 17 boards, row by row: fog, rigid, wood,
@@ -239,6 +288,7 @@ class Bomber(GameEnv):
     | `reward_tie` | -1.0 | reward of a tie |
     | `reward_stream` | "once" | "once" or "original" |
     | `mask` | "all" | legal actions: "all" or "safe" |
+    | `viewer` | None | the player whose knowledge pictures and texts show; None: everything |
 
     and those of every environment here: `seat`, `opponent`, `illegal`, `observation`, `render_mode`
     (`mcts_envs.core.env.GameEnv`).
@@ -252,8 +302,9 @@ class Bomber(GameEnv):
     and with the radio `words`, the words of each player in the last step.
 
     ## Hidden information
-    `determinize` keeps what the player sees now, what it carries, its own bombs, who lives, and the clock, and redraws
-    the rest by simple laws (`mcts_envs.bomber_grid.hidden`). Nothing that was seen earlier is remembered. Planners with
+    `determinize` keeps what the player sees now, with its own bombs among it, what it carries, who lives, and the
+    clock, and redraws the rest by simple laws (`mcts_envs.bomber_grid.hidden`). Nothing that was seen earlier is
+    remembered, not even an own bomb that the fog has covered since. Planners with
     `information="full"` are told everything but chance to come.
 
     ## References
