@@ -1,5 +1,7 @@
 """Bomber grid: what players know, the players that it brings, its faces and its pictures."""
 
+import warnings
+
 import gymnasium as gym
 import numpy as np
 import pettingzoo
@@ -18,6 +20,10 @@ from mcts_envs.core.faces import rendered
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.place import placed
 from mcts_envs.core.rng import choose, new_stream
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # as in the tests of wall survival
+    from pettingzoo.test import max_cycles_test
 
 IDS = [f"mcts_envs/{name}-v0" for name in ("Bomber", "BomberTeam", "BomberRadio", "BomberDuel", "BomberPlanning")]
 VIEWS = [{}, {"mode": "team", "view": 4, "blast_cap": 4}, {"mode": "radio", "view": 2}, {"view": 1}]
@@ -41,6 +47,15 @@ def test_players_leave_and_rendering(id):
         assert all("outcome" in infos[agent] for agent in terminations if terminations[agent])
         assert len(env.agents) <= lives
         lives = len(env.agents)
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_max_cycles(id):
+    class Module:  # nobody dies in the four cycles that it plays
+        env = staticmethod(lambda max_cycles: pettingzoo.make("aec", id, max_steps=max_cycles))
+        parallel_env = staticmethod(lambda max_cycles: pettingzoo.make("parallel", id, max_steps=max_cycles))
+
+    max_cycles_test(Module)
 
 
 def test_settings_reach_the_faces():
@@ -86,6 +101,11 @@ def some_states(game, count=60, seed=0):
                 break
         states.append(state)
     return states
+
+
+def moves_of(game, state, player):
+    actions = np.zeros(game.actions, np.int64)
+    return actions[: game.legal(state, player, actions)].tolist()
 
 
 def seen(game, state, player):
@@ -158,6 +178,29 @@ def test_what_is_hidden_changes_nothing(settings):
                     record(redrawn, STATE).stands[[p for p in range(game.players) if not alive >> p & 1]] = 0
                 assert np.array_equal(ours, yours)
     assert differ > 100
+
+
+def test_what_is_hidden_is_neither_drawn_nor_advised():
+    rng, differ = np.random.default_rng(3), 0
+    names = ("random_safe", "careful", "rule_based", "anybody")
+    for settings in ({}, {"mode": "team", "view": 3}):
+        for player in range(4):
+            game = bomber_grid(viewer=player, mask="safe", **settings)
+            for state in some_states(game, 5, seed=player):
+                other = disguise(state, player, rng)
+                differ += rendered(bomber_grid(**settings), state, "ansi") != rendered(
+                    bomber_grid(**settings), other, "ansi"
+                )
+                assert rendered(game, state, "ansi") == rendered(game, other, "ansi")
+                assert game.picture(state).to_svg() == game.picture(other).to_svg()
+                if game.active(state) >> player & 1:
+                    assert moves_of(game, state, player) == moves_of(game, other, player)
+                    for name in names:
+                        ours, theirs = np.zeros((2, game.actions))
+                        game.variant(name).advise(state, player, ours)
+                        game.variant(name).advise(other, player, theirs)
+                        assert np.array_equal(ours, theirs)
+    assert differ > 30
 
 
 @pytest.mark.parametrize("settings", VIEWS)
@@ -277,9 +320,7 @@ def duel():
 
 
 def legal(game, given, player=0):
-    actions = np.zeros(game.actions, np.int64)
-    state = placed(game, given)
-    return actions[: game.legal(state, player, actions)].tolist()
+    return moves_of(game, placed(game, given), player)
 
 
 def test_safe_actions(duel):
@@ -288,6 +329,19 @@ def test_safe_actions(duel):
     assert legal(duel, corridor([[0, 1, 0, 1, 2, 0]], ammo=0)) == [0, 1, 2, 3, 4, 5]  # lost whatever it does
     assert legal(duel, corridor([[0, 1, 0, 2, 2, 0]], ammo=0)) == [4]  # only to the right are two cells to run
     assert legal(duel, corridor([[0, 3, 0, 3, 2, 0]])) == [0, 3, 4]  # a bomb of its own would close the way out
+
+
+def test_a_bomb_that_would_set_off_another_is_not_safe(duel):
+    """The bomb on the left sets off one laid now, and this one the bomb below, beside the only way out."""
+    board = np.zeros((8, 8), int)
+    board[1, :6] = board[2, 3:5] = board[0, 5] = 1
+    board[0, 3], board[0, 1], board[1, 3], board[1, 4], board[6, 6] = 10, 3, 3, 0, 11
+    given = {"board": board.tolist(), "items": [], "flames": [], "step_count": 0}
+    given |= {"agents": [[1, 0, 3, 1, 2, 0], [1, 6, 6, 1, 2, 0]]}
+    assert legal(duel, given | {"bombs": [[0, 1, 0, 3, 3, 0], [1, 3, 0, 9, 2, 0]]}) == [0, 3, 4]
+    board[1, 3] = 1
+    alone = given | {"bombs": [[0, 1, 0, 3, 3, 0]], "board": board.tolist()}
+    assert legal(duel, alone) == [0, 3, 4, 5]
 
 
 def test_values():

@@ -24,6 +24,8 @@ from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.rng import below
 
 MOST_UNREACHABLE = 4
+MOST_DRAWS = 1000
+"""Among so many boards there must be one that counts: settings for which there is none are refused."""
 
 
 @kernel()
@@ -65,6 +67,16 @@ def unreachable(state):
     size = np.int64(s.board_size)
     reached = flood(single(WIDTH * (size - 2) + size - 2), open_cells)
     return count(without(without(open_cells, pair(s.wood)), reached))
+
+
+@kernel(types.boolean(BYTES))
+def can_be_drawn(state):
+    """Return whether a board with at most four passages out of reach is drawn soon."""
+    for _ in range(MOST_DRAWS):
+        _draw_walls(state)
+        if unreachable(state) <= MOST_UNREACHABLE:
+            return True
+    return False
 
 
 @kernel(types.void(BYTES))

@@ -14,16 +14,11 @@ from mcts_envs.core.contract import BYTES, types
 from mcts_envs.core.kernel import kernel, record
 
 
-@kernel(BOARD(BYTES, BOARD))
-def foresee(state, seen):
-    """Note in ``bomb_aim`` in how many steps each bomb in sight goes off; return all cells that they will burn.
-
-    A bomb goes off with an earlier one that reaches it. ``forget`` takes the notes back.
-    """
+@kernel(BOARD(BYTES))
+def _chain(state):
+    """Let each bomb noted go off with an earlier one that reaches it; return all cells that they will burn."""
     s = record(state, STATE)
     burnt, n, again = (ZERO, ZERO), np.int64(s.n_bombs), True
-    for bomb in range(n):
-        s.bomb_aim[bomb] = s.bomb_life[bomb] if has(seen, np.int64(s.bomb_cell[bomb])) else 0
     while again:
         again = False
         for bomb in range(n):
@@ -36,6 +31,18 @@ def foresee(state, seen):
                     s.bomb_aim[other] = s.bomb_aim[bomb]
                     again = True
     return burnt
+
+
+@kernel(BOARD(BYTES, BOARD))
+def foresee(state, seen):
+    """Note in ``bomb_aim`` in how many steps each bomb in sight goes off; return all cells that they will burn.
+
+    A bomb goes off with an earlier one that reaches it. ``forget`` takes the notes back.
+    """
+    s = record(state, STATE)
+    for bomb in range(np.int64(s.n_bombs)):
+        s.bomb_aim[bomb] = s.bomb_life[bomb] if has(seen, np.int64(s.bomb_cell[bomb])) else 0
+    return _chain(state)
 
 
 @kernel()
@@ -117,11 +124,32 @@ def others_of(s, player):
     return low, high
 
 
+@kernel(types.boolean(BYTES, types.int64, BOARD))
+def _may_lay(state, player, seen):
+    """Return whether a player can survive a bomb of its own as well, laid now, after ``foresee``."""
+    s = record(state, STATE)
+    here = np.int64(s.stands[player])
+    time, earlier = _time_of_own(state, here), False
+    if time < s.fuse:  # another bomb sets it off; it may set off later ones
+        own = reach(state, here, np.int64(s.strength[player]))
+        for bomb in range(np.int64(s.n_bombs)):
+            if s.bomb_aim[bomb] > time and has(own, np.int64(s.bomb_cell[bomb])):
+                s.bomb_aim[bomb] = time
+                earlier = True
+    if earlier:
+        _chain(state)
+    safe = has(refuges(state, player, seen, True), here)
+    if earlier:
+        foresee(state, seen)
+    return safe
+
+
 @kernel(types.int64(BYTES, types.int64, BOARD))
 def safe_moves(state, player, seen):
     """Return the moves, as bits, after which a player can survive all bombs in sight, after ``foresee``.
 
-    Moves against a wall or a bomb and laying a bomb without having one are left out: they are as good as STOP.
+    Moves against a wall or a bomb and laying a bomb without having one are left out: they are as good as STOP, unless
+    the player kicks the bomb, of which nothing is foreseen.
     """
     s = record(state, STATE)
     if s.n_bombs == 0 and not any_of(pair(s.fire)):
@@ -134,7 +162,6 @@ def safe_moves(state, player, seen):
         target = next_cell(here, move)
         if target >= 0 and has(walk, target) and has(alive, target):
             moves |= 1 << move
-    lays = s.ammo[player] != 0 and not has(bombs_of(s), here)
-    if lays and has(refuges(state, player, seen, True), here):
+    if s.ammo[player] != 0 and not has(bombs_of(s), here) and _may_lay(state, player, seen):
         moves |= 1 << LAY
     return moves

@@ -1,13 +1,18 @@
 """Picture and text of the bomber grid."""
 
+from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
+from mcts_envs.bomber_grid.board import in_sight
 from mcts_envs.bomber_grid.layout import (
     AGENT,
     BOMB,
     DOWN,
     EXTRA_BOMB,
     FLAME,
+    FOG,
     KICK,
     LEFT,
     ONGOING,
@@ -20,19 +25,22 @@ from mcts_envs.bomber_grid.layout import (
     WIDTH,
     WOOD,
 )
+from mcts_envs.bomber_grid.plan import Cell
 from mcts_envs.bomber_grid.position import board_codes, cells_of
 from mcts_envs.bomber_grid.rules import has_won
+from mcts_envs.bomber_grid.sight import window
 from mcts_envs.core.kernel import record
 from mcts_envs.core.render import Canvas, ansi, mix
 from mcts_envs.core.typing import Bytes
 
-_COLOURS = ("#2b6cd4", "#e4702a", "#2f9e62", "#a24bc4")
+_COLOURS = ("#2b6cd4", "#e4702a", "#2f9e62", "#a24bc4", "#8d8f94")
+_NOBODY = 4  # the last colour
 _DARK = ("#173f82", "#97430f", "#17623a", "#662482")
 _NAMES = ("blue", "orange", "green", "purple")
 _TERMINAL = ("blue", "yellow", "green", "magenta")
 _GROUND, _FLOOR, _LINE, _INK = "#efe8dc", "#fbf7ef", "#e2d9ca", "#3a322c"
 _RIGID, _RIGID_LIGHT, _WOOD, _WOOD_DARK = "#5f6670", "#79818c", "#c89b62", "#a37a45"
-_FIRE, _FIRE_CORE = "#f2762b", "#ffd75e"
+_FIRE, _FIRE_CORE, _FOG = "#f2762b", "#ffd75e", "#b9b3a8"
 _MARGIN, _HEADER = 0.4, 1.5
 _STEPS = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
 _MARKS = {
@@ -42,14 +50,16 @@ _MARKS = {
     EXTRA_BOMB: ("+b", "cyan"),
     RANGE: ("+r", "cyan"),
     KICK: ("+k", "cyan"),
+    FOG: ("::", "white"),
 }
 
 
-def picture(state: Bytes) -> Canvas:
+def picture(state: Bytes, viewer: int | None = None) -> Canvas:
     """Draw a state: walls, items, bombs with the steps that they have left, flames, players.
 
     What is hidden under wood shows through a little. Where the view is limited, a frame in a player's colour is the
-    part of the board that it sees.
+    part of the board that it sees. With a viewer only what that player may know is drawn: fog covers the rest, the
+    bombs of others have grey rims, and what others carry is left out.
     """
     s = record(state, STATE)
     size = int(s.board_size)
@@ -59,38 +69,73 @@ def picture(state: Bytes) -> Canvas:
     for i in range(size + 1):
         board.line([(i, 0), (i, size)], _LINE, 0.02)
         board.line([(0, i), (size, i)], _LINE, 0.02)
-    _draw_walls(board, s)
-    _draw_items(board, s)
-    living = [int(s.stands[player]) for player in range(s.players) if s.alive >> player & 1]
-    for bomb in range(s.n_bombs):
-        row, column = divmod(int(s.bomb_cell[bomb]), WIDTH)
-        life, owner, way = int(s.bomb_life[bomb]), int(s.bomb_owner[bomb]), int(s.bomb_way[bomb])
-        _draw_bomb(board.at(column + 0.5, row + 0.5), s.bomb_cell[bomb] in living, life, owner, way)
-    _draw_windows(board, s)
+    shown = s if viewer is None else _as_seen(state, viewer)
+    _draw_walls(board, shown)
+    _draw_items(board, shown)
+    living = [int(shown.stands[player]) for player in range(s.players) if shown.alive >> player & 1]
+    for bomb in range(shown.n_bombs):
+        row, column = divmod(int(shown.bomb_cell[bomb]), WIDTH)
+        life, owner, way = int(shown.bomb_life[bomb]), int(shown.bomb_owner[bomb]), int(shown.bomb_way[bomb])
+        _draw_bomb(board.at(column + 0.5, row + 0.5), shown.bomb_cell[bomb] in living, life, owner, way)
+    if viewer is not None:
+        for row, column in _fog(state, viewer):
+            board.rectangle(column, row, 1, 1, _FOG)
+    _draw_windows(board, s, range(s.players) if viewer is None else [viewer])
     for player in range(s.players):
         row, column = divmod(int(s.stands[player]), WIDTH)
-        if s.alive >> player & 1:
-            on_bomb = s.stands[player] in s.bomb_cell[: s.n_bombs]
+        if shown.alive >> player & 1:
+            on_bomb = shown.stands[player] in shown.bomb_cell[: shown.n_bombs]
             place = board.at(column + 0.32, row + 0.36, 0.66) if on_bomb else board.at(column + 0.5, row + 0.5)
             _draw_player(place, player)
-        else:
+        elif not s.alive >> player & 1 and viewer in (None, player):
             _draw_grave(board.at(column + 0.5, row + 0.5), player)
-    _draw_header(canvas, s)
+    _draw_header(canvas, s, viewer)
     return canvas
 
 
-def text(state: Bytes) -> str:
-    """Write a state for a terminal: the step, the board, what the players carry, a legend."""
+def text(state: Bytes, viewer: int | None = None) -> str:
+    """Write a state for a terminal: the step, the board, what the players carry, a legend.
+
+    With a viewer only what that player may know.
+    """
     s = record(state, STATE)
-    codes, lives = board_codes(s), {int(s.bomb_cell[b]): int(s.bomb_life[b]) for b in range(s.n_bombs)}
+    shown = s if viewer is None else _as_seen(state, viewer)
+    codes, lives = board_codes(shown), {int(shown.bomb_cell[b]): int(shown.bomb_life[b]) for b in range(shown.n_bombs)}
+    for cell in () if viewer is None else _fog(state, viewer):
+        codes[cell] = FOG
     lines = [f"step {int(s.t)} of {int(s.max_steps)}" + (f", {_result(s)}" if s.end != ONGOING else "")]
     for row, line in enumerate(codes):
         lines.append(" ".join(_mark(int(code), lives.get(WIDTH * row + column)) for column, code in enumerate(line)))
     for player in range(s.players):
         kick = " kick" if s.kicks[player] else ""
-        state_of = f"ammo {s.ammo[player]} strength {s.strength[player]}{kick}"
-        lines.append(f"{_mark(AGENT + player, None)} {state_of if s.alive >> player & 1 else 'dead'}")
-    return "\n".join([*lines, "## rigid, %% wood, o9 bomb and its steps, ** flame, +b +r +k items"])
+        carries = f"ammo {s.ammo[player]} strength {s.strength[player]}{kick}" if viewer in (None, player) else "alive"
+        lines.append(f"{_mark(AGENT + player, None)} {carries if s.alive >> player & 1 else 'dead'}")
+    fog = "" if viewer is None else ", :: fog"
+    return "\n".join([*lines, f"## rigid, %% wood, o9 bomb and its steps, ** flame, +b +r +k items{fog}"])
+
+
+def _fog(state: Bytes, viewer: int) -> set[Cell]:
+    """Return the cells of the board that a player does not see."""
+    size = int(record(state, STATE).board_size)
+    return {(row, column) for row in range(size) for column in range(size)} - cells_of(window(state, viewer))
+
+
+def _as_seen(state: Bytes, viewer: int) -> Any:
+    """Return a copy of the state, as a record, without what a player cannot see; others' bombs belong to nobody."""
+    s, seen = record(state.copy(), STATE), np.array(window(state, viewer), np.uint64)
+    sight = np.array(in_sight(s), np.uint64) & seen
+    s.rigid[:], s.wood[:], s.fire[:] = s.rigid & seen | s.outside, s.wood & seen, s.fire & seen
+    s.items[:], s.flames[:] = s.items & sight, s.flames & seen
+    cells = cells_of(seen)
+    there = [b for b in range(s.n_bombs) if divmod(int(s.bomb_cell[b]), WIDTH) in cells]
+    s.n_bombs = len(there)
+    for bombs in (s.bomb_cell, s.bomb_owner, s.bomb_life, s.bomb_way):
+        bombs[: len(there)] = bombs[there]
+    s.bomb_owner[s.bomb_owner != viewer] = _NOBODY
+    for player in range(s.players):
+        if divmod(int(s.stands[player]), WIDTH) not in cells:
+            s.alive = int(s.alive) & ~(1 << player)
+    return s
 
 
 def _mark(code: int, life: int | None) -> str:
@@ -160,10 +205,10 @@ def _draw_grave(place: Canvas, player: int) -> None:
     place.line([(-0.2, 0.2), (0.2, -0.2)], _COLOURS[player], 0.08)
 
 
-def _draw_windows(board: Canvas, s: Any) -> None:
-    """Draw the part of the board that each living player sees, if that is not all."""
+def _draw_windows(board: Canvas, s: Any, players: Iterable[int]) -> None:
+    """Draw the part of the board that each living player of some sees, if that is not all."""
     size, radius = int(s.board_size), int(s.radius)
-    for player in range(s.players):
+    for player in players:
         if radius < size and s.alive >> player & 1:
             row, column = divmod(int(s.stands[player]), WIDTH)
             inset = 0.04 + 0.05 * player
@@ -179,8 +224,8 @@ def _result(s: Any) -> str:
     return "tie" if s.end == TIE else f"{' and '.join(winners)} won"
 
 
-def _draw_header(canvas: Canvas, s: Any) -> None:
-    """Draw the step, and what each player carries; or how the game came out."""
+def _draw_header(canvas: Canvas, s: Any, viewer: int | None) -> None:
+    """Draw the step, and what each player carries as far as the viewer knows; or how the game came out."""
     y = 0.42
     label = f"step {int(s.t)}" if s.end == ONGOING else _result(s)
     canvas.text(_MARGIN, y, label, _INK, 0.36, anchor="start", bold=True)
@@ -190,5 +235,6 @@ def _draw_header(canvas: Canvas, s: Any) -> None:
         place = canvas.at(_MARGIN + player * share, 1.08)
         _draw_player(place.at(0.22, 0.0, 0.7 if alive else 0.45), player)
         kick = " K" if s.kicks[player] else ""
-        carries = f"{int(s.ammo[player])} bomb <{int(s.strength[player])}>{kick}" if alive else "dead"
+        carries = f"{int(s.ammo[player])} bomb <{int(s.strength[player])}>{kick}"
+        carries = "dead" if not alive else carries if viewer in (None, player) else "alive"
         place.text(0.5, 0.0, carries, _INK, 0.27, anchor="start", opacity=0.85 if alive else 0.5)
