@@ -273,7 +273,10 @@ def test_bad_positions(change, error, message):
         ({"formations": {"offence": [[(1, 1), (2, 2), (3, 3)]]}}, ValueError, "at least 1 are required"),
         ({"formations": {"offence": [[(6, 1), (5, 1), (3, 3)]]}}, ValueError, "at most 1 may be there"),
         ({"formations": {"offence": [[(6, 3), (6, 3), (3, 3)]]}}, ValueError, "3 different ones"),
+        ({"formations": {"offence": [3]}}, TypeError, "3 is not a list of places"),
+        ({"formations": {"offence": [{"places": [], "deep": 0}]}}, ValueError, "3 different ones"),
         ({"turns": 0}, ValueError, r"turns 0 is outside"),
+        ({"halves": 9, "turns": 20}, ValueError, "make 180; at most 99"),
     ],
 )
 def test_bad_settings(settings, error, message):
@@ -295,6 +298,34 @@ def test_settings():
     assert [player["at"] for player in found["players"]["home"]] == [[7, 3], [8, 3], [9, 3]]
     assert found["players"]["home"][0]["st"] == 5
     assert [player["at"] for player in found["players"]["away"]][3:] == ["reserves"] * 2
+
+
+def test_places_next_to_the_middle_are_filled_first():
+    formation = {"places": [(3, 3), (5, 3), (6, 2)], "deep": 0}
+    game = football(3, formations={"offence": [formation]}, first_kicker="away")
+    gone = [{"at": "casualties"}] * 2
+    players = {"home": [{"at": "reserves"}, {"at": "reserves"}, *gone], "away": []}
+    state = placed(game, {"decision": "setup", "to_act": "home", "kicker": "away", "players": players, "ball": None})
+    act(game, state, 21)
+    assert [player["at"] for player in game.position(state)["players"]["home"][:2]] == [[7, 2], [10, 3]]
+
+
+def test_numbers_of_a_position_do_not_outlast_it():
+    env = Football(size=3, opponent="random")
+    env.reset(seed=7)
+    first = env.position()
+    changed = {"at": [3, 2], "ma": 2, "st": 9, "ag": 5, "av": 3, "role": "lineman"}
+    env.reset(options={"position": scene(players={"home": [changed], "away": [{"at": [4, 3]}]})})
+    assert env.position()["players"]["home"][0]["st"] == 9
+    env.reset(seed=7)
+    assert env.position() == first
+
+
+def test_after_a_touchback_only_who_stands_may_have_the_ball():
+    game = football(3)
+    players = {"home": [], "away": [{"at": [2, 2], "up": False}, {"at": [2, 4]}, {"at": [3, 3]}]}
+    state = placed(game, scene(decision="touchback", kicker="home", players=players, ball=None))
+    assert legal(game, state) == [25 + 9 * 4 + 1, 25 + 9 * 4 + 2]
 
 
 def test_keys_leave_out_what_no_rule_looks_at():

@@ -171,8 +171,8 @@ def _bench(s: Any, team: int) -> str:
 def text(state: Bytes) -> str:
     """Write a state for a terminal: score and clock, the pitch, dice, who is off it.
 
-    A standing player is a capital letter and a slot, one on the ground a small letter; an asterisk is the ball, an
-    exclamation mark its carrier.
+    A standing player is a capital letter and his number (a for 10 to g for 16), one on the ground a small letter; an
+    asterisk is the ball, an exclamation mark its carrier.
     """
     s = record(state, STATE)
     width, height = int(s.width), int(s.height)
@@ -194,5 +194,6 @@ def _cell(s: Any, at: dict[int, int], square: int) -> str:
     if player is None:
         return " * " if ball else " . "
     letter = _LETTERS[s.role[player]]
-    name = f"{letter if s.posture[player] == STANDING else letter.lower()}{(player & 15) + 1:x}{'!' if ball else ' '}"
+    slot = "123456789abcdefg"[player & 15]
+    name = f"{letter if s.posture[player] == STANDING else letter.lower()}{slot}{'!' if ball else ' '}"
     return ansi(name, _TERMINAL[player >> 4], bold=s.active_player == player)

@@ -83,12 +83,13 @@ FIELDS = [
     ("formations", "u1", 2),
     ("deep", "u1", (2, MAX_FORMATIONS)),
     ("places", "u1", (2, MAX_FORMATIONS, MAX_FIELDED, 2)),
+    ("enlisted", "u1", (5, PLAYERS)),
+    # The match.
     ("ma", "u1", PLAYERS),
     ("st", "u1", PLAYERS),
     ("ag", "u1", PLAYERS),
     ("av", "u1", PLAYERS),
     ("role", "u1", PLAYERS),
-    # The match.
     ("t", "u4"),
     ("truncated", "u1"),
     ("phase", "u1"),
@@ -131,7 +132,8 @@ FIELDS = [
 Settings: ``squad`` is R of the action space, ``members`` the players of each team; ``kick_die`` and ``throw_die`` are
 numbers of sides, ``throw_dice`` how many of them; ``first_kicker`` NO_TEAM lets the seed choose. ``places[k]`` holds
 the formations of the kicking (k = 0) and the receiving (k = 1) side as (column counted from the own end zone, row), and
-``deep`` the index of the place for a thrower, NOBODY where there is none.
+``deep`` the index of the place for a thrower, NOBODY where there is none. ``enlisted`` are the squads, ``ma`` to
+``role`` in this order: every match begins with them, and a position may say otherwise.
 
 ``side`` is the team whose turn it is, NO_TEAM between turns; ``decider`` the team to decide; ``waiting`` the number of
 tasks. ``ball`` is 0 while the ball is not on the pitch. ``faces`` has a bit for each face that the block dice show.

@@ -21,6 +21,7 @@ from mcts_envs.football.layout import (
     PRONE,
     RESERVES,
     SETUP,
+    STANDING,
     STATE,
     STUNNED,
     THROWER,
@@ -200,12 +201,12 @@ def kick(state, square):
 
 @kernel()
 def receivers(state):
-    """Return the slots of those who may have the ball after a touchback, as bits."""
+    """Return the slots of those who may have the ball after a touchback, who stand, as bits."""
     s = record(state, STATE)
     team = 1 - np.int64(s.kicker)
     bits = 0
     for slot in range(np.int64(s.squad)):
-        if s.square[16 * team + slot] > 0:
+        if s.square[16 * team + slot] > 0 and s.posture[16 * team + slot] == STANDING:
             bits |= 1 << slot
     return bits
 

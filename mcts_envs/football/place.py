@@ -110,7 +110,9 @@ def _read_match(s: Any, position: Mapping[str, Any]) -> None:
     s.half = errors.integer("position['half']", position.get("half", 1), 1, int(s.halves))
     turns = [0, 0] if s.side == NO_TEAM else [int(s.side == team) for team in range(2)]
     s.turn[:] = _pair("position['turn_counters']", position.get("turn_counters", turns), int(s.turns_a_half))
-    s.score[:] = _pair("position['score']", position.get("score", [0, 0]), 255)
+    s.score[:] = _pair(
+        "position['score']", position.get("score", [0, 0]), 255 - 2 * int(s.halves) * int(s.turns_a_half)
+    )
     s.rerolls[:] = _pair("position['rerolls']", position.get("rerolls", [int(s.stock)] * 2), 255)
     s.reroll_used = errors.flag("position['reroll_used']", position.get("reroll_used", False))
     spent = _list("position['spent']", position.get("spent", []), 4)

@@ -51,6 +51,8 @@ def reset(state, seed):
         s.square[player], s.posture[player], s.used[player], s.moved[player] = 0, STANDING, 0, 0
         member = (player & 15) < s.members[player >> 4]
         s.box[player] = RESERVES if member else ON_PITCH
+        s.ma[player], s.st[player] = s.enlisted[0, player], s.enlisted[1, player]
+        s.ag[player], s.av[player], s.role[player] = s.enlisted[2, player], s.enlisted[3, player], s.enlisted[4, player]
     build_board(state)
     s.opening_kicker = s.first_kicker if s.first_kicker != NO_TEAM else below(state, 2)
     s.score[0], s.score[1], s.t, s.truncated = 0, 0, 0, 0

@@ -65,7 +65,8 @@ def read_formations(size: Size, given: Any) -> tuple[tuple[Formation, ...], tupl
     size : Size
     given : None or {"defence": list, "offence": list}
         Of formations: lists of places (column counted from the own end zone, row), or dictionaries with ``places``,
-        ``name`` and ``deep``, the index of the place for a thrower. A kind that is left out stays as it is.
+        ``name`` and ``deep``, the index of the place for a thrower. A kind that is left out stays as it is. The places
+        next to the middle are filled first, each kind in the order given.
 
     Raises
     ------
@@ -78,7 +79,9 @@ def read_formations(size: Size, given: Any) -> tuple[tuple[Formation, ...], tupl
         errors.keys("formations", given, (), KINDS)
         for kind, entries in given.items():
             if not isinstance(entries, Sequence) or not 1 <= len(entries) <= MAX_FORMATIONS:
-                raise ValueError(f"formations[{kind!r}] must be a list of 1 to {MAX_FORMATIONS} formations")
+                raise ValueError(
+                    f"formations[{kind!r}] is {entries!r}; it must be a list of 1 to {MAX_FORMATIONS} formations"
+                )
             result[kind] = tuple(
                 _read_formation(size, f"formations[{kind!r}][{i}]", i, entry) for i, entry in enumerate(entries)
             )
@@ -89,17 +92,24 @@ def _read_formation(size: Size, name: str, index: int, given: Any) -> Formation:
     if not isinstance(given, Mapping):
         given = {"places": given}
     errors.keys(name, given, ("places",), ("name", "deep"))
+    if not isinstance(given["places"], Sequence):
+        raise TypeError(f"{name} {given['places']!r} is not a list of places (column, row)")
     places = []
     for i, place in enumerate(given["places"]):
         if not isinstance(place, Sequence) or len(place) != 2:
             raise TypeError(f"{name} place {place!r} is not (column, row)")
         column = errors.integer(f"{name} place {i} column", place[0], 1, size.width // 2)
         places.append((column, errors.integer(f"{name} place {i} row", place[1], 1, size.height)))
+    _check_places(size, name, places)
     deep = given.get("deep")
     if deep is not None:
         deep = errors.integer(f"{name}['deep']", deep, 0, len(places) - 1)
-    _check_places(size, name, places)
-    return Formation(str(given.get("name", f"formation {index}")), tuple(places), deep)
+    order = sorted(range(len(places)), key=lambda i: places[i][0] < size.width // 2)
+    return Formation(
+        str(given.get("name", f"formation {index}")),
+        tuple(places[i] for i in order),
+        None if deep is None else order.index(deep),
+    )
 
 
 def _check_places(size: Size, name: str, places: list[tuple[int, int]]) -> None:
@@ -130,10 +140,8 @@ def write_squads(s: Any, squads: list[list[dict[str, Any]]]) -> None:
     for team, squad in enumerate(squads):
         s.members[team] = len(squad)
         for slot, member in enumerate(squad):
-            player = 16 * team + slot
-            s.role[player] = ROLES.index(member["role"])
-            for number in ("ma", "st", "ag", "av"):
-                s[number][player] = member[number]
+            numbers = [member[number] for number in ("ma", "st", "ag", "av")]
+            s.enlisted[:, 16 * team + slot] = [*numbers, ROLES.index(member["role"])]
 
 
 def write_formations(s: Any, formations: tuple[tuple[Formation, ...], tuple[Formation, ...]]) -> None:

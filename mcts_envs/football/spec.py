@@ -81,6 +81,8 @@ def football(
         s.stock = errors.integer("rerolls", rerolls, 0, 99)
     s.halves = errors.integer("halves", halves, 1, 9)
     s.turns_a_half = errors.integer("turns", turns, 1, 99)
+    if halves * turns > 99:
+        raise ValueError(f"halves {halves} of {turns} turns make {halves * turns}; at most 99 in a match can be scored")
     s.first_kicker = NO_TEAM if first_kicker is None else TEAMS.index(first_kicker)
     s.max_steps = errors.integer("max_steps", max_steps, 0, 10**9)
     s.reward_touchdown = errors.number("reward_touchdown", reward_touchdown, -1e6, 1e6)
@@ -237,7 +239,7 @@ class Football(GameEnv):
     | `squads` | None | list of roles ("blitzer", "thrower", "catcher", "lineman") or dictionaries with `role` and any of `ma`, `st`, `ag`, `av`, for both teams or as `{"home": ..., "away": ...}`; at most 16 |
     | `formations` | None | `{"defence": [...], "offence": [...]}`, up to four each: lists of places (column counted from the own end zone, row), or dictionaries with `places`, `name`, `deep` (index of the thrower's place) |
     | `first_kicker` | None | "home" or "away"; None: drawn |
-    | `halves`, `turns`, `rerolls` | 2, 8, by size | length of the match, rerolls a half |
+    | `halves`, `turns`, `rerolls` | 2, 8, by size | length of the match (at most 99 turns of each team), rerolls a half |
     | `max_steps` | 0 | limit on the decisions of both teams, 0: none |
     | `reward_touchdown` | 0 | reward of a touchdown |
     | `skip_forced` | True | whether decisions with one option are skipped |
