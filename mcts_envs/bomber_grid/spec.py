@@ -241,7 +241,8 @@ class Bomber(GameEnv):
     first + second`, the words from 0 to 7. Every action is legal; one that cannot be carried out is as good as stop.
     With `mask="safe"` only those moves are legal after which the player can still escape all bombs in sight, if there
     are any, and neither running against a wall or a bomb (so no kick) nor laying a bomb without one is. It trusts that
-    bombs stay where they are, that walls stand, and that nobody is in the way.
+    bombs stay where they are, that walls stand, and that nobody is in the way. Any other action is illegal, but played
+    all the same.
 
     ## Observation Space
     `Box(0, 1, (17 * n * n + 12,), float32)` on a board of n x n cells. First 17 boards, row by row: fog, rigid, wood,
@@ -304,8 +305,8 @@ class Bomber(GameEnv):
     ## Hidden information
     `determinize` keeps what the player sees now, with its own bombs among it, what it carries, who lives, and the
     clock, and redraws the rest by simple laws (`mcts_envs.bomber_grid.hidden`). Nothing that was seen earlier is
-    remembered, not even an own bomb that the fog has covered since. Planners with
-    `information="full"` are told everything but chance to come.
+    remembered, not even an own bomb that the fog has covered since. Planners with `information="full"` are told
+    everything but chance to come.
 
     ## References
     Resnick et al. 2018, Pommerman: A Multi-Agent Playground; https://github.com/MultiAgentLearning/playground. The
