@@ -26,7 +26,7 @@ from agents.arena.plot import plot
 from agents.arena.report import Report, report
 from agents.arena.runner import run
 from agents.arena.statistics import mean_points, paired_rates
-from agents.arena.storage import EPISODES, TRANSITIONS, default_folder, read_transitions
+from agents.arena.storage import EPISODES, TRANSITIONS, default_folder, read_rows, read_transitions
 from agents.arena.table import remarks, render
 from mcts_envs.core.contract import STEP
 from mcts_envs.core.kernel import kernel
@@ -501,3 +501,25 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert message in result.stderr
         assert result.stderr.count("\n") == 1
     assert not (tmp_path / "results").exists()
+
+
+class TestKept:
+    def test_rows_keep_entries_of_the_last_position(self, tmp_path):
+        agents = parse_agents("random,uniform")
+        plan = Plan("Football1-v0", agents, {"turns": 2, "halves": 1}, keep=("score", "half"))
+        compare(plan, 2, folder=tmp_path)
+        for row in read_rows(tmp_path).values():
+            assert set(row.kept) == {"score", "half"}
+            outcomes = [0.5 + 0.5 * np.sign(own - other) for own, other in (row.kept["score"], row.kept["score"][::-1])]
+            assert [seat.outcome for seat in row.seats] == outcomes
+        assert "keep" in plan.configuration()
+
+    def test_nothing_is_kept_unasked(self, tmp_path):
+        compare(fakes("x", "y:lowest=true"), 1, folder=tmp_path)
+        assert all(row.kept is None for row in read_rows(tmp_path).values())
+
+    def test_unknown_entries_are_refused_before_anything_is_played(self, tmp_path):
+        plan = Plan("Football1-v0", parse_agents("random,uniform"), keep=("scroe",))
+        with pytest.raises(ValueError, match="did you mean 'score'"):
+            compare(plan, 1, folder=tmp_path)
+        assert not list(tmp_path.iterdir())

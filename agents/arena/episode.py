@@ -50,6 +50,8 @@ class Episode:
         had come, and are left out of all statistics.
     transitions : list of int, optional
         ``[offset, size]``, in bytes, of the episode in the file of transitions.
+    kept : dict, optional
+        What the plan wishes to keep of the last position.
     """
 
     agent: str
@@ -67,6 +69,7 @@ class Episode:
     model_steps: int = 0
     error: dict[str, str] | None = None
     transitions: list[int] | None = None
+    kept: dict[str, Any] | None = None
 
     @property
     def key(self) -> tuple[str, int]:

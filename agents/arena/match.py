@@ -68,7 +68,7 @@ class MatchRow:
         In the order of the game's players.
     last_asked : int, optional
         Seat whose agent was asked last; after an error it is that agent's. None where nobody knows.
-    error, transitions : optional
+    error, transitions, kept : optional
         As in :class:`agents.arena.episode.Episode`.
     """
 
@@ -78,6 +78,7 @@ class MatchRow:
     last_asked: int | None = None
     error: dict[str, str] | None = None
     transitions: list[int] | None = None
+    kept: dict[str, Any] | None = None
 
     @property
     def agents(self) -> tuple[str, ...]:

@@ -71,6 +71,8 @@ class Plan:
     against : str or tuple of str, optional
         Label of the agent that all others play against, alone or with their team; in games for more than two, of those
         who play in the other teams. By default all play against all.
+    keep : tuple of str
+        Entries of the last ``position()`` of a game that its row keeps, such as football's ``"score"``.
     """
 
     environment: str
@@ -81,6 +83,7 @@ class Plan:
     record: bool = False
     make: MakeAgent = make_agent
     against: str | tuple[str, ...] | None = None
+    keep: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -146,8 +149,9 @@ class Plan:
         env = self.make_env()
         self._check_meeting()
         env.reset(seed=0)
-        if self.record:
-            env.unwrapped.position()
+        if self.record or self.keep:
+            position = env.unwrapped.position()
+            errors.keys("keep", dict.fromkeys(self.keep), (), position)
         for spec in dict.fromkeys(self.agents):
             agent: Player | None = None
             try:
@@ -230,6 +234,8 @@ class Plan:
             "version": mcts_envs.__version__,
             "code": "-".join(source_digest(Path(str(p.__file__)).parent)[:16] for p in (mcts_envs, agents)),
         }
+        if self.keep:
+            configuration["keep"] = self.keep
         if self.seats > 1:
             configuration["matches"] = {"seats": self.seats, "against": self.against}
         if self.seats > 2:

@@ -45,6 +45,9 @@ class Room:
             if self._env is None:
                 self._env = self._plan.make_env()
             play(self._env, job, row, self._seated, transitions if self._plan.record else None)
+            if self._plan.keep:
+                position = self._env.unwrapped.position()
+                row.kept = {name: position[name] for name in self._plan.keep}
         if row.error is not None:
             self._env = None
             for seat, spec in enumerate(job.agents):

@@ -31,13 +31,18 @@ def default_folder(configuration: Mapping[str, Any]) -> Path:
     return Path("results") / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
+def read_rows(folder: Path) -> dict[Key, Row]:
+    """Return the rows in a folder by their keys, as in :class:`Results`."""
+    lines = (folder / EPISODES).read_bytes().split(b"\n")[1:-1]
+    return {row.key: row for row in (row_of(json.loads(line)) for line in lines)}
+
+
 def read_transitions(folder: Path, episodes: int) -> Iterator[Transition]:
     """Yield the recorded moves of the first ``episodes`` episodes of each agent or pairing, episode by episode.
 
     Moves are as in :class:`Results`. Those of episodes that were played again later are left out.
     """
-    lines = (folder / EPISODES).read_bytes().split(b"\n")[1:-1]
-    rows = {row.key: row for row in (row_of(json.loads(line)) for line in lines)}
+    rows = read_rows(folder)
     with (folder / TRANSITIONS).open("rb") as file:
         for row in rows.values():
             if row.transitions is not None and row.episode < episodes:
