@@ -7,6 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pettingzoo
 import pytest
+from gymnasium.utils.env_checker import check_env
 
 import agents
 import mcts_envs
@@ -23,7 +24,7 @@ from mcts_envs.core.contract import (
     types,
 )
 from mcts_envs.core.kernel import kernel, record
-from mcts_envs.core.multi import GameAECEnv, parallel
+from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.place import placed
 from mcts_envs.core.rng import below, choose_among, draw, new_stream
 from mcts_envs.football.layout import STATE
@@ -32,7 +33,7 @@ from mcts_envs.football.spec import Football, football
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    from pettingzoo.test import render_test
+    from pettingzoo.test import max_cycles_test, render_test
 
 ID = "mcts_envs/Football{}-v0"
 OTHER = {"home": "away", "away": "home"}
@@ -91,23 +92,34 @@ def test_laws_of_variants(settings):
     mcts_envs.check_game(Football, episodes=1, faces=False, turns=4, **settings)
 
 
-def test_pettingzoo_renders_and_limits_cycles():
-    class Module:
-        env = staticmethod(lambda max_cycles: GameAECEnv(Football, size=1, max_steps=2 * max_cycles))
-        parallel_env = staticmethod(lambda max_cycles: parallel(Football, size=1, max_steps=max_cycles))
+@pytest.mark.parametrize("size", SIZES)
+def test_faces_of_every_size(size):
+    def seeded(env):
+        """Sample illegal actions: all but the kick are ends of turns then, and the teams alternate."""
+        reset = env.reset
+        for agent in env.possible_agents:
+            env.action_space(agent).seed(5)
+        env.reset = lambda *given, **named: reset(*given, **{"seed": 3, **named})
+        return env
 
+    class Module:
+        # A cycle is a decision of each team, but one step of the parallel face, where one of them decides.
+        env = staticmethod(lambda max_cycles: seeded(pettingzoo.make("aec", ID.format(size), max_steps=2 * max_cycles)))
+        parallel_env = staticmethod(
+            lambda max_cycles: seeded(pettingzoo.make("parallel", ID.format(size), max_steps=max_cycles))
+        )
+
+    max_cycles_test(Module)
+    env = Football(size=size, seat=size // 2 % 2, opponent="random", halves=1, turns=2)
+    check_env(env, skip_render_check=True, skip_close_check=True)
+
+
+def test_pettingzoo_renders():
     render_test(lambda render_mode=None: GameAECEnv(Football, size=1, render_mode=render_mode))
     for kind in ("aec", "parallel"):
         env = pettingzoo.make(kind, ID.format(1))
         env.reset(seed=3)
         assert env.possible_agents == ["player_0", "player_1"]
-    env = Module.parallel_env(7)
-    env.reset(seed=1)
-    cycles = 0
-    while env.agents:
-        env.step(dict.fromkeys(env.agents, 0))
-        cycles += 1
-    assert cycles == 7
 
 
 def test_step_limit_and_rewards():
@@ -199,6 +211,9 @@ def scene(**changes):
     return {"players": players, "ball": {"at": [4, 3], "carried": True}, "to_act": "away", **changes}
 
 
+BLOCKER = {"player": ["away", 0], "activity": "block"}
+
+
 def test_positions_are_readable_and_json():
     game = football(3)
     state = placed(game, scene())
@@ -240,7 +255,23 @@ def test_positions_are_readable_and_json():
         ({"decision": "block_dice"}, ValueError, "who blocks whom"),
         ({"decision": "touchback", "kicker": "home", "players": {"home": [], "away": []}, "ball": None},
          ValueError, "nobody on the pitch"),
-        ({"active": {"player": ["home", 0], "activity": "move"}}, ValueError, "not on the pitch for away"),
+        ({"active": {"player": ["home", 0], "activity": "move"}}, ValueError, "must be None for 'turn'"),
+        ({"decision": "activation", "active": {"player": ["home", 0], "activity": "move"}},
+         ValueError, "not on the pitch for away"),
+        ({"ball": {"at": [4, 3]}}, ValueError, "who stands there carries it"),
+        ({"players": {"home": [{"at": "crowd"}], "away": [{"at": [4, 3]}]}}, ValueError, "give 'reserves'"),
+        ({"decision": "kick", "to_act": "home", "ball": None, "players": {"home": [{"at": [1, 2]}], "away": []}},
+         ValueError, "where he scores"),
+        ({"decision": "setup", "to_act": "home", "kicker": "home", "ball": None}, ValueError, "is to set up"),
+        ({"decision": "kick", "to_act": "away", "kicker": "home", "ball": None}, ValueError, "is that of 'home' here"),
+        ({"decision": "push", "active": BLOCKER,
+          "pending": [{"task": "push", "player": ["home", 0], "square": [6, 3]}]}, ValueError, "is not next to"),
+        ({"decision": "follow_up", "active": BLOCKER,
+          "pending": [{"task": "follow_up", "player": ["away", 0], "square": [3, 2]}]}, ValueError, "needs a free one"),
+        ({"decision": "reroll", "pending": [{"task": "rush", "player": ["away", 0], "square": [4, 4]}]},
+         ValueError, "say who acts"),
+        ({"decision": "reroll", "active": BLOCKER,
+          "pending": [{"task": "rush", "player": ["home", 3], "square": [4, 4]}]}, ValueError, "on the pitch"),
         ({"pending": [{"task": "turnover"}]}, ValueError, "leaves nothing pending"),
         ({"pending": [{"task": "dodge"}]}, ValueError, "lacks 'player', 'square'"),
         ({"block": {"defender": ["home", 0], "faces": []}}, ValueError, "is empty"),
@@ -308,6 +339,22 @@ def test_places_next_to_the_middle_are_filled_first():
     state = placed(game, {"decision": "setup", "to_act": "home", "kicker": "away", "players": players, "ball": None})
     act(game, state, 21)
     assert [player["at"] for player in game.position(state)["players"]["home"][:2]] == [[7, 2], [10, 3]]
+
+
+def test_positions_come_back_when_who_fell_has_left_the_pitch():
+    """The carrier is knocked out, a team-mate may try again to catch the ball; then the turn ends."""
+    game = football(3)
+    players = {"home": [{"at": [4, 3]}], "away": [{"at": [5, 3]}, {"at": [7, 3]}]}
+    position = scene(players=players, ball={"at": [5, 3], "carried": True}, dice=[1, 6, 6, 4, 4, 5, 1])
+    state = placed(game, position)
+    act(game, state, 25, 25 + 10 * 4 + 2 * 12 + 5, 4)
+    found = game.position(state)
+    assert found["decision"] == "reroll"
+    assert found["players"]["away"][0]["at"] == "knocked_out"
+    again = placed(game, found)
+    assert np.array_equal(again[32:], state[32:])
+    act(game, again, 4)
+    assert game.position(again)["to_act"] == "home"
 
 
 def test_numbers_of_a_position_do_not_outlast_it():

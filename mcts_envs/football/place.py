@@ -9,14 +9,10 @@ from mcts_envs.core import errors
 from mcts_envs.core.kernel import record
 from mcts_envs.core.typing import Bytes
 from mcts_envs.football import events, tasks
-from mcts_envs.football.activation import has_options
-from mcts_envs.football.ball import can_reroll, interceptors
+from mcts_envs.football.coherence import check_position
 from mcts_envs.football.dice import forget_rolls
 from mcts_envs.football.field import build_board
 from mcts_envs.football.layout import (
-    ACTIVATION,
-    BLOCK_DICE,
-    BLOCK_REROLL,
     EVENTS,
     KICK,
     MAX_ROLLS,
@@ -28,16 +24,13 @@ from mcts_envs.football.layout import (
     OVER,
     PLAYERS,
     PRONE,
-    REROLL,
     RESERVES,
     SETUP,
     STANDING,
     STATE,
     STUNNED,
     TOUCHBACK,
-    TURN,
 )
-from mcts_envs.football.match import receivers
 from mcts_envs.football.sizes import ROLES
 from mcts_envs.football.terms import (
     ACTIVITIES,
@@ -48,7 +41,6 @@ from mcts_envs.football.terms import (
     ONCE_A_TURN,
     SHAPES,
     TEAMS,
-    WAITS_FOR,
 )
 
 _OPTIONAL = (
@@ -95,7 +87,7 @@ def place(state: Bytes, position: Mapping[str, Any]) -> None:
     _read_activation(s, position)
     _read_pending(s, position)
     _read_history(s, position)
-    _check_decision(draft)
+    check_position(draft)
     state[:] = draft
 
 
@@ -237,10 +229,6 @@ def _read_activation(s: Any, position: Mapping[str, Any]) -> None:
         s.active_player = _who(s, "position['active']['player']", active["player"])
         s.activity = 1 + _choice("position['active']['activity']", active["activity"], ACTIVITIES[1:])
         s.blocked = errors.flag("position['active']['blocked']", active.get("blocked", False))
-        if s.active_player >> 4 != s.side or (not s.square[s.active_player]):
-            raise ValueError(
-                f"position['active']['player'] {active['player']} is not on the pitch for {position['to_act']}"
-            )
     if block is not None:
         errors.keys("position['block']", block, ("defender", "faces"), ("dice",))
         s.defender = _who(s, "position['block']['defender']", block["defender"])
@@ -305,39 +293,3 @@ def _read_history(s: Any, position: Mapping[str, Any]) -> None:
     for i in range(EVENTS):
         name = events.NAMES[i]
         s.events[i] = errors.integer(f"position['events'][{name!r}]", counts.get(name, 0), 0, 65535)
-
-
-def _check_decision(state: Bytes) -> None:
-    """Check that the decision fits what is pending and who is active."""
-    s = record(state, STATE)
-    phase, word = int(s.phase), DECISIONS[s.phase]
-    top = tasks.NAMES[s.tasks[s.waiting - 1] & 255] if s.waiting else None
-    known = WAITS_FOR.get(phase, ())
-    if known and top not in known:
-        raise ValueError(
-            f"position['decision'] {word!r} waits for a pending {' or '.join(known)}; the last one is {top!r}"
-        )
-    if phase in (TURN, ACTIVATION) and s.waiting:
-        raise ValueError(f"position['decision'] {word!r} leaves nothing pending; the last task is {top!r}")
-    if phase == OVER:
-        return
-    if s.decider == NO_TEAM:
-        raise ValueError("position['to_act'] None: 'home' or 'away' must act")
-    if phase in (TURN, ACTIVATION, REROLL, BLOCK_REROLL) and s.decider != s.side:
-        raise ValueError(f"position['to_act']: the decision {word!r} is that of the side on turn")
-    if (phase == ACTIVATION) != (s.active_player != NOBODY) and phase in (TURN, ACTIVATION):
-        raise ValueError(f"position['active'] must {'say who acts' if phase == ACTIVATION else 'be None'} for {word!r}")
-    if phase == ACTIVATION and not has_options(state):
-        raise ValueError(
-            "position: the active player has no option but to end his activation, which he does by himself"
-        )
-    if phase in (BLOCK_DICE, BLOCK_REROLL) and (s.defender == NOBODY or s.active_player == NOBODY):
-        raise ValueError(f"position['block'] and position['active'] must say who blocks whom for {word!r}")
-    if phase in (REROLL, BLOCK_REROLL) and not can_reroll(state):
-        raise ValueError(f"position['decision'] {word!r}: no reroll is left in this turn")
-    if phase == TOUCHBACK and not receivers(state):
-        raise ValueError("position['decision'] 'touchback': the receiving side has nobody on the pitch")
-    if word == "interception":
-        task = int(s.tasks[s.waiting - 1])
-        if not interceptors(state, task >> 8 & 255, task >> 16):
-            raise ValueError("position['decision'] 'interception': nobody can intercept this pass")
