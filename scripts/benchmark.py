@@ -39,7 +39,7 @@ def measured(part: Part, rounds: int) -> list[Figure]:
         return [figure for id in ids for measure in (faces.faces, faces.rules) for figure in measure(id, rounds)]
     if part == Part.SEARCH:
         trees = [figure for id in ids for figure in search.searches(id, rounds)]
-        return trees + search.threads(LARGE, rounds) + search.first_search(LARGE, rounds)
+        return trees + search.published(rounds) + search.threads(LARGE, rounds) + search.first_search(LARGE, rounds)
     from speed import rivals
 
     try:

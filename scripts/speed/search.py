@@ -36,6 +36,35 @@ def searches(id: str, rounds: int) -> list[Figure]:
     return [Figure(f"{id}: UCT", 1e3 / uct, "k simulations/s", "flat Monte Carlo", 1e3 / rollouts, share)]
 
 
+PUBLISHED = (
+    ("mcts_envs/BomberPlanning-v0", "mcts_aiide", 200, "java-pommerman, copy and 12 steps", 38_000),
+    ("mcts_envs/Football1-v0", "mcts_tutorial", 2038, "botbowl", 2038 / 5),
+    ("mcts_envs/Football3-v0", "mcts_tutorial", 1735, "botbowl", 1735 / 5),
+    ("mcts_envs/Football5-v0", "mcts_tutorial", 1299, "botbowl", 1299 / 5),
+    ("mcts_envs/Football11-v0", "mcts_tutorial", 951, "botbowl", 951 / 5),
+)
+"""Environment, agent, simulations, and the simulations a second that its source had."""
+
+
+def published(rounds: int) -> list[Figure]:
+    """Measure planners of the literature at the start of a game, beside what was published."""
+    figures = []
+    for id, name, simulations, source, rate in PUBLISHED:
+        env = gym.make(id, opponent="random")
+        env.reset(seed=0)
+        agent = agents.make(name, simulations=simulations)
+
+        def run(agent: Any = agent, env: Any = env) -> int:
+            return sum(int(agent.search(env).simulations) for _ in range(20))
+
+        (ours,) = least(rounds, run)
+        times = f"{1e6 / ours / rate:.1f} x"
+        figures.append(
+            Figure(f"{id}: {name}", 1e3 / ours, "k simulations/s", f"{source} (published)", rate / 1e3, times)
+        )
+    return figures
+
+
 def threads(id: str, rounds: int) -> list[Figure]:
     """Measure two trees at the same time against one."""
     env = gym.make(id)
