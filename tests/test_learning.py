@@ -32,6 +32,7 @@ from agents.learning import storage
 from agents.learning.algorithms import one_thread
 from agents.learning.evaluation import FRESH, evaluate
 from agents.learning.hyperparameters import hyperparameters, plain, resolved
+from agents.learning.networks import PlanesExtractor
 from agents.learning.shipped import FOLDER, shipped, shipped_for
 from agents.learning.training import train
 
@@ -279,6 +280,18 @@ def test_planes_settings_and_normalized_observations(tmp_path):
     assert evaluate(path, 10).games == 10
     with pytest.raises(ValueError, match="trained on another observation"):
         evaluate(path, 10, settings={})
+
+
+def test_planes_are_convolved_in_a_resumed_training_too(tmp_path):
+    settings = {"observation": "planes", "opponent": "random"}
+    first = quick(tmp_path, env_id="BomberDuel-v0", settings=settings)
+    path = quick(tmp_path, env_id="BomberDuel-v0", resume=first.path, timesteps=2048, changes=SMALL).path
+    env = make("BomberDuel-v0", **settings)
+    env.reset(seed=1)
+    assert agents.make(f"sb3:{path}").act(env) in range(6)
+    extractor = PPO.load(path).policy.features_extractor
+    assert isinstance(extractor, PlanesExtractor)
+    assert extractor.layers[0].weight.shape == (32, 29, 3, 3)
 
 
 def test_interrupted_training_is_saved_and_goes_on(tmp_path, monkeypatch):

@@ -85,7 +85,8 @@ def train(
     n_envs : int, optional
         Environments in the batch.
     settings : dict, optional
-        Settings of the environment.
+        Settings of the environment. With ``observation="planes"`` the network begins with convolutions
+        (:class:`agents.learning.networks.PlanesExtractor`), unless the hyper-parameters name another extractor.
     changes : dict, optional
         Hyper-parameters in place of those of the file.
     resume : Path, optional
@@ -210,6 +211,10 @@ def _environment(run: _Run) -> "VecEnv":
 
 def _model(run: _Run, env: "VecEnv", log: str | None) -> "BaseAlgorithm":
     arguments = resolved(run.hyper.model)
+    if len(env.observation_space.shape or ()) == 3:
+        from agents.learning.networks import PlanesExtractor
+
+        arguments["policy_kwargs"] = {"features_extractor_class": PlanesExtractor, **arguments.get("policy_kwargs", {})}
     more: dict[str, Any] = {"seed": run.seed + run.done, "tensorboard_log": log}
     device = "auto" if "Cnn" in str(arguments["policy"]) else "cpu"
     if run.resume is None:

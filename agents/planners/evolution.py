@@ -67,7 +67,8 @@ def _play(functions: Any, settings: Evolution, genes: Ints, place: int, work: Wo
     """Play an individual in ``work.state``: each gene is a place among the legal actions, modulo their number.
 
     The player's return goes to ``work.values[0]``. Return the steps made: until the genes are used up or the player's
-    game is over, and at most as many for each player.
+    game is over, and at most as many for each player. A step in which several choose takes a gene even if the player,
+    dead while its team plays on, is not among them.
     """
     player, length, used, steps = settings.player, genes.shape[1], 0, 0
     total, weight = 0.0, 1.0
@@ -80,13 +81,14 @@ def _play(functions: Any, settings: Evolution, genes: Ints, place: int, work: Wo
             if other == player:
                 count = legal_of(functions)(work.state, player, work.legal)
                 work.actions[player] = work.legal[genes[place, used] % count]
-                used += 1
             else:
                 work.actions[other] = draw_action(functions, work, other, settings.opponents, stream)
         step_of(functions)(work.state, work.actions, work.rewards)
         total += weight * work.rewards[player]
         weight *= settings.discount
         steps += 1
+        if bits >> player & 1 or bits & (bits - 1):
+            used += 1
     if status_of(functions)(work.state, player) == RUNNING:
         evaluate_of(functions)(work.state, work.rewards)
         total += weight * (work.rewards[player] - work.base[player])
