@@ -5,8 +5,10 @@ from typing import Any
 from mcts_envs.core.kernel import record
 from mcts_envs.core.render import Canvas, ansi, mix
 from mcts_envs.core.typing import Bytes
+from mcts_envs.football import tasks
 from mcts_envs.football.field import zones
 from mcts_envs.football.layout import (
+    ACTIVATION,
     AWAY,
     BLOCK_DIE,
     HOME,
@@ -14,6 +16,7 @@ from mcts_envs.football.layout import (
     NOBODY,
     ON_PITCH,
     OVER,
+    REROLL,
     STANDING,
     STATE,
     STUNNED,
@@ -26,7 +29,7 @@ _GRASS, _STRIPE, _CHALK, _CROWD, _INK, _PAPER = "#74ab58", "#6ca352", "#eaf3e2",
 _BALL, _GOLD = "#8a4b22", "#ffd64a"
 _LETTERS = ("B", "T", "C", "L")
 _FACE_OF_DIE = (4, 0, 1, 2, 2, 3)
-_SHORT_FACES = ("skull", "both", "push", "stumble", "down")
+_SHORT_FACES = ("attacker", "both", "push", "stumble", "defender")
 _WORDS = {"reserves": "in reserve", "knocked_out": "knocked out", "casualties": "injured", "ejected": "sent off"}
 _MARGIN, _HEADER, _FOOTER = 0.5, 1.9, 0.9
 
@@ -105,8 +108,8 @@ def _draw_player(spot: Canvas, s: Any, player: int) -> None:
 
 
 def _draw_ball(spot: Canvas, carried: bool) -> None:
-    """Draw the ball around the origin: lower right and smaller if somebody carries it."""
-    at, size = (0.27, 0.8) if carried else (0.0, 1.0)
+    """Draw the ball around the origin: to the lower right if somebody carries it."""
+    at, size = (0.25, 0.95) if carried else (0.0, 1.1)
     ball = spot.at(at, at, size)
     ball.ellipse(0, 0, 0.24, 0.16, fill=_BALL, outline=_INK, stroke=0.03)
     ball.line([(-0.1, 0), (0.1, 0)], _PAPER, 0.03)
@@ -134,8 +137,10 @@ def _status(s: Any) -> str:
         return "the match is over"
     clock = f"half {s.half}/{s.halves}, turns {s.turn[HOME]}-{s.turn[AWAY]}/{s.turns_a_half}"
     what = DECISIONS[s.phase].replace("_", " ")
-    if s.active_player != NOBODY and what == "activation":
+    if s.phase == ACTIVATION:
         what = str(ACTIVITIES[s.activity])
+    elif s.phase == REROLL:
+        what += f" of a failed {tasks.NAMES[s.tasks[s.waiting - 1] & 255].replace('_', ' ')}?"
     return f"{clock}   {TEAMS[s.decider]}: {what}"
 
 
