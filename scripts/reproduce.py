@@ -17,7 +17,7 @@ import typer
 
 from mcts_envs.core.errors import unknown
 
-PAPERS = ("lane", "wall")
+PAPERS = ("lane", "wall", "bomber", "football")
 
 
 def main(

@@ -4,9 +4,13 @@ import math
 
 import gymnasium
 import numpy as np
+import papers.football as paper
 import pytest
+from papers.duels import Player
 
 import agents
+from agents.arena import runner
+from agents.arena.statistics import Estimate
 from agents.policies.ucb1_forms import ucb1_tutorial
 from mcts_envs.core.kernel import interpreted, record
 from mcts_envs.core.view import View
@@ -165,8 +169,8 @@ def end_turn_again(game, state, step):
 def test_best_beats_random(size):
     wins = 0
     for seat in range(2):
-        env = gymnasium.make(f"mcts_envs/Football{size}-v0", seat=seat, opponent="random", turns=3)
-        agent = agents.make("best", seed=3, simulations=200)
+        env = gymnasium.make(f"mcts_envs/Football{size}-v0", seat=seat, opponent="random", turns=2)
+        agent = agents.make("best", seed=3, simulations=50)
         env.reset(seed=size)
         ended = False
         while not ended:
@@ -183,3 +187,34 @@ def test_best_needs_good_reason_to_overrule_the_script():
     weights = np.zeros(game.actions)
     game.advise(state, view.player, weights)
     assert agents.make("best", simulations=50, margin=1e6).search(view).action == weights.argmax()
+
+
+class TestReproduction:
+    def test_home_and_away_are_told_apart_and_kept(self, tmp_path, monkeypatch):
+        meeting = paper.Meeting(1, Player("it", "scripted"), Player("other", "random"), 3, {"turns": 2})
+        played = paper.play(meeting, tmp_path, 1, str)
+        assert [len(played.home), len(played.away)] == [3, 3]
+        assert sum(own for own, _ in played.games) > sum(others for _, others in played.games)
+        monkeypatch.setattr(runner, "run", None)
+        assert paper.play(meeting, tmp_path, 1, str).games == played.games
+
+    def test_published_figures_beside_ours(self):
+        assert paper._counted(0.1, 20) == pytest.approx((0.1, 0.0121, 0.3612), abs=1e-4)
+        assert paper._counted(0.0, 20).low == 0.0
+        ours = [Estimate(value, value - 0.1, value + 0.1) for value in (0.2, 0.5, 0.9)]
+        assert [paper._verdict(one, ours[1]) for one in ours] == ["below", "agrees", "above"]
+
+    def test_a_gap_between_home_and_away(self):
+        won, lost = [paper.Game(2, 1)] * 10, [paper.Game(0, 0)] * 10
+        assert paper._gap(paper.Played(won, lost, 1.0)).low > 0.5
+        even = paper._gap(paper.Played(won, won, 1.0))
+        assert even.value == 0.0
+        assert even.low == -even.high
+
+    def test_every_row_of_the_tutorial_is_a_row_of_the_report(self):
+        assert [size for _, size in paper.TUTORIAL] == [size for size in SIZES for _ in range(2)]
+        played = paper.Played([paper.Game(2, 1)] * 2, [paper.Game(0, 0)] * 2, 1.0)
+        for (rollouts, size), published in paper.TUTORIAL.items():
+            row = paper._tutorial_row(rollouts, size, published, played)
+            assert row.count("|") == 16
+            assert ("as interpolated" in row) == (size == 7)

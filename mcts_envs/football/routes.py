@@ -1,8 +1,8 @@
 """Ways over the pitch: what it costs a player to get from any square to a goal.
 
-The costs are found by sweeps over the pitch in turn from both ends until nothing changes (Bellman's equations, by the
-method of Gauss and Seidel). They lie in an array of numbers of the caller, one for each square of the pitch, row by
-row, from a first index on; what is known of each square follows them in the same order.
+The costs are found by sweeps over the part of the pitch that matters, in turn from both ends, until nothing changes
+(Bellman's equations, by the method of Gauss and Seidel). They lie in an array of numbers of the caller, one for each
+square of the pitch, row by row, from a first index on; what is known of each square follows them in the same order.
 """
 
 import numpy as np
@@ -10,12 +10,21 @@ import numpy as np
 from mcts_envs.core.contract import BYTES, FLOATS, types
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.football.field import DX, DY, is_empty, neighbour, stride, team_of, zones
-from mcts_envs.football.layout import HOME, STATE
+from mcts_envs.football.layout import HOME, ON_PITCH, STANDING, STATE
 from mcts_envs.football.odds import needed
 
 _FAR, _MAX_SWEEPS = 1e6, 24
 _DODGE, _ZONE, _TAKEN = 9.0, 0.7, 3.0
 """In squares: a dodge that fails for sure, a tackle zone on a square, somebody who stands in the way."""
+
+_AROUND = 3
+"""Ways do not go farther than so many squares beyond where the player and his goal are."""
+
+_DETOUR = 6.0
+"""How much longer than the straight one a way may be at first; who cannot be on a way so short is left out."""
+
+_BITS = 8
+_BYTE = (1 << _BITS) - 1
 
 
 @kernel()
@@ -39,37 +48,70 @@ def _at(state, first, square):
     return first + (square // rows - 1) * (rows - 2) + square % rows - 1
 
 
-@kernel(types.void(BYTES, types.int64, types.int64, FLOATS, types.int64))
-def _begin(state, player, goal, costs, first):
+@kernel(types.int64(BYTES, types.int64, types.int64))
+def _part(state, player, goal):
+    """Return the columns and rows that matter, counted from 0: the first and the last of each, packed."""
+    s = record(state, STATE)
+    rows, width, height = stride(state), np.int64(s.width), np.int64(s.height)
+    here = np.int64(s.square[player])
+    x, y = here % rows - 1, here // rows - 1
+    if goal == 0:
+        to_x = 0 if team_of(player) == HOME else width - 1
+        aside = abs(x - to_x) + _AROUND
+        top, bottom = y - aside, y + aside
+    else:
+        to_x, to_y = goal % rows - 1, goal // rows - 1
+        top, bottom = min(y, to_y) - _AROUND, max(y, to_y) + _AROUND
+    left, right = max(min(x, to_x) - _AROUND, 0), min(max(x, to_x) + _AROUND, width - 1)
+    return left | right << _BITS | max(top, 0) << 2 * _BITS | min(bottom, height - 1) << 3 * _BITS
+
+
+@kernel(types.void(BYTES, types.int64, types.int64, types.int64, FLOATS, types.int64))
+def _begin(state, player, goal, part, costs, first):
     """Set the costs at the goal to 0; note for each square how many zones cover it, 16 more where somebody is."""
     s = record(state, STATE)
-    width, height = np.int64(s.width), np.int64(s.height)
+    width, cells = np.int64(s.width), np.int64(s.width) * np.int64(s.height)
+    left, right, top, bottom = part & _BYTE, part >> _BITS & _BYTE, part >> 2 * _BITS & _BYTE, part >> 3 * _BITS
     team = team_of(player)
-    scoring = 1 if team == HOME else width
-    for cell in range(width * height):
-        square = (cell // width + 1) * (width + 2) + cell % width + 1
-        ends = square == goal or (goal == 0 and cell % width + 1 == scoring)
-        costs[first + cell] = 0.0 if ends else _FAR
-        taken = 0 if is_empty(state, square) else 16
-        costs[first + width * height + cell] = zones(state, 1 - team, square) + taken
+    scoring = 0 if team == HOME else width - 1
+    for y in range(top, bottom + 1):
+        for x in range(left, right + 1):
+            cell = first + y * width + x
+            ends = x == scoring if goal == 0 else (y + 1) * (width + 2) + x + 1 == goal
+            costs[cell] = 0.0 if ends else _FAR
+            costs[cell + cells] = 0.0
+    for other in range(32):
+        square = np.int64(s.square[other])
+        if square > 0 and s.box[other] == ON_PITCH:
+            y, x = square // (width + 2) - 1, square % (width + 2) - 1
+            if top <= y <= bottom and left <= x <= right:
+                costs[first + cells + y * width + x] += 16.0
+            if team_of(other) != team and s.posture[other] == STANDING:
+                for direction in range(8):
+                    row, column = y + DY[direction], x + DX[direction]
+                    if top <= row <= bottom and left <= column <= right:
+                        costs[first + cells + row * width + column] += 1.0
 
 
-@kernel(types.float64(BYTES, types.int64, FLOATS, types.int64, types.int64))
-def _way_from(state, player, costs, first, cell):
-    """Return the least cost from a square by one of its neighbours."""
-    width, height = np.int64(record(state, STATE).width), np.int64(record(state, STATE).height)
-    y, x, known = cell // width, cell % width, first + width * height
-    here, best = np.int64(costs[known + cell]) & 15, _FAR
-    for direction in range(8):
-        row, column = y + DY[direction], x + DX[direction]
-        if 0 <= row < height and 0 <= column < width:
-            after = row * width + column
-            there = costs[first + after]
+@kernel(types.boolean(BYTES, types.int64, types.int64, FLOATS, types.int64, types.int64, types.int64))
+def _shorten(state, player, part, costs, first, x, y):
+    """Lower the cost of a square to that of the best way by one of its neighbours; return whether it fell."""
+    s = record(state, STATE)
+    width, known = np.int64(s.width), np.int64(s.width) * np.int64(s.height)
+    left, right, top, bottom = part & _BYTE, part >> _BITS & _BYTE, part >> 2 * _BITS & _BYTE, part >> 3 * _BITS
+    cell = first + y * width + x
+    old = costs[cell]
+    here, best = np.int64(costs[cell + known]) & 15, old
+    for row in range(max(y - 1, top), min(y + 1, bottom) + 1):
+        for column in range(max(x - 1, left), min(x + 1, right) + 1):
+            after = first + row * width + column
+            there = costs[after]
             if there + 1.0 < best:
-                noted = np.int64(costs[known + after])
+                noted = np.int64(costs[after + known])
                 covers = noted & 15
                 best = min(best, there + _price(covers, noted < 16) + _fall(state, player, here, covers))
-    return best
+    costs[cell] = best
+    return best < old - 1e-9
 
 
 @kernel(types.void(BYTES, types.int64, types.int64, FLOATS, types.int64))
@@ -78,19 +120,27 @@ def find_ways(state, player, goal, costs, first):
 
     The array has room for two numbers for each square.
     """
-    cells = np.int64(record(state, STATE).width) * np.int64(record(state, STATE).height)
-    _begin(state, player, goal, costs, first)
+    s = record(state, STATE)
+    part = _part(state, player, goal)
+    left, right, top, bottom = part & _BYTE, part >> _BITS & _BYTE, part >> 2 * _BITS & _BYTE, part >> 3 * _BITS
+    _begin(state, player, goal, part, costs, first)
+    rows, here = stride(state), np.int64(s.square[player])
+    aim = (1 if team_of(player) == HOME else rows - 2) if goal == 0 else goal % rows
+    limit = abs(here % rows - aim) + _DETOUR
     for sweep in range(_MAX_SWEEPS):
         changed = False
-        for i in range(cells):
-            cell = i if sweep & 1 else cells - 1 - i
-            if costs[first + cell] > 0.0:
-                cost = _way_from(state, player, costs, first, cell)
-                if cost < costs[first + cell] - 1e-9:
-                    costs[first + cell] = cost
-                    changed = True
-        if not changed:
+        backward = (aim > here % rows) != (sweep & 2 != 0)
+        for i in range(right - left + 1):
+            x = right - i if backward else left + i
+            for j in range(bottom - top + 1):
+                y = bottom - j if sweep & 1 else top + j
+                least = abs(x + 1 - aim) + max(abs(x + 1 - here % rows), abs(y + 1 - here // rows))
+                if least <= limit and costs[first + y * (rows - 2) + x] > 1.0:
+                    changed |= _shorten(state, player, part, costs, first, x, y)
+        found = costs[_at(state, first, here)] + _TAKEN
+        if found <= limit and not changed:
             break
+        limit = min(found, 2.0 * limit + _DETOUR)
 
 
 @kernel(types.int64(BYTES, types.int64, FLOATS, types.int64))
