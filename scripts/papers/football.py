@@ -49,7 +49,7 @@ TUTORIAL: dict[tuple[bool, int], Published | None] = {
 }
 """By rollouts or none, and size."""
 
-BUDGETS = {1: (400, 400), 3: (100, 400), 5: (50, 300), 7: (40, 200), 11: (40, 200)}
+BUDGETS = {1: (400, 400), 3: (50, 300), 5: (25, 250), 7: (16, 160), 11: (16, 150)}
 """Simulations a decision of our planner by size, against random players and against the scripted one: all of them take
 less than 0.05 seconds on one core of 2024."""
 
@@ -213,7 +213,7 @@ def _planner(folder: Path, scale: float, workers: int, say: Callable[[str], None
     columns = "size | against | simulations | home won | away won | home points % | away points % | points %"
     columns += " | touchdowns | A2C | theirs | ms a decision"
     lines = ["## Our planner", "", f"| {columns} |", "|---" * (columns.count("|") + 1) + "|"]
-    for opponent, boards in ((_RANDOM, 100), (_ACTIVE, 20), (_SCRIPTED, 50)):
+    for opponent, boards in ((_RANDOM, 100), (_ACTIVE, 20), (_SCRIPTED, 30)):
         for size in SIZES:
             simulations = BUDGETS[size][opponent is _SCRIPTED]
             player = Player("best", "best", {"simulations": simulations})
