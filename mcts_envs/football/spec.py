@@ -65,26 +65,14 @@ def football(
     ValueError, TypeError
         If a setting is out of its bounds.
     """
-    if errors.integer("size", size, 1, 11) not in SIZES:
-        raise ValueError(f"size {size} is none of {', '.join(map(str, SIZES))}")
-    for name, word, known in (("movement", movement, MOVEMENTS), ("orientation", orientation, ORIENTATIONS)):
-        if word not in known:
-            raise ValueError(errors.unknown(name, word, known))
-    if first_kicker is not None and first_kicker not in TEAMS:
-        raise ValueError(errors.unknown("first_kicker", first_kicker, TEAMS))
+    _check_names(size, movement, orientation, first_kicker)
     rules_of_size = SIZES[size]
     width, height = rules_of_size.width, rules_of_size.height
     state = blank(LONG_STATE) if movement == "path" else blank(STATE, (width + 2) * (height + 2))
     s = record(state, STATE)
     write_pitch(s, rules_of_size)
-    if rerolls is not None:
-        s.stock = errors.integer("rerolls", rerolls, 0, 99)
-    s.halves = errors.integer("halves", halves, 1, 9)
-    s.turns_a_half = errors.integer("turns", turns, 1, 99)
-    if halves * turns > 99:
-        raise ValueError(f"halves {halves} of {turns} turns make {halves * turns}; at most 99 in a match can be scored")
+    _write_length(s, halves, turns, rerolls, max_steps)
     s.first_kicker = NO_TEAM if first_kicker is None else TEAMS.index(first_kicker)
-    s.max_steps = errors.integer("max_steps", max_steps, 0, 10**9)
     s.reward_touchdown = errors.number("reward_touchdown", reward_touchdown, -1e6, 1e6)
     s.skip_forced = errors.flag("skip_forced", skip_forced)
     s.mirrored, s.paths = orientation == "mirrored", movement == "path"
@@ -115,6 +103,40 @@ def football(
         variants=_variants(width, height),
         presets=presets(size),
     )
+
+
+def _check_names(size: Any, movement: Any, orientation: Any, first_kicker: Any) -> None:
+    """Check the settings that are one of a few.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If one is none of them.
+    """
+    if errors.integer("size", size, 1, 11) not in SIZES:
+        raise ValueError(f"size {size} is none of {', '.join(map(str, SIZES))}")
+    for name, word, known in (("movement", movement, MOVEMENTS), ("orientation", orientation, ORIENTATIONS)):
+        if word not in known:
+            raise ValueError(errors.unknown(name, word, known))
+    if first_kicker is not None and first_kicker not in TEAMS:
+        raise ValueError(errors.unknown("first_kicker", first_kicker, TEAMS))
+
+
+def _write_length(s: Any, halves: Any, turns: Any, rerolls: Any, max_steps: Any) -> None:
+    """Write how long a match is, and how many rerolls a half has.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If they are out of their bounds.
+    """
+    if rerolls is not None:
+        s.stock = errors.integer("rerolls", rerolls, 0, 99)
+    s.halves = errors.integer("halves", halves, 1, 9)
+    s.turns_a_half = errors.integer("turns", turns, 1, 99)
+    if halves * turns > 99:
+        raise ValueError(f"halves {halves} of {turns} turns make {halves * turns}; at most 99 in a match can be scored")
+    s.max_steps = errors.integer("max_steps", max_steps, 0, 10**9)
 
 
 def _variants(width: int, height: int) -> dict[str, dict[str, Any]]:
