@@ -255,7 +255,7 @@ class TestStrength:
     @pytest.mark.slow
     def test_the_literatures_planner(self):
         points = against(bomber_grid(**PLANNING), "mcts_aiide", "rule_based", 60)
-        assert (points == 1).mean() > 0.3
+        assert (points == 1).mean() > 0.15
 
     @pytest.mark.slow
     def test_best_needs_little(self):
