@@ -7,7 +7,7 @@ _ITERATIONS = {1: (2038, 1592), 3: (1735, 688), 5: (1299, 555), 7: (1111, 448), 
 """Iterations a decision of the tutorial's search by size, without and with rollouts; between its sizes, size 7 has
 the geometric mean of 5 and 11."""
 
-_AHEAD = {1: (60, 1.0), 3: (40, 1.0), 5: (40, 2.0), 7: (60, 2.0), 11: (80, 2.0)}
+_AHEAD = {1: (60, 1.0), 3: (40, 2.5), 5: (40, 2.0), 7: (60, 2.0), 11: (80, 2.0)}
 """Decisions that ``best`` looks ahead, mostly to the end of the other team's next turn, and its margin, by size: the
 fewer rollouts in its time, the more caution."""
 

@@ -93,11 +93,11 @@ def _ball_worth(state):
 def evaluate(state, values):
     """Value the lead, possession and progress of the ball, and players on their feet; -1 to 1, exact at the end.
 
-    Every further touchdown counts, but less and less.
+    Every further touchdown counts, but less and less; the ball before the end zone is worth less than a touchdown.
     """
     if _at_the_end(state, values):
         return
-    own = 0.3 * _lead(state) + 0.6 * _ball_worth(state)
+    own = 0.3 * _lead(state) + 0.35 * _ball_worth(state)
     own -= _losses(state, 0, 0.04, 0.03, 0.02, 0.01) - _losses(state, 1, 0.04, 0.03, 0.02, 0.01)
     values[0] = own / math.sqrt(1.0 + own * own)
     values[1] = -values[0]

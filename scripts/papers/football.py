@@ -49,7 +49,7 @@ TUTORIAL: dict[tuple[bool, int], Published | None] = {
 }
 """By rollouts or none, and size."""
 
-BUDGETS = {1: (400, 400), 3: (50, 300), 5: (25, 250), 7: (16, 160), 11: (16, 150)}
+BUDGETS = {1: (250, 400), 3: (100, 200), 5: (25, 200), 7: (16, 160), 11: (16, 120)}
 """Simulations a decision of our planner by size, against random players and against the scripted one: all of them take
 less than 0.05 seconds on one core of 2024."""
 
