@@ -68,7 +68,7 @@ class Meeting:
     def name(self) -> str:
         """Name of a folder."""
         parts = self.title, self.note, *(player.label for player in self.players)
-        return "-".join(filter(None, parts)).translate(str.maketrans(" /=.", "____", ",()+"))
+        return "-".join(filter(None, parts)).translate(str.maketrans(" /=.", "____", ",:()+%'"))
 
 
 Result = tuple[Meeting, list[Standing]]
