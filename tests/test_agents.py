@@ -60,8 +60,8 @@ def test_agents_play_the_richer_game(name):
     ("name", "size", "games", "published"),
     [
         ("mcts_paper", 3, 1500, 0.419),
-        ("mcts_text", 3, 1500, 0.384),
-        ("mcts_paper", 10, 200, 0.958),
+        pytest.param("mcts_text", 3, 1500, 0.384, marks=pytest.mark.slow),
+        pytest.param("mcts_paper", 10, 200, 0.958, marks=pytest.mark.slow),
         ("mcts_text", 10, 200, 0.748),
     ],
 )

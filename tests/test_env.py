@@ -567,7 +567,9 @@ def test_the_end_comes_back_with_its_outcome():
 # Opponents
 
 
-@pytest.mark.parametrize("opponent", OPPONENTS, ids=str)
+@pytest.mark.parametrize(
+    "opponent", OPPONENTS, ids=lambda given: given if isinstance(given, str) else type(given).__name__
+)
 def test_opponents(opponent):
     outcomes = []
     for seat in (0, 1):

@@ -633,7 +633,7 @@ def test_fields_do_not_cancel_against_walls_in_the_key():
     [
         {"board_size": 3},
         {"board_size": 6},
-        {"board_size": 9, "generator": "2023"},
+        pytest.param({"board_size": 9, "generator": "2023"}, marks=pytest.mark.slow),
         {"board_size": 4, "optional_wall": 1},
     ],
 )
