@@ -16,7 +16,7 @@ compare: $(RL)
 	$(BIN)/python scripts/compare.py LaneDefense10x10-v0 --agents random,scripted,mcts_paper,mcts,ppo --episodes 100 --plot results/compare.png
 
 test: lint $(TEST)
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 	$(MAKE) test-minimum
 
 test-all: lint $(TEST)

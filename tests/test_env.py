@@ -567,9 +567,11 @@ def test_the_end_comes_back_with_its_outcome():
 # Opponents
 
 
-@pytest.mark.parametrize(
-    "opponent", OPPONENTS, ids=lambda given: given if isinstance(given, str) else type(given).__name__
-)
+def named(opponent):
+    return opponent if isinstance(opponent, str) else type(opponent).__name__
+
+
+@pytest.mark.parametrize("opponent", OPPONENTS, ids=named)
 def test_opponents(opponent):
     outcomes = []
     for seat in (0, 1):
