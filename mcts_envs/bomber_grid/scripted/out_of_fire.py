@@ -1,9 +1,11 @@
 """A player that moves at random and only looks one step ahead: it does not walk into a cell that burns."""
 
-from mcts_envs.bomber_grid.bits import common, has, pair
+import numpy as np
+
+from mcts_envs.bomber_grid.bits import EVERY_HIGH, EVERY_LOW, common, pair, without
 from mcts_envs.bomber_grid.layout import LAY, STATE, STOP
-from mcts_envs.bomber_grid.moves import next_cell
 from mcts_envs.bomber_grid.scripted.random_safe import weigh
+from mcts_envs.bomber_grid.scripted.rule_based import WALKS, walks_within
 from mcts_envs.bomber_grid.sight import window
 from mcts_envs.core.contract import ADVISE
 from mcts_envs.core.kernel import kernel, record
@@ -14,10 +16,5 @@ def advise_out_of_fire(state, player, weights):
     """Any move but into fire or off the board, as in the rollouts of Perez-Liebana et al. (AIIDE 2019)."""
     s = record(state, STATE)
     fire = common(pair(s.fire), window(state, player))
-    here = int(s.stands[player])
-    moves = 1 << LAY | 1 << STOP
-    for move in range(1, 5):
-        target = next_cell(here, move)
-        if target >= 0 and not has(fire, target):
-            moves |= 1 << move
-    weigh(state, moves, weights)
+    cells = without((EVERY_LOW, EVERY_HIGH), fire)
+    weigh(state, 1 << LAY | 1 << STOP | walks_within(np.int64(s.stands[player]), cells, WALKS), weights)

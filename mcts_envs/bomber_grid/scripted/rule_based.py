@@ -22,7 +22,7 @@ CHASE = 0.7
 """Chance that an enemy nearby is followed. The original tosses a coin where it would go on in the direction in which it
 chased last, and else follows always."""
 
-_WALKS = 0b11110
+WALKS = 0b11110
 _LOW_BYTE = np.uint64(255)
 
 
@@ -69,7 +69,7 @@ def walks_within(here, cells, moves):
 def _way_of(here, cell):
     """Return the move to a cell in the same row or column, as a bit; all four for the same cell, none for others."""
     if cell == here:
-        return _WALKS
+        return WALKS
     if cell // WIDTH == here // WIDTH:
         return 1 << RIGHT if cell > here else 1 << LEFT
     if cell % WIDTH == here % WIDTH:
@@ -90,8 +90,8 @@ def _flee(state, player, seen, free):
             strength = max(strength, steps)
     if unsafe == 0:
         return -1
-    if unsafe != _WALKS:
-        out = walks_within(here, free, _WALKS & ~unsafe)
+    if unsafe != WALKS:
+        out = walks_within(here, free, WALKS & ~unsafe)
         return out if out else walks_within(here, seen, unsafe)
     out, elsewhere = 0, without(free, single(here))
     for move in range(1, 5):
@@ -139,9 +139,9 @@ def _stroll(state, player, seen, free):
         if has(seen, cell):
             safe = without(safe, cross(cell, np.int64(s.bomb_strength[bomb])))
     here = np.int64(s.stands[player])
-    moves = walks_within(here, safe, _WALKS)
+    moves = walks_within(here, safe, WALKS)
     stays = 1 << STOP if has(safe, here) else 0
-    fresh = walks_within(here, without(safe, visited(s, player)), _WALKS)
+    fresh = walks_within(here, without(safe, visited(s, player)), WALKS)
     if fresh:
         return fresh
     if stays and moves and not has(visited(s, player), here):
@@ -154,14 +154,14 @@ def _work(state, player, seen, free):
     """Return what there is to do without a bomb or an enemy nearby, as bits."""
     s = record(state, STATE)
     here = np.int64(s.stands[player])
-    found = towards(state, player, _WALKS, common(seen_items(s), seen), free, NEAR_ITEM)
+    found = towards(state, player, WALKS, common(seen_items(s), seen), free, NEAR_ITEM)
     if found:
         return found
     wood = common(pair(s.wood), seen)
     if has(beside(wood), here):
         return 1 << LAY if _may_bomb(state, player, seen, free) else 1 << STOP
     stroll = _stroll(state, player, seen, free)
-    found = towards(state, player, _WALKS, wood, free, NEAR_WOOD) & stroll
+    found = towards(state, player, WALKS, wood, free, NEAR_WOOD) & stroll
     return found if found else stroll
 
 
@@ -195,7 +195,7 @@ def advise_rule_based(state, player, weights):
     if has(beside(enemies), here) and _may_bomb(state, player, seen, free):
         weights[LAY * scale] = 1.0
         return
-    chase = towards(state, player, _WALKS, enemies, free, NEAR_ENEMY)
+    chase = towards(state, player, WALKS, enemies, free, NEAR_ENEMY)
     if chase:
         share(weights, scale, chase, CHASE)
     share(weights, scale, _work(state, player, seen, free), 1.0 - CHASE if chase else 1.0)
