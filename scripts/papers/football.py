@@ -50,8 +50,8 @@ TUTORIAL: dict[tuple[bool, int], Published | None] = {
 """By rollouts or none, and size."""
 
 BUDGETS = {1: (250, 400), 3: (100, 200), 5: (25, 200), 7: (16, 160), 11: (16, 120)}
-"""Simulations a decision of our planner by size, against random players and against the scripted one: all of them take
-less than 0.05 seconds on one core of 2024."""
+"""Simulations a decision of our planner by size, against random players and against the scripted one: chosen to
+take less than 0.05 seconds on one quiet core."""
 
 WISHES = {1: 7.3, 3: 5.3, 5: 4.7}
 """Touchdowns a game against random of the policies that botbowl's authors trained (A2C), by size."""
