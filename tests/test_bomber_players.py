@@ -217,6 +217,23 @@ def test_what_is_redrawn_is_a_position_of_the_game(settings):
             game.step(redrawn, np.zeros(game.players, np.int64), rewards)
 
 
+def test_as_many_rigid_walls_are_redrawn_as_there_are_when_the_board_has_collapsed():
+    game = bomber_grid(mode="team", view=4, collapse=[5])
+    inside, differences = slice(1, -1), []
+    for seed in range(300):
+        state, rewards = game.new_state(), np.zeros(4)
+        game.reset(state, np.uint64(seed))
+        for _ in range(6):
+            game.step(state, np.zeros(4, np.int64), rewards)
+        before = np.array(position(state)["board"])
+        game.determinize(state, seed % 4, np.uint64(seed))
+        after = np.array(position(state)["board"])
+        outermost = np.concatenate([after[0], after[-1], after[:, 0], after[:, -1]])
+        assert (outermost == 1).all()
+        differences.append(int((after == 1)[inside, inside].sum()) - int((before == 1)[inside, inside].sum()))
+    assert abs(np.mean(differences)) < 4 * np.std(differences) / np.sqrt(len(differences))
+
+
 def test_hidden_items_are_redrawn_by_their_law():
     game = bomber_grid()
     state = game.new_state()

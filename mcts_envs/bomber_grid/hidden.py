@@ -79,11 +79,25 @@ def _wood_again(state, s, cell, wood, at_start):
         add(s.wood, cell)
 
 
+@kernel()
+def _fallen(s):
+    """Return the rings that have collapsed."""
+    cells = (ZERO, ZERO)
+    for number in range(np.int64(s.n_rings)):
+        if s.collapse[number] <= s.t:
+            cells = both(cells, ring(np.int64(s.board_size), number))
+    return cells
+
+
 @kernel(types.void(BYTES, types.int64))
 def _redraw_walls(state, observer):
-    """Draw the walls in the fog: mirror images of those in sight, the rest by the law of boards, part of it burnt."""
+    """Draw the walls in the fog: mirror images of those in sight, the rest by the law of boards, part of it burnt.
+
+    What stood on rings that have collapsed is as unknown as what the fog covers.
+    """
     s = record(state, STATE)
-    seen = window(state, observer)
+    fallen = _fallen(s)
+    seen = without(window(state, observer), fallen)
     fog = without(without((EVERY_LOW, EVERY_HIGH), seen), pair(s.outside))
     wood, at_start = _survivors(s, seen)
     put(s.rigid, without(pair(s.rigid), fog))
@@ -126,11 +140,8 @@ def _redraw_walls(state, observer):
     while any_of(cells):
         _wood_again(state, s, first(cells), wood, at_start)
         cells = rest(cells)
-    for number in range(np.int64(s.n_rings)):
-        if s.collapse[number] <= s.t:
-            fallen = common(fog, ring(np.int64(s.board_size), number))
-            put(s.rigid, both(pair(s.rigid), fallen))
-            put(s.wood, without(pair(s.wood), fallen))
+    put(s.rigid, both(pair(s.rigid), fallen))
+    put(s.wood, without(pair(s.wood), fallen))
 
 
 @kernel()
