@@ -10,22 +10,32 @@ RL = $(VENV)/.installed-rl
 TEST = $(VENV)/.installed-test
 MINIMUM = $(VENV)/gymnasium-1.2.2
 
-.PHONY: compare test test-all test-minimum lint clean
+GAMES = $(notdir $(patsubst %/,%,$(dir $(wildcard mcts_envs/*/spec.py))))
+
+.PHONY: compare test test-all test-minimum lint compile clean
 
 compare: $(RL)
 	$(BIN)/python scripts/compare.py LaneDefense10x10-v0 --agents random,scripted,mcts_paper,mcts,ppo --episodes 100 --plot results/compare.png
 
-test: lint $(TEST)
+test: $(TEST)
+	$(MAKE) --jobs=2 compile lint
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 	$(MAKE) test-minimum
 
-test-all: lint $(TEST)
+test-all: $(TEST)
+	$(MAKE) --jobs=2 compile lint
 	$(BIN)/python -m pytest
 	$(MAKE) test-minimum
 
 # The faces once more on the oldest Gymnasium that is supported, laid over the newest.
 test-minimum: $(TEST) $(MINIMUM)
 	PYTHONPATH=$(MINIMUM) $(BIN)/python -m pytest -m "not slow" tests/test_env.py tests/test_vector.py tests/test_multi.py
+
+# Every game once, side by side: processes that test at the same time would each compile all of them.
+compile: $(GAMES:%=compile-%)
+
+compile-%: $(TEST)
+	$(BIN)/python -c "import mcts_envs.$*.spec"
 
 lint: $(TEST)
 	$(BIN)/ruff check .
