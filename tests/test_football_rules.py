@@ -203,6 +203,29 @@ def test_mirrored_position_mirrored_game(size, movement):
             assert mirrored(game.position(after), width) | {"rolls": 0} == game.position(image) | {"rolls": 0}
 
 
+def test_what_is_observed_of_a_pending_roll_push_or_throw():
+    width, height = SIZES[5].width, SIZES[5].height
+    games = [played(5, 1000, seed, orientation="absolute") for seed in range(6)]
+    game, states = games[0][0], [state for _, states in games for state in states]
+    seen, kinds = np.zeros(game.observation_shape[0], np.float32), set()
+    rolls = ("rush", "dodge", "pick_up", "catch", "pass", "stand_up")
+    for state in states:
+        found = game.position(state)
+        about = found["decision"] in ("reroll", "push", "follow_up", "interception")
+        game.observe(state, int(game.active(state)) >> 1, seen)
+        planes, numbers = seen[: 24 * width * height].reshape(24, height, width), seen[24 * width * height :]
+        task = found["pending"][-1] if about else {"task": ""}
+        kinds.add(task["task"])
+        assert [name for name, one in zip(rolls, numbers[19:25], strict=True) if one] == (
+            [task["task"]] if found["decision"] == "reroll" else []
+        )
+        who = [found["players"][task["player"][0]][task["player"][1]]["at"]] if about else []
+        square = [task["square"]] if "square" in task else []
+        for plane, expected in ((22, who), (23, square)):
+            assert [[x + 1, y + 1] for y, x in np.argwhere(planes[plane])] == expected
+    assert kinds >= {"", "push", "follow_up", "rush", "dodge", "pick_up"}
+
+
 # Positions.
 
 

@@ -4,23 +4,30 @@ import numpy as np
 
 from mcts_envs.core.contract import BYTES, OBSERVE, SINGLES, types
 from mcts_envs.core.kernel import kernel, record
+from mcts_envs.football import tasks
 from mcts_envs.football.field import zones
 from mcts_envs.football.layout import (
+    FOLLOW_UP,
     HOME,
+    INTERCEPTION,
     KNOCKED_OUT,
     NO_TEAM,
     NOBODY,
     OVER,
+    PUSH,
+    REROLL,
     RESERVES,
     STANDING,
     STATE,
     STUNNED,
 )
 
-PLANES = 22
-NUMBERS = 45
+PLANES = 24
+NUMBERS = 51
 _OWN, _OTHER = 0, 7
 _PER_TEAM = 7
+_ROLLS = np.array([tasks.RUSH, tasks.DODGE, tasks.PICK_UP, tasks.CATCH, tasks.PASS, tasks.STAND_UP], np.int64)
+"""What may be thrown again, in this order."""
 
 
 @kernel()
@@ -77,6 +84,41 @@ def _write_pitch(state, player, mirrored, out):
 
 
 @kernel()
+def _awaited(state):
+    """Return the task that waits for this decision if it is about a player: a roll, push or throw; else -1."""
+    phase = record(state, STATE).phase
+    about = phase in (REROLL, PUSH, FOLLOW_UP, INTERCEPTION)
+    return tasks.top(state) if about else np.int64(-1)
+
+
+@kernel(types.void(BYTES, types.int64, types.boolean, SINGLES))
+def _write_awaited(state, first, mirrored, out):
+    """Write whom the decision is about, and the square: where he goes or throws, or whoever pushes him stands."""
+    s = record(state, STATE)
+    task = _awaited(state)
+    if task < 0:
+        return
+    cells = np.int64(s.width) * np.int64(s.height)
+    who = np.int64(s.square[tasks.who(task)])
+    if who > 0:
+        out[first * cells + _place(state, who, mirrored)] = 1.0
+    kind = tasks.what(task)
+    square = tasks.detail(task) & tasks.SQUARE if kind != tasks.CATCH and kind != tasks.STAND_UP else 0
+    if square > 0:
+        out[(first + 1) * cells + _place(state, square, mirrored)] = 1.0
+
+
+@kernel()
+def _roll_again(state):
+    """Return which of the rolls may be thrown again, by its index; -1 for none."""
+    if record(state, STATE).phase == REROLL:
+        for index in range(len(_ROLLS)):
+            if _ROLLS[index] == tasks.what(tasks.top(state)):
+                return index
+    return -1
+
+
+@kernel()
 def _write_one(out, at, options, chosen):
     """Write a choice among some options as zeros and a one; return the place after it."""
     if 0 <= chosen < options:
@@ -100,6 +142,7 @@ def _write_numbers(state, player, out, at):
     s = record(state, STATE)
     at = _write_one(out, at, OVER + 1, np.int64(s.phase))
     at = _write_one(out, at, 7, np.int64(s.activity))
+    at = _write_one(out, at, len(_ROLLS), _roll_again(state))
     for face in range(5):
         out[at + face] = np.int64(s.faces) >> face & 1
     at += 5
@@ -123,7 +166,7 @@ def _write_numbers(state, player, out, at):
 
 @kernel(OBSERVE)
 def observe(state, player, out):
-    """Twenty-two planes, then forty-five numbers."""
+    """Twenty-four planes, then fifty-one numbers."""
     s = record(state, STATE)
     mirrored = s.mirrored != 0 and player == HOME
     cells = np.int64(s.width) * np.int64(s.height)
@@ -131,6 +174,7 @@ def observe(state, player, out):
         out[i] = 0.0
     _write_players(state, player, mirrored, out)
     _write_pitch(state, player, mirrored, out)
+    _write_awaited(state, PLANES - 2, mirrored, out)
     _write_numbers(state, player, out, PLANES * cells)
 
 

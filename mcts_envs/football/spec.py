@@ -229,14 +229,16 @@ class Football(GameEnv):
     attacks to the right: for home, mirrored. `"absolute"` keeps those of the pitch, for observations too.
 
     ## Observation Space
-    `Box(0, 1, (22 W H + 45,), float32)`. Planes, row by row: seven for the own players (1 standing, 0.5 lying; stunned;
+    `Box(0, 1, (24 W H + 51,), float32)`. Planes, row by row: seven for the own players (1 standing, 0.5 lying; stunned;
     used; squares left to move / 12; ST, AG, AV / 12), seven for the opponents, own and opposing tackle zones / 8, the
     ball, whether it is carried, the active player, the defender of the block being decided, own end zone to defend and
-    the one to score in, in this order: the column where the team scores, then the other. Then numbers: the decision (12
-    kinds) and the activity (7) as ones among zeros, the faces shown (5), whether I decide, whether it is my turn, or
+    the one to score in, in this order: the column where the team scores, then the other; then whom a reroll, push,
+    follow-up or interception is about, and the square: where he steps or throws, or where whoever pushes him stands.
+    Then numbers: the decision (12 kinds), the activity (7) and the roll that may be thrown again (rush, dodge, pick-up,
+    catch, pass, standing up) as ones among zeros, the faces shown (5), whether I decide, whether it is my turn, or
     theirs, half, whether I kicked off, reroll used, blitz, pass, hand-off, foul spent, whether the blitz has blocked,
     and for me and the other: turn, score / 10, rerolls / 10, parts of the squad in reserve and knocked out. With
-    `observation="planes"`: `(67, H, W)`, each number spread over a plane.
+    `observation="planes"`: `(75, H, W)`, each number spread over a plane.
 
     ## Rewards
     At the end +1 to the winner and -1 to the loser; `reward_touchdown` for each touchdown, its negative to the other.
