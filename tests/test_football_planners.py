@@ -135,9 +135,9 @@ class TestTutorial:
         for decisions in range(60):
             state, _ = played(game, 7, decisions)
             _, actions = played(game, 7, decisions + 1)
-            before, rewards = bytes(record(state, STATE).turn) + bytes([record(state, STATE).side]), np.zeros(2)
+            before, rewards = bytes(record(state, STATE).turn), np.zeros(2)
             model.step(state, actions, rewards)
-            after = bytes(record(state, STATE).turn) + bytes([record(state, STATE).side])
+            after = bytes(record(state, STATE).turn)
             if game.active(state):
                 assert before == after
                 assert not rewards.any()

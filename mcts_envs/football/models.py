@@ -21,10 +21,9 @@ def _pay(state, ends, rewards):
 
 @kernel()
 def _clock(state):
-    """Return a number that is another in every team turn, and between turns."""
+    """Return a number that is another in every team turn; a kick-off after a touchdown belongs to the turn before."""
     s = record(state, STATE)
-    turns = (np.int64(s.half) << 8 | np.int64(s.turn[0])) << 8 | np.int64(s.turn[1])
-    return turns << 2 | np.int64(s.side)
+    return (np.int64(s.half) << 8 | np.int64(s.turn[0])) << 8 | np.int64(s.turn[1])
 
 
 @kernel(STEP)

@@ -26,8 +26,9 @@ def presets(size: int) -> dict[str, dict[str, Any]]:
     - ``best``: sequential halving over rollouts in which both coaches follow the scripted player; another action than
       his is played if it is ahead of it by a margin.
     - ``mcts_tutorial``: the search of the botbowl engine's tutorial, UCB1 with ``mean + 2 c sqrt(2 ln N / n)``,
-      c = 0.707, untried actions in list order, without rollouts; ``mcts_tutorial_turn`` with random ones to the end of
-      the team turn. Each team counts its own value, so that a defeat is -1 to whoever suffers it.
+      c = 0.707, untried actions in list order, without rollouts; ``mcts_tutorial_turn`` with random ones, drawn by
+      type of action, until the next team turn. Each team counts its own value, so that a defeat is -1 to whoever
+      suffers it.
     - ``random_types``, ``random_active``: random players, see :mod:`mcts_envs.football.random_players`.
     """
     plain, rollouts = _ITERATIONS[size]
@@ -41,7 +42,12 @@ def presets(size: int) -> dict[str, dict[str, Any]]:
             "time_limit": 0.05,
         },
         "mcts_tutorial": {**_TUTORIAL, "rollout_depth": 0, "simulations": plain},
-        "mcts_tutorial_turn": {**_TUTORIAL, "rollout_model": "tutorial_turn", "simulations": rollouts},
+        "mcts_tutorial_turn": {
+            **_TUTORIAL,
+            "simulate": "advised",
+            "rollout_model": "tutorial_turn",
+            "simulations": rollouts,
+        },
         "random_types": {"agent": "scripted", "model": "random_types"},
         "random_active": {"agent": "scripted", "model": "random_active"},
     }

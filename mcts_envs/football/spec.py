@@ -147,7 +147,11 @@ def _variants(width: int, height: int) -> dict[str, dict[str, Any]]:
             "observation_shape": (observe.PLANES + observe.NUMBERS, height, width),
         },
         "tutorial": {"step": models.step_tutorial, "evaluate": values.evaluate_tutorial},
-        "tutorial_turn": {"step": models.step_tutorial_turn, "evaluate": values.evaluate_tutorial},
+        "tutorial_turn": {
+            "step": models.step_tutorial_turn,
+            "evaluate": values.evaluate_tutorial,
+            "advise": random_players.advise_random_types,
+        },
         "random_types": {"advise": random_players.advise_random_types},
         "random_active": {"advise": random_players.advise_random_active},
     }
