@@ -37,31 +37,40 @@ def searches(id: str, rounds: int) -> list[Figure]:
 
 
 PUBLISHED = (
-    ("mcts_envs/BomberPlanning-v0", "mcts_aiide", 200, "java-pommerman, copy and 12 steps", 38_000),
-    ("mcts_envs/Football1-v0", "mcts_tutorial", 2038, "botbowl", 2038 / 5),
-    ("mcts_envs/Football3-v0", "mcts_tutorial", 1735, "botbowl", 1735 / 5),
-    ("mcts_envs/Football5-v0", "mcts_tutorial", 1299, "botbowl", 1299 / 5),
-    ("mcts_envs/Football11-v0", "mcts_tutorial", 951, "botbowl", 951 / 5),
+    ("BomberPlanning-v0", {}, "mcts_aiide", 200, "java-pommerman, copy and 12 steps", 38_000),
+    ("Football1-v0", {}, "mcts_tutorial", 2038, "botbowl, step by step", 900),
+    ("Football11-v0", {}, "mcts_tutorial", 951, "botbowl, step by step", 260),
+    ("Football1-v0", {}, "mcts_tutorial_turn", 1592, "botbowl, step by step", 440),
+    ("Football11-v0", {}, "mcts_tutorial_turn", 361, "botbowl, step by step", 100),
+    ("Football1-v0", {"movement": "path"}, "mcts_tutorial", 2038, "its tutorial", 2038 / 5),
+    ("Football11-v0", {"movement": "path"}, "mcts_tutorial", 951, "its tutorial", 951 / 5),
+    ("Football1-v0", {"movement": "path"}, "mcts_tutorial_turn", 1592, "its tutorial", 1592 / 5),
+    ("Football11-v0", {"movement": "path"}, "mcts_tutorial_turn", 361, "its tutorial", 361 / 5),
 )
-"""Environment, agent, simulations, and the simulations a second that its source had."""
+"""Environment and its settings, agent, simulations, and the simulations a second that its source had."""
 
 
 def published(rounds: int) -> list[Figure]:
-    """Measure planners of the literature at the start of a game, beside what was published."""
+    """Measure planners of the literature over the first moves of a game, beside what was published."""
     figures = []
-    for id, name, simulations, source, rate in PUBLISHED:
-        env = gym.make(id, opponent="random")
-        env.reset(seed=0)
-        agent = agents.make(name, simulations=simulations)
+    for id, settings, name, simulations, source, rate in PUBLISHED:
+        env = gym.make(f"mcts_envs/{id}", opponent="random", **settings)
+        agent, scripted = agents.make(name, simulations=simulations), agents.make("scripted", seed=0)
 
-        def run(agent: Any = agent, env: Any = env) -> int:
-            return sum(int(agent.search(env).simulations) for _ in range(20))
+        def run(agent: Any = agent, env: Any = env, scripted: Any = scripted) -> int:
+            env.reset(seed=0)
+            count, ended = 0, False
+            for _ in range(20):
+                if not ended:
+                    count += agent.search(env).simulations
+                    _, _, terminated, truncated, _ = env.step(scripted.act(env))
+                    ended = terminated or truncated
+            return count
 
         (ours,) = least(rounds, run)
         times = f"{1e6 / ours / rate:.1f} x"
-        figures.append(
-            Figure(f"{id}: {name}", 1e3 / ours, "k simulations/s", f"{source} (published)", rate / 1e3, times)
-        )
+        what = ", ".join([id, *settings.values(), name])
+        figures.append(Figure(what, 1e3 / ours, "k simulations/s", f"{source} (published)", rate / 1e3, times))
     return figures
 
 
