@@ -35,6 +35,7 @@ BUDGETED = (
         "mcts_tutorial",
         "mcts_tutorial_turn",
         "mcts_voronoi",
+        "mcts_widening",
         "pessimist",
         "rhea_aiide",
     ),

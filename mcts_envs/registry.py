@@ -62,7 +62,7 @@ _SMALL = {"board_size": 8, "n_rigid": 16, "n_wood": 16, "n_items": 10}
 _PLANNING = {"n_rigid": 20, "n_wood": 20, "n_items": 10, "flame_life": 5}
 _WALL_PLAYERS = ("best", "greedy", "mcts_report", "mcts_voronoi", "mobility", "random_walk")
 _FOOTBALL = "mcts_envs.football.spec:Football"
-_FOOTBALLERS = ("best", "mcts_tutorial", "mcts_tutorial_turn", "random_active", "random_types")
+_FOOTBALLERS = ("best", "mcts_tutorial", "mcts_tutorial_turn", "mcts_widening", "random_active", "random_types")
 
 ENTRIES = {
     entry.id: entry

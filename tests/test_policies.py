@@ -14,6 +14,7 @@ from agents.planners.flat import FlatMonteCarlo, OneStep
 from agents.planners.halving import SequentialHalving
 from agents.policies.mast import mast
 from agents.policies.progressive_history import progressive_history
+from agents.policies.progressive_widening import progressive_widening
 from agents.policies.puct import puct
 from agents.policies.rave import credit_all_moves, rave
 from agents.policies.signatures import SELECT, Options, policy
@@ -303,6 +304,30 @@ class TestSelection:
         places = {i: (1, {0: (i + 1, 0.0), 1: (i + 1, 1.0)}) for i in range(6)}
         result = MCTS(select="progressive_history", simulations=200).search(view_of(table_game(places)))
         assert result.principal_variation[:4] == [1, 1, 1, 1]
+
+    @pytest.mark.parametrize(
+        ("visits", "chosen"),
+        [
+            ([0, 0, 0, 0], {1, 3}),  # the two that are advised most, at random
+            ([0, 1, 0, 0], {1}),  # one of sqrt(1)
+            ([0, 2, 0, 0], {3}),  # one, fewer than sqrt(2)
+            ([0, 3, 0, 1], {3}),  # two of sqrt(4): 0.5 + 0.6 sqrt(ln 4) > 0.7 + 0.6 sqrt(ln 4 / 3)
+            ([0, 3, 0, 2], {2}),  # two, fewer than sqrt(5)
+            ([0, 3, 5, 1], {3}),  # three of sqrt(9)
+            ([1, 20, 1, 1], {1}),  # all: the best mean
+        ],
+    )
+    def test_progressive_widening_by_hand(self, visits, chosen):
+        means = np.array([-9.0, 0.7, 0.0, 0.5])
+        c = 0.0 if min(visits) else 0.6
+        given = options(visits, means * visits, c, prior=np.array([1.0, 5.0, 2.0, 5.0]))
+        assert {progressive_widening(given, new_stream(seed)) for seed in range(50)} == chosen
+
+    def test_progressive_widening_in_a_search(self):
+        # All is worth 0: the advised action first, another one when 1, 4, 9 visits are made.
+        game = table_game({0: (1, dict.fromkeys(range(4), (END, 0.0)))}, advice=(1, 4, 2, 9))
+        result = MCTS(select="progressive_widening", simulations=6).search(view_of(game))
+        assert np.flatnonzero(result.visits).tolist() == [1, 2, 3]
 
     def test_virtual_child_by_hand(self):
         # N = 10: (2.25 - 0.05 * 3) / 9 + 2 sqrt(log10 10 / 9) = 0.233333 + 0.666667 = 0.9, and -1 - 0.05 + 2 = 0.95:

@@ -11,6 +11,7 @@ SELECTION = {
     "least_visited": "least_visited",
     "progressive_bias": "progressive_bias",
     "progressive_history": "progressive_history",
+    "progressive_widening": "progressive_widening",
     "puct": "puct",
     "rave": "rave",
     "ucb1": "ucb1",

@@ -23,8 +23,11 @@ _TUTORIAL = {
 def presets(size: int) -> dict[str, dict[str, Any]]:
     """Return the named players of a size.
 
-    - ``best``: sequential halving over rollouts in which both coaches follow the scripted player; another action than
-      his is played if it is ahead of it by a margin.
+    - ``best``: sequential halving over rollouts in which both coaches follow the scripted player, so that an action is
+      judged as the beginning of a whole activation; another than his is played if it is ahead of it by a margin.
+    - ``mcts_widening``: a tree in which every outcome of the dice has a node of its own, actions are looked at in the
+      order of the scripted player's advice, more with every visit, and states are evaluated at once; kept from decision
+      to decision.
     - ``mcts_tutorial``: the search of the botbowl engine's tutorial, UCB1 with ``mean + 2 c sqrt(2 ln N / n)``,
       c = 0.707, untried actions in list order, without rollouts; ``mcts_tutorial_turn`` with random ones, drawn by
       type of action, until the next team turn. Each team counts its own value, so that a defeat is -1 to whoever
@@ -39,6 +42,14 @@ def presets(size: int) -> dict[str, dict[str, Any]]:
             "simulate": "advised",
             "margin": margin,
             "horizon": horizon,
+            "time_limit": 0.05,
+        },
+        "mcts_widening": {
+            "agent": "mcts",
+            "select": "progressive_widening",
+            "loop": "closed",
+            "rollout_depth": 0,
+            "reuse": True,
             "time_limit": 0.05,
         },
         "mcts_tutorial": {**_TUTORIAL, "rollout_depth": 0, "simulations": plain},

@@ -1,4 +1,4 @@
-"""The search tutorial of botbowl (N. Justesen et al.), its eight rows; our planner; home and away.
+"""The search tutorial of botbowl (N. Justesen et al.), its eight rows; our planners; home and away.
 
 The tutorial's search plays path moves against a player who draws a type of action first, 10 games as home and 10 as
 away at 5 seconds a decision; here it has the iterations that it managed in that time. For size 7, which the tutorial
@@ -50,8 +50,8 @@ TUTORIAL: dict[tuple[bool, int], Published | None] = {
 """By rollouts or none, and size."""
 
 BUDGETS = {1: (250, 400), 3: (100, 200), 5: (25, 200), 7: (16, 160), 11: (16, 120)}
-"""Simulations a decision of our planner by size, against random players and against the scripted one: chosen to
-take less than 0.05 seconds on one quiet core."""
+"""Simulations a decision of ``best`` by size, against random players and against the scripted one: chosen to take less
+than 0.05 seconds on one quiet core."""
 
 WISHES = {1: 7.3, 3: 5.3, 5: 4.7}
 """Touchdowns a game against random of the policies that botbowl's authors trained (A2C), by size."""
@@ -208,22 +208,26 @@ def _tutorial_row(rollouts: bool, size: int, published: Published | None, played
     return f"| {' | '.join([*cells, f'{played.milliseconds:.1f}'])} |"
 
 
-def _planner(folder: Path, scale: float, workers: int, say: Callable[[str], None]) -> list[str]:
-    """Let our planner play against the random players and the scripted one."""
-    columns = "size | against | simulations | home won | away won | home points % | away points % | points %"
+def _planners(folder: Path, scale: float, workers: int, say: Callable[[str], None]) -> list[str]:
+    """Let our planners play against the random players and the scripted one."""
+    columns = "player | size | against | simulations | home won | away won | home points % | away points % | points %"
     columns += " | touchdowns | A2C | theirs | ms a decision"
-    lines = ["## Our planner", "", f"| {columns} |", "|---" * (columns.count("|") + 1) + "|"]
-    for opponent, boards in ((_RANDOM, 100), (_ACTIVE, 20), (_SCRIPTED, 30)):
-        for size in SIZES:
-            simulations = BUDGETS[size][opponent is _SCRIPTED]
-            player = Player("best", "best", {"simulations": simulations})
-            played = play(Meeting(size, player, opponent, _scaled(boards, scale)), folder / "best", workers, say)
-            wish = str(WISHES.get(size, "")) if opponent is _RANDOM else ""
-            points = [percent(_points(games)) for games in (played.home, played.away, played.games)]
-            theirs = f"{bootstrap_mean([game.others for game in played.games]).value:.2f}"
-            cells = [str(size), opponent.label, str(simulations), _sides(played), *points]
-            cells += [_rate(_touchdowns(played.games)), wish, theirs, f"{played.milliseconds:.1f}"]
-            lines.append(f"| {' | '.join(cells)} |")
+    lines = ["## Our planners", "", f"| {columns} |", "|---" * (columns.count("|") + 1) + "|"]
+    rows = [("best", size, _RANDOM, BUDGETS[size][0], 100) for size in SIZES]
+    rows += [("best", size, _ACTIVE, BUDGETS[size][0], 20) for size in SIZES]
+    rows += [("best", size, _SCRIPTED, BUDGETS[size][1], 30) for size in SIZES]
+    rows += [("best", size, _SCRIPTED, 10 * BUDGETS[size][1], 20) for size in (3, 11)]
+    rows += [("mcts_widening", size, _SCRIPTED, 4000, 10) for size in (3, 5, 11)]
+    for name, size, opponent, simulations, boards in rows:
+        player = Player(name, name, {"simulations": simulations})
+        meeting = Meeting(size, player, opponent, _scaled(boards, scale))
+        played = play(meeting, folder / f"planners-{simulations}", workers, say)
+        wish = str(WISHES.get(size, "")) if opponent is _RANDOM else ""
+        points = [percent(_points(games)) for games in (played.home, played.away, played.games)]
+        theirs = f"{bootstrap_mean([game.others for game in played.games]).value:.2f}"
+        cells = [name, str(size), opponent.label, str(simulations), _sides(played), *points]
+        cells += [_rate(_touchdowns(played.games)), wish, theirs, f"{played.milliseconds:.1f}"]
+        lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
 
 
@@ -260,6 +264,6 @@ def reproduce(folder: Path, scale: float, workers: int, say: Callable[[str], Non
     text = ["# The search tutorial of botbowl", "", str(__doc__).partition("\n\n")[2]]
     text += ["Intervals are of 95 %; of published touchdowns those of a Poisson variable.", ""]
     text += _tutorial(folder, _scaled(20, scale), workers, say)
-    text += _planner(folder, scale, workers, say)
+    text += _planners(folder, scale, workers, say)
     text += _symmetry(folder, _scaled(500, scale), workers, say)
     return "\n".join(text)
