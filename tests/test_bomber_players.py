@@ -217,8 +217,9 @@ def test_what_is_redrawn_is_a_position_of_the_game(settings):
             game.step(redrawn, np.zeros(game.players, np.int64), rewards)
 
 
-def test_as_many_rigid_walls_are_redrawn_as_there_are_when_the_board_has_collapsed():
-    game = bomber_grid(mode="team", view=4, collapse=[5])
+@pytest.mark.parametrize("collapse", [(), (5,)])
+def test_as_many_walls_are_redrawn_in_the_fog_as_there_are(collapse):
+    game = bomber_grid(mode="team", view=4, collapse=collapse)
     inside, differences = slice(1, -1), []
     for seed in range(300):
         state, rewards = game.new_state(), np.zeros(4)
@@ -229,9 +230,24 @@ def test_as_many_rigid_walls_are_redrawn_as_there_are_when_the_board_has_collaps
         game.determinize(state, seed % 4, np.uint64(seed))
         after = np.array(position(state)["board"])
         outermost = np.concatenate([after[0], after[-1], after[:, 0], after[:, -1]])
-        assert (outermost == 1).all()
-        differences.append(int((after == 1)[inside, inside].sum()) - int((before == 1)[inside, inside].sum()))
-    assert abs(np.mean(differences)) < 4 * np.std(differences) / np.sqrt(len(differences))
+        assert (outermost == 1).all() or not collapse
+        differences.append([int(((after == wall) * 1 - (before == wall))[inside, inside].sum()) for wall in (1, 2)])
+    errors = np.std(differences, axis=0) / np.sqrt(len(differences))
+    assert (np.abs(np.mean(differences, axis=0)) < 4 * errors).all()
+
+
+def test_an_open_ring_in_sight_stays_open_though_it_should_have_collapsed():
+    game = bomber_grid(mode="team", view=4, collapse=[5])
+    state = game.new_state()
+    game.reset(state, np.uint64(1))
+    given = position(state)
+    given["step_count"] = 7
+    state = placed(game, given)
+    before = np.array(position(state)["board"])
+    game.determinize(state, 0, np.uint64(1))
+    after = np.array(position(state)["board"])
+    assert (after[:6, :6] == before[:6, :6]).all()  # what the player on (1, 1) sees
+    assert (after[-1] == 1).all()
 
 
 def test_hidden_items_are_redrawn_by_their_law():

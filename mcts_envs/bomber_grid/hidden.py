@@ -60,33 +60,37 @@ def _see_one_flame(state, observer):
 
 @kernel()
 def _survivors(s, seen):
-    """Return how much wood is seen, and how much would be on these cells at the start."""
-    pairs, both_sides = pair(s.pairs), 0
-    cells = pairs
+    """Return how much wood is seen to stand, and how much there is known to have been at the start, of all in sight.
+
+    The corridors were of wood, and so was the mirror image of wood.
+    """
+    corridor, wood, cells = common(seen, pair(s.corridor)), pair(s.wood), pair(s.pairs)
+    standing, at_start = count(common(corridor, wood)), count(corridor)
     while any_of(cells):
         cell = first(cells)
         cells = rest(cells)
-        both_sides += np.int64(has(seen, cell)) + np.int64(has(seen, mirrored(cell)))
-    corridor = count(common(seen, pair(s.corridor)))
-    drawn = np.int64(s.n_wood) - count(pair(s.corridor))
-    return count(common(seen, pair(s.wood))), corridor + drawn * both_sides // max(2 * count(pairs), 1)
+        other = mirrored(cell)
+        if has(seen, cell) and has(seen, other) and (has(wood, cell) or has(wood, other)):
+            standing += np.int64(has(wood, cell)) + np.int64(has(wood, other))
+            at_start += 2
+    return standing, at_start
 
 
 @kernel()
-def _wood_again(state, s, cell, wood, at_start):
-    """Put wood on a cell that had it at the start, with the share that is still there of the wood in sight."""
-    if below(state, max(at_start, wood, 1)) < wood:
+def _wood_again(state, s, cell, standing, at_start):
+    """Put wood on a cell that had it at the start, with the share that still stands of the wood in sight."""
+    if at_start == 0 or below(state, at_start) < standing:
         add(s.wood, cell)
 
 
 @kernel()
-def _fallen(s):
-    """Return the rings that have collapsed."""
-    cells = (ZERO, ZERO)
+def _fallen(s, seen):
+    """Return the rings that have collapsed, as far as the player does not see them open."""
+    cells, is_open = (ZERO, ZERO), without(seen, pair(s.rigid))
     for number in range(np.int64(s.n_rings)):
         if s.collapse[number] <= s.t:
             cells = both(cells, ring(np.int64(s.board_size), number))
-    return cells
+    return without(cells, is_open)
 
 
 @kernel(types.void(BYTES, types.int64))
@@ -96,10 +100,10 @@ def _redraw_walls(state, observer):
     What stood on rings that have collapsed is as unknown as what the fog covers.
     """
     s = record(state, STATE)
-    fallen = _fallen(s)
+    fallen = _fallen(s, window(state, observer))
     seen = without(window(state, observer), fallen)
     fog = without(without((EVERY_LOW, EVERY_HIGH), seen), pair(s.outside))
-    wood, at_start = _survivors(s, seen)
+    standing, at_start = _survivors(s, seen)
     put(s.rigid, without(pair(s.rigid), fog))
     put(s.wood, without(pair(s.wood), fog))
     rigid_left, wood_left = np.int64(s.n_rigid) // 2, (np.int64(s.n_wood) - count(pair(s.corridor))) // 2
@@ -128,17 +132,17 @@ def _redraw_walls(state, observer):
                 add(s.rigid, other)
             elif drawn < rigid_left + wood_left:
                 wood_left -= 1
-                _wood_again(state, s, cell, wood, at_start)
-                _wood_again(state, s, other, wood, at_start)
+                _wood_again(state, s, cell, standing, at_start)
+                _wood_again(state, s, other, standing, at_start)
             continue
         known, unknown = (cell, other) if has(seen, cell) else (other, cell)
         if has(s.rigid, known):
             add(s.rigid, unknown)
         elif has(s.wood, known):
-            _wood_again(state, s, unknown, wood, at_start)
+            _wood_again(state, s, unknown, standing, at_start)
     cells = common(fog, pair(s.corridor))
     while any_of(cells):
-        _wood_again(state, s, first(cells), wood, at_start)
+        _wood_again(state, s, first(cells), standing, at_start)
         cells = rest(cells)
     put(s.rigid, both(pair(s.rigid), fallen))
     put(s.wood, without(pair(s.wood), fallen))
