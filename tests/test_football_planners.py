@@ -13,11 +13,13 @@ from agents.arena import runner
 from agents.arena.statistics import Estimate
 from agents.policies.ucb1_forms import ucb1_tutorial
 from mcts_envs.core.kernel import interpreted, record
+from mcts_envs.core.place import placed
 from mcts_envs.core.view import View
 from mcts_envs.football import actions as act
 from mcts_envs.football.layout import OVER, STATE
 from mcts_envs.football.models import step_tutorial, step_tutorial_turn
 from mcts_envs.football.presets import presets
+from mcts_envs.football.random_players import advise_random_types
 from mcts_envs.football.spec import football
 from mcts_envs.football.values import evaluate_tutorial
 from mcts_envs.registry import ENTRIES
@@ -84,6 +86,39 @@ class TestPresets:
         assert turns == [1592, 688, 555, 361]
 
 
+class TestOrdering:
+    def test_the_scripts_action_comes_first_and_ends_come_last(self):
+        game, weights, scripted = football(5), np.zeros(football(5).actions), np.zeros(football(5).actions)
+        ordered = game.variant("ordered")
+        for decisions in range(0, 200, 7):
+            state, _ = played(game, 3, decisions)
+            team = game.active(state) >> 1
+            ordered.advise(state, team, weights)
+            game.advise(state, team, scripted)
+            assert weights.argmax() == scripted.argmax()
+            others = np.setdiff1d(legal(game, state), [scripted.argmax(), act.END_TURN, act.END_ACTIVATION])
+            assert (weights[others] > 0.01).all()
+
+    def test_nearer_to_the_end_zone_with_the_ball_is_better_and_dodges_are_worse(self):
+        def weights(other):
+            game = football(3, orientation="absolute")
+            players = {"home": [{"at": [6, 3]}], "away": [{"at": other}]}
+            ball = {"at": [6, 3], "carried": True}
+            state = placed(game, {"players": players, "ball": ball, "to_act": "home"})
+            game.step(state, np.full(2, act.START), np.zeros(2))
+            found = np.zeros(game.actions)
+            game.variant("ordered").advise(state, 0, found)
+            return [found[act.after(state, act.MOVES) + act.place_of(state, 14 * y + x)] for x, y in SQUARES]
+
+        free, marked = weights([11, 5]), weights([7, 3])
+        assert free[0] > free[1] > free[2] > 0.01
+        assert sum(dodge < step for dodge, step in zip(marked, free, strict=True)) >= 2  # one may be the script's
+
+
+SQUARES = (5, 2), (6, 2), (7, 2)
+"""Forward, aside and back, for home."""
+
+
 class TestTutorial:
     def test_bound_is_the_tutorials(self):
         agent = agents.make("mcts_tutorial").resolve(football(1))
@@ -143,6 +178,30 @@ class TestTutorial:
                 assert not rewards.any()
                 going += 1
         assert going > 20
+
+    def test_rollouts_go_on_through_a_kick_off_to_the_next_turn(self):
+        game, model = football(3), football(3).variant("tutorial_turn")
+        players = {"home": [{"at": [2, 3]}], "away": [{"at": [9, 3]}]}
+        ball = {"at": [2, 3], "carried": True}
+        state = placed(game, {"players": players, "ball": ball, "to_act": "home"})
+        s, rewards, legal_actions = record(state, STATE), np.zeros(2), np.zeros(game.actions, np.int64)
+        turns = int(s.turn.sum())
+        for action in (act.START, act.after(state, act.MOVES) + act.place_of(state, 3 * 14 + 1)):
+            model.step(state, np.full(2, action), rewards)
+        assert game.position(state)["score"] == [1, 0]
+        while game.active(state):
+            assert int(s.turn.sum()) == turns
+            assert not rewards.any()
+            game.legal(state, game.active(state) >> 1, legal_actions)
+            model.step(state, np.full(2, legal_actions[0]), rewards)
+        assert int(s.turn.sum()) == turns + 1
+        assert rewards.sum() == pytest.approx(1.0)
+        assert rewards[0] > 0.5
+
+    def test_rollouts_draw_a_type_of_action_first(self):
+        game = football(3)
+        assert agents.make("mcts_tutorial_turn").resolve(game).simulate.py_func.__name__ == "advised"
+        assert game.variant("tutorial_turn").advise is advise_random_types
 
     def test_untried_actions_in_list_order(self):
         game = football(3)

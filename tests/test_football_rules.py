@@ -203,27 +203,71 @@ def test_mirrored_position_mirrored_game(size, movement):
             assert mirrored(game.position(after), width) | {"rolls": 0} == game.position(image) | {"rolls": 0}
 
 
+ROLLS = ("rush", "dodge", "pick_up", "catch", "pass", "stand_up")
+
+
+def observed(game, state):
+    """Return whom and which square the decision is about, the roll to be thrown again, who will fall, and a fumble."""
+    height, width = SIZES[3].height, SIZES[3].width
+    seen = np.zeros(game.observation_shape[0], np.float32)
+    game.observe(state, int(game.active(state)) >> 1, seen)
+    planes, numbers = seen[: 24 * width * height].reshape(24, height, width), seen[24 * width * height :]
+    who, square = ([[x + 1, y + 1] for y, x in np.argwhere(planes[plane]).tolist()] for plane in (22, 23))
+    rolls = [name for name, one in zip(ROLLS, numbers[19:25], strict=True) if one]
+    return who, square, rolls, *numbers[41:43].astype(bool).tolist()
+
+
 def test_what_is_observed_of_a_pending_roll_push_or_throw():
-    width, height = SIZES[5].width, SIZES[5].height
-    games = [played(5, 1000, seed, orientation="absolute") for seed in range(6)]
-    game, states = games[0][0], [state for _, states in games for state in states]
-    seen, kinds = np.zeros(game.observation_shape[0], np.float32), set()
-    rolls = ("rush", "dodge", "pick_up", "catch", "pass", "stand_up")
-    for state in states:
-        found = game.position(state)
-        about = found["decision"] in ("reroll", "push", "follow_up", "interception")
-        game.observe(state, int(game.active(state)) >> 1, seen)
-        planes, numbers = seen[: 24 * width * height].reshape(24, height, width), seen[24 * width * height :]
-        task = found["pending"][-1] if about else {"task": ""}
-        kinds.add(task["task"])
-        assert [name for name, one in zip(rolls, numbers[19:25], strict=True) if one] == (
-            [task["task"]] if found["decision"] == "reroll" else []
-        )
-        who = [found["players"][task["player"][0]][task["player"][1]]["at"]] if about else []
-        square = [task["square"]] if "square" in task else []
-        for plane, expected in ((22, who), (23, square)):
-            assert [[x + 1, y + 1] for y, x in np.argwhere(planes[plane])] == expected
+    kinds = set()
+    for seed in range(6):
+        game, states = played(3, 1000, seed, orientation="absolute")
+        for state in states:
+            found = game.position(state)
+            about = found["decision"] in ("reroll", "push", "follow_up", "interception")
+            task = found["pending"][-1] if about else {"task": ""}
+            kinds.add(task["task"])
+            who, square, rolls, falls, fumbled = observed(game, state)
+            assert who == ([found["players"][task["player"][0]][task["player"][1]]["at"]] if about else [])
+            assert square == ([task["square"]] if "square" in task else [])
+            assert rolls == ([task["task"]] if found["decision"] == "reroll" else [])
+            assert falls == ("knocked" in str(found["pending"]) or "knock_down" in str(found["pending"]))
+            assert fumbled == found["fumbled"]
     assert kinds >= {"", "push", "follow_up", "rush", "dodge", "pick_up"}
+
+
+HAND_OFF, PASS_ON, BLOCK = (25 + 4 * 4, 25 + 8 * 4 + 1), (25 + 3 * 4, 25 + 10 * 4 + 60 + 2 * 12 + 1), (25 + 4, 25 + 24)
+
+
+@pytest.mark.parametrize(
+    ("changes", "other", "dice", "actions", "expected"),
+    [
+        ({}, [9, 5], [1], HAND_OFF, ([[5, 3]], [], ["catch"], False, False)),
+        ({}, [9, 5], [1], PASS_ON, ([[6, 3]], [[2, 3]], ["pass"], False, True)),
+        ({}, [9, 5], [2], PASS_ON, ([[6, 3]], [[2, 3]], ["pass"], False, False)),
+        ({}, [4, 3], [], PASS_ON, ([[6, 3]], [[2, 3]], [], False, False)),
+        ({"ma": 2, "up": False}, [9, 5], [1], (25, 2), ([[6, 3]], [], ["stand_up"], False, False)),
+        ({}, [7, 3], [6], (*BLOCK, 5 + 4), ([[7, 3]], [[6, 3]], [], True, False)),
+        ({}, [7, 3], [3], (*BLOCK, 5 + 2), ([[7, 3]], [[6, 3]], [], False, False)),
+        ({}, [7, 3], [6], (*BLOCK, 5 + 4, 13 + 4), ([[6, 3]], [[7, 3]], [], True, False)),
+    ],
+)
+def test_what_is_observed_when(changes, other, dice, actions, expected):
+    game = football(3, orientation="absolute")
+    carries = "up" not in changes
+    home = [{"at": [6, 3], **changes}, {"at": [5, 3] if carries else [1, 1]}]
+    state = placed(
+        game,
+        {
+            "players": {"home": home, "away": [{"at": other}]},
+            "ball": {"at": [6, 3] if carries else [10, 1], "carried": carries},
+            "to_act": "home",
+            "dice": dice,
+        },
+    )
+    for action in actions:
+        assert action in legal(game, state)
+        act(game, state, action)
+    assert observed(game, state) == expected
 
 
 # Positions.

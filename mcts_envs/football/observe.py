@@ -23,7 +23,7 @@ from mcts_envs.football.layout import (
 )
 
 PLANES = 24
-NUMBERS = 51
+NUMBERS = 53
 _OWN, _OTHER = 0, 7
 _PER_TEAM = 7
 _ROLLS = np.array([tasks.RUSH, tasks.DODGE, tasks.PICK_UP, tasks.CATCH, tasks.PASS, tasks.STAND_UP], np.int64)
@@ -93,7 +93,7 @@ def _awaited(state):
 
 @kernel(types.void(BYTES, types.int64, types.boolean, SINGLES))
 def _write_awaited(state, first, mirrored, out):
-    """Write whom the decision is about, and the square: where he goes or throws, or whoever pushes him stands."""
+    """Write whom the decision is about, and the square: where he goes, stays or throws, or his pusher stands."""
     s = record(state, STATE)
     task = _awaited(state)
     if task < 0:
@@ -116,6 +116,20 @@ def _roll_again(state):
             if _ROLLS[index] == tasks.what(tasks.top(state)):
                 return index
     return -1
+
+
+@kernel()
+def _will_fall(state):
+    """Return whether somebody who is pushed, or was just pushed, will fall."""
+    s = record(state, STATE)
+    if s.phase == PUSH or s.phase == FOLLOW_UP:
+        for i in range(np.int64(s.waiting)):
+            task = np.int64(s.tasks[i])
+            kind = tasks.what(task)
+            pushed = kind == tasks.PUSH or kind == tasks.PUSHED
+            if kind == tasks.KNOCK_DOWN or (pushed and tasks.detail(task) & tasks.KNOCKED):
+                return True
+    return False
 
 
 @kernel()
@@ -154,7 +168,8 @@ def _write_numbers(state, player, out, at):
     out[at + 5], out[at + 6] = s.reroll_used, s.blitz_used
     out[at + 7], out[at + 8], out[at + 9] = s.pass_used, s.handoff_used, s.foul_used
     out[at + 10] = s.blocked
-    at += 11
+    out[at + 11], out[at + 12] = _will_fall(state), s.fumbled
+    at += 13
     for team in (player, 1 - player):
         out[at] = np.float32(np.int64(s.turn[team]) / np.int64(s.turns_a_half))
         out[at + 1] = np.float32(min(np.int64(s.score[team]), 10) / 10)
@@ -166,7 +181,7 @@ def _write_numbers(state, player, out, at):
 
 @kernel(OBSERVE)
 def observe(state, player, out):
-    """Twenty-four planes, then fifty-one numbers."""
+    """Twenty-four planes, then fifty-three numbers."""
     s = record(state, STATE)
     mirrored = s.mirrored != 0 and player == HOME
     cells = np.int64(s.width) * np.int64(s.height)

@@ -26,8 +26,8 @@ def presets(size: int) -> dict[str, dict[str, Any]]:
     - ``best``: sequential halving over rollouts in which both coaches follow the scripted player, so that an action is
       judged as the beginning of a whole activation; another than his is played if it is ahead of it by a margin.
     - ``mcts_widening``: a tree in which every outcome of the dice has a node of its own, actions are looked at in the
-      order of the scripted player's advice, more with every visit, and states are evaluated at once; kept from decision
-      to decision.
+      order of :mod:`mcts_envs.football.ordering`, more with every visit, and states are evaluated at once; kept from
+      decision to decision.
     - ``mcts_tutorial``: the search of the botbowl engine's tutorial, UCB1 with ``mean + 2 c sqrt(2 ln N / n)``,
       c = 0.707, untried actions in list order, without rollouts; ``mcts_tutorial_turn`` with random ones, drawn by
       type of action, until the next team turn. Each team counts its own value, so that a defeat is -1 to whoever
@@ -46,6 +46,7 @@ def presets(size: int) -> dict[str, dict[str, Any]]:
         },
         "mcts_widening": {
             "agent": "mcts",
+            "model": "ordered",
             "select": "progressive_widening",
             "loop": "closed",
             "rollout_depth": 0,

@@ -8,7 +8,7 @@ from mcts_envs.core.contract import Game, blank
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import record
 from mcts_envs.core.vector import vectorized
-from mcts_envs.football import draw, legal, models, observe, random_players, rules, scripted, values
+from mcts_envs.football import draw, legal, models, observe, ordering, random_players, rules, scripted, values
 from mcts_envs.football.layout import NO_TEAM, STATE
 from mcts_envs.football.paths import LONG_STATE
 from mcts_envs.football.place import place
@@ -152,6 +152,7 @@ def _variants(width: int, height: int) -> dict[str, dict[str, Any]]:
             "evaluate": values.evaluate_tutorial,
             "advise": random_players.advise_random_types,
         },
+        "ordered": {"advise": ordering.advise_ordered},
         "random_types": {"advise": random_players.advise_random_types},
         "random_active": {"advise": random_players.advise_random_active},
     }
@@ -233,16 +234,17 @@ class Football(GameEnv):
     attacks to the right: for home, mirrored. `"absolute"` keeps those of the pitch, for observations too.
 
     ## Observation Space
-    `Box(0, 1, (24 W H + 51,), float32)`. Planes, row by row: seven for the own players (1 standing, 0.5 lying; stunned;
+    `Box(0, 1, (24 W H + 53,), float32)`. Planes, row by row: seven for the own players (1 standing, 0.5 lying; stunned;
     used; squares left to move / 12; ST, AG, AV / 12), seven for the opponents, own and opposing tackle zones / 8, the
     ball, whether it is carried, the active player, the defender of the block being decided, own end zone to defend and
     the one to score in, in this order: the column where the team scores, then the other; then whom a reroll, push,
-    follow-up or interception is about, and the square: where he steps or throws, or where whoever pushes him stands.
-    Then numbers: the decision (12 kinds), the activity (7) and the roll that may be thrown again (rush, dodge, pick-up,
-    catch, pass, standing up) as ones among zeros, the faces shown (5), whether I decide, whether it is my turn, or
-    theirs, half, whether I kicked off, reroll used, blitz, pass, hand-off, foul spent, whether the blitz has blocked,
-    and for me and the other: turn, score / 10, rerolls / 10, parts of the squad in reserve and knocked out. With
-    `observation="planes"`: `(75, H, W)`, each number spread over a plane.
+    follow-up or interception is about (of an interception the passer), and the square: where he steps, stays or throws,
+    or where whoever pushes him stands. Then numbers: the decision (12 kinds), the activity (7) and the roll that may be
+    thrown again (rush, dodge, pick-up, catch, pass, standing up) as ones among zeros, the faces shown (5), whether I
+    decide, whether it is my turn, or theirs, half, whether I kicked off, reroll used, blitz, pass, hand-off, foul
+    spent, whether the blitz has blocked, whether somebody who is pushed will fall, whether the pass is a fumble, and
+    for me and the other: turn, score / 10, rerolls / 10, parts of the squad in reserve and knocked out. With
+    `observation="planes"`: `(77, H, W)`, each number spread over a plane.
 
     ## Rewards
     At the end +1 to the winner and -1 to the loser; `reward_touchdown` for each touchdown, its negative to the other.
