@@ -2,6 +2,7 @@
 # make test      set up, then every test that CI runs (at most 10 minutes)
 # make test-all  the longer checks too
 # make lint      format, style, types and import arrows
+# make compile   every game, into the cache of this machine
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -18,12 +19,12 @@ compare: $(RL)
 	$(BIN)/python scripts/compare.py LaneDefense10x10-v0 --agents random,scripted,mcts_paper,mcts,ppo --episodes 100 --plot results/compare.png
 
 test: $(TEST)
-	$(MAKE) --jobs=2 compile lint
+	$(MAKE) --jobs=2 lint compile
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 	$(MAKE) test-minimum
 
 test-all: $(TEST)
-	$(MAKE) --jobs=2 compile lint
+	$(MAKE) --jobs=2 lint compile
 	$(BIN)/python -m pytest
 	$(MAKE) test-minimum
 

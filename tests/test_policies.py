@@ -323,11 +323,12 @@ class TestSelection:
         given = options(visits, means * visits, c, prior=np.array([1.0, 5.0, 2.0, 5.0]))
         assert {progressive_widening(given, new_stream(seed)) for seed in range(50)} == chosen
 
-    def test_progressive_widening_in_a_search(self):
-        # All is worth 0: the advised action first, another one when 1, 4, 9 visits are made.
+    @pytest.mark.parametrize(("simulations", "tried"), [(1, [3]), (2, [3]), (3, [1, 3]), (5, [1, 3]), (6, [1, 2, 3])])
+    def test_progressive_widening_in_a_search(self, simulations, tried):
+        # All is worth 0: the best-advised legal action first, another one when more than 1, 4, 9 visits were made.
         game = table_game({0: (1, dict.fromkeys(range(4), (END, 0.0)))}, advice=(1, 4, 2, 9))
-        result = MCTS(select="progressive_widening", simulations=6).search(view_of(game))
-        assert np.flatnonzero(result.visits).tolist() == [1, 2, 3]
+        result = MCTS(select="progressive_widening", simulations=simulations).search(view_of(game))
+        assert np.flatnonzero(result.visits).tolist() == tried
 
     def test_virtual_child_by_hand(self):
         # N = 10: (2.25 - 0.05 * 3) / 9 + 2 sqrt(log10 10 / 9) = 0.233333 + 0.666667 = 0.9, and -1 - 0.05 + 2 = 0.95:

@@ -3,7 +3,7 @@
 R. Coulom, "Computing Elo Ratings of Move Patterns in the Game of Go" (2007); G. Chaslot et al., "Progressive Strategies
 for Monte-Carlo Tree Search" (2008), where it is called progressive unpruning. Their schedules grow with the logarithm
 of the visits; here it is the power of A. Couetoux et al., "Continuous Upper Confidence Trees" (2011): ``N ** 0.5``
-actions after N visits.
+actions, rounded up, after N visits of the actions that are legal now.
 """
 
 import math
