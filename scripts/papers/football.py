@@ -217,7 +217,7 @@ def _planners(folder: Path, scale: float, workers: int, say: Callable[[str], Non
     rows += [("best", size, _ACTIVE, BUDGETS[size][0], 20) for size in SIZES]
     rows += [("best", size, _SCRIPTED, BUDGETS[size][1], 30) for size in SIZES]
     rows += [("best", size, _SCRIPTED, 10 * BUDGETS[size][1], 20) for size in (3, 11)]
-    rows += [("mcts_widening", size, _SCRIPTED, 4000, 10) for size in (3, 5, 11)]
+    rows += [("mcts_widening", size, _SCRIPTED, 3000, 20) for size in (3, 5, 11)]
     for name, size, opponent, simulations, boards in rows:
         player = Player(name, name, {"simulations": simulations})
         meeting = Meeting(size, player, opponent, _scaled(boards, scale))
