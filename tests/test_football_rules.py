@@ -178,7 +178,7 @@ def test_mirrored_position_mirrored_game(size, movement):
     game, states = played(size, 250, size, movement=movement)
     rng = np.random.default_rng(size)
     seen = np.zeros((2, game.observation_shape[0]), np.float32)
-    values = np.zeros((2, 2))
+    values, weights = np.zeros((2, 2)), np.zeros((2, game.actions))
     for state in states[::2]:
         before = game.position(state)
         if before["decision"] == "interception":
@@ -191,6 +191,10 @@ def test_mirrored_position_mirrored_game(size, movement):
         game.evaluate(state, values[0])
         game.evaluate(image, values[1])
         assert values[0] == pytest.approx(values[1][::-1])
+        for advisor in (game, game.variant("ordered")):
+            advisor.advise(state, team, weights[0])
+            advisor.advise(image, 1 - team, weights[1])
+            assert np.array_equal(weights[0], weights[1])
         assert legal(game, state) == legal(game, image)
         action = int(rng.choice(legal(game, state)))
         after = state.copy()

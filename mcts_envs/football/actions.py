@@ -6,6 +6,7 @@ In the mirrored orientation, squares and directions are those that the team to d
 import numpy as np
 
 from mcts_envs.core.kernel import kernel, record
+from mcts_envs.football.field import MIRRORED
 from mcts_envs.football.layout import HOME, STATE
 
 END_TURN, END_ACTIVATION, STAND_UP, USE_REROLL, DECLINE_REROLL = range(5)
@@ -18,9 +19,6 @@ START = 25
 
 BLOCKS, FOULS, HANDOFFS, SELECTS, MOVES = 6, 7, 8, 9, 10
 """After ``START``: how many squads of numbers come before those of a kind."""
-
-MIRRORED = np.array([2, 1, 0, 4, 3, 7, 6, 5], np.int64)
-"""The mirror image of each direction."""
 
 
 @kernel()

@@ -8,6 +8,8 @@ from mcts_envs.football.layout import BOARD, DOWN, EMPTY, HOME, NO_TEAM, NOBODY,
 
 DX = np.array([-1, 0, 1, -1, 1, -1, 0, 1], np.int64)
 DY = np.array([-1, -1, -1, 0, 0, 1, 1, 1], np.int64)
+MIRRORED = np.array([2, 1, 0, 4, 3, 7, 6, 5], np.int64)
+"""The mirror image of each direction."""
 """Directions 0 to 7: row by row, as the results 1 to 8 of a d8 count them."""
 
 CLOCKWISE = np.array([0, 1, 2, 4, 7, 6, 5, 3], np.int64)
@@ -39,6 +41,12 @@ def column(state, square):
 def neighbour(state, square, direction):
     """Return the square next to a square."""
     return square + DY[direction] * stride(state) + DX[direction]
+
+
+@kernel()
+def from_own_side(team, way):
+    """Turn a direction as a team sees it that attacks to the right into one of the pitch: equals are chosen alike."""
+    return MIRRORED[way] if team == HOME else way
 
 
 @kernel()

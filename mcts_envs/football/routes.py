@@ -9,7 +9,7 @@ import numpy as np
 
 from mcts_envs.core.contract import BYTES, FLOATS, types
 from mcts_envs.core.kernel import kernel, record
-from mcts_envs.football.field import DX, DY, is_empty, neighbour, stride, team_of, zones
+from mcts_envs.football.field import DX, DY, from_own_side, is_empty, neighbour, stride, team_of, zones
 from mcts_envs.football.layout import HOME, ON_PITCH, STANDING, STATE
 from mcts_envs.football.odds import needed
 
@@ -148,7 +148,8 @@ def first_step(state, player, costs, first):
     """Return the direction of the next empty square on the best way; -1 if no step brings the player nearer."""
     here, other = np.int64(record(state, STATE).square[player]), 1 - team_of(player)
     best, least, covers_here = -1, costs[_at(state, first, here)], zones(state, other, here)
-    for direction in range(8):
+    for way in range(8):
+        direction = from_own_side(1 - other, way)
         square = neighbour(state, here, direction)
         if is_empty(state, square):
             cost = costs[_at(state, first, square)]

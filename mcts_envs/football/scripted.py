@@ -17,6 +17,7 @@ from mcts_envs.football.block import offers_other_dice
 from mcts_envs.football.field import (
     column,
     distance,
+    from_own_side,
     is_empty,
     is_outside,
     neighbour,
@@ -88,8 +89,8 @@ def _goal(state, player):
         return ball if _fetcher(state, team) == player else ball + 512 * 2
     if holder == team:
         forward = -2 if team == HOME else 2
-        x = min(max(column(state, ball) + forward * (1 + player % 2), 1), np.int64(s.width))
-        y = min(max(ball // stride(state) + player % 5 - 2, 1), np.int64(s.height))
+        x = min(max(column(state, ball) + forward * (1 + (player & 15) % 2), 1), np.int64(s.width))
+        y = min(max(ball // stride(state) + (player & 15) % 5 - 2, 1), np.int64(s.height))
         return square_at(state, x, y) + 512
     return ball + 512
 
@@ -112,7 +113,8 @@ def _safe_step(state, player, goal, near):
         return -1
     rows = stride(state)
     best, least = -1, 20 * away + abs(here // rows - goal // rows) + abs(here % rows - goal % rows)
-    for direction in range(8):
+    for way in range(8):
+        direction = from_own_side(team_of(player), way)
         square = neighbour(state, here, direction)
         if is_empty(state, square):
             aside = abs(square // rows - goal // rows) + abs(square % rows - goal % rows)
@@ -166,8 +168,8 @@ def _best_victim(state, player, least):
     s = record(state, STATE)
     here, other = np.int64(s.square[player]), 1 - team_of(player)
     best, most = NOBODY, least - 1
-    for direction in range(8):
-        byte = on(state, neighbour(state, here, direction))
+    for way in range(8):
+        byte = on(state, neighbour(state, here, from_own_side(1 - other, way)))
         if byte >> 4 == other:
             dice = block_strength(state, player, byte) + np.int64(s.carrier == byte)
             if dice > most:
