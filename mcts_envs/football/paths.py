@@ -11,7 +11,7 @@ from mcts_envs.core.kernel import kernel, record
 from mcts_envs.football import actions as act
 from mcts_envs.football import tasks
 from mcts_envs.football.activation import moves_left
-from mcts_envs.football.field import ball_lies_on, is_empty, neighbour, on, stride, team_of, zones
+from mcts_envs.football.field import ball_lies_on, from_own_side, is_empty, neighbour, on, stride, team_of, zones
 from mcts_envs.football.layout import BLITZ, FIELDS, HOME, MAX_SQUARES, STATE
 from mcts_envs.football.odds import dodge_needs
 from mcts_envs.football.tasks import later
@@ -149,7 +149,7 @@ def _lengthen(state, player, square, length):
     old, rushes = 1 - length % 2, np.int64(w.moved[player]) + length > np.int64(w.ma[player])
     best, came = 0.0, 0
     for way in range(8):
-        direction = act.MIRRORED[way] if team_of(player) == HOME else way
+        direction = from_own_side(team_of(player), way)
         before = neighbour(state, square, direction)
         chance = np.float64(w.chance[old, before])
         if chance > best + 1e-6 and (length == 1 or not _ends_way(state, player, before)):
