@@ -334,10 +334,17 @@ class TestBudgets:
             MCTS().search(env)
 
 
+ALL_POLICIES = [
+    pytest.param(select, simulate, loop, marks=[pytest.mark.slow] if (i + j + 2 * k) % 4 else [])
+    for i, select in enumerate(sorted(policies.SELECTION))
+    for j, simulate in enumerate(sorted(policies.SIMULATION))
+    for k, loop in enumerate(("open", "closed"))
+]
+"""Each selection once in each loop, with all kinds of rollouts in turn; the other combinations are longer checks."""
+
+
 class TestCompiledEqualsInterpreted:
-    @pytest.mark.parametrize("loop", ["open", "closed"])
-    @pytest.mark.parametrize("simulate", sorted(policies.SIMULATION))
-    @pytest.mark.parametrize("select", sorted(policies.SELECTION))
+    @pytest.mark.parametrize(("select", "simulate", "loop"), ALL_POLICIES)
     def test_trees_are_equal(self, select, simulate, loop):
         results = [
             MCTS(simulations=60, select=select, simulate=simulate, loop=loop, discount=0.9, seed=5).search(view)
