@@ -49,7 +49,7 @@ TUTORIAL: dict[tuple[bool, int], Published | None] = {
 }
 """By rollouts or none, and size."""
 
-BUDGETS = {1: (400, 400), 3: (100, 200), 5: (25, 200), 7: (16, 160), 11: (16, 120)}
+BUDGETS = {1: (400, 400), 3: (100, 200), 5: (25, 200), 7: (16, 130), 11: (16, 105)}
 """Simulations a decision of ``best`` by size, against random players and against the scripted one: chosen to take less
 than 0.05 seconds on one quiet core."""
 
