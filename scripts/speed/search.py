@@ -36,30 +36,18 @@ def searches(id: str, rounds: int) -> list[Figure]:
     return [Figure(f"{id}: UCT", 1e3 / uct, "k simulations/s", "flat Monte Carlo", 1e3 / rollouts, share)]
 
 
+_PATHS, _MEASURED = {"movement": "path"}, "botbowl, step by step (measured)"
+_TUTORIAL = "botbowl's tutorial, on paths (published)"
 PUBLISHED = (
     ("BomberPlanning-v0", {}, "mcts_aiide", 200, "java-pommerman, copy and 12 steps (published)", 38_000),
-    ("Football1-v0", {}, "mcts_tutorial", 2038, "botbowl, step by step (measured)", 900),
-    ("Football11-v0", {}, "mcts_tutorial", 951, "botbowl, step by step (measured)", 260),
-    ("Football1-v0", {}, "mcts_tutorial_turn", 1592, "botbowl, step by step (measured)", 440),
-    ("Football11-v0", {}, "mcts_tutorial_turn", 361, "botbowl, step by step (measured)", 100),
-    ("Football1-v0", {"movement": "path"}, "mcts_tutorial", 2038, "botbowl's tutorial, on paths (published)", 2038 / 5),
-    ("Football11-v0", {"movement": "path"}, "mcts_tutorial", 951, "botbowl's tutorial, on paths (published)", 951 / 5),
-    (
-        "Football1-v0",
-        {"movement": "path"},
-        "mcts_tutorial_turn",
-        1592,
-        "botbowl's tutorial, on paths (published)",
-        1592 / 5,
-    ),
-    (
-        "Football11-v0",
-        {"movement": "path"},
-        "mcts_tutorial_turn",
-        361,
-        "botbowl's tutorial, on paths (published)",
-        361 / 5,
-    ),
+    ("Football1-v0", {}, "mcts_tutorial", 2038, _MEASURED, 900),
+    ("Football11-v0", {}, "mcts_tutorial", 951, _MEASURED, 260),
+    ("Football1-v0", {}, "mcts_tutorial_turn", 1592, _MEASURED, 440),
+    ("Football11-v0", {}, "mcts_tutorial_turn", 361, _MEASURED, 100),
+    ("Football1-v0", _PATHS, "mcts_tutorial", 2038, _TUTORIAL, 2038 / 5),
+    ("Football11-v0", _PATHS, "mcts_tutorial", 951, _TUTORIAL, 951 / 5),
+    ("Football1-v0", _PATHS, "mcts_tutorial_turn", 1592, _TUTORIAL, 1592 / 5),
+    ("Football11-v0", _PATHS, "mcts_tutorial_turn", 361, _TUTORIAL, 361 / 5),
 )
 """Environment and its settings, agent, simulations, and simulations a second: as published, or of the published program
 on one core."""
