@@ -19,12 +19,12 @@ compare: $(RL)
 	$(BIN)/python scripts/compare.py LaneDefense10x10-v0 --agents random,scripted,mcts_paper,mcts,ppo --episodes 100 --plot results/compare.png
 
 test: $(TEST)
-	$(MAKE) --jobs=2 lint compile
+	$(MAKE) --jobs=2 compile lint
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 	$(MAKE) test-minimum
 
 test-all: $(TEST)
-	$(MAKE) --jobs=2 lint compile
+	$(MAKE) --jobs=2 compile lint
 	$(BIN)/python -m pytest
 	$(MAKE) test-minimum
 
@@ -48,12 +48,12 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(RL): pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[rl,plots]"
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[rl,plots]"
 	touch $@
 
 $(TEST): $(RL)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]"
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[test]"
 	touch $@
 
 $(MINIMUM): $(TEST)

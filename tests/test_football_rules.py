@@ -70,7 +70,7 @@ def played(size, steps, seed, **settings):
 
 @pytest.mark.parametrize("size", [1, 3])
 def test_laws(size):
-    mcts_envs.check_game(ID.format(size), episodes=1, faces=size == 1, turns=4 if size == 1 else 1)
+    mcts_envs.check_game(ID.format(size), episodes=1, faces=size == 1, turns=2 if size == 1 else 1)
 
 
 @pytest.mark.slow
@@ -89,7 +89,7 @@ def test_laws_of_whole_matches(size):
     ids=["path", "absolute", "max_steps"],
 )
 def test_laws_of_variants(settings):
-    mcts_envs.check_game(Football, episodes=1, faces=False, turns=4, **settings)
+    mcts_envs.check_game(Football, episodes=1, faces=False, turns=2, **settings)
 
 
 @pytest.mark.parametrize("size", SIZES)

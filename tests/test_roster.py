@@ -443,7 +443,7 @@ def test_position_is_complete(roster):
     game = roster_defense(roster=roster, mowers=True)
     state, actions, rewards = game.new_state(), np.zeros(game.actions, np.int64), np.zeros(1)
     stream = new_stream(3)
-    for seed in range(20):
+    for seed in range(4):
         game.reset(state, seed)
         while game.active(state):
             position = json.loads(json.dumps(position_of(game, state)))
@@ -564,7 +564,7 @@ def test_compiled_equals_interpreted(roster):
     start = game.new_state()
     game.reset(start, 7)
     assert np.array_equal(twin, start)
-    for i, state in enumerate(random_states(game, 8)):
+    for i, state in enumerate(random_states(game, 3)):
         action = np.array([(i * 37) % game.actions])
         twin[:] = state
         after = state.copy()
