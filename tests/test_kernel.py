@@ -13,8 +13,8 @@ import pytest
 from numba import types
 
 from mcts_envs.core import rng
+from mcts_envs.core.cache import cache_directory
 from mcts_envs.core.kernel import (
-    cache_directory,
     count_bits,
     function_table,
     interpreted,
@@ -138,8 +138,8 @@ class TestCache:
         blocked.write_text("")
         code = """
             from pathlib import Path
-            from mcts_envs.core import kernel
-            print(kernel.cache_directory(Path(kernel.__file__)))
+            from mcts_envs.core import cache
+            print(cache.cache_directory(Path(cache.__file__)))
             """
         found = python(code, MCTS_ENVS_CACHE_DIR=str(blocked / "below"), TMPDIR=str(tmp_path))
         assert Path(found).parent == tmp_path / f"mcts_envs-{os.getuid()}"
@@ -155,8 +155,8 @@ class TestCache:
             os.utime(folder, (0, 0))
         code = """
             from pathlib import Path
-            from mcts_envs.core import kernel
-            print(kernel.cache_directory(Path(kernel.__file__)))
+            from mcts_envs.core import cache
+            print(cache.cache_directory(Path(cache.__file__)))
             """
         found = Path(python(code, MCTS_ENVS_CACHE_DIR=str(tmp_path)))
         assert {entry.name for entry in tmp_path.iterdir()} == {"precious", found.name}
@@ -170,8 +170,8 @@ class TestCache:
         trap.chmod(0o777)
         code = """
             from pathlib import Path
-            from mcts_envs.core import kernel
-            print(kernel.cache_directory(Path(kernel.__file__)))
+            from mcts_envs.core import cache
+            print(cache.cache_directory(Path(cache.__file__)))
             """
         assert python(code, MCTS_ENVS_CACHE_DIR="/proc/nowhere", TMPDIR=str(tmp_path)) == "None"
 

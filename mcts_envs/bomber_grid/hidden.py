@@ -100,8 +100,9 @@ def _redraw_walls(state, observer):
     What stood on rings that have collapsed is as unknown as what the fog covers.
     """
     s = record(state, STATE)
-    fallen = _fallen(s, window(state, observer))
-    seen = without(window(state, observer), fallen)
+    sight = window(state, observer)
+    fallen = _fallen(s, sight)
+    seen = without(sight, fallen)
     fog = without(without((EVERY_LOW, EVERY_HIGH), seen), pair(s.outside))
     standing, at_start = _survivors(s, seen)
     put(s.rigid, without(pair(s.rigid), fog))

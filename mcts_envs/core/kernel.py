@@ -2,23 +2,13 @@
 
 A kernel is a plain Python function over flat arrays that Numba compiles with an explicit signature. Its Python body
 stays usable: :func:`interpreted` gives it back, with everything that it calls interpreted too.
-
-Compiled code is cached on disk under a directory named after a hash of the sources, because Numba alone does not see
-changes in *imported* files.
 """
 
-import contextlib
-import hashlib
 import importlib
-import os
-import shutil
 import sys
-import tempfile
 import threading
-import time
 import types as python_types
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -30,13 +20,12 @@ from numba.core import cgutils
 from numba.core.errors import NumbaError
 from numba.extending import lower_builtin, type_callable
 
+from mcts_envs.core.cache import announce, cache_directory
 from mcts_envs.core.typing import Bytes
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _decorating = threading.Lock()
-_announced = False
-_DAY = 86_400.0
 
 
 def kernel(signature: Any = None) -> Callable[[Function], Function]:
@@ -56,7 +45,8 @@ def kernel(signature: Any = None) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         directory = cache_directory(Path(function.__code__.co_filename))
         with _decorating:
-            _announce(directory, function.__module__)
+            if directory is not None and not numba.config.DISABLE_JIT:
+                announce(directory, function.__module__)
             previous = numba.config.CACHE_DIR
             try:
                 # Loading cached code imports the module that it names: what a script compiled as __main__ lies apart.
@@ -151,98 +141,6 @@ def resolve(given: Any) -> Any:
         module, name = given.removeprefix("kernel ").split(":")
         return getattr(importlib.import_module(module), name)
     return given
-
-
-def _announce(directory: Path | None, module: str) -> None:
-    """Say once a machine, before the first compilation, why the first use takes some seconds."""
-    global _announced
-    if directory is None or numba.config.DISABLE_JIT:
-        return
-    marker = directory / f"{module}.compiled"
-    if marker.exists():
-        return
-    if not _announced:
-        _announced = True
-        print("mcts_envs: compiling for this machine, once; this takes some seconds.", file=sys.stderr, flush=True)
-    marker.touch()
-
-
-def cache_directory(source: Path) -> Path | None:
-    """Return the directory for compiled code of a source file, named after a hash of all that it may import.
-
-    None if the source is no file, or no directory can be written to. ``MCTS_ENVS_CACHE_DIR`` says where, then
-    ``NUMBA_CACHE_DIR``, then the user's cache directory.
-    """
-    if not source.is_file():
-        return None
-    package = source.resolve().parent
-    while (package.parent / "__init__.py").exists():
-        package = package.parent
-    own = Path(__file__).resolve().parents[1]
-    digest = hashlib.sha256((source_digest(own) + source_digest(package)).encode()).hexdigest()[:16]
-    for root in _cache_roots():
-        directory = root / digest
-        try:
-            if not directory.exists():
-                root.mkdir(mode=0o700, parents=True, exist_ok=True)
-                if _is_ours(root):
-                    _prune(root)
-                directory.mkdir(exist_ok=True)
-            if os.access(directory, os.W_OK) and _is_ours(directory) and (_is_ours(root) or not _is_temporary(root)):
-                os.utime(directory)
-                return directory
-        except OSError:
-            continue
-    return None
-
-
-def _is_ours(directory: Path) -> bool:
-    """Say whether a directory belongs to this user: compiled code that others may exchange is not to be run."""
-    return os.name == "nt" or directory.stat().st_uid == os.getuid()
-
-
-def _is_temporary(root: Path) -> bool:
-    return root.parent == Path(tempfile.gettempdir())
-
-
-def _cache_roots() -> Iterator[Path]:
-    for variable, below in (
-        ("MCTS_ENVS_CACHE_DIR", ""),
-        ("NUMBA_CACHE_DIR", "mcts_envs"),
-        ("XDG_CACHE_HOME", "mcts_envs"),
-        ("LOCALAPPDATA", "mcts_envs"),
-    ):
-        if value := os.environ.get(variable):
-            yield Path(value) / below
-            break
-    else:
-        with contextlib.suppress(RuntimeError):
-            yield Path.home() / ".cache" / "mcts_envs"
-    yield Path(tempfile.gettempdir()) / f"mcts_envs-{os.getuid() if os.name != 'nt' else 'cache'}"
-
-
-def _prune(root: Path) -> None:
-    """Drop the directories of sources that nobody has used for a month; nothing else that may lie there."""
-    for marker in root.glob("*/mcts_envs.core.rng.compiled"):
-        directory = marker.parent
-        if not directory.is_symlink() and time.time() - directory.stat().st_mtime > 30 * _DAY:
-            shutil.rmtree(directory, ignore_errors=True)
-
-
-def source_digest(package: Path) -> str:
-    """Hash the Python sources of a package, or of the one folder that holds a single file outside any package."""
-    files = package.rglob("*.py") if (package / "__init__.py").exists() else package.glob("*.py")
-    digest = hashlib.sha256()
-    for file in sorted(files):
-        with contextlib.suppress(OSError):
-            stat = file.stat()
-            digest.update(_file_digest(file, stat.st_mtime_ns, stat.st_size))
-    return digest.hexdigest()
-
-
-@cache
-def _file_digest(file: Path, modified: int, size: int) -> bytes:
-    return hashlib.sha256(file.name.encode() + file.read_bytes()).digest()
 
 
 def function_table(kernels: Mapping[str, Any], signatures: Mapping[str, Any]) -> Any:
