@@ -20,7 +20,7 @@ compare: $(RL)
 
 test: $(TEST)
 	$(MAKE) --jobs=2 compile lint
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal
 	$(MAKE) test-minimum
 
 test-all: $(TEST)
@@ -30,7 +30,7 @@ test-all: $(TEST)
 
 # The faces once more on the oldest Gymnasium that is supported, laid over the newest.
 test-minimum: $(TEST) $(MINIMUM)
-	PYTHONPATH=$(MINIMUM) $(BIN)/python -m pytest -m "not slow" tests/test_env.py tests/test_vector.py tests/test_multi.py
+	PYTHONPATH=$(MINIMUM) $(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal tests/test_env.py tests/test_vector.py tests/test_multi.py
 
 # Every game once, side by side: processes that test at the same time would each compile all of them.
 compile: $(GAMES:%=compile-%)

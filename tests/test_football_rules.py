@@ -282,7 +282,8 @@ def scene(**changes):
     return {"players": players, "ball": {"at": [4, 3], "carried": True}, "to_act": "away", **changes}
 
 
-BLOCKER = {"player": ["away", 0], "activity": "block"}
+BLOCKER, PASSER = ({"player": ["away", 0], "activity": activity} for activity in ("block", "pass"))
+END = {"task": "end_activation", "player": ["away", 0]}
 
 
 def test_positions_are_readable_and_json():
@@ -350,6 +351,32 @@ def test_positions_are_readable_and_json():
         ({"rolls": [["d7", 1]]}, ValueError, "'d7'"),
         ({"events": {"goals": 1}}, ValueError, "unknown position\\['events'\\] key 'goals'"),
         ({"decision": "over", "to_act": None}, ValueError, "already over"),
+        ({"turn_counters": [0, 8]}, ValueError, "as many as the other or one more"),
+        ({"turn_counters": [2, 1]}, ValueError, "as many as the other or one more"),
+        ({"decision": "kick", "to_act": "home", "ball": None, "turn_counters": [3, 1]}, ValueError, "by one at most"),
+        ({"decision": "touchback", "to_act": "away", "kicker": "away", "ball": None}, ValueError, "is that of 'home'"),
+        ({"decision": "push", "active": BLOCKER,
+          "pending": [{"task": "push", "player": ["home", 0], "square": [4, 3]}]}, ValueError, "who may only block"),
+        ({"decision": "push", "active": {**BLOCKER, "activity": "blitz", "blocked": False},
+          "pending": [{"task": "push", "player": ["home", 0], "square": [4, 3]}]}, ValueError, "one block a blitz"),
+        ({"decision": "block_dice", "active": {**BLOCKER, "activity": "pass"},
+          "block": {"defender": ["home", 0], "faces": ["push"]}}, ValueError, "must be 'block' or 'blitz'"),
+        ({"decision": "reroll", "active": PASSER, "ball": None, "fumbled": True,
+          "pending": [{"task": "pass", "player": ["away", 0], "square": [8, 3]}]}, ValueError, "ball must be on"),
+        ({"decision": "reroll", "active": PASSER, "ball": {"at": [4, 3], "carried": True},
+          "pending": [{"task": "pass", "player": ["away", 0], "square": [8, 3]}]}, ValueError, "not carried"),
+        ({"decision": "follow_up", "active": BLOCKER, "ball": None,
+          "pending": [END, {"task": "bounce"}, {"task": "follow_up", "player": ["away", 0], "square": [4, 4]}]},
+         ValueError, "must say where the ball is"),
+        ({"decision": "follow_up", "active": BLOCKER, "ball": {"at": [4, 3], "carried": True},
+          "pending": [END, {"task": "scatter", "square": [1, 1]},
+                      {"task": "follow_up", "player": ["away", 0], "square": [4, 4]}]}, ValueError, "not be carried"),
+        ({"decision": "reroll", "active": {**BLOCKER, "activity": "move"},
+          "pending": [{"task": "walk", "player": ["away", 0], "square": [7, 3]},
+                      {"task": "dodge", "player": ["away", 0], "square": [5, 4]}]}, ValueError, "is not next to"),
+        ({"decision": "reroll", "active": {**BLOCKER, "activity": "move"},
+          "pending": [{"task": "walk", "player": ["home", 0], "square": [6, 3]},
+                      {"task": "dodge", "player": ["away", 0], "square": [5, 4]}]}, ValueError, "only the active"),
     ],
 )  # fmt: skip
 def test_bad_positions(change, error, message):
@@ -428,6 +455,45 @@ def test_positions_come_back_when_who_fell_has_left_the_pitch():
     assert game.position(again)["to_act"] == "home"
 
 
+@pytest.mark.parametrize("activity", ["block", "blitz"])
+def test_a_block_set_up_by_hand_is_the_only_one_of_its_activation(activity):
+    game = football(3)
+    active = {"player": ["away", 0], "activity": activity}
+    block = {"defender": ["home", 0], "faces": ["push"]}
+    state = placed(game, scene(decision="block_dice", active=active, block=block))
+    act(game, state, 7)
+    while game.position(state)["decision"] in ("push", "follow_up"):
+        act(game, state, legal(game, state)[-1])
+    found = game.position(state)
+    if activity == "block":
+        assert found["players"]["away"][0]["used"]
+        assert found["active"] is None
+    else:
+        assert found["active"]["blocked"]
+        assert not any(25 + 6 * 4 <= action < 25 + 7 * 4 for action in legal(game, state))
+
+
+def test_receivers_have_the_first_turn_after_a_kick_off_set_up_by_hand():
+    players = {"home": [{"at": [9, 2]}], "away": [{"at": [3, 2]}]}
+    for half in (1, 2):
+        for counters, kicker in (([0, 0], "home"), ([0, 0], "away"), ([3, 2], "home"), ([3, 2], "away")):
+            game = football(3)
+            position = {"decision": "kick", "to_act": kicker, "half": half, "turn_counters": counters}
+            state = placed(game, {**position, "players": players, "ball": None})
+            found = game.position(state)
+            assert found["kicker"] == kicker
+            first = "home" if counters == [3, 2] or kicker == "away" else "away"
+            assert (found["opening_kicker"] == first) == (half == 2)
+            while game.position(state)["decision"] != "turn":
+                act(game, state, legal(game, state)[0])
+            behind = "away" if counters == [3, 2] else first
+            assert game.position(state)["to_act"] == behind
+    state = placed(game, {"decision": "touchback", "to_act": "away", "players": players, "ball": None})
+    assert game.position(state)["kicker"] == "home"
+    state = placed(game, {"decision": "setup", "to_act": "home", "players": {"home": [], "away": []}, "ball": None})
+    assert [task["task"] for task in game.position(state)["pending"]] == ["kick", "setup", "setup"]
+
+
 def test_numbers_of_a_position_do_not_outlast_it():
     env = Football(size=3, opponent="random")
     env.reset(seed=7)
@@ -479,6 +545,25 @@ def test_legal_actions_are_those_that_pass_the_check():
         game, states = played(size, 400, seed)
         for state in states[::7]:
             assert [action for action in range(game.actions) if is_legal(state, action)] == legal(game, state)
+
+
+def test_a_way_is_walked_however_unlikely_it_is():
+    """Nine dodges that need a 6 each, past a row of opponents."""
+    game = football(3, movement="path", squads=[{"role": "lineman", "ma": 10, "ag": 1}] * 16)
+    away = [{"at": [x, 2]} for x in range(1, 13)] + [{"at": [1, 3]}]
+    position = {
+        "players": {"home": [{"at": [12, 1]}], "away": away},
+        "ball": {"at": [12, 5]},
+        "to_act": "home",
+        "decision": "activation",
+        "active": {"player": ["home", 0], "activity": "move"},
+        "dice": [6] * 12,
+    }
+    state = placed(game, position)
+    names = {game.action_name(action): action for action in legal(game, state)}
+    act(game, state, names["move to 10,1"])
+    assert game.position(state)["players"]["home"][0]["at"] == [3, 1]
+    assert len(game.position(state)["rolls"]) == 9
 
 
 def test_paths_are_the_safest_and_stop_at_the_ball():

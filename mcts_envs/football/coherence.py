@@ -10,9 +10,12 @@ from mcts_envs.football.ball import can_reroll, interceptors
 from mcts_envs.football.field import distance, in_end_zone, is_outside, on
 from mcts_envs.football.layout import (
     ACTIVATION,
+    BLITZ,
+    BLOCK,
     BLOCK_DICE,
     BLOCK_REROLL,
     DOWN,
+    FOLLOW_UP,
     INTERCEPTION,
     KICK,
     NO_TEAM,
@@ -20,6 +23,7 @@ from mcts_envs.football.layout import (
     ON_PITCH,
     OVER,
     PLAYERS,
+    PUSH,
     REROLL,
     SETUP,
     STANDING,
@@ -34,6 +38,8 @@ from mcts_envs.football.terms import DECISIONS, SHAPES, TEAMS, WAITS_FOR
 
 _KICK_OFF = (SETUP, KICK, TOUCHBACK)
 _STANDS = ("catch", "intercept", "pick_up", "dodge", "rush", "arrive", "walk", "pass", "follow_up", "block")
+_STEPS, _OF_A_BLOCK = ("dodge", "rush", "arrive", "walk"), (BLOCK_DICE, BLOCK_REROLL, PUSH, FOLLOW_UP)
+_OF_A_PASS = ("pass", "interception")
 _BESIDE_SQUARE, _BESIDE_ACTIVE = ("push", "pushed", "follow_up"), ("block", "foul", "strike")
 
 
@@ -51,6 +57,7 @@ def check_position(state: Bytes) -> None:
     _check_whose(s)
     _check_active(state)
     waiting = _check_pending(state)
+    _check_block(s)
     _check_players(state, waiting)
     _check_choice(state)
 
@@ -81,10 +88,22 @@ def _check_whose(s: Any) -> None:
         own = {KICK: kicker, TOUCHBACK: 1 - kicker}.get(phase, int(s.tasks[max(int(s.waiting), 1) - 1]) >> 8 & 255)
         if s.decider != own:
             raise ValueError(f"position['to_act'] {TEAMS[s.decider]!r}: {_word(s)} is that of {TEAMS[own]!r} here")
-    elif s.side == NO_TEAM or (phase not in (BLOCK_DICE, INTERCEPTION) and s.decider != s.side):
+        if abs(int(s.turn[0]) - int(s.turn[1])) > 1:
+            raise ValueError(f"{_turns(s)}: teams have turns in turn, so they differ by one at most")
+        return
+    if s.side == NO_TEAM or (phase not in (BLOCK_DICE, INTERCEPTION) and s.decider != s.side):
         raise ValueError(f"position['to_act']: the decision {DECISIONS[phase]!r} is that of the side on turn")
-    elif phase == INTERCEPTION and s.decider == s.side:
+    if phase == INTERCEPTION and s.decider == s.side:
         raise ValueError(f"position['to_act'] {TEAMS[s.decider]!r}: the other side decides who intercepts")
+    if int(s.turn[s.side]) - int(s.turn[1 - s.side]) not in (0, 1):
+        raise ValueError(
+            f"{_turns(s)}: teams have turns in turn, so {TEAMS[s.side]!r}, on its own, has had as many as the other "
+            "or one more"
+        )
+
+
+def _turns(s: Any) -> str:
+    return f"position['turn_counters'] {s.turn.tolist()}"
 
 
 def _check_active(state: Bytes) -> None:
@@ -108,6 +127,21 @@ def _check_active(state: Bytes) -> None:
         raise ValueError(f"position['block']['defender'] {name_of(s.defender)} does not stand next to the attacker")
 
 
+def _check_block(s: Any) -> None:
+    """Check that a block which is going on is the only one of its activation."""
+    waiting = [int(task) & 255 for task in s.tasks[: s.waiting]]
+    if s.phase not in _OF_A_BLOCK or tasks.TURNOVER in waiting:
+        return
+    if s.activity not in (BLOCK, BLITZ):
+        raise ValueError(f"position['active']['activity'] must be 'block' or 'blitz' for {DECISIONS[s.phase]!r}")
+    if s.activity == BLITZ and not s.blocked:
+        raise ValueError(f"position['active']['blocked'] must be True for {DECISIONS[s.phase]!r}: one block a blitz")
+    if s.activity == BLOCK and tasks.END_ACTIVATION not in waiting:
+        raise ValueError(
+            f"position['pending'] must have an 'end_activation' of {name_of(s.active_player)}, who may only block"
+        )
+
+
 def _blocks(state: Bytes, attacker: int, defender: int) -> bool:
     s = record(state, STATE)
     far = not s.square[defender] or distance(state, int(s.square[attacker]), int(s.square[defender])) != 1
@@ -122,7 +156,24 @@ def _check_pending(state: Bytes) -> list[int]:
     first = ends[-1] if ends else 0
     for i in range(first, len(waiting)):
         _check_task(state, f"position['pending'][{i}]", waiting[i], waiting[i + 1] if i + 1 < len(waiting) else None)
+    _check_way(state, waiting, first)
     return waiting[first:]
+
+
+def _check_way(state: Bytes, waiting: list[int], first: int) -> None:
+    """Check that the active player walks, from square to square."""
+    s = record(state, STATE)
+    here = int(s.square[s.active_player]) if s.active_player != NOBODY else 0
+    for i in reversed(range(first, len(waiting))):
+        word, player, square = tasks.NAMES[waiting[i] & 255], waiting[i] >> 8 & 255, waiting[i] >> 16 & tasks.SQUARE
+        if word not in _STEPS:
+            continue
+        name = f"position['pending'][{i}]"
+        if player != s.active_player:
+            raise ValueError(f"{name}: {name_of(player)} cannot {word!r}; only the active player moves")
+        if distance(state, here, square) > 1:
+            raise ValueError(f"{name}['square'] {square_of(s, square)} is not next to {square_of(s, here)}")
+        here = square
 
 
 def _check_task(state: Bytes, name: str, task: int, after: int | None) -> None:
@@ -155,8 +206,12 @@ def _check_task(state: Bytes, name: str, task: int, after: int | None) -> None:
         taken = word in ("arrive", "dodge", "walk", "follow_up") or (word == "rush" and square != s.square[player])
     if taken:
         raise ValueError(f"{name}['square'] {square_of(s, square)} is taken; {word!r} needs a free one")
-    if word in ("catch", "pick_up") and (s.carrier != NOBODY or s.ball != s.square[player]):
+    if word in ("catch", "pick_up", *_OF_A_PASS) and (s.carrier != NOBODY or s.ball != s.square[player]):
         raise ValueError(f"{name}: for {word!r}, the ball must be on the square of {name_of(player)}, not carried")
+    if word == "scatter" and s.carrier != NOBODY:
+        raise ValueError(f"{name}: for 'scatter', position['ball'] must not be carried")
+    if word == "bounce" and not s.ball:
+        raise ValueError(f"{name}: for 'bounce', position['ball'] must say where the ball is, not None")
 
 
 def _check_players(state: Bytes, waiting: list[int]) -> None:

@@ -19,6 +19,9 @@ from mcts_envs.football.tasks import later
 MAX_LENGTH = 12
 """Longest way: the highest movement allowance and two rushes."""
 
+_SAFER = 1.0 + 1e-5
+"""A way is safer if its chance is so many times another's: the same rolls in another order are rounded otherwise."""
+
 LONG_STATE = state_dtype(
     [
         *FIELDS,
@@ -152,9 +155,9 @@ def _lengthen(state, player, square, length):
         direction = from_own_side(team_of(player), way)
         before = neighbour(state, square, direction)
         chance = np.float64(w.chance[old, before])
-        if chance > best + 1e-6 and (length == 1 or not _ends_way(state, player, before)):
+        if chance > best * _SAFER and (length == 1 or not _ends_way(state, player, before)):
             chance *= _step_chance(state, player, before, square, rushes)
-            if chance > best + 1e-6:
+            if chance > best * _SAFER:
                 best, came = chance, direction
     w.chance[length % 2, square] = np.float32(best)
     w.came[length - 1, square] = came
@@ -183,7 +186,7 @@ def _search(state, player, target, moves):
         w.chance[1 - reach % 2, here] = np.float32(0.0)
         for side in range(9):
             square = target if side == 8 else neighbour(state, target, side)
-            if (side == 8 or not free) and np.float64(w.chance[reach % 2, square]) > best + 1e-6:
+            if (side == 8 or not free) and np.float64(w.chance[reach % 2, square]) > best * _SAFER:
                 best, found = np.float64(w.chance[reach % 2, square]), MAX_SQUARES * reach + square
     return found
 

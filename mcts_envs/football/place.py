@@ -13,7 +13,12 @@ from mcts_envs.football.coherence import check_position
 from mcts_envs.football.dice import forget_rolls
 from mcts_envs.football.field import build_board
 from mcts_envs.football.layout import (
+    BLITZ,
+    BLOCK,
+    BLOCK_DICE,
+    BLOCK_REROLL,
     EVENTS,
+    FOLLOW_UP,
     KICK,
     MAX_ROLLS,
     MAX_TASKS,
@@ -24,6 +29,7 @@ from mcts_envs.football.layout import (
     OVER,
     PLAYERS,
     PRONE,
+    PUSH,
     RESERVES,
     SETUP,
     STANDING,
@@ -31,6 +37,7 @@ from mcts_envs.football.layout import (
     STUNNED,
     TOUCHBACK,
 )
+from mcts_envs.football.position import who
 from mcts_envs.football.sizes import ROLES
 from mcts_envs.football.terms import (
     ACTIVITIES,
@@ -95,7 +102,7 @@ def _read_match(s: Any, position: Mapping[str, Any]) -> None:
     """Read whose turn it is, and the counters."""
     s.phase = _choice("position['decision']", position.get("decision", "turn"), DECISIONS)
     s.decider = _team("position['to_act']", position["to_act"])
-    s.t = errors.integer("position['t']", position.get("t", 0), 0, max(int(s.max_steps) - 1, 0))
+    s.t = errors.integer("position['t']", position.get("t", 0), 0, max(int(s.max_steps) - int(s.phase != OVER), 0))
     s.truncated = 0
     kickoff = s.phase in (SETUP, KICK, TOUCHBACK, OVER)
     s.side = _team("position['side']", position.get("side", None if kickoff else position["to_act"]))
@@ -112,14 +119,31 @@ def _read_match(s: Any, position: Mapping[str, Any]) -> None:
         _choice("position['spent'] entry", name, ONCE_A_TURN)
     for name in ONCE_A_TURN:
         s[f"{name}_used"] = name in spent
-    ahead = s.turn[0] != s.turn[1]
-    second = 1 - int(s.side) if s.side != NO_TEAM and ahead else int(s.side)
-    opening = (second if s.half % 2 else 1 - second) if s.side != NO_TEAM else int(s.opening_kicker)
-    s.opening_kicker = _team("position['opening_kicker']", position.get("opening_kicker", TEAMS[opening]))
-    default = position["to_act"] if s.phase == KICK else TEAMS[(int(s.opening_kicker) + int(s.half) + 1) % 2]
-    s.kicker = _team("position['kicker']", position.get("kicker", default))
-    if NO_TEAM in (s.opening_kicker, s.kicker):
+    _read_kickers(s, position)
+
+
+def _read_kickers(s: Any, position: Mapping[str, Any]) -> None:
+    """Read who kicks off now, and who did first in the game.
+
+    Left out, the decision tells the one, and the counters the other: who kicks off a half has the second turn in it.
+    """
+    even, other_half = s.turn[0] == s.turn[1], (int(s.half) + 1) % 2
+    now = NO_TEAM
+    if s.decider != NO_TEAM and s.phase in (SETUP, KICK, TOUCHBACK):
+        now = int(s.decider) ^ int(s.phase == TOUCHBACK)
+    if "kicker" in position:
+        now = _team("position['kicker']", position["kicker"])
+    second = int(s.opening_kicker) ^ other_half
+    if s.side != NO_TEAM:
+        second = int(s.side) ^ int(not even)
+    elif not even:
+        second = int(s.turn[1] < s.turn[0])
+    elif now != NO_TEAM:
+        second = now
+    s.opening_kicker = _team("position['opening_kicker']", position.get("opening_kicker", TEAMS[second ^ other_half]))
+    if s.opening_kicker == NO_TEAM or (now == NO_TEAM and "kicker" in position):
         raise ValueError("position: opening_kicker and kicker must be 'home' or 'away', not None")
+    s.kicker = int(s.opening_kicker) ^ other_half if now == NO_TEAM else now
 
 
 def _choice(name: str, given: Any, known: Any) -> int:
@@ -228,7 +252,8 @@ def _read_activation(s: Any, position: Mapping[str, Any]) -> None:
         errors.keys("position['active']", active, ("player", "activity"), ("blocked",))
         s.active_player = _who(s, "position['active']['player']", active["player"])
         s.activity = 1 + _choice("position['active']['activity']", active["activity"], ACTIVITIES[1:])
-        s.blocked = errors.flag("position['active']['blocked']", active.get("blocked", False))
+        blocks = s.activity == BLITZ and s.phase in (BLOCK_DICE, BLOCK_REROLL, PUSH, FOLLOW_UP)
+        s.blocked = errors.flag("position['active']['blocked']", active.get("blocked", blocks))
     if block is not None:
         errors.keys("position['block']", block, ("defender", "faces"), ("dice",))
         s.defender = _who(s, "position['block']['defender']", block["defender"])
@@ -248,13 +273,15 @@ def _who(s: Any, name: str, given: Any) -> int:
 
 
 def _read_pending(s: Any, position: Mapping[str, Any]) -> None:
-    """Read the stack of tasks; a set-up or a kick that waits for its coach need not be written."""
+    """Read the stack of tasks; what a set-up, a kick or a block leaves to be done need not be written."""
     kick, kicker = {"task": "kick", "team": TEAMS[s.kicker]}, int(s.kicker)
     setups = [
         {"task": "setup", "team": TEAMS[team]}
         for team in ((1 - kicker, kicker) if s.decider == kicker else (1 - kicker,))
     ]
     default = {SETUP: [kick, *setups], KICK: [kick]}.get(int(s.phase), [])
+    if s.activity == BLOCK and s.phase in (BLOCK_DICE, BLOCK_REROLL):
+        default = [{"task": "end_activation", "player": who(s.active_player)}]
     given = _list("position['pending']", position.get("pending", default), MAX_TASKS)
     for i, entry in enumerate(given):
         s.tasks[i] = _packed(s, f"position['pending'][{i}]", entry)

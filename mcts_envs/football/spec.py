@@ -234,17 +234,17 @@ class Football(GameEnv):
     attacks to the right: for home, mirrored. `"absolute"` keeps those of the pitch, for observations too.
 
     ## Observation Space
-    `Box(0, 1, (24 W H + 53,), float32)`. Planes, row by row: seven for the own players (1 standing, 0.5 lying; stunned;
-    used; squares left to move / 12; ST, AG, AV / 12), seven for the opponents, own and opposing tackle zones / 8, the
-    ball, whether it is carried, the active player, the defender of the block being decided, own end zone to defend and
-    the one to score in, in this order: the column where the team scores, then the other; then whom a reroll, push,
-    follow-up or interception is about (of an interception the passer), and the square: where he steps, stays or throws,
-    or where whoever pushes him stands. Then numbers: the decision (12 kinds), the activity (7) and the roll that may be
-    thrown again (rush, dodge, pick-up, catch, pass, standing up) as ones among zeros, the faces shown (5), whether I
-    decide, whether it is my turn, or theirs, half, whether I kicked off, reroll used, blitz, pass, hand-off, foul
-    spent, whether the blitz has blocked, whether somebody who is pushed will fall, whether the pass is a fumble, and
-    for me and the other: turn, score / 10, rerolls / 10, parts of the squad in reserve and knocked out. With
-    `observation="planes"`: `(77, H, W)`, each number spread over a plane.
+    `Box(0, 1, (24 W H + 53,), float32)`. Planes, row by row: seven for the own players (1 standing, 0.5 lying;
+    stunned; used; squares left to move / 12; ST, AG, AV / 12), seven for the opponents, own and opposing tackle zones
+    / 8, the ball, whether it is carried, the active player, the defender of the block being decided, the end zone to
+    score in and the one to defend; then whom a reroll, push, follow-up or interception is about (of an interception
+    the passer), and the square: where he steps, stays or throws, or where whoever pushes him stands. Then numbers:
+    the decision (12 kinds), the activity (7) and the roll that may be thrown again (rush, dodge, pick-up, catch,
+    pass, standing up) as ones among zeros, the faces shown (5), whether I decide, whether it is my turn, or theirs,
+    half, whether I kicked off, reroll used, blitz, pass, hand-off, foul spent, whether the blitz has blocked, whether
+    somebody who is pushed will fall, whether the pass is a fumble, and for me and the other: turn, score / 10,
+    rerolls / 10, parts of the squad in reserve and knocked out. With `observation="planes"`: `(77, H, W)`, each
+    number spread over a plane.
 
     ## Rewards
     At the end +1 to the winner and -1 to the loser; `reward_touchdown` for each touchdown, its negative to the other.
@@ -280,12 +280,14 @@ class Football(GameEnv):
 
     ## Position
     `players` (`{"home": [...], "away": [...]}`; a player has `at`: [x, y] or the name of a box, and may have `role`,
-    `ma`, `st`, `ag`, `av`, `up`, `stunned`, `used`, `moves`; who is missing is in the reserves), `ball` (`{"at": [x, y],
-    "carried": bool}` or None) and `to_act` are enough for a turn. The rest, as `position()` writes it, may be left out:
-    `decision`, `side`, `half`, `turn_counters`, `score`, `rerolls`, `reroll_used`, `spent`, `opening_kicker`, `kicker`,
-    `active`, `block`, `fumbled`, `pending` (what is still to happen, the next thing last), `rolls` and `events` (counts
-    of the match), and with `max_steps` the number of decisions made, `t`. Forced dice (`"dice"`) are natural results, in the order in which dice are thrown; for block dice 1
-    attacker down, 2 both down, 3 and 4 push, 5 stumble, 6 defender down.
+    `ma`, `st`, `ag`, `av`, `up`, `stunned`, `used`, `moves`; who is missing is in the reserves), `ball` (`{"at":
+    [x, y], "carried": bool}` or None) and `to_act` are enough for a turn. The rest, as `position()` writes it, may
+    be left out: `decision`, `side`, `half`, `turn_counters`, `score`, `rerolls`, `reroll_used`, `spent`,
+    `opening_kicker`, `kicker`, `active`, `block`, `fumbled`, `pending` (what is still to happen, the next thing
+    last), `rolls` and `events` (counts of the match), and with `max_steps` the number of decisions made, `t`. Left
+    out of a set-up or a kick, it is the kicking team that acts; of a choice among block dice, that the block is the
+    only one of its activation. Forced dice (`"dice"`) are natural results, in the order in which dice are thrown;
+    for block dice 1 attacker down, 2 both down, 3 and 4 push, 5 stumble, 6 defender down.
 
     ## References
     N. Justesen et al., "Blood Bowl: A New Board Game Challenge and Competition for AI", IEEE CoG 2019; the engine is
