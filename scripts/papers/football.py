@@ -215,7 +215,7 @@ def _planners(folder: Path, scale: float, workers: int, say: Callable[[str], Non
     lines = ["## Our planners", "", f"| {columns} |", "|---" * (columns.count("|") + 1) + "|"]
     rows = [("best", size, _RANDOM, BUDGETS[size][0], 100) for size in SIZES]
     rows += [("best", size, _ACTIVE, BUDGETS[size][0], 20) for size in SIZES]
-    rows += [("best", size, _SCRIPTED, BUDGETS[size][1], 30) for size in SIZES]
+    rows += [("best", size, _SCRIPTED, BUDGETS[size][1], 20) for size in SIZES]
     rows += [("best", size, _SCRIPTED, 10 * BUDGETS[size][1], 20) for size in (3, 11)]
     rows += [("mcts_widening", size, _SCRIPTED, 3000, 20) for size in (3, 5, 11)]
     for name, size, opponent, simulations, boards in rows:
