@@ -124,7 +124,9 @@ def _points(games: list[Game]) -> Estimate:
 
 
 def _touchdowns(games: list[Game]) -> Estimate:
-    return bootstrap_mean([game.own for game in games])
+    """Return touchdowns a game; where all games have as many, with the interval of a Poisson variable."""
+    found = bootstrap_mean([game.own for game in games])
+    return found if found.low < found.high else _counted(found.value, len(games))
 
 
 def _rate(estimate: Estimate) -> str:
