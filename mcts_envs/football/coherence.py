@@ -15,7 +15,6 @@ from mcts_envs.football.layout import (
     BLOCK_DICE,
     BLOCK_REROLL,
     DOWN,
-    FOLLOW_UP,
     INTERCEPTION,
     KICK,
     NO_TEAM,
@@ -23,9 +22,7 @@ from mcts_envs.football.layout import (
     ON_PITCH,
     OVER,
     PLAYERS,
-    PUSH,
     REROLL,
-    SETUP,
     STANDING,
     STATE,
     TOUCHBACK,
@@ -34,12 +31,10 @@ from mcts_envs.football.layout import (
 from mcts_envs.football.match import receivers
 from mcts_envs.football.position import square as square_of
 from mcts_envs.football.position import who as name_of
-from mcts_envs.football.terms import DECISIONS, SHAPES, TEAMS, WAITS_FOR
+from mcts_envs.football.terms import DECISIONS, KICK_OFF, OF_A_BLOCK, SHAPES, TEAMS, WAITS_FOR
 
-_KICK_OFF = (SETUP, KICK, TOUCHBACK)
 _STANDS = ("catch", "intercept", "pick_up", "dodge", "rush", "arrive", "walk", "pass", "follow_up", "block")
-_STEPS, _OF_A_BLOCK = ("dodge", "rush", "arrive", "walk"), (BLOCK_DICE, BLOCK_REROLL, PUSH, FOLLOW_UP)
-_OF_A_PASS = ("pass", "interception")
+_STEPS, _OF_A_PASS = ("dodge", "rush", "arrive", "walk"), ("pass", "interception")
 _BESIDE_SQUARE, _BESIDE_ACTIVE = ("push", "pushed", "follow_up"), ("block", "foul", "strike")
 
 
@@ -81,7 +76,7 @@ def _check_whose(s: Any) -> None:
     phase = int(s.phase)
     if s.decider == NO_TEAM:
         raise ValueError("position['to_act'] None: 'home' or 'away' must act")
-    if phase in _KICK_OFF:
+    if phase in KICK_OFF:
         if s.side != NO_TEAM:
             raise ValueError(f"position['side'] {TEAMS[s.side]!r}: nobody is on turn before a kick-off; give None")
         kicker = int(s.kicker)
@@ -113,7 +108,7 @@ def _check_active(state: Bytes) -> None:
     blocks = phase in (BLOCK_DICE, BLOCK_REROLL)
     if blocks and (s.defender == NOBODY or active == NOBODY):
         raise ValueError(f"position['block'] and position['active'] must say who blocks whom for {DECISIONS[phase]!r}")
-    acts = phase != TURN and phase not in _KICK_OFF
+    acts = phase != TURN and phase not in KICK_OFF
     if acts != (active != NOBODY):
         raise ValueError(f"position['active'] must {'say who acts' if acts else 'be None'} for {DECISIONS[phase]!r}")
     if not blocks and s.defender != NOBODY:
@@ -130,7 +125,7 @@ def _check_active(state: Bytes) -> None:
 def _check_block(s: Any) -> None:
     """Check that a block which is going on is the only one of its activation."""
     waiting = [int(task) & 255 for task in s.tasks[: s.waiting]]
-    if s.phase not in _OF_A_BLOCK or tasks.TURNOVER in waiting:
+    if s.phase not in OF_A_BLOCK or tasks.TURNOVER in waiting:
         return
     if s.activity not in (BLOCK, BLITZ):
         raise ValueError(f"position['active']['activity'] must be 'block' or 'blitz' for {DECISIONS[s.phase]!r}")
@@ -229,7 +224,7 @@ def _check_players(state: Bytes, waiting: list[int]) -> None:
             )
         if here and team in setting_up:
             raise ValueError(f"{name_of(player)} is on the pitch, but {TEAMS[team]} is to set up; give 'reserves'")
-        if here and s.phase in _KICK_OFF and in_end_zone(state, player):
+        if here and s.phase in KICK_OFF and in_end_zone(state, player):
             raise ValueError(
                 f"{name_of(player)} on {square_of(s, here)} is where he scores; before a kick-off all are in their half"
             )

@@ -18,7 +18,6 @@ from mcts_envs.football.layout import (
     BLOCK_DICE,
     BLOCK_REROLL,
     EVENTS,
-    FOLLOW_UP,
     KICK,
     MAX_ROLLS,
     MAX_TASKS,
@@ -29,7 +28,6 @@ from mcts_envs.football.layout import (
     OVER,
     PLAYERS,
     PRONE,
-    PUSH,
     RESERVES,
     SETUP,
     STANDING,
@@ -45,6 +43,8 @@ from mcts_envs.football.terms import (
     DECISIONS,
     DICE,
     FACES,
+    KICK_OFF,
+    OF_A_BLOCK,
     ONCE_A_TURN,
     SHAPES,
     TEAMS,
@@ -104,7 +104,7 @@ def _read_match(s: Any, position: Mapping[str, Any]) -> None:
     s.decider = _team("position['to_act']", position["to_act"])
     s.t = errors.integer("position['t']", position.get("t", 0), 0, max(int(s.max_steps) - int(s.phase != OVER), 0))
     s.truncated = 0
-    kickoff = s.phase in (SETUP, KICK, TOUCHBACK, OVER)
+    kickoff = s.phase in (*KICK_OFF, OVER)
     s.side = _team("position['side']", position.get("side", None if kickoff else position["to_act"]))
     s.half = errors.integer("position['half']", position.get("half", 1), 1, int(s.halves))
     turns = [0, 0] if s.side == NO_TEAM else [int(s.side == team) for team in range(2)]
@@ -129,7 +129,7 @@ def _read_kickers(s: Any, position: Mapping[str, Any]) -> None:
     """
     even, other_half = s.turn[0] == s.turn[1], (int(s.half) + 1) % 2
     now = NO_TEAM
-    if s.decider != NO_TEAM and s.phase in (SETUP, KICK, TOUCHBACK):
+    if s.decider != NO_TEAM and s.phase in KICK_OFF:
         now = int(s.decider) ^ int(s.phase == TOUCHBACK)
     if "kicker" in position:
         now = _team("position['kicker']", position["kicker"])
@@ -252,7 +252,7 @@ def _read_activation(s: Any, position: Mapping[str, Any]) -> None:
         errors.keys("position['active']", active, ("player", "activity"), ("blocked",))
         s.active_player = _who(s, "position['active']['player']", active["player"])
         s.activity = 1 + _choice("position['active']['activity']", active["activity"], ACTIVITIES[1:])
-        blocks = s.activity == BLITZ and s.phase in (BLOCK_DICE, BLOCK_REROLL, PUSH, FOLLOW_UP)
+        blocks = s.activity == BLITZ and s.phase in OF_A_BLOCK
         s.blocked = errors.flag("position['active']['blocked']", active.get("blocked", blocks))
     if block is not None:
         errors.keys("position['block']", block, ("defender", "faces"), ("dice",))

@@ -72,6 +72,12 @@ SHAPES = {
 }
 """What each task holds."""
 
+KICK_OFF = (layout.SETUP, layout.KICK, layout.TOUCHBACK)
+"""Decisions before the ball is in play."""
+
+OF_A_BLOCK = (layout.BLOCK_DICE, layout.BLOCK_REROLL, layout.PUSH, layout.FOLLOW_UP)
+"""Decisions while a block goes on."""
+
 WAITS_FOR = {
     layout.SETUP: ("setup",),
     layout.KICK: ("kick",),

@@ -50,8 +50,8 @@ TUTORIAL: dict[tuple[bool, int], Published | None] = {
 """By rollouts or none, and size."""
 
 BUDGETS = {1: (400, 400), 3: (100, 200), 5: (25, 200), 7: (16, 130), 11: (16, 105)}
-"""Simulations a decision of ``best`` by size, against random players and against the scripted one: chosen to take less
-than 0.05 seconds on one quiet core."""
+"""Simulations a decision of ``best`` by size, against random players and against the scripted one: chosen to take at
+most about 0.05 seconds on one quiet core."""
 
 WISHES = {1: 7.3, 3: 5.3, 5: 4.7}
 """Touchdowns a game against random of the policies that botbowl's authors trained (A2C), by size."""
