@@ -22,6 +22,9 @@ CHASE = 0.7
 """Chance that an enemy nearby is followed. The original tosses a coin where it would go on in the direction in which it
 chased last, and else follows always."""
 
+FIRST_TRIED = (RIGHT, LEFT, UP, DOWN)
+"""Ways off a bomb, in the order in which they are tried; the first that leads out of its reach is taken."""
+
 WALKS = 0b11110
 _LOW_BYTE = np.uint64(255)
 
@@ -93,13 +96,14 @@ def _flee(state, player, seen, free):
     if unsafe != WALKS:
         out = walks_within(here, free, WALKS & ~unsafe)
         return out if out else walks_within(here, seen, unsafe)
-    out, elsewhere = 0, without(free, single(here))
-    for move in range(1, 5):
+    elsewhere = without(free, single(here))
+    for move in FIRST_TRIED:
         target = next_cell(here, move)
-        if target >= 0 and has(elsewhere, target):
-            refuge = without(flood(single(target), elsewhere), cross(target, strength))
-            out |= np.int64(any_of(refuge)) << move
-    return out
+        if target < 0 or not has(elsewhere, target):
+            continue
+        if any_of(without(flood(single(target), elsewhere), cross(target, strength))):
+            return 1 << move
+    return 0
 
 
 @kernel(types.boolean(BYTES, types.int64, BOARD, BOARD))
@@ -129,23 +133,28 @@ def visited(s, player):
     return low, high
 
 
-@kernel(types.int64(BYTES, types.int64, BOARD, BOARD))
-def _stroll(state, player, seen, free):
-    """Return the moves to free cells outside the rows and columns of bombs, as bits; to stay if there are none."""
+@kernel(BOARD(BYTES, BOARD, BOARD))
+def _out_of_lines(state, seen, free):
+    """Return the free cells outside the rows and columns of bombs."""
     s = record(state, STATE)
-    safe = free
     for bomb in range(np.int64(s.n_bombs)):
         cell = np.int64(s.bomb_cell[bomb])
         if has(seen, cell):
-            safe = without(safe, cross(cell, np.int64(s.bomb_strength[bomb])))
+            free = without(free, cross(cell, np.int64(s.bomb_strength[bomb])))
+    return free
+
+
+@kernel(types.int64(BYTES, types.int64, BOARD))
+def _stroll(state, player, safe):
+    """Return the moves to safe cells, as bits, to fresh ones where there are any; to stay if there are none."""
+    s = record(state, STATE)
     here = np.int64(s.stands[player])
     moves = walks_within(here, safe, WALKS)
-    stays = 1 << STOP if has(safe, here) else 0
     fresh = walks_within(here, without(safe, visited(s, player)), WALKS)
     if fresh:
         return fresh
-    if stays and moves and not has(visited(s, player), here):
-        return stays
+    if moves and has(safe, here) and not has(visited(s, player), here):
+        return 1 << STOP
     return moves if moves else 1 << STOP
 
 
@@ -160,9 +169,9 @@ def _work(state, player, seen, free):
     wood = common(pair(s.wood), seen)
     if has(beside(wood), here):
         return 1 << LAY if _may_bomb(state, player, seen, free) else 1 << STOP
-    stroll = _stroll(state, player, seen, free)
-    found = towards(state, player, WALKS, wood, free, NEAR_WOOD) & stroll
-    return found if found else stroll
+    safe = _out_of_lines(state, seen, free)
+    found = walks_within(here, safe, towards(state, player, WALKS, wood, free, NEAR_WOOD))
+    return found if found else _stroll(state, player, safe)
 
 
 @kernel()
@@ -178,7 +187,7 @@ def advise_rule_based(state, player, weights):
     """Flee from bombs; bomb enemies beside it; follow enemies; fetch items; bomb wood; else walk about.
 
     The original's SimpleAgent has these rules in this order. It avoids the last six cells where it walked about, this
-    player those of its last six steps. Of the moves of four SimpleAgents in 30 recorded team games 96 % are among those
+    player those of its last six steps. Of the moves of four SimpleAgents in 30 recorded team games 98 % are among those
     that this player takes, too.
     """
     s = record(state, STATE)
