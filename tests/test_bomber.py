@@ -146,6 +146,25 @@ def test_whole_games(name, games):
             assert comparable(position(state)) == comparable(traces.position(first + length))
 
 
+def test_the_rule_based_player_moves_like_the_recorded_ones(games):
+    traces, game, weights, rewards = Traces("team_simple"), games["PommeTeamCompetition-v0"], np.zeros(6), np.zeros(4)
+    moves = others = off_a_bomb = 0
+    for _, first, start, length in traces.steps():
+        state = fresh(game, traces.position(first))
+        for k in range(length):
+            actions, s = traces.actions(start + k, game), record(state, STATE)
+            on_bombs = set(s.bomb_cell[: s.n_bombs].tolist()) & set(s.stands.tolist())
+            for player in np.flatnonzero(s.alive >> np.arange(4) & 1):
+                game.advise(state, player, weights)
+                moves += 1
+                others += weights[actions[player]] == 0.0
+                off_a_bomb += int(s.stands[player]) in on_bombs and np.count_nonzero(weights) == 1
+            game.step(state, actions, rewards)
+    assert moves > 30_000
+    assert off_a_bomb > 1_000
+    assert others / moves < 0.016
+
+
 def test_every_scenario(games):
     with gzip.open(DATA / "scenarios.json.gz", "rt") as file:
         scenarios = json.load(file)
