@@ -7,6 +7,7 @@ its own. Nobody remembers what the fog has covered since.
 import numpy as np
 
 from mcts_envs.bomber_grid.bits import (
+    BOARD,
     EVERY_HIGH,
     EVERY_LOW,
     ONE,
@@ -93,14 +94,13 @@ def _fallen(s, seen):
     return without(cells, is_open)
 
 
-@kernel(types.void(BYTES, types.int64))
-def _redraw_walls(state, observer):
+@kernel(types.void(BYTES, BOARD))
+def _redraw_walls(state, sight):
     """Draw the walls in the fog: mirror images of those in sight, the rest by the law of boards, part of it burnt.
 
     What stood on rings that have collapsed is as unknown as what the fog covers.
     """
     s = record(state, STATE)
-    sight = window(state, observer)
     fallen = _fallen(s, sight)
     seen = without(sight, fallen)
     fog = without(without((EVERY_LOW, EVERY_HIGH), seen), pair(s.outside))
@@ -182,7 +182,7 @@ def _redraw_fog(state, observer):
         if has(fog, np.int64(s.bomb_cell[bomb])):
             gone |= ONE << np.uint64(bomb)
     drop_bombs(s, gone)
-    _redraw_walls(state, observer)
+    _redraw_walls(state, seen)
     taken, unseen = (ZERO, ZERO), 0
     for player in range(np.int64(s.players)):
         if is_alive(s, player) and has(fog, np.int64(s.stands[player])):
