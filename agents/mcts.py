@@ -283,7 +283,7 @@ class MCTS(Agent):
                 update_simulate=simulate.update is not None,
             )
             inside, outside = self._models(game)
-            others = game.variant(self.opponent_model) if self.opponent_model else None
+            others = game.variant(self.opponent_model, "advise") if self.opponent_model else None
             max_nodes = max(1, self.max_nodes // self.threads)
             self._plans = game, Plan(inside, outside, self._policies(), self.recommend, settings, max_nodes, others)
         return self._plans[1]
@@ -294,7 +294,7 @@ class MCTS(Agent):
         outside = game.variant(self.rollout_model) if self.rollout_model else inside
         if self.evaluate is not None:
             given = self.evaluate
-            evaluate = game.variant(given).evaluate if isinstance(given, str) else given
+            evaluate = game.variant(given, "evaluate").evaluate if isinstance(given, str) else given
             inside, outside = replace(inside, evaluate=evaluate), replace(outside, evaluate=evaluate)
         return inside, outside
 

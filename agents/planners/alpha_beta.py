@@ -202,7 +202,7 @@ class AlphaBeta(Agent):
                 )
             inside, evaluate = game, self.evaluate
             if evaluate is not None:
-                evaluate = game.variant(evaluate).evaluate if isinstance(evaluate, str) else evaluate
+                evaluate = game.variant(evaluate, "evaluate").evaluate if isinstance(evaluate, str) else evaluate
                 inside = replace(game, evaluate=evaluate)
             self._kept = game, inside, new_work(inside, self.depth, self._options.buckets)
         return self._kept[1:]

@@ -67,3 +67,6 @@ class ScriptedAgent(UniformAgent):
 
     name = "scripted"
     _play = staticmethod(play_scripted)
+
+    def _seen(self, game: Game) -> Game:
+        return game.variant(self.model, "advise") if self.model else game

@@ -219,8 +219,9 @@ class Rhea(Agent):
         if self._kept is None or self._kept[0] is not game:
             inside = game.variant(self.model) if self.model else game
             if self.evaluate is not None:
-                inside = replace(inside, evaluate=game.variant(self.evaluate).evaluate)
-            table = table_with(inside, game.variant(self.opponent_model)) if self.opponent_model else inside.table
+                inside = replace(inside, evaluate=game.variant(self.evaluate, "evaluate").evaluate)
+            others = game.variant(self.opponent_model, "advise") if self.opponent_model else None
+            table = table_with(inside, others) if others else inside.table
             self._kept = game, inside, table
         return self._kept[1:]
 

@@ -321,16 +321,24 @@ class Game:
         """Return a writable state with the settings in it, not yet reset."""
         return self.template.copy()
 
-    def variant(self, name: str) -> "Game":
+    def variant(self, name: str, part: str = "") -> "Game":
         """Return this game with the named variant's functions in place of its own.
+
+        Parameters
+        ----------
+        name : str
+        part : str, optional
+            The function for whose sake the variant is wanted, such as ``"evaluate"``.
 
         Raises
         ------
         ValueError
-            If the game has no such variant.
+            If the game has no such variant, or none with a function of its own for the part.
         """
-        if name not in self.variants:
-            raise ValueError(errors.unknown(f"variant of {self.name}", name, self.variants))
+        known = [other for other, change in self.variants.items() if not part or part in change]
+        if name not in known:
+            kind = f"{part} variant" if part else "variant"
+            raise ValueError(errors.unknown(f"{kind} of {self.name}", name, known))
         return replace(self, **self.variants[name])
 
     def interpreted(self) -> "Game":
