@@ -425,6 +425,14 @@ def test_positions_at_fault(change, message):
         placed(bomber_grid(), given)
 
 
+def test_positions_of_arrays():
+    given = arena(trail=[[[1, 2]], [], [], []])
+    arrays = {key: np.array(given[key]) for key in ("board", "agents")} | {"trail": [np.array([[1, 2]]), [], [], []]}
+    assert position(placed(bomber_grid(), given | arrays)) == position(placed(bomber_grid(), given))
+    with pytest.raises(TypeError, match=r"position\['board'\]\[0\] array\(1\) is ndarray, not a list"):
+        placed(bomber_grid(), given | {"board": [np.array(1)] * 11})
+
+
 def test_a_bomb_or_a_player_that_the_board_does_not_show():
     for change, message in (
         ({"bombs": bomb_on((5, 5))}, "it must have 3 for the bomb there"),

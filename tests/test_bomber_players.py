@@ -391,6 +391,26 @@ def test_values():
     assert values == pytest.approx([-1, -0.17 * 2 - 0.1 + 0.03 + 0.15, -0.41, -0.41])
 
 
+def test_a_board_full_of_wood_is_better_than_death():
+    game = bomber_grid(mode="duel", board_size=8, n_rigid=0, n_wood=0, n_items=0)
+    board = np.zeros((8, 8), int)
+    board[2:7, 2:7] = 2
+    board[0, 0], board[7, 7] = 10, 11
+    agents = [[1, 0, 0, 1, 2, 0], [1, 7, 7, 1, 2, 0]]
+    given = {"board": board, "items": [], "agents": agents, "bombs": [], "flames": [], "step_count": 0}
+    values = np.zeros(2)
+    game.evaluate(placed(game, given), values)
+    assert values == pytest.approx([-0.17 - 0.1 + 0.03] * 2)
+
+
+def test_text_shows_steps_of_long_fuses():
+    game = bomber_grid(fuse=16)
+    state = game.new_state()
+    game.reset(state, np.uint64(0))
+    game.step(state, np.array([5, 0, 0, 0]), np.zeros(4))
+    assert "Af" in rendered(game, state, "ansi")
+
+
 @pytest.mark.parametrize(
     "settings", [*VIEWS, {"mode": "duel", "board_size": 8, "n_rigid": 8, "n_wood": 8, "n_items": 4}]
 )

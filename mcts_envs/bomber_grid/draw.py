@@ -111,7 +111,8 @@ def text(state: Bytes, viewer: int | None = None) -> str:
         carries = f"ammo {s.ammo[player]} strength {s.strength[player]}{kick}" if viewer in (None, player) else "alive"
         lines.append(f"{_mark(AGENT + player, None)} {carries if s.alive >> player & 1 else 'dead'}")
     fog = "" if viewer is None else ", :: fog"
-    return "\n".join([*lines, f"## rigid, %% wood, o9 bomb and its steps, ** flame, +b +r +k items{fog}"])
+    steps = "" if s.fuse <= 10 else " (a for 10 to g for 16)"
+    return "\n".join([*lines, f"## rigid, %% wood, o9 bomb and its steps{steps}, ** flame, +b +r +k items{fog}"])
 
 
 def _fog(state: Bytes, viewer: int) -> set[Cell]:
@@ -138,13 +139,16 @@ def _as_seen(state: Bytes, viewer: int) -> Any:
     return s
 
 
+_STEPS = "0123456789abcdefg"
+
+
 def _mark(code: int, life: int | None) -> str:
     """Return two letters for a cell; a player on a bomb shows the bomb's steps."""
     if code >= AGENT:
         player = code - AGENT
-        return ansi("ABCD"[player] + (" " if life is None else f"{life % 10}"), _TERMINAL[player], bold=True)
+        return ansi("ABCD"[player] + (" " if life is None else _STEPS[life]), _TERMINAL[player], bold=True)
     if code == BOMB and life is not None:
-        return ansi(f"o{life % 10}", "white", bold=True)
+        return ansi(f"o{_STEPS[life]}", "white", bold=True)
     return ansi(*_MARKS[code]) if code in _MARKS else " ."
 
 

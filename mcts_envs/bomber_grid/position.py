@@ -148,7 +148,7 @@ def _trail(packed: int) -> list[list[int]]:
 
 def _read_trails(given: Any, size: int, players: int) -> list[int]:
     """Return the trails of all players as the state has them."""
-    if not isinstance(given, (list, tuple)) or len(given) != players:
+    if not _is_list(given) or len(given) != players:
         raise ValueError(f"position['trail'] {given!r} is not a list of cells for each of {players} players")
     trails = []
     for player, cells in enumerate(given):
@@ -163,9 +163,14 @@ def _cells_with(codes: Any, code: int) -> set[Cell]:
     return {(int(row), int(column)) for row, column in zip(*np.nonzero(codes == code), strict=True)}
 
 
+def _is_list(given: Any) -> bool:
+    """Return whether these are entries one after the other, in Python or in an array."""
+    return isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim > 0)
+
+
 def _numbers(given: Any, name: str, bounds: list[tuple[int, int]]) -> list[int]:
     """Read a list of integers, each within its bounds."""
-    if not isinstance(given, (list, tuple, np.ndarray)):
+    if not _is_list(given):
         raise TypeError(f"{name} {given!r} is {type(given).__name__}, not a list of {len(bounds)} integers")
     if len(given) != len(bounds):
         raise ValueError(f"{name} has {len(given)} entries; it must have {len(bounds)}")
@@ -179,7 +184,7 @@ def _rows(position: Mapping[str, Any], key: str, bounds: list[tuple[int, int]]) 
 
 def _read_rows(name: str, given: Any, bounds: list[tuple[int, int]]) -> list[list[int]]:
     """Read a list of rows of integers."""
-    if not isinstance(given, (list, tuple, np.ndarray)):
+    if not _is_list(given):
         raise TypeError(f"{name} is {type(given).__name__}, not a list of rows")
     return [_numbers(row, f"{name}[{i}]", bounds) for i, row in enumerate(given)]
 

@@ -23,7 +23,8 @@ def _progress(s, player):
         value, weight = MATE * np.int64(living & mate != 0), ENEMY_OF_TEAM
         living &= ~mate
     value -= weight * count_bits(living)
-    value -= WOOD * count(pair(s.wood)) / max(np.int64(s.n_wood), 1)
+    wood = count(pair(s.wood))
+    value -= WOOD * wood / max(np.int64(s.n_wood), wood, 1)
     value += STRENGTH * np.int64(s.strength[player]) / np.int64(s.blast_cap)
     return value + KICK * np.int64(s.kicks[player])
 
@@ -41,7 +42,7 @@ def evaluate_aiide(state, values):
     """Living mates and enemies, wood, strength and kick, weighted as in Perez-Liebana et al. (AIIDE 2019).
 
     Their heuristic is the change of this value since the root of a search. Wood counts as a part of the wood at the
-    start, strength as a part of its cap. A tie has no value of its own.
+    start (a position set by hand may have more: then 1), strength as a part of its cap. A tie has no value of its own.
     """
     s = record(state, STATE)
     for player in range(np.int64(s.players)):
