@@ -31,6 +31,7 @@ BUDGETED = (
     *(
         "mcts_aiide",
         "mcts_bias",
+        "mcts_bias_once",
         "mcts_report",
         "mcts_tutorial",
         "mcts_tutorial_turn",

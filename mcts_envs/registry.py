@@ -54,7 +54,7 @@ _PAPER = ("best", "mcts_paper", "mcts_text")
 _WALL = "mcts_envs.wall_survival.spec:WallSurvival"
 _BOMBER = "mcts_envs.bomber_grid.spec:Bomber"
 _BOMBERS = (
-    *("best", "careful", "mcts_aiide", "mcts_bias", "osla_aiide"),
+    *("best", "careful", "mcts_aiide", "mcts_bias", "mcts_bias_once", "osla_aiide"),
     *("pessimist", "random_safe", "rhea_aiide", "rule_based"),
 )
 _TEAM = {"view": 4, "blast_cap": 4}

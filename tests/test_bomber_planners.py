@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_bomber_players import disguise, some_states
+from test_bomber_players import disguise, moves_of, some_states
 
 import agents
 from agents.mcts import MCTS
@@ -193,11 +193,40 @@ def test_every_preset_plays(id):
         assert 0 <= agents.make(name, **more).act(View(game, state, 0)) < game.actions
 
 
+def test_with_a_radio_planners_search_moves_not_words():
+    game = bomber_grid(mode="radio")
+    state = some_states(game, 1, seed=1)[0]
+    player = int(record(state, STATE).alive).bit_length() - 1
+    for name in ("best", "mcts_aiide", "mcts_bias", "mcts_bias_once", "pessimist"):
+        visits = agents.make(name, simulations=200).search(View(game, state, player)).visits
+        assert np.flatnonzero(visits).tolist() == [64 * move for move in range(6)]
+    for name in ("osla_aiide", "rhea_aiide"):
+        assert agents.make(name).act(View(game, state, player)) % 64 == 0
+    safe = bomber_grid(mode="radio", mask="safe")
+    silent = moves_of(safe.variant("silent"), state, player)
+    assert silent == sorted({64 * (action // 64) for action in moves_of(safe, state, player)})
+
+
+def test_variants_that_lack_what_is_wanted():
+    game = bomber_grid()
+    state = game.new_state()
+    game.reset(state, np.uint64(0))
+    view = View(game, state, 0)
+    for name, settings, part in (
+        ("best", {"evaluate": "careful"}, "evaluate"),
+        ("rhea_aiide", {"evaluate": "careful"}, "evaluate"),
+        ("best", {"opponent_model": "aiide"}, "advise"),
+        ("careful", {"model": "original"}, "advise"),
+    ):
+        with pytest.raises(ValueError, match=f"unknown {part} variant of bomber_grid"):
+            agents.make(name, **settings).act(view)
+
+
 def test_presets_see_what_their_player_sees():
     for full, information in ((True, "full"), (False, "own")):
-        for name in ("osla_aiide", "rhea_aiide", "mcts_aiide", "mcts_bias"):
-            assert presets(full)[name]["information"] == information
-        assert "information" not in presets(full)["best"]
+        for name in ("osla_aiide", "rhea_aiide", "mcts_aiide", "mcts_bias", "mcts_bias_once"):
+            assert presets(full, radio=False)[name]["information"] == information
+        assert "information" not in presets(full, radio=False)["best"]
 
 
 def test_the_reports_agent():
@@ -216,6 +245,8 @@ def test_the_reports_agent():
     once = {"discount": 1.0, "c": 2**0.5 / 0.8, "bias": 1 / 0.8}
     assert visits() != visits(bias=0.0) != visits(**once)
     assert sum(visits(**once)) == 200
+    named = agents.make("mcts_bias_once").search(View(game, state, player))
+    assert named.visits.tolist() == visits(**once)
 
 
 def fetch(row, kind=8):

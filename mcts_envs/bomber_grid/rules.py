@@ -89,21 +89,38 @@ def active(state):
     return np.int64(s.alive) if s.end == ONGOING else 0
 
 
-@kernel(LEGAL)
-def legal(state, player, actions):
-    """List all actions, or with ``mask="safe"`` only those that need not end in fire, if there are any."""
-    s = record(state, STATE)
-    scale, n, moves = scale_of(s), 0, 0
+@kernel(types.int64(BYTES, types.int64))
+def _legal_moves(state, player):
+    """Return all moves, or with ``mask="safe"`` only those that need not end in fire, if there are any, as bits."""
+    s, moves = record(state, STATE), 0
     if s.only_safe:
         seen = window(state, player)
         foresee(state, seen)
         moves = safe_moves(state, player, seen)
         forget(s)
+    return moves if moves else (1 << MOVES) - 1
+
+
+@kernel(LEGAL)
+def legal(state, player, actions):
+    """List all actions, or with ``mask="safe"`` only those that need not end in fire, if there are any."""
+    scale, moves, n = scale_of(record(state, STATE)), _legal_moves(state, player), 0
     for move in range(MOVES):
-        if moves == 0 or moves >> move & 1:
+        if moves >> move & 1:
             for action in range(move * scale, (move + 1) * scale):
                 actions[n] = action
                 n += 1
+    return n
+
+
+@kernel(LEGAL)
+def legal_silent(state, player, actions):
+    """List the legal moves, each with the words 0 and 0."""
+    scale, moves, n = scale_of(record(state, STATE)), _legal_moves(state, player), 0
+    for move in range(MOVES):
+        if moves >> move & 1:
+            actions[n] = move * scale
+            n += 1
     return n
 
 

@@ -99,9 +99,16 @@ def bomber_grid(
         action_name=partial(action_name, mode == "radio"),
         picture=partial(draw.picture, viewer=shown_to),
         text=partial(draw.text, viewer=shown_to),
-        presets=presets(view is None),
-        variants=_variants(size, max_steps),
+        presets=presets(view is None, mode == "radio"),
+        variants=_variants(size, max_steps) | (_SILENT if mode == "radio" else {}),
     )
+
+
+_SILENT: dict[str, dict[str, Any]] = {
+    "silent": {"legal": rules.legal_silent},
+    "silent_unadvised": {"legal": rules.legal_silent, "advise": default_advise},
+}
+"""With a radio: what planners that leave words alone search."""
 
 
 def _variants(size: int, max_steps: int) -> dict[str, dict[str, Any]]:
@@ -154,8 +161,8 @@ def _write_walls(s: Any, n_rigid: Any, n_wood: Any, n_items: Any) -> None:
     found = plan(size, int(s.mode))
     write_plan(s, found)
     always, most = len(found.corridor), 2 * len(found.pairs) + len(found.corridor)
-    s.n_rigid = errors.integer("n_rigid", n_rigid, 0, most - always)
-    s.n_wood = errors.integer("n_wood", n_wood, always, most)
+    s.n_rigid = errors.integer(f"board_size {size}: n_rigid", n_rigid, 0, most - always)
+    s.n_wood = errors.integer(f"board_size {size}: n_wood", n_wood, always, most)
     for name in ("n_rigid", "n_wood"):
         if s[name] % 2:
             raise ValueError(f"{name} {s[name]} is odd; walls come in pairs: take {s[name] - 1} or {s[name] + 1}")
@@ -242,7 +249,8 @@ class Bomber(GameEnv):
     With `mask="safe"` only those moves are legal after which the player can still escape all bombs in sight, if there
     are any, and neither running against a wall or a bomb (so no kick) nor laying a bomb without one is. It trusts that
     bombs stay where they are, that walls stand, and that nobody is in the way. Any other action is illegal, but played
-    all the same.
+    all the same. No player here listens to words: the planners that the game brings search the moves alone and send
+    the words 0 and 0, and so does any planner with `model="silent"`.
 
     ## Observation Space
     `Box(0, 1, (17 * n * n + 12,), float32)` on a board of n x n cells. First 17 boards, row by row: fog, rigid, wood,
@@ -258,7 +266,8 @@ class Bomber(GameEnv):
     ## Rewards
     +1 for a win, -1 for a loss, `reward_tie` for a tie; paid once, when a player's own game ends. With
     `reward_stream="original"` as the original pays: nothing to the living until somebody has won, -1 in every step to
-    the dead where everyone plays for itself, and -1 (0 in a duel in which both die) for a tie.
+    the dead where everyone plays for itself, and -1 (0 in a duel in which both die) for a tie; then everybody's game
+    ends with the whole game.
 
     ## Starting State
     Random. Walls are mirrored at the diagonal, which is free; the two cells next to a player on each of its lines are
