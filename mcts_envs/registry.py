@@ -55,7 +55,7 @@ _WALL = "mcts_envs.wall_survival.spec:WallSurvival"
 _BOMBER = "mcts_envs.bomber_grid.spec:Bomber"
 _BOMBERS = (
     *("best", "careful", "mcts_aiide", "mcts_bias", "mcts_bias_once", "osla_aiide"),
-    *("pessimist", "random_safe", "rhea_aiide", "rule_based"),
+    *("pessimist", "random_safe", "rhea_aiide", "rule_based", "rule_based_aiide"),
 )
 _TEAM = {"view": 4, "blast_cap": 4}
 _SMALL = {"board_size": 8, "n_rigid": 16, "n_wood": 16, "n_items": 10}

@@ -324,6 +324,19 @@ def test_rule_based_players_play_games_like_the_original():
     assert 0.08 < (points.max(1) == 0.5).mean() < 0.24
 
 
+def test_the_rule_based_player_of_the_planning_literature_is_less_careful():
+    shut = corridor([], column=0)
+    shut["board"][0][2] = 1  # two cells, shut on all sides: no way out of the reach of a bomb
+    shut["board"][0][1] = 2
+    game = bomber_grid(mode="duel", board_size=8, n_rigid=16, n_wood=16, n_items=10)
+    weights = np.zeros((2, 6))
+    for row, name in zip(weights, ("rule_based", "rule_based_aiide"), strict=True):
+        game.variant(name).advise(placed(game, shut), 0, row)
+    assert weights.argmax(1).tolist() == [0, 5]
+    points = match(bomber_grid(), bomber_grid().variant("rule_based_aiide"), 1, 200)[1]
+    assert points[:, 0].mean() < points[:, 1:].mean() - 0.1
+
+
 def test_the_careful_player_beats_random_safe_ones():
     game = bomber_grid()
     _, points = match(game.variant("random_safe"), game.variant("careful"), 1, 60)

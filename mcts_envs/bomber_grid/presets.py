@@ -10,7 +10,8 @@ The planners of the literature are those of two sources:
   others; the heuristic counts from the root. MCTS has the constant sqrt(2) in ranges of the returns seen, does not
   walk into fire that burns in its rollouts, and plays the most visited action.
   Evolution has one individual, mutates half of its genes, and keeps what is left of it for the next move. One-step
-  lookahead tries each action once and draws among equals.
+  lookahead tries each action once and draws among equals. Its rule-based player, ``rule_based_aiide``, is less careful
+  than SimpleAgent.
 - A student report on progressive bias and decaying rewards: ``mcts_bias``, which is ``mcts_aiide`` with ``bias / (1 +
   n)`` added in the selection (its two agents are ``bias=0`` and ``bias=1``) and returns that decay by 0.8 with every
   step, as in its equation 4. Its formulas take returns as they are, so here sqrt(2) is no share of their range.
@@ -47,6 +48,7 @@ def presets(full_view: bool, radio: bool) -> dict[str, dict[str, Any]]:
         "best": {"agent": "mcts", "simulations": 1000, "horizon": 20, **_GUESS, **_CAREFUL, **moves},
         "pessimist": {"agent": "mcts", "simulations": 2000, "horizon": 4, "evaluate": "pessimistic", **moves},
         "rule_based": {"agent": "scripted"},
+        "rule_based_aiide": {"agent": "scripted", "model": "rule_based_aiide"},
         "careful": {"agent": "scripted", "model": "careful"},
         "random_safe": {"agent": "scripted", "model": "random_safe"},
         "osla_aiide": {"agent": "one_step", "samples": 1, "recommend": "max_value_drawn", **_RANDOM, **told},

@@ -26,7 +26,7 @@ from mcts_envs.bomber_grid.original import original_size
 from mcts_envs.bomber_grid.plan import plan, write_plan
 from mcts_envs.bomber_grid.position import place, position
 from mcts_envs.bomber_grid.presets import presets
-from mcts_envs.bomber_grid.scripted import anybody, careful, out_of_fire, random_safe, rule_based
+from mcts_envs.bomber_grid.scripted import anybody, careful, out_of_fire, random_safe, rule_based, rule_based_aiide
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game, blank, default_advise
 from mcts_envs.core.env import GameEnv
@@ -126,6 +126,7 @@ def _variants(size: int, max_steps: int) -> dict[str, dict[str, Any]]:
         "random_safe": {"advise": random_safe.advise_random_safe},
         "out_of_fire": {"advise": out_of_fire.advise_out_of_fire},
         "rule_based": {"advise": rule_based.advise_rule_based},
+        "rule_based_aiide": {"advise": rule_based_aiide.advise_rule_based_aiide},
         "anybody": {"advise": anybody.advise_anybody},
         "careful": {"advise": careful.advise_careful},
         "unadvised": {"advise": default_advise},

@@ -22,8 +22,11 @@ from papers.meetings import Meeting, Shares, play, table
 
 PLANNING = "BomberPlanning-v0"
 TEAM = {"mode": "team"}
-OSLA, RHEA, RULES = Player("OSLA", "osla_aiide"), Player("RHEA", "rhea_aiide"), Player("rule-based", "rule_based")
-MCTS = Player("MCTS", "mcts_aiide")
+OSLA, RHEA, MCTS = Player("OSLA", "osla_aiide"), Player("RHEA", "rhea_aiide"), Player("MCTS", "mcts_aiide")
+RULES = Player("rule-based", "rule_based_aiide")
+SIMPLE = Player("rule-based", "rule_based")
+"""In the manner of the original's SimpleAgent; that of the older paper is less careful."""
+
 COLLAPSE = [500, 575, 650, 725]
 
 CUSTOM, ADVANCED = 0.0, 1.0
@@ -178,9 +181,9 @@ def _ours() -> list[Meeting]:
     small = Player("best, 200 simulations, depth 12", "best", {"simulations": 200, "horizon": 12})
     best, few = (Player(f"best, {count} simulations", "best", {"simulations": count}) for count in (200, 60))
     return [
-        Meeting("Against three, planning constants", (small, RULES), PLANNING, 200, {}, RULES.label),
-        Meeting("Against three", (best, RULES), "Bomber-v0", 200, {}, RULES.label),
-        Meeting("Team", (few, RULES), "BomberTeam-v0", 200),
+        Meeting("Against three, planning constants", (small, SIMPLE), PLANNING, 200, {}, SIMPLE.label),
+        Meeting("Against three", (best, SIMPLE), "Bomber-v0", 200, {}, SIMPLE.label),
+        Meeting("Team", (few, SIMPLE), "BomberTeam-v0", 200),
     ]
 
 
@@ -194,7 +197,7 @@ def _plain() -> list[Meeting]:
         player = Player(f"MCTS, {simulations} iterations", "mcts", settings)
         note = f"the original's: mean reward {reward}, so {50 * (1 + reward):.0f} % won"
         meetings.append(
-            Meeting("Plain MCTS against three", (player, RULES), "Bomber-v0", 100, {}, RULES.label, note=note)
+            Meeting("Plain MCTS against three", (player, SIMPLE), "Bomber-v0", 100, {}, SIMPLE.label, note=note)
         )
     return meetings
 

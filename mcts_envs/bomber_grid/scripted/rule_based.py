@@ -69,7 +69,7 @@ def walks_within(here, cells, moves):
 
 
 @kernel()
-def _way_of(here, cell):
+def way_of(here, cell):
     """Return the move to a cell in the same row or column, as a bit; all four for the same cell, none for others."""
     if cell == here:
         return WALKS
@@ -87,7 +87,7 @@ def _flee(state, player, seen, free):
     here, unsafe, strength = np.int64(s.stands[player]), 0, 0
     for bomb in range(np.int64(s.n_bombs)):
         cell, steps = np.int64(s.bomb_cell[bomb]), np.int64(s.bomb_strength[bomb])
-        way = _way_of(here, cell) if has(seen, cell) else 0
+        way = way_of(here, cell) if has(seen, cell) else 0
         if way != 0 and has(within(single(here), free, steps), cell):
             unsafe |= way
             strength = max(strength, steps)
@@ -134,7 +134,7 @@ def visited(s, player):
 
 
 @kernel(BOARD(BYTES, BOARD, BOARD))
-def _out_of_lines(state, seen, free):
+def out_of_lines(state, seen, free):
     """Return the free cells outside the rows and columns of bombs."""
     s = record(state, STATE)
     for bomb in range(np.int64(s.n_bombs)):
@@ -169,7 +169,7 @@ def _work(state, player, seen, free):
     wood = common(pair(s.wood), seen)
     if has(beside(wood), here):
         return 1 << LAY if _may_bomb(state, player, seen, free) else 1 << STOP
-    safe = _out_of_lines(state, seen, free)
+    safe = out_of_lines(state, seen, free)
     found = walks_within(here, safe, towards(state, player, WALKS, wood, free, NEAR_WOOD))
     return found if found else _stroll(state, player, safe)
 
