@@ -336,7 +336,7 @@ def test_refuses_bad_settings(settings, error, why):
 
 def test_refuses_unknown_variants_and_finished_games():
     game = make_tic_tac_toe()
-    with pytest.raises(ValueError, match="unknown variant"):
+    with pytest.raises(ValueError, match="unknown evaluate variant"):
         AlphaBeta(evaluate="nothing").search(view_of_start(game))
     state = game.new_state()
     game.reset(state, np.uint64(0))
