@@ -41,19 +41,6 @@ def test_importing_compiles_and_loads_nothing_heavy():
     assert run.stderr == ""
 
 
-@pytest.mark.slow
-def test_compiling_is_announced_once(tmp_path):
-    code = "import gymnasium as gym, mcts_envs; gym.make('mcts_envs/LaneDefense3x3-v0')"
-    environment = {"MCTS_ENVS_CACHE_DIR": str(tmp_path), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
-    environment["PYTHONPATH"] = str(ROOT)
-    command = [sys.executable, "-W", "ignore", "-c", code]
-    first, second = (
-        subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stderr for _ in range(2)
-    )
-    assert first.count("compiling for this machine, once") == 1
-    assert second == ""
-
-
 @pytest.mark.parametrize("id", [id for id in ENTRIES if id.startswith("mcts_envs/")])
 def test_every_environment_is_registered_and_documented(id):
     env = gym.make(id)

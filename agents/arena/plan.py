@@ -22,11 +22,11 @@ from agents.arena.match import Match
 from agents.arena.spec import AgentSpec, require_distinct
 from agents.learning.shipped import shipped_for
 from mcts_envs.core import errors
-from mcts_envs.core.cache import source_digest
 from mcts_envs.core.contract import Game
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.players import Player
+from mcts_envs.core.sources import source_digest
 
 _MISTAKES = (ValueError, TypeError, ImportError, FileNotFoundError)
 _SEEDS_TO_TRY = 100

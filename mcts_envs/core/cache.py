@@ -1,50 +1,120 @@
-"""Where compiled code is kept: a directory named after a hash of the sources.
+"""The compiled code of kernels on disk: one file each, sealed, in a directory named after a hash of the sources.
 
-Numba alone looks at the file of a function, and does not see changes in *imported* files.
+Numba's own cache sees changes in the file of a function alone, fails where the disk is full, and runs what a damaged
+file holds.
 """
 
 import contextlib
 import hashlib
 import os
-import shutil
+import pickle
+import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-_announced = False
+import numba
+import numpy as np
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from mcts_envs.core.sources import closure_digest
+
 _DAY = 86_400.0
+_DIRECTORY = re.compile(r"[\w.]+-[0-9a-f]{16}")
+_SUFFIX = ".kernel"
 
 
-def announce(directory: Path, module: str) -> None:
-    """Say once a machine, before the first compilation, why the first use takes some seconds."""
-    global _announced
-    marker = directory / f"{module}.compiled"
-    if marker.exists():
-        return
-    if not _announced:
-        _announced = True
-        print("mcts_envs: compiling for this machine, once; this takes some seconds.", file=sys.stderr, flush=True)
-    marker.touch()
+@cache
+def _say(message: str) -> None:
+    """Say something on stderr, once a process."""
+    print(f"mcts_envs: {message}", file=sys.stderr, flush=True)
 
 
-def cache_directory(source: Path) -> Path | None:
-    """Return the directory for compiled code of a source file, named after a hash of all that it may import.
+class KernelCache(NullCache):  # type: ignore[misc]
+    """What Numba asks for compiled code: sealed files of one function's signatures.
 
-    None if the source is no file, or no directory can be written to. ``MCTS_ENVS_CACHE_DIR`` says where, then
-    ``NUMBA_CACHE_DIR``, then the user's cache directory.
+    A file that cannot be written or is damaged costs a compilation, never an import.
+
+    Parameters
+    ----------
+    function : callable
+        The function, not compiled.
+    directory : Path
+        As :func:`cache_directory` returns it.
+    """
+
+    def __init__(self, function: Callable[..., Any], directory: Path) -> None:
+        self._function, self._directory = function, directory
+
+    @property
+    def cache_path(self) -> str:
+        """Where the files lie."""
+        return str(self._directory)
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return the compiled code for a signature; None if it is not kept, or damaged."""
+        target_context.refresh()
+        file = self._file(signature, target_context.codegen())
+        try:
+            sealed = file.read_bytes()
+        except OSError:
+            sealed = b""
+        if sealed:
+            seal, payload = sealed[:32], sealed[32:]
+            if hashlib.sha256(payload).digest() == seal:
+                return CompileResult._rebuild(target_context, *pickle.loads(payload))
+            _say(f"a file of compiled code in {self._directory} is damaged; it is compiled again.")
+        _say(f"compiling {_part(self._function.__module__)} for this machine, once (10 to 60 seconds).")
+        return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep the compiled code for a signature, if it can be kept."""
+        if result.library.has_dynamic_globals:
+            return
+        file = self._file(signature, result.codegen)
+        payload = dumps(result._reduce())
+        temporary = file.with_name(f"{uuid.uuid4().hex}.tmp")
+        try:
+            self._directory.mkdir(exist_ok=True)
+            temporary.write_bytes(hashlib.sha256(payload).digest() + payload)
+            temporary.replace(file)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            _say(
+                f"compiled code cannot be kept in {self._directory.parent} ({error.strerror}); every process compiles"
+                " anew until there is room, or MCTS_ENVS_CACHE_DIR names another directory."
+            )
+
+    def _file(self, signature: Any, codegen: Any) -> Path:
+        closure = self._function.__closure__
+        cells = dumps(tuple(cell.cell_contents for cell in closure)) if closure else b""
+        key = repr((str(signature), codegen.magic_tuple(), sys.implementation.cache_tag, cells))
+        code = self._function.__code__.co_code + key.encode()
+        name = re.sub(r"[^\w.]", "", self._function.__qualname__)
+        return self._directory / f"{name}-{hashlib.sha256(code).hexdigest()[:16]}{_SUFFIX}"
+
+
+def cache_directory(source: Path, module: str = "") -> Path | None:
+    """Return the directory for compiled code of a source file, named after its module and a hash.
+
+    The hash is that of the source with all that it imports here, and of the versions of NumPy and Numba. None if the
+    source is no file, or no directory can be written to. ``MCTS_ENVS_CACHE_DIR`` says where, then ``NUMBA_CACHE_DIR``,
+    then the user's cache directory.
     """
     if not source.is_file():
         return None
-    package = source.resolve().parent
-    while (package.parent / "__init__.py").exists():
-        package = package.parent
-    own = Path(__file__).resolve().parents[1]
-    digest = hashlib.sha256((source_digest(own) + source_digest(package)).encode()).hexdigest()[:16]
+    versions = f"{np.__version__} {numba.__version__}"
+    digest = hashlib.sha256((closure_digest(source) + versions).encode()).hexdigest()[:16]
     for root in _cache_roots():
-        directory = root / digest
+        directory = root / f"{module or source.stem}-{digest}"
         try:
             if not directory.exists():
                 root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -57,6 +127,12 @@ def cache_directory(source: Path) -> Path | None:
         except OSError:
             continue
     return None
+
+
+def _part(module: str) -> str:
+    """Return what a person knows of a module: the game, or the package."""
+    first, *rest = module.split(".")
+    return rest[0] if first == "mcts_envs" and len(rest) > 1 else first
 
 
 def _is_ours(directory: Path) -> bool:
@@ -85,24 +161,11 @@ def _cache_roots() -> Iterator[Path]:
 
 
 def _prune(root: Path) -> None:
-    """Drop the directories of sources that nobody has used for a month; nothing else that may lie there."""
-    for marker in root.glob("*/mcts_envs.core.rng.compiled"):
-        directory = marker.parent
-        if not directory.is_symlink() and time.time() - directory.stat().st_mtime > 30 * _DAY:
-            shutil.rmtree(directory, ignore_errors=True)
-
-
-def source_digest(package: Path) -> str:
-    """Hash the Python sources of a package, or of the one folder that holds a single file outside any package."""
-    files = package.rglob("*.py") if (package / "__init__.py").exists() else package.glob("*.py")
-    digest = hashlib.sha256()
-    for file in sorted(files):
-        with contextlib.suppress(OSError):
-            stat = file.stat()
-            digest.update(_file_digest(file, stat.st_mtime_ns, stat.st_size))
-    return digest.hexdigest()
-
-
-@cache
-def _file_digest(file: Path, modified: int, size: int) -> bytes:
-    return hashlib.sha256(file.name.encode() + file.read_bytes()).digest()
+    """Drop the code of sources that nobody has used for a month; nothing else that may lie there."""
+    for directory in root.iterdir():
+        stale = time.time() - directory.lstat().st_mtime > 30 * _DAY
+        if stale and _DIRECTORY.fullmatch(directory.name) and directory.is_dir() and not directory.is_symlink():
+            with contextlib.suppress(OSError):
+                for file in (*directory.glob(f"*{_SUFFIX}"), *directory.glob("*.tmp")):
+                    file.unlink()
+                directory.rmdir()

@@ -6,7 +6,6 @@ stays usable: :func:`interpreted` gives it back, with everything that it calls i
 
 import importlib
 import sys
-import threading
 import types as python_types
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -20,12 +19,10 @@ from numba.core import cgutils
 from numba.core.errors import NumbaError
 from numba.extending import lower_builtin, type_callable
 
-from mcts_envs.core.cache import announce, cache_directory
+from mcts_envs.core.cache import KernelCache, cache_directory
 from mcts_envs.core.typing import Bytes
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-_decorating = threading.Lock()
 
 
 def kernel(signature: Any = None) -> Callable[[Function], Function]:
@@ -43,20 +40,13 @@ def kernel(signature: Any = None) -> Callable[[Function], Function]:
     """
 
     def decorate(function: Function) -> Function:
-        directory = cache_directory(Path(function.__code__.co_filename))
-        with _decorating:
-            if directory is not None and not numba.config.DISABLE_JIT:
-                announce(directory, function.__module__)
-            previous = numba.config.CACHE_DIR
-            try:
-                # Loading cached code imports the module that it names: what a script compiled as __main__ lies apart.
-                apart = "main" if function.__module__ == "__main__" else ""
-                numba.config.CACHE_DIR = str(directory / apart) if directory else previous
-                flags = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": signature is None}
-                compiled = numba.njit(cache=directory is not None, **flags)(function)
-            finally:
-                numba.config.CACHE_DIR = previous
+        flags = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": signature is None}
+        compiled = numba.njit(**flags)(function)
         if signature is not None and not numba.config.DISABLE_JIT:
+            # Loading cached code imports the module that it names: what a script compiled as __main__ lies apart.
+            directory = cache_directory(Path(function.__code__.co_filename), function.__module__)
+            if directory is not None:
+                compiled._cache = KernelCache(function, directory)
             try:
                 compiled.compile(signature)
             except NumbaError as error:

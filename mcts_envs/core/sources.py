@@ -1,0 +1,94 @@
+"""Hashes of sources: of a whole package, or of all that one file is compiled from."""
+
+import contextlib
+import hashlib
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+([^\n]*))", re.M)
+_TYPES_ONLY = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+.*\n|\n)*", re.M)
+_OWN = Path(__file__).resolve().parents[1]
+
+
+def package_of(source: Path) -> Path:
+    """Return the folder of the outermost package in which a file lies; its own folder where it is in none."""
+    folder = source.resolve().parent
+    while (folder.parent / "__init__.py").exists():
+        folder = folder.parent
+    return folder
+
+
+def source_digest(package: Path) -> str:
+    """Hash the Python sources of a package, or of the one folder that holds a single file outside any package."""
+    files = package.rglob("*.py") if (package / "__init__.py").exists() else package.glob("*.py")
+    return _digest(sorted(files))
+
+
+def closure_digest(source: Path) -> str:
+    """Hash a file and all that it imports, directly or not, from its own package (or folder) and from this one.
+
+    A kernel is compiled together with those that it calls, and Numba alone would not see changes in their files.
+    """
+    source = source.resolve()
+    package = package_of(source)
+    found, left = {source}, [source]
+    while left:
+        for file in _imported(left.pop(), package):
+            if file not in found:
+                found.add(file)
+                left.append(file)
+    return _digest([source, *sorted(found - {source})])
+
+
+def _digest(files: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        with contextlib.suppress(OSError):
+            stat = file.stat()
+            digest.update(_read(file, stat.st_mtime_ns, stat.st_size)[0])
+    return digest.hexdigest()
+
+
+def _imported(file: Path, package: Path) -> Iterator[Path]:
+    try:
+        stat = file.stat()
+        names = _read(file, stat.st_mtime_ns, stat.st_size)[1]
+    except OSError:
+        return
+    for name in names:
+        level = len(name) - len(name.lstrip("."))
+        if level:
+            yield from _files(file.parents[level - 1], name[level:])
+        elif name.partition(".")[0] == _OWN.name:
+            yield from _files(_OWN.parent, name)
+        elif not (package / "__init__.py").exists():
+            yield from _files(package, name.partition(".")[0])
+        elif name.partition(".")[0] == package.name:
+            yield from _files(package.parent, name)
+
+
+def _files(root: Path, name: str) -> Iterator[Path]:
+    """Yield the file of a module below a folder, or of its package; nothing for a name that is neither."""
+    path = root.joinpath(*name.split(".")) if name else root
+    for file in (path.with_name(f"{path.name}.py"), path / "__init__.py"):
+        if file.is_file():
+            yield file.resolve()
+
+
+@cache
+def _read(file: Path, modified: int, size: int) -> tuple[bytes, tuple[str, ...]]:
+    """Return the hash of a file's name and text, and the dotted names that it imports.
+
+    Of ``from a import b`` both ``a`` and ``a.b`` are names: ``b`` may be a module.
+    """
+    raw = file.read_bytes()
+    text = _TYPES_ONLY.sub("", raw.decode(errors="replace").replace("\r\n", "\n").replace("\\\n", " "))
+    names: list[str] = []
+    for origin, parts, modules in _IMPORT.findall(text):
+        listed = [part.split(" as ")[0].strip() for part in re.sub(r"#[^\n]*|[()]", "", parts or modules).split(",")]
+        listed = [name for name in listed if re.fullmatch(r"[\w.]+", name)]
+        between = "" if origin.endswith(".") or not origin else "."
+        names += [origin, *(origin + between + name for name in listed)] if origin else listed
+    return hashlib.sha256(file.name.encode() + raw).digest(), tuple(names)
