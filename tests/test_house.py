@@ -73,6 +73,38 @@ def test_unknown_ids():
         mcts_envs.make_aec("LaneDefense3x3-v0")
 
 
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("gready", ["random", "scripted", "module:name"], None),
+        ("gready", ["random", "greedy"], "greedy"),
+        ("sims", ["simulations", "time", "steps"], "simulations"),
+        ("mtcs", ["mcts", "rhea"], "mcts"),
+        ("", ["mcts", "rhea"], None),
+    ],
+)
+def test_the_name_that_was_meant_is_near(name, known, meant):
+    text = errors.unknown("agent", name, known)
+    assert (f"did you mean {meant!r}? Known: " in text) if meant else (f"unknown agent {name!r}; known: " in text)
+
+
+def test_what_cannot_be_written_is_said_before(tmp_path):
+    file = tmp_path / "there"
+    file.write_text("")
+    errors.writable("out", tmp_path / "new" / "folder", folder=True)
+    errors.writable("out", tmp_path, folder=True)
+    errors.writable("picture", tmp_path / "new" / "picture.png")
+    errors.writable("picture", file)
+    for path, folder, wrong in [
+        (file, True, "there is a file; give a folder"),
+        (file / "below", True, "there is a file; give a folder"),
+        (file / "below", False, "there is a file; give a file"),
+        (tmp_path, False, "is a folder; give a file"),
+    ]:
+        with pytest.raises(OSError, match=f"out .* cannot be written: .*{wrong}"):
+            errors.writable("out", path, folder)
+
+
 def test_every_named_agent_can_be_made():
     for name in agents.names():
         assert isinstance(agents.make(name, seed=3), agents.base.Agent)

@@ -5,27 +5,33 @@ import pickle
 import subprocess
 import sys
 import textwrap
+import traceback
 from pathlib import Path
 
 import gymnasium as gym
+import numba
 import numpy as np
 import pytest
 from numba import types
+from numba.core.errors import NumbaError
 
 from mcts_envs.core import rng, sources
 from mcts_envs.core.cache import cache_directory
+from mcts_envs.core.contract import ACTIVE, Game, state_dtype
 from mcts_envs.core.kernel import (
     count_bits,
     function_table,
     interpreted,
     kernel,
     lowest,
+    record,
     reference,
     resolve,
 )
 
 ROOT = Path(__file__).parents[1]
 SIGNATURE = types.int64(types.int64)
+STATE = state_dtype([("board", np.uint64)])
 
 
 def python(code, **environment):
@@ -79,6 +85,58 @@ def test_a_table_refuses_another_signature():
 
     with pytest.raises(TypeError, match=r"step has .*decorate it with @kernel\(STEP\)"):
         function_table({"step": two}, {"step": SIGNATURE})
+
+
+def allocates(state):
+    return int(np.zeros(3)[0]) + state.size
+
+
+def misnames(state):
+    return record(state, STATE).bord
+
+
+def stores_an_exception(state):
+    try:
+        return state.size
+    except ValueError as error:
+        return error is None
+
+
+@pytest.mark.parametrize(
+    ("function", "message", "line"),
+    [
+        (allocates, "a kernel allocates nothing", "return int(np.zeros(3)[0]) + state.size"),
+        (misnames, "its record has no field 'bord'", ""),
+        (stores_an_exception, "Exception object cannot be stored", "except ValueError as error:"),
+        (lambda state: state.shade, "Unknown attribute 'shade'", '(lambda state: state.shade, "Unknown'),
+    ],
+)
+def test_what_does_not_compile_says_why_in_a_few_lines(function, message, line):
+    with pytest.raises(NumbaError) as caught:
+        kernel(ACTIVE)(function)
+    text = "".join(traceback.format_exception(caught.value))
+    assert message in text
+    assert f"kernel {function.__name__} does not compile" in text
+    assert line in text
+    assert "NUMBA_FULL_TRACEBACKS=1" in text
+    assert len(text.splitlines()) < 15
+
+
+def test_all_that_numba_says_can_be_asked_for(monkeypatch):
+    monkeypatch.setattr(numba.config, "FULL_TRACEBACKS", 1)
+    with pytest.raises(NumbaError, match="ol_np_zeros"):
+        kernel(ACTIVE)(allocates)
+
+
+def test_a_decorator_without_brackets_names_its_cure():
+    with pytest.raises(TypeError, match=r"@kernel stands without brackets above allocates; write @kernel\(STEP\)"):
+        kernel(allocates)
+
+
+@pytest.mark.parametrize("template", [np.zeros(1, STATE), np.zeros((), STATE), STATE, STATE.itemsize, None])
+def test_a_template_without_blank_names_its_cure(template):
+    with pytest.raises(TypeError, match=r"the template of one is .*; make it with blank\(STATE\)"):
+        Game("one", 1, 1, template, *5 * [None])
 
 
 @pytest.mark.parametrize("name", ["LaneDefense3x3", "LaneDefense5x9", "WallSurvival", "BomberTeam", "Football1"])

@@ -262,7 +262,12 @@ class Game:
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        template = np.array(self.template, np.uint8)
+        if getattr(self.template, "dtype", None) != np.uint8:
+            raise TypeError(
+                f"the template of {self.name} is {type(self.template).__name__}, not an array of bytes (uint8); make "
+                "it with blank(STATE), where STATE is what state_dtype([...]) gives"
+            )
+        template = np.array(self.template)
         if template.ndim != 1 or template.size % 8 or template.size <= CHANCE_BYTES:
             raise ValueError(
                 f"the state of {self.name} has shape {template.shape}; it must be flat, a multiple of 8 bytes, and "

@@ -1,7 +1,10 @@
 """Wording of errors: each names the value, the bound and the cure."""
 
 import difflib
+import linecache
 import operator
+import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,14 +14,32 @@ import numpy as np
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     """Say that a name is not known, which one may have been meant, and which there are."""
-    names = sorted(known)
-    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    return (
-        f"unknown {kind} {name!r}{hint} Known: {', '.join(names)}"
-        if hint
-        else (f"unknown {kind} {name!r}; known: {', '.join(names)}")
-    )
+    names, start = sorted(known), str(name)[:3]
+    close = difflib.get_close_matches(str(name), names, n=1)  # a name that shares fewer letters was hardly meant
+    close += [other for other in names if len(start) == 3 and other.startswith(start)]
+    if close:
+        return f"unknown {kind} {name!r}; did you mean {close[0]!r}? Known: {', '.join(names)}"
+    return f"unknown {kind} {name!r}; known: {', '.join(names)}"
+
+
+def compilation(kernel: str, error: Exception) -> str:
+    """Say in a few lines why Numba cannot compile a kernel, and where; Numba itself takes a hundred."""
+    text = str(error)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    gist = [line for line in lines if not line.startswith(("Failed in", "During: Pass"))]
+    end = next((i for i, line in enumerate(gist) if line.startswith(("File ", "During:", "There are"))), len(gist))
+    why = " ".join(gist[:end])
+    if isinstance(error, KeyError):
+        why = f"its record has no field {text}"
+    if "numba/np/arrayobj.py" in text or "NRT required" in text:
+        why += (
+            "; a kernel allocates nothing, so np.zeros, lists and the like are unknown in it: use arrays that are "
+            "passed in, and mcts_envs.core.kernel.copy to copy one over another"
+        )
+    places = re.findall(r"(?:at|from) (\S+\.py) \((\d+)\)", text)
+    own = [(file, int(line)) for file, line in places if "/numba/" not in file.replace(os.sep, "/")]
+    where = "".join(f'\n  File "{file}", line {n}\n    {linecache.getline(file, n).strip()}' for file, n in own[:1])
+    return f"kernel {kernel} does not compile: {why}{where}\n  NUMBA_FULL_TRACEBACKS=1 shows all that Numba says"
 
 
 def require_own_agents(package: Any) -> None:
@@ -95,3 +116,22 @@ def flag(name: str, value: Any) -> bool:
     if isinstance(value, (bool, np.bool_)) or (hasattr(value, "__index__") and value in (0, 1)):
         return bool(value)
     raise TypeError(f"{name} {value!r} is not True or False")
+
+
+def writable(name: str, path: Path, folder: bool = False) -> None:
+    """Check, before anything is done that would be lost, that a file or a folder can be written; parents may lack.
+
+    Raises
+    ------
+    OSError
+        If it cannot.
+    """
+    there = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
+    whole = there == path.absolute()
+    if there.is_dir() != (folder or not whole):
+        wrong = f"{there} is a {'folder' if there.is_dir() else 'file'}"
+    elif not os.access(there, os.W_OK):
+        wrong = f"there is no leave to write to {there}"
+    else:
+        return
+    raise OSError(f"{name} {path} cannot be written: {wrong}; give a {'folder' if folder else 'file'} of yours")

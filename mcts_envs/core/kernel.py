@@ -16,9 +16,10 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.errors import NumbaError
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.extending import lower_builtin, type_callable
 
+from mcts_envs.core import errors
 from mcts_envs.core.cache import KernelCache, cache_directory
 from mcts_envs.core.typing import Bytes
 
@@ -37,7 +38,19 @@ def kernel(signature: Any = None) -> Callable[[Function], Function]:
     signature : numba signature, optional
         One of the aliases in :mod:`mcts_envs.core.contract`. Functions that are passed to other kernels need one.
         Without it the function is compiled into those that call it.
+
+    Raises
+    ------
+    TypeError
+        If the decorator stands without brackets.
+    NumbaError
+        If the function does not compile: why, and where. ``NUMBA_FULL_TRACEBACKS=1`` shows all that Numba says.
     """
+    if isinstance(signature, python_types.FunctionType):
+        raise TypeError(
+            f"@kernel stands without brackets above {signature.__name__}; write @kernel(STEP), or another signature of "
+            "mcts_envs.core.contract, or @kernel() for a function that is compiled into its callers"
+        )
 
     def decorate(function: Function) -> Function:
         flags = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": signature is None}
@@ -49,13 +62,10 @@ def kernel(signature: Any = None) -> Callable[[Function], Function]:
                 compiled._cache = KernelCache(function, directory)
             try:
                 compiled.compile(signature)
-            except NumbaError as error:
-                if "numba/np/arrayobj.py" in str(error) or "NRT required" in str(error):
-                    error.add_note(
-                        f"Kernel {function.__name__}: a kernel allocates nothing, so np.zeros and the like are unknown "
-                        "in it; use arrays that are passed in, and mcts_envs.core.kernel.copy to copy one over another."
-                    )
-                raise
+            except (NumbaError, UnsupportedBytecodeError, KeyError) as error:
+                if numba.config.FULL_TRACEBACKS:
+                    raise
+                raise NumbaError(errors.compilation(function.__name__, error)) from None
             compiled.disable_compile()
         return cast(Function, compiled)
 
