@@ -466,8 +466,22 @@ class TestSettings:
     def test_unknown_names(self):
         with pytest.raises(ValueError, match="unknown agent 'mtcs'; did you mean 'mcts'"):
             agents.make("mtcs")
-        with pytest.raises(TypeError, match="agent 'mcts' has no setting 'simulation'"):
-            agents.make("mcts", simulation=5)
+        with pytest.raises(TypeError, match="agent 'mcts' has no setting 'simulatons'; did you mean 'simulations'"):
+            agents.make("mcts", simulatons=5)
+        with pytest.raises(TypeError, match="agent 'flat_mc' has no setting 'simulatons'; did you mean 'simulations'"):
+            agents.make("flat_mc", simulatons=5)
+        with pytest.raises(TypeError, match="agent 'mcts' has no setting 'colour'; see its"):
+            agents.make("mcts", colour=5)
+
+    def test_unknown_names_in_the_words_of_python_3_13(self, monkeypatch):
+        def refuse(self, **settings):
+            raise TypeError("MCTS.__init__() got an unexpected keyword argument 'cc'. Did you mean 'c'?")
+
+        monkeypatch.setattr(MCTS, "__init__", refuse)
+        with pytest.raises(TypeError, match="agent 'mcts' has no setting 'cc';"):
+            agents.make("mcts", cc=3)
+        with pytest.raises(TypeError, match=r"MCTS\.__init__"):  # not one that was given: a mistake in the class
+            agents.make("mcts")
 
     def test_preset_of_another_game(self):
         with pytest.raises(ValueError, match="has no preset 'mcts_paper'"):
