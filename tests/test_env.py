@@ -491,6 +491,9 @@ def test_damaged_snapshots_are_refused():
 def test_impossible_settings():
     with pytest.raises(TypeError, match="unknown setting 'nigt'; did you mean 'night'"):
         gymnasium.make(SMALL, nigt=3)
+    # TorchRL's GymEnv tries frameskip=1, and goes on without it where it reads these words.
+    with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip': unknown setting 'frameskip'"):
+        gymnasium.make(SMALL, frameskip=1)
     with pytest.raises(ValueError, match=r"p_new 1.5 is outside \[0, 1\]"):
         gymnasium.make(SMALL, p_new=1.5)
     for value in (np.array([0.5]), np.array([1, 2]), True, np.True_, 1j):

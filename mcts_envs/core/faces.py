@@ -29,7 +29,9 @@ def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], obse
     parameters = inspect.signature(make_game).parameters
     for name in settings:
         if name not in parameters:
-            raise TypeError(errors.unknown("setting", name, parameters))
+            # Python's own words come first: TorchRL's GymEnv looks for them, and leaves out what is not known.
+            refused = f"got an unexpected keyword argument {name!r}: "
+            raise TypeError(refused + errors.unknown("setting", name, parameters))
     game = make_game(**settings)
     observations = ["flat", *(name for name, change in game.variants.items() if "observe" in change)]
     if observation not in observations:
