@@ -79,6 +79,14 @@ def make_sb3_vec_env(id: str, n_envs: int = 1, seed: int | None = None, **settin
 def make_aec(id: str, **settings: Any) -> "AECEnv[Any, Any, Any]":
     """Return the PettingZoo AEC face of a game for several players.
 
+    Parameters
+    ----------
+    id : str
+        With or without ``mcts_envs/``.
+    **settings
+        See :class:`mcts_envs.core.multi.GameAECEnv` (``action_mask="info"``: plain observations) and the environment's
+        own page.
+
     Raises
     ------
     ValueError, TypeError
@@ -91,7 +99,7 @@ def make_aec(id: str, **settings: Any) -> "AECEnv[Any, Any, Any]":
 
 
 def make_parallel(id: str, **settings: Any) -> "ParallelEnv[Any, Any, Any]":
-    """Return the PettingZoo parallel face of a game for several players; raises like :func:`make_aec`."""
+    """Return the PettingZoo parallel face of a game for several players; parameters and errors as for :func:`make_aec`."""
     from mcts_envs.core.multi import parallel
 
     entry = _multiplayer(id)

@@ -12,7 +12,6 @@ import pytest
 from games import TOYS, Stakes, TicTacToe, Tron
 from gymnasium.utils.env_checker import data_equivalence
 from pettingzoo.utils.conversions import aec_to_parallel, parallel_to_aec
-from pettingzoo.utils.wrappers import BaseWrapper
 
 import agents
 import mcts_envs
@@ -48,16 +47,6 @@ def with_filters(function):
     for mark in about_dictionaries:
         function = mark(function)
     return function
-
-
-class Plain(BaseWrapper):
-    """Shows the observation alone; the mask stays in the infos."""
-
-    def observation_space(self, agent):
-        return self.env.observation_space(agent)["observation"]
-
-    def observe(self, agent):
-        return self.env.observe(agent)["observation"]
 
 
 def choice(view):
@@ -112,10 +101,11 @@ class TestPettingZooTests:
         api_test(GameAECEnv(toy, illegal="raise"), num_cycles=300)
         seed_test(lambda: GameAECEnv(toy), num_cycles=100)
 
-    def test_aec_without_dictionaries_warns_of_nothing_else(self, toy):
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="First-class function type feature")
-            api_test(Plain(GameAECEnv(toy)), num_cycles=300)
+    def test_bare_observations_give_no_warning_to_ignore(self, toy):
+        api_test(GameAECEnv(toy, action_mask="info"), num_cycles=300)
+        seed_test(lambda: GameAECEnv(toy, action_mask="info"), num_cycles=100)
+        parallel_api_test(parallel(toy, action_mask="info"), num_cycles=300)
+        parallel_seed_test(lambda: parallel(toy, action_mask="info"), num_cycles=100)
 
     def test_parallel(self, toy):
         parallel_api_test(parallel(toy), num_cycles=300)
@@ -162,6 +152,26 @@ def test_faces_of_a_game():
     square = GameAECEnv(TicTacToe, observation="square")
     square.reset(seed=0)
     assert square.observe("player_1")["observation"].shape == (3, 3, 3)
+
+
+@pytest.mark.parametrize("toy", TOYS)
+def test_bare_observations_are_those_of_the_dictionaries(toy):
+    usual, bare = parallel(toy), parallel(toy, action_mask="info")
+    agent = bare.possible_agents[0]
+    assert isinstance(bare.observation_space(agent), gymnasium.spaces.Box)
+    assert bare.observation_space(agent) == usual.observation_space(agent)["observation"]
+    (shown, told), (alone, infos) = usual.reset(seed=3), bare.reset(seed=3)
+    while bare.agents:
+        assert same({agent: each["observation"] for agent, each in shown.items()}, alone)
+        assert same(told, infos)
+        actions = {agent: int(infos[agent]["action_mask"].argmax()) for agent in bare.agents}
+        shown, _, _, _, told = usual.step(actions)
+        alone, _, _, _, infos = bare.step(actions)
+    assert bare.step({}) == ({}, {}, {}, {}, {})  # SuperSuit's black_death ends by it
+    again = pickle.loads(pickle.dumps(bare))
+    assert again.observation_space(agent) == bare.observation_space(agent)
+    with pytest.raises(ValueError, match="unknown place of the action mask 'infos'; did you mean 'info'"):
+        parallel(toy, action_mask="infos")
 
 
 # Snapshots

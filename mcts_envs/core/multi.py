@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pettingzoo import AECEnv, ParallelEnv
-from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
 from mcts_envs.core.env import GameEnv
@@ -38,6 +38,10 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
         ``ValueError``. An action out of range or of the wrong type always raises.
     observation : str
         ``"flat"``, or a variant of the game with another ``observe``.
+    action_mask : {"observation", "info"}
+        Where legal actions are told. By default observations are dictionaries with ``observation`` and
+        ``action_mask``; with ``"info"`` they are the bare arrays, which wrappers such as SuperSuit's and RLlib's
+        encoders want. ``infos`` hold the mask in any case.
     render_mode : {None, "ansi", "rgb_array", "human"}
         ``human`` shows every step in a window and needs ``pygame-ce``.
     **settings
@@ -222,10 +226,17 @@ class GameParallelEnv(MultiFace, ParallelEnv):  # type: ignore[misc]
 
     def _seen(self, events: dict[str, Info]) -> tuple[dict[str, Observation], dict[str, Info]]:
         """Return the observations and infos of the agents."""
-        observations = {agent: self.observe(agent) for agent in self.agents}
-        return observations, {
-            agent: {"action_mask": observations[agent]["action_mask"].copy(), **events[agent]} for agent in self.agents
-        }
+        looks = {agent: self._look_at(agent) for agent in self.agents}
+        observations = {agent: self._shown(*look) for agent, look in looks.items()}
+        return observations, {agent: {"action_mask": looks[agent][1].copy(), **events[agent]} for agent in self.agents}
+
+
+class _InTurns(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
+    """PettingZoo's conversion, which gives four things in place of five after the end."""
+
+    def step(self, actions: Mapping[str, Any]) -> Any:
+        """Step as the conversion does; after the end five empty dictionaries, as :class:`GameParallelEnv` does."""
+        return super().step(actions) if self.agents else ({}, {}, {}, {}, {})
 
 
 def parallel(env_class: type[GameEnv], **arguments: Any) -> Any:
@@ -235,4 +246,4 @@ def parallel(env_class: type[GameEnv], **arguments: Any) -> Any:
     agent whose turn it is counts, which ``infos`` name ``active_agent``.
     """
     face = GameParallelEnv(env_class, **arguments)
-    return face if face.game.simultaneous else turn_based_aec_to_parallel(GameAECEnv(env_class, **arguments))
+    return face if face.game.simultaneous else _InTurns(GameAECEnv(env_class, **arguments))

@@ -38,10 +38,13 @@ from mcts_envs.core.turn import NO_ACTION, look
 from mcts_envs.core.typing import Ints, Masks, Singles
 from mcts_envs.core.view import Episode, View
 
-Observation = dict[str, npt.NDArray[Any]]
+Observation = dict[str, npt.NDArray[Any]] | Singles
 Info = dict[str, Any]
 
 RENDER_MODES = ["human", "ansi", "rgb_array"]
+
+MASK_PLACES = ("observation", "info")
+"""Where a face tells the action mask: in dictionaries of observations and in ``infos``, or in ``infos`` alone."""
 
 
 class MultiFace:
@@ -53,12 +56,16 @@ class MultiFace:
         *,
         illegal: str = "accept",
         observation: str = "flat",
+        action_mask: str = "observation",
         render_mode: str | None = None,
         **settings: Any,
     ) -> None:
         settings = copy.deepcopy(settings)  # the caller may change its own later
         self.game = game = configured(env_class.make_game, settings, observation)
         self._strict = check_illegal(illegal)
+        if action_mask not in MASK_PLACES:
+            raise ValueError(errors.unknown("place of the action mask", action_mask, MASK_PLACES))
+        self._plain = action_mask == "info"
         check_render_mode(render_mode, RENDER_MODES)
         self.render_mode = render_mode
         self.metadata = {
@@ -67,7 +74,8 @@ class MultiFace:
             "render_fps": env_class.metadata["render_fps"],
             "is_parallelizable": game.simultaneous,
         }
-        self._arguments = {"illegal": illegal, "observation": observation, "render_mode": render_mode, **settings}
+        self._arguments: dict[str, Any] = {"illegal": illegal, "observation": observation, "action_mask": action_mask}
+        self._arguments |= {"render_mode": render_mode, **settings}
         self._env_class = env_class
 
         self.possible_agents = [f"player_{player}" for player in range(game.players)]
@@ -98,10 +106,12 @@ class MultiFace:
         return self.action_spaces[agent]
 
     def observe(self, agent: str) -> Observation:
-        """Return what an agent sees: ``observation``, float32, and ``action_mask``, int8 [A]."""
+        """Return what an agent sees: ``observation``, float32, and ``action_mask``, int8 [A].
+
+        With ``action_mask="info"`` it is the bare observation.
+        """
         self._check_started("observe()")
-        observation, mask = self._look_at(agent)
-        return {"observation": observation, "action_mask": mask}
+        return self._shown(*self._look_at(agent))
 
     def state(self) -> Singles:
         """Return the whole state, hidden parts included: its bytes without the chance header, scaled to [0, 1]."""
@@ -235,14 +245,18 @@ class MultiFace:
         look(game.table, self._state, player, np.empty(game.actions, np.int64), mask, observation.reshape(-1))
         return observation, mask
 
+    def _shown(self, observation: Singles, mask: Masks) -> Observation:
+        return observation if self._plain else {"observation": observation, "action_mask": mask}
+
     def _player(self, agent: str) -> int:
         if agent not in self._players:
             raise ValueError(errors.unknown("agent", agent, self._players))
         return self._players[agent]
 
-    def _new_observation_space(self) -> spaces.Dict:
+    def _new_observation_space(self) -> spaces.Space[Any]:
+        space: spaces.Space[Any] = observation_space(self.game)
         mask = spaces.Box(0, 1, (self.game.actions,), np.int8)
-        return spaces.Dict({"observation": observation_space(self.game), "action_mask": mask})
+        return space if self._plain else spaces.Dict({"observation": space, "action_mask": mask})
 
     def _check_started(self, what: str) -> None:
         if not self._started:
