@@ -99,7 +99,7 @@ def make_aec(id: str, **settings: Any) -> "AECEnv[Any, Any, Any]":
 
 
 def make_parallel(id: str, **settings: Any) -> "ParallelEnv[Any, Any, Any]":
-    """Return the PettingZoo parallel face of a game for several players; parameters and errors as for :func:`make_aec`."""
+    """Return the PettingZoo parallel face of a game for several players, as :func:`make_aec` does the AEC face."""
     from mcts_envs.core.multi import parallel
 
     entry = _multiplayer(id)

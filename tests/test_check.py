@@ -7,9 +7,20 @@ import pytest
 from games import TicTacToe
 
 import mcts_envs
-from mcts_envs.core.contract import ADVISE, DETERMINIZE, KEY, LEGAL, OBSERVE, OUTCOME, RESET, STEP, state_dtype
-from mcts_envs.core.kernel import kernel, word
-from mcts_envs.core.laws import LawError
+from mcts_envs.core.contract import (
+    ADVISE,
+    DETERMINIZE,
+    EVALUATE,
+    KEY,
+    LEGAL,
+    OBSERVE,
+    OUTCOME,
+    RESET,
+    STEP,
+    state_dtype,
+)
+from mcts_envs.core.kernel import kernel, record, word
+from mcts_envs.core.laws import LawError, copies_are_independent, sample
 from mcts_envs.core.rng import seed_stream
 from mcts_envs.lane_defense.classic import rules
 from mcts_envs.lane_defense.classic.spec import LaneDefense, lane_defense
@@ -37,6 +48,77 @@ def test_a_reset_that_leaves_something_of_the_game_before():
         state[CLOCK] = before
 
     refused("same seed, same game|compiled", reset=reset)
+
+
+def test_a_reset_that_never_seeds_its_stream():
+    @kernel(RESET)
+    def reset(state, seed):
+        before = word(state, 0)
+        rules.reset(state, seed)
+        record(state, rules.STATE).stream = before
+
+    refused("each seed has its own chance: seed 0 leaves a stream of zeros", reset=reset)
+
+
+def test_a_reset_that_seeds_every_game_alike():
+    @kernel(RESET)
+    def reset(state, seed):
+        rules.reset(state, np.uint64(3))
+
+    refused("each seed has its own chance: seeds 0 and 1 start the same stream", reset=reset)
+
+
+def test_an_observation_that_leaves_a_mark():
+    @kernel(OBSERVE)
+    def observe(state, player, out):
+        rules.observe(state, player, out)
+        state[CLOCK] = np.uint8(0)
+
+    refused("looking changes nothing: observe wrote to the state", observe=observe)
+
+
+def test_a_step_that_remembers_other_games():
+    steps = []
+
+    def step(state, actions, rewards):
+        rules.step(state, actions, rewards)
+        steps.append(state)
+        rewards[0] += len(steps)
+
+    with pytest.raises(LawError, match=r"copies are independent: .* gave different futures"):
+        copies_are_independent(replace(GAME, step=step), sample(GAME, 1, 1_000, 0))
+
+
+def test_a_copy_that_is_tied_to_its_source():
+    states = sample(GAME, 1, 1_000, 0)
+
+    def step(state, actions, rewards):
+        rules.step(state, actions, rewards)
+        for source in states.states:
+            source[CLOCK] += 1
+
+    with pytest.raises(LawError, match="copies are independent: stepping a copy changed the source"):
+        copies_are_independent(replace(GAME, step=step), states)
+
+
+def test_a_position_that_leaves_something_out():
+    def place(state, position):
+        GAME.place(state, {**position, "t": 0})
+
+    refused("positions come back", place=place)
+
+
+def test_an_environment_whose_snapshots_lack_something():
+    class Tired(LaneDefense):
+        paid = 0.0
+
+        def step(self, action):
+            observation, reward, *rest = super().step(action)
+            self.paid += 1.0
+            return observation, reward - self.paid, *rest
+
+    with pytest.raises(LawError, match="two restores of one snapshot led to different games"):
+        mcts_envs.check_game(Tired, episodes=1, faces=False)
 
 
 def test_a_step_that_pays_after_the_end():
@@ -96,6 +178,23 @@ def test_advice_below_zero():
         weights[:] = -1.0
 
     refused("advise", advise=advise)
+
+
+def test_a_value_that_is_no_number():
+    @kernel(EVALUATE)
+    def evaluate(state, values):
+        values[0] = np.nan
+
+    refused("evaluate", evaluate=evaluate)
+
+
+def test_a_reward_without_bounds():
+    @kernel(STEP)
+    def step(state, actions, rewards):
+        rules.step(state, actions, rewards)
+        rewards[0] = np.inf
+
+    refused("rewards", step=step)
 
 
 def test_points_out_of_bounds():

@@ -128,6 +128,44 @@ def same_seed_same_game(game: Game, sample: Sample) -> None:
         require(np.array_equal(state, end), "same seed, same game", f"seed {seed} ended differently the second time")
 
 
+def each_seed_has_its_own_chance(game: Game, sample: Sample) -> None:
+    """``reset`` starts the random stream from its seed: else every die would be the same in all games."""
+    law, streams = "each seed has its own chance", dict[bytes, int]()
+    for seed in (0, 1, 2**32, 2**63):
+        state = game.new_state()
+        game.reset(state, np.uint64(seed))
+        stream = state[:8].tobytes()
+        require(any(stream), law, f"seed {seed} leaves a stream of zeros; call seed_stream(state, seed) in reset")
+        other = streams.setdefault(stream, seed)
+        require(other == seed, law, f"seeds {other} and {seed} start the same stream; call seed_stream(state, seed)")
+
+
+def looking_changes_nothing(game: Game, sample: Sample) -> None:
+    """Only ``reset``, ``step`` and ``determinize`` write to a state."""
+    for state in sample.states[:: max(1, len(sample.states) // 20)]:
+        for name, look in _looks(game).items():
+            looked_at = state.copy()
+            look(looked_at)
+            require(np.array_equal(looked_at, state), "looking changes nothing", f"{name} wrote to the state")
+
+
+def _looks(game: Game) -> dict[str, Callable[[Bytes], Any]]:
+    """Return calls of the kernels that read a state, by name."""
+    players = range(game.players)
+    return {
+        "active": game.active,
+        "legal": lambda state: [legal_actions(game, state, player) for player in active_players(game, state)],
+        "status": lambda state: [game.status(state, player) for player in players],
+        "outcome": lambda state: game.outcome(state, np.zeros(game.players)),
+        "key": lambda state: [game.key(state, observer) for observer in (EVERYTHING, *players)],
+        "evaluate": lambda state: game.evaluate(state, np.zeros(game.players)),
+        "advise": lambda state: [
+            game.advise(state, player, np.zeros(game.actions)) for player in active_players(game, state)
+        ],
+        "observe": lambda state: [seen(game, state, player) for player in players],
+    }
+
+
 def copies_are_independent(game: Game, sample: Sample) -> None:
     """Stepping a copy leaves the source as it was, and two copies have the same future."""
     for state in sample.states:
@@ -306,6 +344,8 @@ def _compare_readers(game: Game, plain: Game, state: Bytes, other: Bytes) -> Non
 LAWS: tuple[Callable[[Game, Sample], None], ...] = (
     signatures,
     same_seed_same_game,
+    each_seed_has_its_own_chance,
+    looking_changes_nothing,
     copies_are_independent,
     legal_actions_are_sound,
     chance_is_redrawn_and_nothing_known,
