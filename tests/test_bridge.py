@@ -216,6 +216,67 @@ def test_what_cannot_be_copied_is_named():
         Copy(Opaque())
 
 
+class _Nameless(type):
+    """Makes classes that have no module, as SWIG does."""
+
+    @property
+    def __module__(cls):
+        raise AttributeError("__module__")
+
+
+class SwigObject(metaclass=_Nameless):
+    """Cannot be copied, like what Box2D's worlds hold."""
+
+    __deepcopy__ = None
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("cannot pickle 'SwigObject' object")
+
+
+def test_objects_of_swig_are_named():
+    env = Walk()
+    env.world = SwigObject()
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match=r"Walk cannot be copied: it holds a SwigObject \(cannot pickle.*clone_state"):
+        mcts().act(env)
+    with pytest.raises(TypeError, match="no key can be made of a SwigObject"):
+        digest(SwigObject())
+
+
+class Sentences(spaces.Space):
+    """Sentences: a space that leaves ``is_np_flattenable`` to its base, which raises; MiniGrid has one."""
+
+    def contains(self, x):
+        return isinstance(x, str)
+
+    def sample(self, mask=None, probability=None):
+        return "go to the red door"
+
+
+class Mission(Walk):
+    def __init__(self):
+        super().__init__()
+        self.observation_space = spaces.Dict({"at": spaces.Discrete(6), "mission": Sentences()})
+
+    def reset(self, **given):
+        at, info = super().reset(**given)
+        return {"at": at, "mission": "walk"}, info
+
+    def step(self, action):
+        at, *rest = super().step(action)
+        return {"at": at, "mission": "walk"}, *rest
+
+
+@pytest.mark.parametrize("loop", ["open", "closed", "information_set"])
+def test_observations_that_cannot_be_flattened_are_no_hindrance(loop):
+    env = bridge.Remember(Mission())
+    env.reset(seed=0)
+    assert mcts(loop=loop).act(env) == 1  # which pays
+    assert bridge.view(env).game.observation_shape == (0,)
+    with pytest.raises(TypeError, match="which Mission shows, is not flattened to numbers"):
+        bridge.view(env).observe()
+
+
 def test_every_environment_at_hand_is_copied_with_its_chance():
     for env_id in (
         "CartPole-v1",

@@ -51,7 +51,17 @@ _CONTAINERS = (collections.OrderedDict, collections.defaultdict, dict, list, set
 def is_shared(value: Any) -> bool:
     """Say whether a copy holds the very object that the original holds."""
     kind: Any = type(value)
-    return kind in _ATOMS or isinstance(value, _SHARED) or kind.__module__.startswith(_SHARED_MODULES)
+    return kind in _ATOMS or isinstance(value, _SHARED) or module_of(kind).startswith(_SHARED_MODULES)
+
+
+def module_of(kind: type) -> str:
+    """Return the name of the module of a class; empty where compiled code gave it none, as SWIG does."""
+    return str(getattr(kind, "__module__", ""))
+
+
+def name_of(kind: type) -> str:
+    """Return the full name of a class."""
+    return f"{module_of(kind)}.{kind.__qualname__}".removeprefix(".")
 
 
 @functools.cache
@@ -82,7 +92,7 @@ def is_plain(kind: type) -> bool:
 @functools.cache
 def has_table(kind: type) -> bool:
     """Say whether instances have a constant table of transitions (see ``_TABLES``)."""
-    return any(base.__module__.startswith(_TABLES) for base in kind.__mro__)
+    return any(module_of(base).startswith(_TABLES) for base in kind.__mro__)
 
 
 class Copy:
@@ -155,7 +165,7 @@ class Copy:
         for base, maker in _MAKERS_OF_SUBCLASSES:
             if isinstance(value, base):
                 return maker
-        if kind.__module__ == "pygame.surface":
+        if module_of(kind) == "pygame.surface":
             return _copy_surface
         return _copy_object if is_plain(kind) else _copy_opaque
 
@@ -367,9 +377,9 @@ def _copy_opaque(into: Copy, value: Any) -> Any:
     try:
         made = copy.deepcopy(value, into._memo)
     except Exception as error:
-        kind, env = type(value), type(into._source).__name__
+        env = type(into._source).__name__
         raise TypeError(
-            f"{env} cannot be copied: it holds a {kind.__module__}.{kind.__qualname__} ({error}); "
+            f"{env} cannot be copied: it holds a {name_of(type(value))} ({error}); "
             f"give {env} clone_state() and restore_state(snapshot), or the object a __deepcopy__"
         ) from error
     into._opaque |= made is not value

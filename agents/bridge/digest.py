@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from gymnasium import Space
 
-from agents.bridge.copying import container_of, has_table, is_plain, is_shared, slots_of
+from agents.bridge.copying import container_of, has_table, is_plain, is_shared, module_of, name_of, slots_of
 
 _AS_IT_IS = frozenset({bool, bytes, complex, float, int, str, type(None)})
 _LEFT_OUT = ("_np_random_seed", "render_mode")
@@ -42,7 +42,7 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return value.tobytes()
     if isinstance(value, Enum):
         return str(value)
-    if isinstance(value, (Space, *_CHANCE)) or callable(value) or kind.__module__ == "pygame.surface":
+    if isinstance(value, (Space, *_CHANCE)) or callable(value) or module_of(kind) == "pygame.surface":
         return None
     if is_shared(value):
         return repr(value) if isinstance(value, (numbers.Number, str, bytes)) else None
@@ -54,9 +54,7 @@ def _token(value: Any, met: dict[int, int]) -> Any:
     try:
         return pickle.dumps(value)
     except Exception as error:
-        raise TypeError(
-            f"no key can be made of a {kind.__module__}.{kind.__qualname__} ({error}); search with loop='open'"
-        ) from error
+        raise TypeError(f"no key can be made of a {name_of(kind)} ({error}); search with loop='open'") from error
 
 
 def _items(value: Any, met: dict[int, int]) -> Any:

@@ -152,7 +152,10 @@ def _observe_by(seen_by: Callable[[Any, int], Any]) -> Callable[[Any, int, Any],
                 f"{state.game.name} does not say again what it showed last; wrap it in agents.bridge.Remember, or give "
                 "agents.bridge.view(env, observation=...)"
             )
-        flat = spaces.flatten(state.game.seats[player].space, seen)
+        space = state.game.seats[player].space
+        if not len(out):
+            raise TypeError(f"{space}, which {state.game.name} shows, is not flattened to numbers by its package")
+        flat = spaces.flatten(space, seen)
         out[: len(flat)] = flat
 
     return observe

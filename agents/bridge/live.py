@@ -325,8 +325,11 @@ def _action_name(start: int, action: int) -> str:
 
 
 def _size(space: Any) -> int:
-    """Return the length of a flattened observation; 0 where it has none."""
-    return spaces.flatdim(space) if space.is_np_flattenable else 0
+    """Return the length of a flattened observation; 0 where it has none, or a space of its own does not say."""
+    try:
+        return spaces.flatdim(space) if space.is_np_flattenable else 0
+    except NotImplementedError:
+        return 0
 
 
 _EPISODES: "WeakKeyDictionary[Any, tuple[int, Episode]]" = WeakKeyDictionary()
