@@ -373,6 +373,19 @@ def test_slippery_ice_is_not_foreseen():
     assert len(plain) == 1  # what copies without new chance would have seen
 
 
+def test_cards_are_drawn_anew_but_those_on_the_table_are_known():
+    """What README says of Blackjack."""
+    env = playing("Blackjack-v1")
+    root, drawn = bridge.view(env).state.copy(), set()
+    for seed in range(40):
+        state = root.copy()
+        state.game.determinize(state, 0, seed)
+        assert state.env.dealer == env.unwrapped.dealer
+        state.game.step(state, [1], np.zeros(1))
+        drawn.add(state.env.player[2])
+    assert len(drawn) > 5
+
+
 def test_chance_deep_in_an_environment_is_not_foreseen():
     class Deck:
         def __init__(self):
