@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcts_envs.registry import ENTRIES, register, register_all
 from mcts_envs.version import __version__
+from mcts_envs.zoo import modules
 
 if TYPE_CHECKING:
     from gymnasium.vector import VectorEnv
@@ -130,3 +131,6 @@ def _multiplayer(id: str) -> Any:
     if entry.players < 2:
         raise ValueError(f"{entry.id} is a game for one player: use gymnasium.make({entry.id!r})")
     return entry
+
+
+globals().update(modules(make_aec, make_parallel))

@@ -19,7 +19,7 @@ try:
 except ImportError as error:
     raise ImportError('Stable-Baselines3 is not installed; get it with: pip install "mcts-envs[rl]"') from error
 
-_SHARED = ("game", "seat", "render_mode", "metadata", "spec")
+_SHARED = ("game", "seat", "render_mode", "metadata", "spec", "action_name", "action_meanings")
 _AT_THE_END = ("action_mask", "illegal_action", "outcome", "is_success")
 _OF_A_VIEW = ("action_masks", "legal_actions", "observe", "over")
 _OF_A_GAME = ("position", "clone_state", "restore_state", "view")

@@ -39,6 +39,7 @@ GAME_MODES = {"ffa": FFA, "team": TEAM, "radio": RADIO, "duel": DUEL}
 REWARD_STREAMS = ("once", "original")
 MASKS = ("all", "safe")
 MOVE_NAMES = ("stop", "up", "down", "left", "right", "bomb")
+KEYS = {"w": "up", "a": "left", "s": "down", "d": "right", " ": "bomb"}
 
 
 def bomber_grid(
@@ -253,6 +254,8 @@ class Bomber(GameEnv):
     all the same. No player here listens to words: the planners that the game brings search the moves alone and send
     the words 0 and 0, and so does any planner with `model="silent"`.
 
+    With `gymnasium.utils.play.play(env)` a person plays: w, a, s, d move, space lays a bomb.
+
     ## Observation Space
     `Box(0, 1, (17 * n * n + 12,), float32)` on a board of n x n cells. First 17 boards, row by row: fog, rigid, wood,
     the three items, flames (by the steps that they last), bombs (steps left, strength, whether it is mine, four for the
@@ -328,6 +331,11 @@ class Bomber(GameEnv):
     """
 
     make_game = staticmethod(bomber_grid)
+
+    def get_keys_to_action(self) -> dict[str, int]:
+        """Return the keys for ``gymnasium.utils.play.play``: w, a, s, d, and space for a bomb; words are left at 0."""
+        words = self.game.actions // MOVES
+        return {key: MOVE_NAMES.index(move) * words for key, move in KEYS.items()}
 
 
 BomberVector = vectorized(Bomber)

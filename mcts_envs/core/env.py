@@ -12,6 +12,7 @@ from gymnasium import spaces
 from mcts_envs.core import errors
 from mcts_envs.core.contract import TERMINATED, TRUNCATED, Game
 from mcts_envs.core.faces import (
+    ActionNames,
     check_illegal,
     check_render_mode,
     checked_action,
@@ -42,7 +43,7 @@ from mcts_envs.core.typing import Ints, Singles
 from mcts_envs.core.view import Episode, View
 
 
-class GameEnv(gymnasium.Env[Singles, np.int64]):
+class GameEnv(ActionNames, gymnasium.Env[Singles, np.int64]):
     """Any game as a Gymnasium environment.
 
     Parameters
@@ -279,6 +280,17 @@ class GameEnv(gymnasium.Env[Singles, np.int64]):
             gymnasium.logger.warn("render() needs a render mode: gym.make(id, render_mode='rgb_array')")
             return None
         return rendered(self.game, self._state, self.render_mode)
+
+    def get_keys_to_action(self) -> dict[str, int]:
+        """Return the keys for ``gymnasium.utils.play.play``; none, with a warning, where the game has no keys.
+
+        As long as no key is pressed ``play`` plays action 0, which must be to do nothing.
+        """
+        gymnasium.logger.warn(
+            f"{self.game.name} has no keys: its {self.game.actions} actions are no moves of one figure; give your own: "
+            "play(env, keys_to_action=..., noop=...), with env.unwrapped.action_meanings() beside you"
+        )
+        return {}
 
     def _check_started(self, what: str) -> None:
         if not self._started:

@@ -16,6 +16,26 @@ ILLEGAL = ("accept", "raise")
 """What a face does with an illegal action: the effect that the game documents, or an error."""
 
 
+class ActionNames:
+    """What actions are called, the same on all faces."""
+
+    game: Game
+
+    def action_name(self, action: Any) -> str:
+        """Return what an action is called.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it is no action of the game.
+        """
+        return self.game.action_name(errors.integer("action", action, 0, self.game.actions - 1))
+
+    def action_meanings(self) -> list[str]:
+        """Return what the actions are called, in their order [A]."""
+        return [self.game.action_name(action) for action in range(self.game.actions)]
+
+
 def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], observation: str) -> Game:
     """Return the game with these settings and this kind of observation.
 

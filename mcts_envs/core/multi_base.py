@@ -14,6 +14,7 @@ from mcts_envs.core import errors
 from mcts_envs.core.contract import RUNNING
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.faces import (
+    ActionNames,
     check_illegal,
     check_render_mode,
     checked_action,
@@ -47,7 +48,7 @@ MASK_PLACES = ("observation", "info")
 """Where a face tells the action mask: in dictionaries of observations and in ``infos``, or in ``infos`` alone."""
 
 
-class MultiFace:
+class MultiFace(ActionNames):
     """The live game, its agents and spaces, and everything that does not depend on whose turn it is."""
 
     def __init__(

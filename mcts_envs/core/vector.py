@@ -15,6 +15,7 @@ from mcts_envs.core.batch import DISABLED, NEXT_STEP, SAME_STEP, find_illegal, s
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
 from mcts_envs.core.env import GameEnv, seated
 from mcts_envs.core.faces import (
+    ActionNames,
     check_illegal,
     check_render_mode,
     configured,
@@ -48,7 +49,7 @@ _MODES = {
 }
 
 
-class GameVectorEnv(VectorEnv[Singles, Ints, npt.NDArray[Any]]):
+class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
     """N copies of one environment, with Gymnasium's vector interface and the same results as ``SyncVectorEnv``.
 
     Parameters
