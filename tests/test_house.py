@@ -1,10 +1,12 @@
 """The house: what the README promises, what imports cost, and that names are found or refused."""
 
+import ast
 import doctest
 import os
 import subprocess
 import sys
 import types
+from collections import Counter
 from pathlib import Path
 
 import gymnasium as gym
@@ -64,6 +66,30 @@ def test_worker_processes_need_only_the_prefix():
     code = "import gymnasium as gym; print(gym.make('mcts_envs:mcts_envs/LaneDefense3x3-v0').spec.id)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "mcts_envs/LaneDefense3x3-v0"
+
+
+def bindings(source):
+    """Yield the constants, functions and classes of a module."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            names = [name for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+            yield from (name.id for name in names if isinstance(name.ctx, ast.Store))
+        elif isinstance(node, ast.AnnAssign):
+            yield ast.unparse(node.target)
+
+
+def test_no_module_binds_a_name_twice():
+    """Ruff sees this of functions and imports, not of constants."""
+    folders = ("agents", "mcts_envs", "scripts", "examples", "tests")
+    sources = [file for folder in folders for file in ROOT.glob(f"{folder}/**/*.py")]
+    twice = {}
+    for source in sources:
+        counted = Counter(bindings(source.read_text()))
+        twice |= {f"{source.relative_to(ROOT)}: {name}": n for name, n in counted.items() if n > 1 and name != "_"}
+    assert not twice
+    assert len(sources) > 100
 
 
 def test_unknown_ids():

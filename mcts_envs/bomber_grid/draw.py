@@ -42,7 +42,8 @@ _GROUND, _FLOOR, _LINE, _INK = "#efe8dc", "#fbf7ef", "#e2d9ca", "#3a322c"
 _RIGID, _RIGID_LIGHT, _WOOD, _WOOD_DARK = "#5f6670", "#79818c", "#c89b62", "#a37a45"
 _FIRE, _FIRE_CORE, _FOG = "#f2762b", "#ffd75e", "#b9b3a8"
 _MARGIN, _HEADER = 0.4, 1.5
-_STEPS = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
+_WAYS = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
+_STEPS = "0123456789abcdefg"
 _MARKS = {
     RIGID: ("##", "white"),
     WOOD: ("%%", "yellow"),
@@ -139,9 +140,6 @@ def _as_seen(state: Bytes, viewer: int) -> Any:
     return s
 
 
-_STEPS = "0123456789abcdefg"
-
-
 def _mark(code: int, life: int | None) -> str:
     """Return two letters for a cell; a player on a bomb shows the bomb's steps."""
     if code >= AGENT:
@@ -189,7 +187,7 @@ def _draw_bomb(place: Canvas, shared: bool, life: int, owner: int, way: int) -> 
     place.line([(0.2, -0.28), (0.34, -0.42)], _INK, 0.07)
     place.text(x, y, str(life), "#ffffff" if life > 3 else "#ff9a6b", 0.3 if shared else 0.42, bold=True)
     if way:
-        x, y = _STEPS[way]
+        x, y = _WAYS[way]
         place.line([(x * 0.3, y * 0.3), (x * 0.62, y * 0.62)], _INK, 0.1)
         place.ellipse(x * 0.62, y * 0.62, 0.09, fill=_INK)
 
