@@ -402,6 +402,7 @@ GOOD = {"t": 3, "sun": 5, "plants": [plant("wall", 0, 3)], "zombies": [zombie("c
         ({"suns": 3}, ValueError, "did you mean 'sun'"),
         ({"t": 1.5}, TypeError, "not an integer from 0 to 300"),
         ({"t": 300}, ValueError, "already over"),
+        ({"lost": True}, ValueError, "a zombie is in the house"),
         ({"t": 120, "zombies": []}, ValueError, "already won"),
         ({"sun": 41}, ValueError, r"sun'\] 41 is outside \[0, 40\]"),
         ({"recharge": {"wall": 11}}, ValueError, r"11 is outside \[0, 10\]"),

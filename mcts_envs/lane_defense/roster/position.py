@@ -7,11 +7,11 @@ from typing import Any
 from mcts_envs.core import errors
 from mcts_envs.core.kernel import record
 from mcts_envs.core.typing import Bytes
-from mcts_envs.lane_defense.roster.layout import CELLS, HP, MARK, MAX_ROWS, ONGOING, PLANES, PLANT, STATE, ZOMBIE
+from mcts_envs.lane_defense.roster.layout import CELLS, HP, LOST, MARK, MAX_ROWS, ONGOING, PLANES, PLANT, STATE, ZOMBIE
 from mcts_envs.lane_defense.roster.tables import Plant, Roster, Zombie
 
 REQUIRED = ("t", "sun", "plants", "zombies")
-OPTIONAL = ("recharge", "mowers")
+OPTIONAL = ("recharge", "mowers", "lost")
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ def position(roster: Roster, state: Bytes) -> dict[str, Any]:
         "plants": plants,
         "zombies": zombies,
         "mowers": [lane for lane in range(int(s.rows)) if s.mowers[lane]],
+        **({"lost": True} if s.end == LOST else {}),
     }
 
 
@@ -58,6 +59,8 @@ def place(roster: Roster, state: Bytes, position: Mapping[str, Any]) -> None:
         over.
     """
     errors.keys("position", position, REQUIRED, OPTIONAL)
+    if errors.flag("position['lost']", position.get("lost", False)):
+        raise ValueError("position['lost'] is True: a zombie is in the house, and the game is already over")
     s = record(state, STATE)
     t = _read_clock(s, position["t"], position["zombies"])
     sun = errors.integer("position['sun']", position["sun"], 0, int(s.sun_cap))

@@ -204,10 +204,11 @@ class RosterDefense(GameEnv):
     `{"t": int, "sun": int, "recharge": {kind: int}, "plants": [...], "zombies": [...], "mowers": [lanes]}`. A plant is
     `{"kind": "wall", "lane": 0, "column": 3, "hp": 8, "armed": False}`, a zombie `{"kind": "cone", "lane": 0,
     "column": 5, "hp": 18, "leaps": 0}`. `hp`, `armed` and `leaps` may be left out (untouched, not armed), and so may
-    `recharge` (0) and `mowers` (all that the setting gives). Forced dice (`"dice"`) are used in the order of the
-    phases: sky; a coin for each sunflower, then for each unarmed mine, in the order of cells; a coin for each zombie,
-    lane by lane, left to right; the coin of an arrival; for each arrival the lane (index among the free ones) and the
-    kind (a number below the sum of `mix`).
+    `recharge` (0) and `mowers` (all that the setting gives). That of a lost game, in which a zombie went from column 0
+    into the house, has `"lost": True` besides, and no game starts from it. Forced dice (`"dice"`) are used in the order
+    of the phases: sky; a coin for each sunflower, then for each unarmed mine, in the order of cells; a coin for each
+    zombie, lane by lane, left to right; the coin of an arrival; for each arrival the lane (index among the free ones)
+    and the kind (a number below the sum of `mix`).
 
     ## References
     A. Zhang, "Monte Carlo Tree Search Applied to Plants vs. Zombies", CS 238, Stanford University.
