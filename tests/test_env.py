@@ -1,6 +1,7 @@
 """The Gymnasium face: the checkers of others, snapshots, seeds, positions, opponents, and what bad input does."""
 
 import copy
+import dataclasses
 import importlib.util
 import json
 import pickle
@@ -16,6 +17,7 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 import agents
 import mcts_envs  # noqa: F401
 from agents.mcts import MCTS
+from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.view import View
 
 LANES = ("mcts_envs/LaneDefense3x3-v0", "mcts_envs/LaneDefense10x10-v0", "mcts_envs/LaneDefense5x9-v0")
@@ -684,6 +686,21 @@ def test_video(tmp_path):
     videos = list((tmp_path / "video").glob("*.mp4"))
     assert len(videos) == 1
     assert videos[0].stat().st_size > 500
+
+
+def test_notebooks_show_the_game():
+    for env in (gymnasium.make(SMALL).unwrapped, GameAECEnv(TicTacToe)):
+        assert "call reset() to see the game" in env._repr_html_()
+        env.reset(seed=1)
+        assert env._repr_html_().startswith('<svg style="max-width:100%;height:auto" xmlns=')
+    wrapped = gymnasium.make(SMALL)
+    wrapped.reset(seed=1)
+    assert str(wrapped).startswith("<")
+    assert "svg" in wrapped.unwrapped._repr_html_()
+    without = TicTacToe()
+    without.game = dataclasses.replace(without.game, picture=None)
+    without.reset(seed=1)
+    assert without._repr_html_() == "<p>&lt;TicTacToe instance&gt;</p>"
 
 
 @pytest.mark.filterwarnings("ignore:.*You are trying to use 'human' rendering")

@@ -25,6 +25,7 @@ from mcts_envs.core.faces import (
 from mcts_envs.core.place import position_of, start_of, take_over
 from mcts_envs.core.players import Player, player, scripted_players
 from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, draw, seed_stream
+from mcts_envs.core.showing import Pictured
 from mcts_envs.core.snapshot import (
     OWED_AND_OUTCOME,
     SEAT,
@@ -43,7 +44,7 @@ from mcts_envs.core.typing import Ints, Singles
 from mcts_envs.core.view import Episode, View
 
 
-class GameEnv(ActionNames, gymnasium.Env[Singles, np.int64]):
+class GameEnv(ActionNames, Pictured, gymnasium.Env[Singles, np.int64]):
     """Any game as a Gymnasium environment.
 
     Parameters
@@ -279,7 +280,7 @@ class GameEnv(ActionNames, gymnasium.Env[Singles, np.int64]):
         if self.render_mode is None:
             gymnasium.logger.warn("render() needs a render mode: gym.make(id, render_mode='rgb_array')")
             return None
-        return rendered(self.game, self._state, self.render_mode)
+        return rendered(self.game, self._state, self.render_mode, seat=self.seat)
 
     def get_keys_to_action(self) -> dict[str, int]:
         """Return the keys for ``gymnasium.utils.play.play``; none, with a warning, where the game has no keys.

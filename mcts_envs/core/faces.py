@@ -10,6 +10,7 @@ from gymnasium import spaces
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.rng import MAX_SEED
+from mcts_envs.core.showing import picture_of, text_of
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 ILLEGAL = ("accept", "raise")
@@ -137,18 +138,12 @@ def points_at_end(game: Game, state: Bytes, rewards: Floats) -> Floats:
     return points
 
 
-def rendered(game: Game, state: Bytes, mode: str, cell: int = 64) -> Any:
-    """Return the picture (uint8 [H, W, 3]) or the text of a state.
+def rendered(game: Game, state: Bytes, mode: str, cell: int = 64, seat: int | None = None) -> Any:
+    """Return the picture (uint8 [H, W, 3]) or the text of a state, as shown to a seat if there is one.
 
     Raises
     ------
     ValueError
         If the game cannot be drawn in this mode.
     """
-    if mode == "ansi":
-        if game.text is None:
-            raise ValueError(f"{game.name} has no text; give its Game a text function")
-        return game.text(state)
-    if game.picture is None:
-        raise ValueError(f"{game.name} has no picture; give its Game a picture function")
-    return game.picture(state).to_rgb(cell)
+    return text_of(game, state, seat) if mode == "ansi" else picture_of(game, state, seat).to_rgb(cell)

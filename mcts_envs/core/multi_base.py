@@ -26,6 +26,7 @@ from mcts_envs.core.faces import (
 )
 from mcts_envs.core.place import position_of, start_of, take_over
 from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, draw
+from mcts_envs.core.showing import Pictured
 from mcts_envs.core.snapshot import (
     Snapshot,
     check_fingerprint,
@@ -48,7 +49,7 @@ MASK_PLACES = ("observation", "info")
 """Where a face tells the action mask: in dictionaries of observations and in ``infos``, or in ``infos`` alone."""
 
 
-class MultiFace(ActionNames):
+class MultiFace(ActionNames, Pictured):
     """The live game, its agents and spaces, and everything that does not depend on whose turn it is."""
 
     def __init__(

@@ -24,6 +24,12 @@ from mcts_envs.core.typing import Bytes
 
 Point: TypeAlias = tuple[float, float]
 
+PLAYERS = ("#0072b2", "#d55e00", "#56b4e9", "#f0e442")
+"""A colour for each player, told apart with any colour vision: blue, orange, sky blue, yellow of M. Okabe, K. Ito,
+"Color Universal Design" (2008)."""
+
+PLAYER_NAMES = ("blue", "orange", "sky blue", "yellow")
+
 _ANCHORS = {"start": 0.0, "middle": 0.5, "end": 1.0}
 _BASELINE = 0.35  # of the font size: from the middle of a capital letter down to the baseline
 _BOLD = 0.05  # of the font size: stroke around bold letters
@@ -141,6 +147,8 @@ class Canvas:
         )
         ground = f'<rect width="{width}" height="{height}" fill="{self.background}"/>'
         return "\n".join([head, ground, *map(_element, self.shapes), "</svg>\n"])
+
+    _repr_svg_ = to_svg
 
     def _add(
         self, kind: str, points: Iterable[Point], fill: str | None, outline: str | None,

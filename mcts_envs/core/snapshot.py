@@ -36,6 +36,10 @@ class Snapshot(NamedTuple):
     state: bytes
     face: Any
 
+    def __repr__(self) -> str:
+        size = f"{len(self.state)} bytes" if isinstance(self.state, bytes) else repr(self.state)
+        return f"Snapshot({self.game}, {size})"
+
 
 save_bytes = memoryview.tobytes
 

@@ -300,7 +300,7 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         if self.render_mode is None:
             gymnasium.logger.warn("render() needs a render mode: gym.make_vec(id, render_mode='rgb_array')")
             return None
-        return tuple(rendered(self.game, state, self.render_mode) for state in self._states)
+        return tuple(rendered(self.game, state, self.render_mode, seat=self.seat) for state in self._states)
 
     def _index(self, index: Any) -> int:
         return errors.integer("index", index, 0, self.num_envs - 1)

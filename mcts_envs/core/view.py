@@ -44,6 +44,9 @@ class View:
         self.player = player
         self.episode = episode
 
+    def __repr__(self) -> str:
+        return f"View({self.game.name}, player {self.player})"
+
     @property
     def unwrapped(self) -> "View":
         """The view itself, so that views and environments are used alike."""
