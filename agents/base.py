@@ -1,13 +1,16 @@
 """What every agent is: something that looks at a live environment and chooses an action."""
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from pathlib import PurePath
 from typing import Any
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from agents.budget import LIMITS, Budget
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import reference, resolve
@@ -30,6 +33,14 @@ class Agent(ABC):
     name = "agent"
     _transient: tuple[str, ...] = ()
     """Attributes that a copy or a pickle leaves out."""
+    _given: dict[str, str]
+    """The settings that it was made with, as they are written."""
+
+    def __new__(cls, *args: Any, **settings: Any) -> "Agent":
+        """Keep the settings for the name that an agent shows."""
+        agent = super().__new__(cls)
+        agent._given = {name: _written(value) for name, value in settings.items()}
+        return agent
 
     def __init__(self, *, seed: int = 0) -> None:
         self.stream = new_stream(errors.integer("seed", seed, 0, MAX_SEED))
@@ -44,6 +55,20 @@ class Agent(ABC):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update({name: resolve(value) for name, value in state.items()})
+
+    def __repr__(self) -> str:
+        """Return the name, the budget, and the settings that are not the default."""
+        named, usual = (repr(self.name), repr(self.name.removeprefix("sb3:"))), _defaults(type(self))
+        given = {name: v for name, v in self._given.items() if v not in named and (name, v) not in usual}
+        limits = {} if given.keys() & set(LIMITS) else self._limits()
+        held = {name: _written(value) for name, value in limits.items()} | given
+        order = sorted(held, key=lambda name: (name not in LIMITS, name == "seed"))
+        return f"{self.name}({', '.join(f'{name}={held[name]}' for name in order)})"
+
+    def _limits(self) -> dict[str, Any]:
+        """Return the budget that it has by default, as settings."""
+        budget: Budget | None = getattr(self, "budget", None)
+        return {} if budget is None else budget.limits()
 
     @abstractmethod
     def choose(self, view: View) -> int:
@@ -135,6 +160,19 @@ class Agent(ABC):
     def _answer(self, view: View) -> int:
         """Return an action; 0 in a game that was over before the player's first: its next step ends it in any case."""
         return outward(view, self.choose(view)) if view.game.active(view.state) else 0
+
+
+def _written(value: Any) -> str:
+    """Return a setting as one writes it: functions by name, files as text."""
+    if isinstance(value, PurePath):
+        return repr(str(value))
+    return str(value.__name__) if hasattr(value, "__name__") else repr(value)
+
+
+def _defaults(kind: type) -> list[tuple[str, str]]:
+    """Return the settings of a class and those above it with their defaults, as they are written."""
+    inits = [vars(each)["__init__"] for each in kind.__mro__[:-1] if "__init__" in vars(each)]
+    return [(p.name, _written(p.default)) for init in inits for p in inspect.signature(init).parameters.values()]
 
 
 def view_of(env: Any) -> View:

@@ -27,6 +27,10 @@ class Budget:
     time_limit: float = math.inf
     max_steps: int = NO_LIMIT
 
+    def limits(self) -> dict[str, float]:
+        """Return the limits that there are, by name."""
+        return {name: value for name, value in vars(self).items() if value not in (NO_LIMIT, math.inf)}
+
     def share(self, part: int, parts: int, unit: int = 1) -> "Budget":
         """Return the budget of one of several that work at the same time, its simulations in full units."""
         passes = self.simulations if self.simulations == NO_LIMIT else -(-self.simulations // unit)

@@ -95,10 +95,10 @@ def _joined(given: Iterable[Any]) -> str:
 def _table(game: Game, lines: list[_Line], width: int | None) -> str:
     """Align the columns; those that name players only where there are several."""
     known = [abs(value) for line in lines for value in (*line.value, *line.then_value) if value is not None]
-    decimals = _decimals(max(known, default=0.0))
+    decimals = decimals_of(max(known, default=0.0))
     cells = [[game.name, *_HEADINGS]]
     for line in lines:
-        value, then = (_joined(_number(each, decimals) for each in half) for half in (line.value, line.then_value))
+        value, then = (_joined(written(each, decimals) for each in half) for half in (line.value, line.then_value))
         cells.append([line.label, str(line.visits), line.player, value, line.then_player, then, line.actions])
     if game.players == 1:
         cells = [[*row[:2], row[3], *row[5:]] for row in cells]
@@ -108,20 +108,22 @@ def _table(game: Game, lines: list[_Line], width: int | None) -> str:
         widths[0] = min(widths[0], max(_SHORTEST, width - sum(2 + each for each in widths[1:])))
         ends = accumulate(widths, lambda before, own: before + 2 + own)
         widths = widths[: sum(end <= width for end in ends)]
-    aligned = ([_cut(label, widths[0]).ljust(widths[0]), *map(str.rjust, rest, widths[1:])] for label, *rest in cells)
+    aligned = ([cut(label, widths[0]).ljust(widths[0]), *map(str.rjust, rest, widths[1:])] for label, *rest in cells)
     return "\n".join("  ".join(row).rstrip() for row in aligned)
 
 
-def _cut(label: str, width: int) -> str:
+def cut(label: str, width: int) -> str:
+    """Return a label of up to so many characters."""
     return label if len(label) <= width else label[: width - 1] + "…"
 
 
-def _decimals(greatest: float) -> int:
+def decimals_of(greatest: float) -> int:
     """Return the decimals that give the greatest number four digits."""
     return min(max(0, 3 - math.floor(math.log10(greatest))), 9) if greatest else 1
 
 
-def _number(value: float | None, decimals: int) -> str:
+def written(value: float | None, decimals: int) -> str:
+    """Return a number with so many decimals."""
     return "-" if value is None else f"{round(value, decimals) + 0.0:.{decimals}f}"  # + 0.0: there is no -0
 
 
@@ -179,6 +181,11 @@ def _dot_more(start: str, left: int, fresh: Iterator[int]) -> Iterator[str]:
         name = f"n{next(fresh)}"
         yield f"{name} [shape=plaintext, label={_quoted(f'... {left} more')}];"
         yield f"{start} -> {name} [style=dashed, arrowhead=none];"
+
+
+def action_name(game: Game, action: int) -> str:
+    """Return what a game calls an action, on one line."""
+    return " ".join(str(game.action_name(action)).split())
 
 
 def counted(number: int, noun: str) -> str:

@@ -10,13 +10,16 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from agents.drawing import as_dot, as_text, counted
+from agents.drawing import action_name, as_dot, as_text, counted
 from agents.tree import EDGE, EDGES, MAX_EDGES, MAX_NODES, NODE, NODES, PLAYERS, ROOT, WIDTH, Tree, enlarge, new_tree
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import row
+
+if TYPE_CHECKING:
+    from mcts_envs.core.render import Canvas
 
 MAX_DEPTH = 100
 """Deepest that a tree is written out, in decisions."""
@@ -163,7 +166,7 @@ class Edge:
     @property
     def name(self) -> str:
         """What the game calls it."""
-        return " ".join(str(self._source.game.action_name(self.action)).split())
+        return action_name(self._source.game, self.action)
 
     @property
     def visits(self) -> int:
@@ -317,6 +320,20 @@ class SearchTree:
             min_visits = max(1, self.root.visits // 100)
         data = self.to_json(depth, min_visits, breadth)
         return as_dot(data)
+
+    def to_picture(self, depth: int = 2, min_visits: int | None = None, breadth: int | None = 5) -> "Canvas":
+        """Return the tree as a picture, which ``to_svg()`` and ``to_rgb(cell)`` turn into SVG and pixels.
+
+        The limits are those of :meth:`to_dot`.
+        """
+        from agents.tree_picture import as_picture
+
+        if min_visits is None:
+            min_visits = max(1, self.root.visits // 100)
+        return as_picture(self.to_json(depth, min_visits, breadth))
+
+    def _repr_svg_(self) -> str:
+        return self.to_picture().to_svg()
 
     def principal_variation(self) -> list[int | tuple[int, ...]]:
         """Return the most visited line: actions, or tuples of the actions of those who choose at once.

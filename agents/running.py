@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from agents.budget import NO_LIMIT, Budget, read_budget
+from agents.drawing import action_name
 from agents.inspection import SearchTree
 from agents.policies.opponents import table_with
 from agents.policies.signatures import SIGNATURES, needs_of
+from agents.ranking import ranking
 from agents.search import OPEN_LOOP, Settings, search
 from agents.tree import (
     FAULTS,
@@ -28,17 +30,18 @@ from agents.tree import (
     new_tree,
     new_work,
 )
-from mcts_envs.core import rng
+from mcts_envs.core import errors, rng
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import function_table, interpreted, row
 from mcts_envs.core.typing import Bytes, Floats, Ints
 from mcts_envs.core.view import View
 
 _SLICE_SECONDS = 0.005
+_SHOWN = 20
 _ANY = np.zeros(0, np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SearchResult:
     """What a search found.
 
@@ -57,6 +60,8 @@ class SearchResult:
         earlier search too, if its tree was used again.
     seconds : float
         How long it took.
+    prior : float64 array [A], optional
+        What the game advises, as probabilities, where ``select`` asks for it.
     """
 
     visits: Ints
@@ -66,6 +71,34 @@ class SearchResult:
     simulations: int
     steps: int
     seconds: float
+    prior: Floats | None = None
+
+    def __repr__(self) -> str:
+        return f"SearchResult({self._summary()})"
+
+    def _repr_html_(self) -> str:
+        return ranking(self, _SHOWN).to_html(self._summary())
+
+    def table(self, top: int = _SHOWN) -> str:
+        """Return the actions that were tried, the most visited first: visits, their share, value, and prior if any.
+
+        Parameters
+        ----------
+        top : int
+            List at most so many.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If this is no positive integer.
+        """
+        return ranking(self, errors.integer("top", top, 1, 2**62)).to_text()
+
+    def _summary(self) -> str:
+        name = action_name(self.tree.game, self.action)
+        found = f"visits={self.visits[self.action]}, value={self.values[self.action]:.4g}"
+        spent = f"simulations={self.simulations}, steps={self.steps}, seconds={self.seconds:.3g}"
+        return f"action={self.action} ({name}), {found}, {spent}"
 
     @property
     def principal_variation(self) -> list[int | tuple[int, ...]]:
@@ -197,15 +230,23 @@ class Search:
 
     def advised(self) -> int | None:
         """Return the legal action that the game advises most; None if it prefers none."""
+        offered = self._advice()[self.legal]
+        return None if offered.min() == offered.max() else int(self.legal[offered.argmax()])
+
+    def _advice(self) -> Floats:
+        """Return what the game advises at the root [A]."""
         weights = np.zeros(self._plan.inside.actions)
         self._plan.inside.advise(self._root, self.player, weights)
-        offered = weights[self.legal]
-        return None if offered.min() == offered.max() else int(self.legal[offered.argmax()])
+        return weights
 
     @property
     def steps(self) -> int:
         """Steps of the model made so far."""
         return sum(int(tree.counters[STEPS]) for tree in self.trees)
+
+    def __repr__(self) -> str:
+        simulations = sum(int(tree.counters[SIMULATIONS]) for tree in self.trees)
+        return f"Search({self._game.name}, player {self.player}: simulations={simulations}, seconds={self.seconds:.3g})"
 
     def __reduce__(self) -> Any:
         raise TypeError("a search under way cannot be copied; keep its result()")
@@ -292,7 +333,15 @@ class Search:
             raise ValueError(f"recommend {recommend!r} returned {action}, which is not legal; legal now: {self.legal}")
         simulations, steps = (sum(int(tree.counters[i]) for tree in self.trees) for i in (SIMULATIONS, STEPS))
         shown = SearchTree(self.trees, self._game)
-        return SearchResult(visits, values, int(action), shown, simulations, steps, self.seconds)
+        prior = self._prior() if self._settings.prior else None
+        return SearchResult(visits, values, int(action), shown, simulations, steps, self.seconds, prior)
+
+    def _prior(self) -> Floats:
+        """Return what the game advises at the root [A] as probabilities; equal ones where it advises nothing."""
+        prior = np.zeros(self._plan.inside.actions)
+        weights = self._advice()[self.legal]
+        prior[self.legal] = weights / weights.sum() if weights.any() else 1 / len(weights)
+        return prior
 
     def _spend_one(self, i: int, budget: Budget, arms: Ints, deadline: float) -> None:
         """Add simulations to one tree, in slices of a few milliseconds between which Python can interrupt."""

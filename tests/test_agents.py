@@ -9,6 +9,7 @@ import pytest
 
 import agents
 import mcts_envs
+from agents.policies.puct import puct
 
 ID = "mcts_envs/LaneDefense3x3-v0"
 
@@ -182,3 +183,23 @@ def test_agents_can_be_copied_and_pickled_after_a_search():
         assert np.array_equal(first.visits, second.visits)
         with pytest.raises(RuntimeError, match="bind"):
             twin.predict(env.unwrapped.view().observe())
+
+
+def test_agents_show_their_budget_and_the_settings_that_are_not_the_default():
+    shown = {
+        "mcts(simulations=1000)": agents.make("mcts"),
+        "mcts(simulations=20, select='puct', c=0.5)": agents.make("mcts", simulations=20, select="puct", c=0.5),
+        "mcts(time_limit=0.1, select=puct)": agents.make("mcts", time_limit=0.1, select=puct, loop="open"),
+        "mcts(simulations=1000, threads=2, seed=3)": agents.make("mcts", seed=3, threads=2),
+        "one_step(samples=8)": agents.make("one_step"),
+        "alpha_beta(max_steps=100000)": agents.make("alpha_beta"),
+        "random()": agents.make("random"),
+        "ppo()": agents.make("ppo"),
+        "best(time_limit=0.1)": agents.make("best", time_limit=0.1),
+    }
+    for line, agent in shown.items():
+        assert repr(agent) == repr(pickle.loads(pickle.dumps(agent))) == line
+    best, env = agents.make("best", simulations=30), gym.make("mcts_envs/LaneDefense3x3-v0")
+    env.reset(seed=1)
+    best.act(env)
+    assert repr(best) == "best(simulations=30) = halving(simulations=30, discount=0.9)"

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections import Counter
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -488,3 +489,62 @@ class TestPrincipalVariation:
             node = next(child for child in node.children if child.action == action)
         if make is TicTacToe:  # elsewhere an action may lead to several nodes
             assert not any(child.edges for child in node.children if child.action == line[-1])
+
+
+# What Python and notebooks show.
+
+
+@pytest.mark.parametrize("select", ["ucb1", "puct"])
+def test_a_result_is_one_line_and_a_table_of_80_columns(select):
+    env = Stakes()
+    env.reset(seed=1)
+    result = MCTS(simulations=300, select=select).search(env)
+    assert "\n" not in repr(result)
+    assert re.match(
+        r"SearchResult\(action=\d \(.+\), visits=\d+, value=.+simulations=300, steps=\d+, sec", repr(result)
+    )
+    head, *lines = result.table().split("\n")
+    assert head.split() == ["action", "visits", "share", "value", *(["prior"] if select == "puct" else [])]
+    visits = [int(line.split()[-4 if select == "puct" else -3]) for line in lines]
+    assert visits == sorted(result.visits[result.visits > 0], reverse=True)
+    (chosen,) = [line for line in lines if line.startswith("> ")]
+    assert result.tree.game.action_name(result.action) in chosen
+    assert (result.prior is None) == (select == "ucb1")
+    assert result.prior is None or result.prior.sum() == pytest.approx(1.0)
+    assert result.table(1).split("\n")[-1].startswith("  ... ")
+    assert result._repr_html_().count("<tr>") == len(lines) + 1
+    with pytest.raises(ValueError, match="top 0"):
+        result.table(0)
+
+
+def test_long_names_of_actions_are_cut_in_the_table():
+    env = Stakes()
+    env.reset(seed=1)
+    result = MCTS(simulations=100).search(env)
+    result = replace(result, tree=SearchTree(result.tree.trees, replace(stakes(), action_name=lambda action: "x" * 99)))
+    assert max(map(len, result.table().split("\n"))) == 80
+    assert "…" in result.table()
+
+
+@pytest.mark.parametrize(("env", "loop"), [(Stakes, "closed"), (TicTacToe, "open"), (Tron, "open")])
+def test_pictures_of_trees_show_what_their_text_does(env, loop):
+    env = env()
+    env.reset(seed=1)
+    tree = MCTS(simulations=200, loop=loop).search(env).tree
+    drawn = ElementTree.fromstring(tree._repr_svg_())
+    words = [each.text for each in drawn if each.tag.endswith("text")]
+    assert words[:2] == ["root", "200 visits"]
+    first = tree.root.edges[0]
+    assert any(word.endswith(first.name) for word in words)
+    assert any(word.startswith(f"{first.visits} visits, ") for word in words)
+    assert ("outcome 1" in words) == (loop == "closed")
+    assert tree.to_picture(depth=1).to_rgb(8).ndim == 3
+
+
+def test_a_search_under_way_is_one_line():
+    env = TicTacToe()
+    env.reset(seed=1)
+    search = MCTS().start(env)
+    assert repr(search.run(simulations=50)).startswith("Search(tic_tac_toe, player 0: simulations=50, seconds=")
+    assert repr(env.view()) == "View(tic_tac_toe, player 0)"
+    assert len(repr(env.clone_state())) < 80

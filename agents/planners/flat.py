@@ -47,6 +47,9 @@ class OneStep(FlatMonteCarlo):
         super().__init__(**{"horizon": 1, **settings})
         self.samples = errors.integer("samples", samples, 1, 10**6)
 
+    def _limits(self) -> dict[str, Any]:
+        return {"samples": self.samples}
+
     def _search(self, view: View) -> SearchResult:
         self.budget = self.first_move = Budget(simulations=self.samples * len(view.legal_actions()))
         return super()._search(view)

@@ -32,6 +32,11 @@ class PresetAgent(Agent):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__({**state, "_agents": {}})
 
+    def __repr__(self) -> str:
+        """Return the name and the settings given; once it has played, the agent that it last was besides."""
+        behind = f" = {[*self._agents.values()][-1]!r}" if self._agents else ""
+        return super().__repr__() + behind
+
     def resolve(self, game: Game) -> Any:
         """Return the agent behind the name in a game; ``mcts`` where a game does not say what is best.
 

@@ -1,0 +1,69 @@
+"""What a search found at its root as a table of actions, as text and as HTML."""
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agents.drawing import action_name, counted, decimals_of, written
+
+if TYPE_CHECKING:
+    from agents.running import SearchResult
+
+WIDTH = 80
+"""Characters of a line at most."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The actions that were tried, the most visited first; a ``>`` marks the recommended one.
+
+    Attributes
+    ----------
+    headings : list of str
+    rows : list of list of str
+        Name, visits, share of all visits, mean return, and the prior where the search had one.
+    rest : str
+        What is left out: how many actions, and how many visits; empty if nothing is.
+    """
+
+    headings: list[str]
+    rows: list[list[str]]
+    rest: str
+
+    def to_text(self) -> str:
+        """Return aligned lines of up to 80 characters; long names are cut."""
+        first, *others = [max(map(len, column)) for column in zip(self.headings, *self.rows, strict=True)]
+        first = min(first, WIDTH - sum(2 + width for width in others))
+        lines = []
+        for name, *figures in (self.headings, *self.rows):
+            label = name if len(name) <= first else name[: first - 1] + "…"
+            lines.append("  ".join([label.ljust(first), *map(str.rjust, figures, others)]))
+        return "\n".join([*lines, self.rest] if self.rest else lines)
+
+    def to_html(self, caption: str) -> str:
+        """Return a table with a caption."""
+        rows = [[escape(cell) for cell in row] for row in self.rows]
+        lines = [f"<tr><th>{'</th><th>'.join(self.headings)}</th></tr>"]
+        lines += [f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in rows]
+        lines += [f'<tr><td colspan="{len(self.headings)}">{self.rest}</td></tr>'] if self.rest else []
+        return "\n".join(["<table>", f"<caption>{escape(caption)}</caption>", *lines, "</table>"])
+
+
+def ranking(result: "SearchResult", top: int) -> Ranking:
+    """Rank the actions of a search by visits (of equals, the greater value, then the lower action), up to ``top``."""
+    visits, values, prior = result.visits, result.values, result.prior
+    tried = np.flatnonzero(visits)
+    ranked = tried[np.lexsort((tried, -values[tried], -visits[tried]))]
+    shown, left = ranked[:top], ranked[top:]
+    decimals = decimals_of(float(np.abs(values[tried]).max()))
+    rows = []
+    for action in shown:
+        name = f"{'>' if action == result.action else ' '} {action_name(result.tree.game, int(action))}"
+        share = f"{visits[action] / visits.sum():.1%}"
+        row = [name, str(visits[action]), share, written(float(values[action]), decimals)]
+        rows.append(row if prior is None else [*row, f"{prior[action]:.3f}"])
+    rest = f"  ... {len(left)} more with {counted(int(visits[left].sum()), 'visit')}" if len(left) else ""
+    headings = ["  action", "visits", "share", "value", "prior"]
+    return Ranking(headings if prior is not None else headings[:-1], rows, rest)
