@@ -74,6 +74,22 @@ class Agent(ABC):
     def choose(self, view: View) -> int:
         """Return a legal action for the player of this view."""
 
+    def choose_among(self, view: View, mask: npt.NDArray[np.bool_]) -> int:
+        """Return a legal action that a mask [A] allows.
+
+        Raises
+        ------
+        ValueError
+            If the agent, which looks at the game itself, chooses another.
+        """
+        action = self.choose(view)
+        if not mask[action]:
+            raise ValueError(
+                f"{self.name} chose action {action}, which is legal in the game but not in action_masks; pass the "
+                "masks of the bound environment, or leave them out (use_masking=False)"
+            )
+        return action
+
     def act(self, env: Any) -> int:
         """Return an action for whoever is to choose in an environment (wrapped or not) or a view.
 
@@ -114,8 +130,9 @@ class Agent(ABC):
         state: tuple[npt.NDArray[Any], ...] | None = None,
         episode_start: npt.NDArray[np.bool_] | None = None,
         deterministic: bool = True,
+        action_masks: Any = None,
     ) -> tuple[npt.NDArray[np.int64], tuple[npt.NDArray[Any], ...] | None]:
-        """Choose for the bound environments: Stable-Baselines3's interface, for its ``evaluate_policy``.
+        """Choose for the bound environments: the interface of ``evaluate_policy`` of Stable-Baselines3 and sb3-contrib.
 
         Parameters
         ----------
@@ -124,6 +141,9 @@ class Agent(ABC):
             detect that another environment is being played.
         state, episode_start, deterministic
             Accepted and handed back unchanged, as Stable-Baselines3 expects of memoryless policies.
+        action_masks : bool array [n, A], optional
+            What each game allows, as sb3-contrib passes it. A policy that takes masks chooses among these actions;
+            planners ask the environments themselves, and what they choose must be among them.
 
         Returns
         -------
@@ -135,7 +155,7 @@ class Agent(ABC):
         RuntimeError
             If no environment is bound.
         ValueError
-            If the observations are not those of the bound environments.
+            If the observations or the masks are not those of the bound environments.
         """
         if not self._bound:
             raise RuntimeError(f"{self.name} has no environment to look at; call agent.bind(env) before predict")
@@ -154,12 +174,24 @@ class Agent(ABC):
             raise ValueError(
                 "the observation is not that of the bound environment; bind the environment that is played"
             )
-        actions = np.array([self._answer(view) for view in views], np.int64)
+        masks = [None] * len(views) if action_masks is None else _masks(action_masks, len(views), views[0].game.actions)
+        actions = np.array([self._answer(view, mask) for view, mask in zip(views, masks, strict=True)], np.int64)
         return (actions[0] if single else actions), state
 
-    def _answer(self, view: View) -> int:
+    def _answer(self, view: View, mask: npt.NDArray[np.bool_] | None) -> int:
         """Return an action; 0 in a game that was over before the player's first: its next step ends it in any case."""
-        return outward(view, self.choose(view)) if view.game.active(view.state) else 0
+        if not view.game.active(view.state):
+            return 0
+        action = self.choose(view) if mask is None else self.choose_among(view, mask)
+        return outward(view, action)
+
+
+def _masks(given: Any, n: int, actions: int) -> npt.NDArray[np.bool_]:
+    """Return action masks as booleans [n, A]."""
+    masks = np.asarray(given, np.bool_)
+    if masks.size != n * actions:
+        raise ValueError(f"action_masks of shape {masks.shape} for {n} games of {actions} actions; bind the one played")
+    return masks.reshape(n, actions)
 
 
 def _written(value: Any) -> str:

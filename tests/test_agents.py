@@ -172,6 +172,28 @@ class TestPredict:
         returns, _ = evaluation.evaluate_policy(agent, env, n_eval_episodes=200, return_episode_rewards=True)
         assert np.mean(np.array(returns) > 0) > 0.5
 
+    def test_evaluate_policy_of_sb3_contrib_passes_masks(self):
+        evaluation = pytest.importorskip("sb3_contrib.common.maskable.evaluation")
+        batch = mcts_envs.make_sb3_vec_env("LaneDefense3x3-v0", n_envs=3, seed=1)
+        single = gym.make(ID)
+        for env, agent in ((batch, agents.make("mcts", simulations=20)), (single, agents.make("scripted"))):
+            returns, _ = evaluation.evaluate_policy(
+                agent.bind(env), env, n_eval_episodes=5, return_episode_rewards=True, warn=False
+            )
+            assert len(returns) == 5
+
+    def test_a_planner_does_not_choose_what_the_masks_forbid(self):
+        env = gym.make(ID)
+        observation, _ = env.reset(seed=3)
+        agent = agents.make("scripted").bind(env)
+        action, _ = agent.predict(observation, action_masks=env.unwrapped.action_masks())
+        assert action == agent.predict(observation[None], action_masks=[np.ones(10)])[0][0]
+        others = np.arange(10) != action
+        with pytest.raises(ValueError, match=rf"scripted chose action {action}, .* but not in action_masks; pass the"):
+            agent.predict(observation, action_masks=others)
+        with pytest.raises(ValueError, match=r"action_masks of shape \(9,\) for 1 games of 10 actions"):
+            agent.predict(observation, action_masks=np.ones(9))
+
 
 def test_agents_can_be_copied_and_pickled_after_a_search():
     env = gym.make(ID)
