@@ -54,6 +54,7 @@ class GameVecEnv(VecEnv):
         self._batch = batch = vectorized(env_class)(n_envs, autoreset_mode=AutoresetMode.SAME_STEP, **settings)
         self._attributes: list[dict[str, Any]] = [{} for _ in range(n_envs)]
         self._actions: npt.NDArray[Any] = np.zeros(n_envs, np.int64)
+        self.settings = batch.settings
         super().__init__(n_envs, batch.single_observation_space, batch.single_action_space)
 
     @classmethod

@@ -27,6 +27,7 @@ from mcts_envs.bomber_grid.sight import window
 from mcts_envs.core.contract import (
     ACTIVE,
     BYTES,
+    INTS,
     LEGAL,
     OUTCOME,
     RESET,
@@ -90,27 +91,43 @@ def active(state):
 
 
 @kernel(types.int64(BYTES, types.int64))
-def _legal_moves(state, player):
-    """Return all moves, or with ``mask="safe"`` only those that need not end in fire, if there are any, as bits."""
-    s, moves = record(state, STATE), 0
-    if s.only_safe:
-        seen = window(state, player)
-        foresee(state, seen)
-        moves = safe_moves(state, player, seen)
-        forget(s)
+def _safe_moves(state, player):
+    """Return the moves that need not end in fire, all if there are none, as bits."""
+    seen = window(state, player)
+    foresee(state, seen)
+    moves = safe_moves(state, player, seen)
+    forget(record(state, STATE))
     return moves if moves else (1 << MOVES) - 1
 
 
-@kernel(LEGAL)
-def legal(state, player, actions):
-    """List all actions, or with ``mask="safe"`` only those that need not end in fire, if there are any."""
-    scale, moves, n = scale_of(record(state, STATE)), _legal_moves(state, player), 0
+@kernel(types.int64(BYTES, types.int64))
+def _legal_moves(state, player):
+    """Return all moves, or with ``mask="safe"`` only those that need not end in fire, if there are any, as bits."""
+    return _safe_moves(state, player) if record(state, STATE).only_safe else (1 << MOVES) - 1
+
+
+@kernel(types.int64(types.int64, types.int64, INTS))
+def _with_words(moves, scale, actions):
+    """List the actions of some moves, with all words that can be sent."""
+    n = 0
     for move in range(MOVES):
         if moves >> move & 1:
             for action in range(move * scale, (move + 1) * scale):
                 actions[n] = action
                 n += 1
     return n
+
+
+@kernel(LEGAL)
+def legal(state, player, actions):
+    """List all actions, or with ``mask="safe"`` only those that need not end in fire, if there are any."""
+    return _with_words(_legal_moves(state, player), scale_of(record(state, STATE)), actions)
+
+
+@kernel(LEGAL)
+def legal_safe(state, player, actions):
+    """List the actions that are legal with ``mask="safe"``, whatever the setting is."""
+    return _with_words(_safe_moves(state, player), scale_of(record(state, STATE)), actions)
 
 
 @kernel(LEGAL)

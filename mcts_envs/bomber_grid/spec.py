@@ -131,6 +131,7 @@ def _variants(size: int, max_steps: int) -> dict[str, dict[str, Any]]:
         "anybody": {"advise": anybody.advise_anybody},
         "careful": {"advise": careful.advise_careful},
         "unadvised": {"advise": default_advise},
+        "safe": {"legal": rules.legal_safe},
         "aiide": {"evaluate": values.evaluate_aiide},
         "pessimistic": {"evaluate": pessimism.evaluate_pessimistic},
     }

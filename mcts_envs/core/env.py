@@ -252,6 +252,11 @@ class GameEnv(ActionNames, Pictured, gymnasium.Env[Singles, np.int64]):
         self._check_started("position()")
         return position_of(self.game, self._state)
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What this environment was made with: its own arguments, and the settings of the game that were given."""
+        return dict(self._arguments)
+
     def view(self) -> View:
         """Return the live state as this player sees it: what agents take."""
         return View(self.game, self._state, self.seat, self._episode)

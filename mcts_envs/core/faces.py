@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from mcts_envs.core.typing import Bytes, Floats, Ints
 
 ILLEGAL = ("accept", "raise")
 """What a face does with an illegal action: the effect that the game documents, or an error."""
+
+_SHOWN = ("observe", "observation_shape", "observation_low", "observation_high")
 
 
 class ActionNames:
@@ -38,7 +41,7 @@ class ActionNames:
 
 
 def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], observation: str) -> Game:
-    """Return the game with these settings and this kind of observation.
+    """Return the game with these settings and this kind of observation; the flat one is a variant of it then.
 
     Raises
     ------
@@ -47,7 +50,7 @@ def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], obse
     ValueError
         If a setting or the observation is not possible.
     """
-    parameters = inspect.signature(make_game).parameters
+    parameters = defaults(make_game)
     for name in settings:
         if name not in parameters:
             # Python's own words come first: TorchRL's GymEnv looks for them, and leaves out what is not known.
@@ -57,7 +60,15 @@ def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], obse
     observations = ["flat", *(name for name, change in game.variants.items() if "observe" in change)]
     if observation not in observations:
         raise ValueError(errors.unknown("observation", observation, observations))
-    return game if observation == "flat" else game.variant(observation)
+    if observation == "flat":
+        return game
+    flat = {name: getattr(game, name) for name in _SHOWN}
+    return replace(game, variants={**game.variants, "flat": flat}).variant(observation)
+
+
+def defaults(make_game: Callable[..., Game]) -> dict[str, Any]:
+    """Return the settings of a game with their defaults; ``inspect.Parameter.empty`` for one without."""
+    return {name: parameter.default for name, parameter in inspect.signature(make_game).parameters.items()}
 
 
 def check_illegal(illegal: str) -> bool:

@@ -131,6 +131,11 @@ class MultiFace(ActionNames, Pictured):
         self._check_started("position()")
         return position_of(self.game, self._state)
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What this environment was made with: its own arguments, and the settings of the game that were given."""
+        return dict(self._arguments)
+
     def view(self, agent: str | None = None) -> View:
         """Return the live state as an agent sees it (default: whose turn it is), which is what planners take."""
         player = self._player(self._whose_turn() if agent is None else agent)

@@ -95,6 +95,7 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
                 f"opponent {opponent!r} cannot play in the batched face, which is compiled: use 'random', 'scripted' "
                 "or one name of a scripted player for all, or gymnasium.make_vec(id, vectorization_mode='sync')"
             )
+        self.settings = {"seat": seat, "opponent": opponent, "illegal": illegal, "observation": observation, **settings}
         self.single_observation_space = observation_space(game)
         self.single_action_space = gymnasium.spaces.Discrete(game.actions)
         self.observation_space = batch_space(self.single_observation_space, n)
