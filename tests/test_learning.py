@@ -28,13 +28,15 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNorm
 
 import agents
 import mcts_envs
-from agents.learning import storage
+from agents.learning import normalizing, storage
 from agents.learning.algorithms import one_thread
 from agents.learning.evaluation import FRESH, evaluate
 from agents.learning.hyperparameters import hyperparameters, plain, resolved
 from agents.learning.networks import PlanesExtractor
 from agents.learning.shipped import FOLDER, shipped, shipped_for
 from agents.learning.training import train
+
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
 
 ROOT = Path(__file__).parents[1]
 IDS = ("LaneDefense3x3-v0", "LaneDefense10x10-v0", "LaneDefense5x9-v0")
@@ -275,8 +277,8 @@ def test_planes_settings_and_normalized_observations(tmp_path):
     seen, _ = planes.reset(seed=2)
     assert agents.make(f"sb3:{path}").act(env) == policy.actions(seen[None])[0]
     inner = VecNormalize(mcts_envs.make_sb3_vec_env(IDS[0], 1, observation="planes"), norm_reward=False, training=False)
-    storage.restore_normalization(inner, policy.about["normalization"])
-    assert np.allclose(policy._normalized(seen[None]), inner.normalize_obs(seen[None]), atol=1e-6)
+    normalizing.restore_normalization(inner, policy.about["normalization"])
+    assert np.allclose(policy.normalized(seen[None]), inner.normalize_obs(seen[None]), atol=1e-6)
     assert evaluate(path, 10).games == 10
     with pytest.raises(ValueError, match="trained on another observation"):
         evaluate(path, 10, settings={})

@@ -1,5 +1,6 @@
 """What a comparison is: everything that its results depend on."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -20,6 +21,7 @@ from agents.arena.episode import MakeAgent
 from agents.arena.lineups import Lineup, Teams, lineups, seatings
 from agents.arena.match import Match
 from agents.arena.spec import AgentSpec, require_distinct
+from agents.learning.normalizing import chosen
 from agents.learning.shipped import shipped_for
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
@@ -251,12 +253,14 @@ def _is_refusal(error: Exception) -> bool:
 
 
 def _digests(spec: AgentSpec, game: Game) -> dict[str, str]:
-    """Hash the files of an agent's policy, given by path or shipped for the game; none if it has no policy."""
+    """Hash the files of an agent's policy, given by path or shipped for the game, and of its normalisation."""
     try:
         policy = spec.policy() or shipped_for(game, spec.name)
     except ValueError:
         return {}
     files = [file for file in (policy, policy.with_suffix(".json")) if file.is_file()]
+    with contextlib.suppress(FileNotFoundError):
+        files += filter(None, [chosen(policy, spec.settings.get("normalization"))])
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files}
 
 

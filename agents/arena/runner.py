@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import warnings
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -17,6 +18,7 @@ from agents.arena.episode import Transition, caught
 from agents.arena.match import Match, Played, blank_row, play
 from agents.arena.plan import Plan
 from agents.arena.spec import AgentSpec
+from agents.learning.notices import PolicyWarning
 from mcts_envs.core import errors
 from mcts_envs.core.players import Player
 
@@ -174,6 +176,7 @@ def _begin(plan: Plan) -> None:
     """Set a worker up: Ctrl-C is the parent's business, and a worker does not outlive its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    warnings.simplefilter("ignore", PolicyWarning)  # the plan's check has said it
     threading.Thread(target=_follow_parent, daemon=True).start()
     _rooms[:] = [Room(plan)]
 

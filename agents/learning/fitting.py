@@ -1,9 +1,11 @@
 """Which policies fit which games: the same game on the same board, whatever its probabilities and rewards."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from agents.learning.frames import Shape, axis_of
 from agents.learning.storage import SavedPolicy
 from mcts_envs.core.contract import Game
 
@@ -47,8 +49,17 @@ def check_board(path: Path, about: Mapping[str, Any], game: Game) -> None:
             )
 
 
-def fitting(policy: SavedPolicy, game: Game) -> Game:
-    """Return the game with an observation of the policy's shape.
+def fitting(policy: SavedPolicy, game: Game, frame_stack: int = 1) -> Game:
+    """Return the game with the observation that the policy was trained on.
+
+    Parameters
+    ----------
+    policy : SavedPolicy
+        Its sidecar may name the observation; else it is recognised by its shape.
+    game : Game
+        Showing any observation.
+    frame_stack : int
+        Frames in an observation of the policy.
 
     Raises
     ------
@@ -59,15 +70,36 @@ def fitting(policy: SavedPolicy, game: Game) -> Game:
     check_board(policy.path, policy.about, game)
     spaces: Any = policy.model.observation_space, policy.model.action_space
     shape, actions = tuple(spaces[0].shape or ()), int(getattr(spaces[1], "n", 0))
-    candidates = [game, *_observations(game).values()]
+    variants = _observations(game)
+    named = variants.get(policy.about.get("settings", {}).get("observation", "flat"))
+    candidates = [game if named is None or named.observe is game.observe else named, game, *variants.values()]
     for candidate in candidates:
-        if actions == game.actions and candidate.observation_shape == shape:
+        if actions == game.actions and axis_of(candidate.observation_shape, frame_stack, shape) is not None:
             return candidate
     shapes = ", ".join(dict.fromkeys(str(candidate.observation_shape) for candidate in candidates))
+    stacked = f" in stacks of {frame_stack}" if frame_stack > 1 else ""
     raise ValueError(
         f"{policy.path} was trained on observations {shape} and {actions} actions; this is {game.name} "
-        f"with observations {shapes} and {game.actions} actions: use a policy that was trained here"
+        f"with observations {shapes}{stacked} and {game.actions} actions: use a policy that was trained here"
+        f"{_hint(shape, [candidate.observation_shape for candidate in candidates])}"
     )
+
+
+def own_mask(policy: SavedPolicy, game: Game) -> Game:
+    """Return the game with the legal actions that the policy was trained to choose among.
+
+    That is the variant of the game that the setting ``mask`` of its training names; the game itself for a policy
+    without masks, or one that was trained to choose among all.
+    """
+    name = policy.about.get("settings", {}).get("mask") if policy.masked else None
+    return game.variant(name, "legal") if name and "legal" in game.variants.get(name, ()) else game
+
+
+def _hint(whole: Shape, shapes: list[Shape]) -> str:
+    """Say which number of stacked frames would make up an observation."""
+    counts = {math.prod(whole) // math.prod(shape) for shape in shapes}
+    found = sorted(n for n in counts if n > 1 and any(axis_of(shape, n, whole) is not None for shape in shapes))
+    return f"; or, if it was trained on stacked frames, give frame_stack={found[0]}" if found else ""
 
 
 def _observations(game: Game) -> dict[str, Game]:

@@ -71,10 +71,11 @@ def _check(about: Mapping[str, Any]) -> None:
     for name, shape in about.get("layout", {}).items():
         _check_shape(f"layout.{name}", shape)
     if about.get("normalization") is not None:
-        _check_normalization(about["normalization"])
+        check_normalization(about["normalization"])
 
 
-def _check_normalization(given: Any) -> None:
+def check_normalization(given: Any) -> None:
+    """Raise ``TypeError`` or ``ValueError`` unless this is what a sidecar says about ``VecNormalize``."""
     _expect("normalization", given, dict, "an object")
     errors.keys("normalization", given, ("rewards", "observations"))
     for part, more in (("rewards", ()), ("observations", ("clip", "epsilon"))):

@@ -10,18 +10,19 @@ import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.learning import sidecar
+from agents.learning import normalizing, sidecar, trust
 from agents.learning.algorithms import algorithm_class, takes_masks
+from agents.learning.frames import AXES, Shape, stacked_shape
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
-    from stable_baselines3.common.vec_env import VecNormalize
 
 _PASSING = (
     "_last_episode_starts",
@@ -46,7 +47,7 @@ class SavedPolicy:
     model : BaseAlgorithm
     about : dict
         The sidecar: algorithm, environment, settings, spaces, layout of the board, versions, normalisation, timesteps,
-        seed, date; empty for a zip that came without one.
+        seed, date; for a zip that came without one empty, but for the normalisation that was asked for.
     """
 
     path: Path
@@ -68,7 +69,7 @@ class SavedPolicy:
         masks : bool array [n, A], optional
             Legal actions; only for policies that are ``masked``.
         """
-        shown = self._normalized(observations)
+        shown = self.normalized(observations)
         if self.masked:
             chosen, _ = self.model.predict(shown, deterministic=True, action_masks=masks)  # type: ignore[call-arg]
         else:
@@ -89,20 +90,31 @@ class SavedPolicy:
         if not hasattr(policy, "get_distribution"):
             raise ValueError(f"a policy of {self.algorithm} has no probabilities; leave out deterministic=False")
         with torch.no_grad():
-            shown, _ = policy.obs_to_tensor(self._normalized(observations))
+            shown, _ = policy.obs_to_tensor(self.normalized(observations))
             distribution = policy.get_distribution(shown, masks) if self.masked else policy.get_distribution(shown)
             found: npt.NDArray[np.float64] = distribution.distribution.probs.numpy(force=True).astype(np.float64)
         return found
 
-    def _normalized(self, observations: Any) -> npt.NDArray[np.float32]:
+    def normalized(self, observations: Any) -> npt.NDArray[np.float32]:
+        """Return observations [n, ...] as ``VecNormalize`` shows them to the policy.
+
+        Where the policy has statistics of single frames, stacks of them are returned as they are.
+        """
         shown = np.asarray(observations, np.float32)
+        if self._moments is None or self._moments[0].shape != shown.shape[1:]:
+            return shown
+        mean, scale, clip = self._moments
+        normalized: npt.NDArray[np.float64] = np.clip((shown - mean) / scale, -clip, clip)
+        return normalized.astype(np.float32)
+
+    @cached_property
+    def _moments(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float] | None:
+        """Mean, standard deviation and bound of the observations."""
         statistics = (self.about.get("normalization") or {}).get("observations")
         if statistics is None:
-            return shown
-        clip = statistics["clip"]
+            return None
         scale = np.sqrt(np.array(statistics["var"]) + statistics["epsilon"])
-        normalized: npt.NDArray[np.float64] = np.clip((shown - np.array(statistics["mean"])) / scale, -clip, clip)
-        return normalized.astype(np.float32)
+        return np.array(statistics["mean"]), scale, statistics["clip"]
 
 
 def save(model: "BaseAlgorithm", path: Path | str, about: Mapping[str, Any]) -> Path:
@@ -126,11 +138,18 @@ def save(model: "BaseAlgorithm", path: Path | str, about: Mapping[str, Any]) -> 
     raw = io.BytesIO()
     model.save(raw, exclude=_PASSING)
     _write(target, _without_system(raw))
+    trust.written(target)
     _write(target.with_suffix(".json"), (json.dumps(about, indent=2, allow_nan=False) + "\n").encode())
     return target
 
 
-def load(path: Path | str, algorithm: str | None = None, env_id: str | None = None) -> SavedPolicy:
+def load(
+    path: Path | str,
+    algorithm: str | None = None,
+    env_id: str | None = None,
+    normalization: normalizing.Given = None,
+    frame_stack: int = 1,
+) -> SavedPolicy:
     """Read a policy to play with.
 
     Parameters
@@ -141,18 +160,26 @@ def load(path: Path | str, algorithm: str | None = None, env_id: str | None = No
         Needed only for a zip without sidecar.
     env_id : str, optional
         The environment that the policy must have been made for.
+    normalization : Path, "auto" or False, optional
+        A pickle of ``VecNormalize`` with which to normalise observations in place of what the sidecar says: its path,
+        that beside the policy, or none.
+    frame_stack : int
+        Frames that each observation of the policy is made of.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it cannot be read, its sidecar is damaged or another policy's, the algorithm is missing or unknown, or it was
-        made by another algorithm or for another environment.
+        If it cannot be read, its sidecar or normalisation is damaged or another policy's, the algorithm is missing or
+        unknown, or it was made by another algorithm or for another environment.
     """
     target, about, algorithm = described(path, algorithm, env_id)
     model = read_model(target, algorithm)
     check_sidecar(target, about, model)
+    if statistics := normalizing.of_policy(target, normalization, about):
+        _check_size(target, statistics, tuple(model.observation_space.shape or ()), frame_stack)
+    about = about if statistics is about.get("normalization") else {**about, "normalization": statistics}
     return SavedPolicy(target, algorithm, model, about)
 
 
@@ -185,6 +212,7 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
         If the file is damaged, or no policy of this algorithm.
     """
     cls = algorithm_class(algorithm)
+    trust.warn_of_pickles(path)
     try:
         model = cls.load(path, **{"device": "cpu", **arguments})
     except Exception as error:
@@ -218,32 +246,21 @@ def check_sidecar(path: Path, about: Mapping[str, Any], model: "BaseAlgorithm") 
             raise ValueError(f"{file}: {name} is of size {there}, but {here} in {path.name}; {sidecar.CURE}")
 
 
-def normalization(env: "VecNormalize") -> dict[str, Any]:
-    """Return the statistics of a ``VecNormalize``, JSON-able."""
-    found: dict[str, Any] = {"rewards": _moments(env.ret_rms), "observations": None}
-    if env.norm_obs:
-        found["observations"] = {**_moments(env.obs_rms), "clip": env.clip_obs, "epsilon": env.epsilon}
-    return found
-
-
-def restore_normalization(env: "VecNormalize", statistics: Mapping[str, Any]) -> None:
-    """Give a ``VecNormalize`` the statistics that :func:`normalization` returned."""
-    pairs: list[tuple[Any, Any]] = [(env.ret_rms, statistics["rewards"])]
-    if env.norm_obs:
-        pairs.append((env.obs_rms, statistics["observations"]))
-    for moments, saved in pairs:
-        if saved is not None:
-            moments.mean, moments.var, moments.count = np.array(saved["mean"]), np.array(saved["var"]), saved["count"]
+def _check_size(path: Path, statistics: Mapping[str, Any], shape: Shape, frame_stack: int) -> None:
+    """Raise ``ValueError`` unless statistics are of a policy's observations, or of the frames in them."""
+    if (observations := statistics["observations"]) is None:
+        return
+    size = tuple(np.shape(observations["mean"]))
+    if size != shape and shape not in [stacked_shape(size, frame_stack, axis) for axis in AXES if size]:
+        raise ValueError(
+            f"the normalisation given for {path} is of observations {size}, but the policy was trained on {shape} with "
+            f"frame_stack={frame_stack}; give the statistics and the frame_stack of its training"
+        )
 
 
 def with_suffix(path: Path | str) -> Path:
     """Return the path of a policy with ``.zip``."""
     return Path(path) if str(path).endswith(".zip") else Path(f"{path}.zip")
-
-
-def _moments(moments: Any) -> dict[str, Any]:
-    mean, var = np.asarray(moments.mean), np.asarray(moments.var)
-    return {"mean": mean.tolist(), "var": var.tolist(), "count": float(moments.count)}
 
 
 def _without_system(raw: io.BytesIO) -> bytes:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import mcts_envs
-from agents.learning import storage
+from agents.learning import normalizing, storage
 from agents.learning.algorithms import algorithm_class, one_thread
 from agents.learning.fitting import check_board, layout
 from agents.learning.hyperparameters import Hyperparameters, hyperparameters, resolved
@@ -205,7 +205,7 @@ def _environment(run: _Run) -> "VecEnv":
         return env
     normalized = VecNormalize(env, **{"gamma": run.hyper.model.get("gamma", 0.99), **run.hyper.normalize})
     if statistics := run.about.get("normalization"):
-        storage.restore_normalization(normalized, statistics)
+        normalizing.restore_normalization(normalized, statistics)
     return normalized
 
 
@@ -276,7 +276,7 @@ def _save(run: _Run, model: "BaseAlgorithm", path: Path) -> Path:
             "n_timesteps": hyper.n_timesteps,
             "normalize": hyper.normalize or False,
         },
-        "normalization": storage.normalization(env) if isinstance(env, VecNormalize) else None,
+        "normalization": normalizing.normalization(env) if isinstance(env, VecNormalize) else None,
         "versions": {
             "mcts_envs": mcts_envs.__version__,
             **{name: importlib.metadata.version(name) for name in _LIBRARIES},

@@ -1,24 +1,37 @@
 """Policies that Stable-Baselines3 trained, as agents."""
 
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from agents.base import Agent
-from agents.learning.fitting import fitting
+from agents.learning.fitting import fitting, own_mask
+from agents.learning.frames import Frames, axis_of
+from agents.learning.moved import settings_of, tell
+from agents.learning.normalizing import Given, chosen
 from agents.learning.shipped import shipped_for
 from agents.learning.storage import SavedPolicy, load
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.rng import choose
+from mcts_envs.core.typing import Singles
 from mcts_envs.core.view import View
+
+_MOST_FRAMES = 1000
 
 
 class SB3Agent(Agent):
     """Plays a saved policy.
 
-    A policy that wants action masks gets them; the choice of any other is taken as it is, so it may be illegal and then
-    has the effect that the game documents. A policy that was trained on another observation of the game than the flat
-    one is shown that one, recognised by its shape. A copy or a pickle of the agent holds the path of the policy and
-    reads it anew at its next move.
+    What a policy knows of its training from its sidecar goes with it: it is shown the observation that it was trained
+    on, and one that takes masks chooses among the actions that it was trained to choose among, whatever the environment
+    shows and allows besides; actions that are illegal here are never among them. Other rules, rewards or opponents than
+    those of its training are warned of, once. The choice of a policy without masks is taken as it is, so it may be
+    illegal and then has the effect that the game documents.
+
+    A copy or a pickle of the agent holds the path of the policy and reads it anew at its next move.
 
     Parameters
     ----------
@@ -27,6 +40,15 @@ class SB3Agent(Agent):
     algorithm : str, optional
         Needed only for a zip without sidecar: ``"ppo"``, ``"maskable_ppo"``, ``"a2c"``, ``"trpo"``, ``"dqn"``,
         ``"qrdqn"``.
+    normalization : str, Path or False, optional
+        For a policy that was trained under ``VecNormalize``: the pickle that ``VecNormalize.save`` or
+        ``CheckpointCallback`` wrote, or ``"auto"`` for that beside the policy. Observations are then normalised with
+        its statistics, which stay as they are; rewards are not. By default the sidecar decides, and a pickle beside a
+        policy without one is warned of; False says that it does not matter.
+    frame_stack : int
+        For a policy that was trained under ``VecFrameStack``: its ``n_stack``. The stack begins with the first state of
+        a game that the agent is asked about, after zeros, and grows with each further one; see
+        :class:`agents.learning.frames.Frames`.
     deterministic : bool
         Take the best action, or draw one with the policy's probabilities.
     seed : int
@@ -39,25 +61,56 @@ class SB3Agent(Agent):
     """
 
     name = "sb3"
-    _transient = ("_loaded", "_known")
+    _transient: tuple[str, ...] = ("_loaded", "_known", "_frames", "_here")
     _loaded: SavedPolicy | None = None
-    _known: tuple[Game, Game] | None = None
+    _known: tuple[Game, Game, Game] | None = None
+    _frames: Frames | None = None
+    _frame_stack = 1
+    _here: dict[str, Any] | None = None
 
     def __init__(
-        self, path: str | Path, *, algorithm: str | None = None, deterministic: bool = True, seed: int = 0
+        self,
+        path: str | Path,
+        *,
+        algorithm: str | None = None,
+        normalization: Given = None,
+        frame_stack: int = 1,
+        deterministic: bool = True,
+        seed: int = 0,
     ) -> None:
         super().__init__(seed=seed)
         self.deterministic = errors.flag("deterministic", deterministic)
+        self._frame_stack = errors.integer("frame_stack", frame_stack, 1, _MOST_FRAMES)
         self.name = f"sb3:{path}"
-        self._loaded = policy = load(path, algorithm)
+        policy = load(path, algorithm, normalization=normalization, frame_stack=frame_stack)
         self._path, self._algorithm = policy.path.absolute(), algorithm
+        pickled = chosen(policy.path, normalization)
+        self._normalization = normalization if pickled is None else pickled.absolute()
+        self._loaded = policy
+
+    def act(self, env: Any) -> int:
+        """Return an action for whoever is to choose in an environment (wrapped or not) or a view."""
+        self._here = settings_of(env)
+        return super().act(env)
+
+    def bind(self, env: Any) -> Agent:
+        """Let :meth:`predict` act on this live environment, or batch of them, and return the agent itself."""
+        self._here = settings_of(env)
+        return super().bind(env)
 
     def choose(self, view: View) -> int:
         """Return the policy's action."""
+        return self._choose(view, None)
+
+    def choose_among(self, view: View, mask: npt.NDArray[np.bool_]) -> int:
+        """Return the policy's action among those that a mask [A] allows, if it takes masks."""
+        return self._choose(view, mask)
+
+    def _choose(self, view: View, mask: npt.NDArray[np.bool_] | None) -> int:
         policy = self._policy(view.game)
-        shown = View(self._shown(policy, view.game), view.state, view.player)
-        observations = shown.observe()[None]
-        masks = view.action_masks()[None] if policy.masked else None
+        shown, limited = self._fitted(policy, view.game)
+        observations = self._observation(policy, shown, view)[None]
+        masks = _narrowed(view, limited, mask)[None] if policy.masked else None
         if self.deterministic:
             return int(policy.actions(observations, masks)[0])
         weights = policy.probabilities(observations, masks)[0]
@@ -65,14 +118,40 @@ class SB3Agent(Agent):
 
     def _policy(self, game: Game) -> SavedPolicy:
         if self._loaded is None:
-            self._loaded = load(self._path, self._algorithm)
+            self._loaded = load(self._path, self._algorithm, None, self._normalization, self._frame_stack)
         return self._loaded
 
-    def _shown(self, policy: SavedPolicy, game: Game) -> Game:
-        """Return the game with the observation that the policy was trained on."""
+    def _arrive(self, policy: SavedPolicy, game: Game) -> None:
+        """Say in what this game differs from that of the training."""
+        tell(policy, game, self._here)
+
+    def _observation(self, policy: SavedPolicy, shown: Game, view: View) -> Singles:
+        """Return what the policy is shown, with earlier frames if it wants them."""
+        frame = View(shown, view.state, view.player).observe()
+        if self._frame_stack == 1:
+            return frame
+        if self._frames is None:
+            self._frames = Frames(self._frame_stack)
+        whole = tuple(policy.model.observation_space.shape or ())
+        axis = axis_of(frame.shape, self._frame_stack, whole)
+        assert axis is not None, "fitting has seen to it"
+        return self._frames.stacked(view, policy.normalized(frame[None])[0], axis)
+
+    def _fitted(self, policy: SavedPolicy, game: Game) -> tuple[Game, Game]:
+        """Return the game with the observation, and with the legal actions, that the policy was trained on."""
         if self._known is None or self._known[0] is not game:
-            self._known = game, fitting(policy, game)
-        return self._known[1]
+            self._known = game, fitting(policy, game, self._frame_stack), own_mask(policy, game)
+            self._arrive(policy, game)
+        return self._known[1:]
+
+
+def _narrowed(view: View, limited: Game, mask: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.bool_]:
+    """Return the actions [A] that are legal here and, where any are, were so in training."""
+    here = view.action_masks() if mask is None else mask
+    if limited is view.game:
+        return here
+    both: npt.NDArray[np.bool_] = here & View(limited, view.state, view.player).action_masks()
+    return both if both.any() else here
 
 
 class ShippedAgent(SB3Agent):
@@ -92,7 +171,7 @@ class ShippedAgent(SB3Agent):
         At the first move, if no policy is shipped for the game.
     """
 
-    _transient = ("_shipped", "_known")
+    _transient = ("_shipped", "_known", "_here")
     _shipped: tuple[str, SavedPolicy] | None = None
 
     def __init__(self, algorithm: str, *, deterministic: bool = True, seed: int = 0) -> None:
@@ -105,3 +184,6 @@ class ShippedAgent(SB3Agent):
         if self._shipped is None or self._shipped[0] != game.fingerprint:
             self._shipped = game.fingerprint, load(shipped_for(game, self.algorithm))
         return self._shipped[1]
+
+    def _arrive(self, policy: SavedPolicy, game: Game) -> None:
+        """Say nothing: a shipped policy was made for this game, whatever rewards it learned from."""

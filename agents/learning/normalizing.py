@@ -1,0 +1,126 @@
+"""Statistics of ``VecNormalize``: JSON-able in a sidecar, or pickled beside a policy as Stable-Baselines3 does."""
+
+import pickle
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from agents.learning import sidecar
+from agents.learning.notices import notice
+from agents.learning.trust import warn_of_pickles
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.vec_env import VecNormalize
+
+Given = Path | str | Literal[False] | None
+"""How statistics are asked for: by path, by ``"auto"`` (those beside the policy), not at all, or not mentioned."""
+
+_CHECKPOINT = re.compile(r"(.+)_(\d+_steps)")
+_NAMES = ("vecnormalize.pkl", "vec_normalize.pkl")
+
+
+def normalization(env: "VecNormalize") -> dict[str, Any]:
+    """Return the statistics of a ``VecNormalize``, JSON-able."""
+    found: dict[str, Any] = {"rewards": _moments(env.ret_rms), "observations": None}
+    if env.norm_obs:
+        found["observations"] = {**_moments(env.obs_rms), "clip": env.clip_obs, "epsilon": env.epsilon}
+    return found
+
+
+def restore_normalization(env: "VecNormalize", statistics: Mapping[str, Any]) -> None:
+    """Give a ``VecNormalize`` the statistics that :func:`normalization` returned."""
+    pairs: list[tuple[Any, Any]] = [(env.ret_rms, statistics["rewards"])]
+    if env.norm_obs:
+        pairs.append((env.obs_rms, statistics["observations"]))
+    for moments, saved in pairs:
+        if saved is not None:
+            moments.mean, moments.var, moments.count = np.array(saved["mean"]), np.array(saved["var"]), saved["count"]
+
+
+def beside(policy: Path) -> Path | None:
+    """Return the pickle of statistics that lies beside a policy, where those who write them put it.
+
+    They are ``CheckpointCallback`` (``NAME_vecnormalize_1000_steps.pkl`` for ``NAME_1000_steps.zip``), rl-zoo3
+    (``NAME/vecnormalize.pkl``), and people (``NAME_vecnormalize.pkl``, or ``vecnormalize.pkl`` or ``vec_normalize.pkl``
+    in the same folder).
+    """
+    folder, stem = policy.parent, policy.stem
+    names = [f"{stem}_{name}" for name in _NAMES] + [f"{stem}/{name}" for name in _NAMES] + [*_NAMES]
+    if match := _CHECKPOINT.fullmatch(stem):
+        names.insert(0, f"{match[1]}_vecnormalize_{match[2]}.pkl")
+    return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+def chosen(policy: Path, given: Given) -> Path | None:
+    """Return the pickle that a setting asks for; None if it asks for none.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none.
+    """
+    if given is None or given is False:
+        return None
+    found = beside(policy) if given == "auto" else Path(given)
+    if found is None or not found.is_file():
+        where = f"beside {policy}" if found is None else f"at {found}"
+        raise FileNotFoundError(
+            f"normalization={given}: there are no statistics {where}; give the path of what VecNormalize.save wrote"
+        )
+    return found
+
+
+def of_policy(policy: Path, given: Given, about: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the statistics that a policy plays with: those asked for, or those of its sidecar.
+
+    Statistics that lie beside it, are not asked for and not replaced by a sidecar's are warned of; ``False`` says that
+    they do not matter.
+    """
+    path = chosen(policy, given)
+    if path is not None:
+        return read(path)
+    if given is False:
+        return None
+    known: dict[str, Any] | None = about.get("normalization")
+    if "normalization" not in about and (found := beside(policy)) is not None:
+        notice(
+            f"{policy}: {found} lies beside it and is not read, so the policy is shown raw observations; if it was "
+            "trained on normalised ones give normalization=auto (or a path), else normalization=false"
+        )
+    return known
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return the statistics in a pickle of a ``VecNormalize``.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be read, is something else, or normalises dictionaries of observations.
+    """
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    warn_of_pickles(path)
+    try:
+        with path.open("rb") as file:
+            env = pickle.load(file)
+    except Exception as error:
+        raise ValueError(f"{path} is damaged, or no pickle ({type(error).__name__}: {error}); save it anew") from error
+    if not isinstance(env, VecNormalize):
+        raise ValueError(f"{path} holds a {type(env).__name__}, no VecNormalize; give what VecNormalize.save wrote")
+    if env.norm_obs and isinstance(env.obs_rms, dict):
+        raise ValueError(f"{path} normalises dictionaries ({', '.join(env.obs_rms)}); games show arrays here")
+    found = normalization(env)
+    try:
+        sidecar.check_normalization(found)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: {error}; save it anew") from error
+    return found
+
+
+def _moments(moments: Any) -> dict[str, Any]:
+    mean, var = np.asarray(moments.mean), np.asarray(moments.var)
+    return {"mean": mean.tolist(), "var": var.tolist(), "count": float(moments.count)}

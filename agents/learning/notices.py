@@ -1,0 +1,16 @@
+"""What is said about a policy: each thing once in a process."""
+
+import warnings
+
+_said: set[str] = set()
+
+
+class PolicyWarning(UserWarning):
+    """A policy may not be what it seems, or not where it was trained; its play goes on all the same."""
+
+
+def notice(message: str) -> None:
+    """Warn of something, unless this process has done so before."""
+    if message not in _said:
+        _said.add(message)
+        warnings.warn(message, PolicyWarning, stacklevel=2)
