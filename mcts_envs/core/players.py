@@ -1,13 +1,15 @@
 """The two players that need nothing but a game, random and scripted, and how any opponent is named.
 
 A player is an object with ``act(view) -> action`` and ``reseed(number)``. Agents are players too, so an opponent may be
-given as an object, or as an entry point (``"agents:mcts"``) that is resolved late.
+given as an object, or as an entry point that is resolved late: ``"agents:mcts"``, or ``"my_module:MyBot"``, where MyBot
+is a class whose objects are players, or a player. Nothing else is called: a function does not say beforehand whether it
+makes players, so ``"os:abort"`` would abort.
 """
 
 import importlib
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 from numba import types
@@ -42,7 +44,6 @@ BUILT_IN: dict[str, Callable[..., int]] = {"random": play_random, "scripted": pl
 """Players that the core knows by itself."""
 
 
-@runtime_checkable
 class Player(Protocol):
     """Whoever chooses actions."""
 
@@ -88,8 +89,9 @@ def player(given: Any, scripted: Mapping[str, str | None] = MappingProxyType({"s
     Parameters
     ----------
     given : str or Player
-        ``"random"``, the name of a scripted player, an entry point ``"module:name"`` (``"agents:mcts"`` asks
-        ``agents.make("mcts")``), or a player.
+        ``"random"``, the name of a scripted player, an entry point, or a player. Of entry points ``"agents:mcts"``
+        asks ``agents.make("mcts")``, and ``"module:Name"`` names a class, which is called without arguments, or a
+        player; a function that makes players is not called: pass what it returns.
     scripted : dict
         As :func:`scripted_players` returns it.
 
@@ -98,7 +100,8 @@ def player(given: Any, scripted: Mapping[str, str | None] = MappingProxyType({"s
     ValueError
         If a name is unknown or its module cannot be imported.
     TypeError
-        If it is neither a name nor a player.
+        If it is neither a name nor a player, or an entry point leads to something else than a player or a class of
+        players.
     """
     if isinstance(given, str):
         if given == "random":
@@ -108,21 +111,36 @@ def player(given: Any, scripted: Mapping[str, str | None] = MappingProxyType({"s
         module, colon, name = given.partition(":")
         if not colon:
             raise ValueError(errors.unknown("opponent", given, ["random", *scripted, "module:name"]))
-        given = _entry_point(module, name)
-    if not isinstance(given, Player):
+        return _entry_point(module, name)
+    if isinstance(given, type) and _plays(given):
+        raise TypeError(f"opponent {given!r} is a class; give an object of it, such as {given.__name__}()")
+    if not _plays(given):
         raise TypeError(f"opponent {given!r} is no player: it needs act(view) and reseed(seed)")
-    return given
+    found: Player = given
+    return found
 
 
-def _entry_point(module: str, name: str) -> Any:
+def _plays(given: Any) -> bool:
+    """Say whether this has the methods of a player, or is a class whose objects have."""
+    return all(callable(getattr(given, name, None)) for name in ("act", "reseed"))
+
+
+def _entry_point(module: str, name: str) -> Player:
     try:
         loaded = importlib.import_module(module)
     except ImportError as error:
         raise ValueError(f"opponent {module}:{name}: cannot import {module} ({error})") from error
     if module == "agents":
         errors.require_own_agents(loaded)
-    if hasattr(loaded, "make"):
-        return loaded.make(name)
+        made: Player = loaded.make(name)
+        return made
     if not hasattr(loaded, name):
         raise ValueError(f"opponent {module}:{name}: {module} has no {name}")
-    return getattr(loaded, name)()
+    given = getattr(loaded, name)
+    if not _plays(given):
+        raise TypeError(
+            f"opponent {module}:{name} is {given!r}, neither a player nor a class of players: those have act(view) and "
+            "reseed(seed); a function is not called: pass the player that it returns"
+        )
+    found: Player = given() if isinstance(given, type) else given
+    return found
