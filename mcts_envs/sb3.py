@@ -1,5 +1,6 @@
 """The batched face as a Stable-Baselines3 ``VecEnv``."""
 
+import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -11,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from mcts_envs.core import errors
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.rng import MAX_SEED
-from mcts_envs.core.vector import vectorized
+from mcts_envs.core.vector import Played, vectorized
 from mcts_envs.core.view import View
 
 try:
@@ -20,7 +21,6 @@ except ImportError as error:
     raise ImportError('Stable-Baselines3 is not installed; get it with: pip install "mcts-envs[rl]"') from error
 
 _SHARED = ("game", "seat", "render_mode", "metadata", "spec", "action_name", "action_meanings")
-_AT_THE_END = ("action_mask", "illegal_action", "outcome", "is_success")
 _OF_A_VIEW = ("action_masks", "legal_actions", "observe", "over")
 _OF_A_GAME = ("position", "clone_state", "restore_state", "view")
 
@@ -66,7 +66,7 @@ class GameVecEnv(VecEnv):
         env = cls(env_class, n_envs, **settings)
         if seed is not None:
             env.seed(errors.integer("seed", seed, 0, MAX_SEED - n_envs + 1))
-        return VecMonitor(env, info_keywords=("outcome", "is_success"))
+        return _Monitor(env)
 
     def reset(self) -> npt.NDArray[np.float32]:
         """Start all games, each with its own options, and return their observations [N, ...]."""
@@ -94,20 +94,34 @@ class GameVecEnv(VecEnv):
             ``action_mask`` (of the last state, like the rest) and ``TimeLimit.truncated``; ``illegal_action`` if so; at
             the end ``terminal_observation``, ``outcome`` and ``is_success``.
         """
-        observations, rewards, terminated, truncated, batch = self._batch.step(self._actions)
+        played = self._batch.play(self._actions)
         infos: list[dict[str, Any]] = [
-            {"action_mask": mask, "TimeLimit.truncated": cut}
-            for mask, cut in zip(batch["action_mask"], truncated.tolist(), strict=True)
+            {"action_mask": mask, "TimeLimit.truncated": False} for mask in played.masks.copy()
         ]
-        for i in np.flatnonzero(batch.get("illegal_action", ())):
+        for i in np.flatnonzero(played.illegal).tolist():
             infos[i]["illegal_action"] = True
-        dones = terminated | truncated
-        final = batch.get("final_info", {})
-        for i in np.flatnonzero(dones):
-            self.reset_infos[i] = {"action_mask": infos[i]["action_mask"]}
-            infos[i] |= {key: _plain(final[key][i]) for key in _AT_THE_END if key in final and final[f"_{key}"][i]}
-            infos[i]["terminal_observation"] = batch["final_obs"][i]
-        return observations, rewards.astype(np.float32), dones, infos
+        dones = played.terminated | played.truncated
+        ended = np.flatnonzero(dones)
+        if len(ended):
+            self._note_ends(infos, played, ended)
+        return played.observations, played.rewards.astype(np.float32), dones, infos
+
+    def _note_ends(self, infos: list[dict[str, Any]], played: Played, ended: npt.NDArray[np.int64]) -> None:
+        """Complete the infos of games that have ended, and keep what is legal at their new start."""
+        rows = zip(
+            ended.tolist(),
+            played.final_masks[ended],
+            played.truncated[ended].tolist(),
+            played.points[ended].tolist(),
+            played.final_observations[ended],
+            strict=True,
+        )
+        for i, mask, cut, points, observation in rows:
+            info = infos[i]
+            self.reset_infos[i] = {"action_mask": info["action_mask"]}
+            info["action_mask"], info["TimeLimit.truncated"] = mask, cut
+            info["outcome"], info["is_success"] = points, points == 1.0
+            info["terminal_observation"] = observation
 
     def view(self, index: int = 0) -> View:
         """Return the live state of one game: what planners take."""
@@ -177,5 +191,25 @@ class GameVecEnv(VecEnv):
         raise AttributeError(f"a game of the batch has no attribute {name!r}; it has {known}")
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+class _Monitor(VecMonitor):
+    """A ``VecMonitor`` that also notes the outcome, and works on games that have ended alone."""
+
+    def step_wait(
+        self,
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+        """Step the batch and add ``episode`` to the infos of games that have ended."""
+        observations, rewards, dones, infos = self.venv.step_wait()
+        self.episode_returns += rewards
+        self.episode_lengths += 1
+        ended = np.flatnonzero(dones)
+        if len(ended):
+            seconds = round(time.time() - self.t_start, 6)
+            for i, total, length in zip(
+                ended.tolist(), self.episode_returns[ended], self.episode_lengths[ended], strict=True
+            ):
+                info = infos[i]
+                noted = {"outcome": info["outcome"], "is_success": info["is_success"]}
+                info["episode"] = {"r": total, "l": length, "t": seconds, **noted}
+            self.episode_count += len(ended)
+            self.episode_returns[ended] = self.episode_lengths[ended] = 0
+        return observations, rewards, dones, infos

@@ -24,7 +24,7 @@ from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNormalize
+from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecMonitor, VecNormalize
 
 import agents
 import mcts_envs
@@ -139,6 +139,27 @@ def test_batch_answers_for_each_game():
             text.env_method(method)
     text.reset()
     assert isinstance(text.env_method("render")[0], str)
+
+
+def test_monitor_notes_what_that_of_stable_baselines3_notes():
+    kept = ("outcome", "is_success")
+    mine = mcts_envs.make_sb3_vec_env(IDS[0], 5, seed=3)
+    other = mcts_envs.make_sb3_vec_env(IDS[0], 5, seed=3).venv
+    theirs = VecMonitor(other, info_keywords=kept)
+    assert isinstance(mine, VecMonitor)
+    assert np.array_equal(mine.reset(), theirs.reset())
+    dice, before = np.random.default_rng(2), []
+    for _ in range(200):
+        actions = dice.integers(10, size=5)
+        infos, expected = mine.step(actions)[3], theirs.step(actions)[3]
+        for a, b in zip(infos, expected, strict=True):
+            assert a.keys() == b.keys()
+            assert a.get("episode", {}).keys() == b.get("episode", {}).keys()
+            for key in ("r", "l", *kept) if "episode" in a else ():
+                assert a["episode"][key] == b["episode"][key]
+        before.append((infos, pickle.dumps(infos)))
+    assert mine.episode_count == theirs.episode_count > 20
+    assert all(pickle.dumps(infos) == bytes_then for infos, bytes_then in before), "infos that are kept must not change"
 
 
 def test_batch_starts_from_positions():

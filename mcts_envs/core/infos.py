@@ -24,9 +24,7 @@ def add_ends(infos: Infos, points: npt.NDArray[np.float64], ended: Flags) -> Non
     add(infos, "is_success", outcome == 1.0, ended.copy())
 
 
-def add_finals(
-    infos: Infos, events: Infos, ended: Flags, masks: Masks, observations: Singles, shape: tuple[int, ...]
-) -> None:
+def add_finals(infos: Infos, events: Infos, ended: Flags, masks: Masks, observations: Singles) -> None:
     """Add what belongs to episodes that ended in a same-step autoreset, and the events of all others.
 
     Parameters
@@ -34,17 +32,17 @@ def add_finals(
     infos, events : dict
         ``events`` of games that have ended go to ``final_info``.
     ended : bool array [N]
-    masks [N, A], observations [N, n]
-        As seen at the end; ``shape`` is that of one observation.
+    masks [N, A], observations [N, ...]
+        As seen at the end.
     """
     final: Infos = {}
-    add(final, "action_mask", np.where(ended[:, None], masks, 0).astype(np.int8), ended.copy())
+    add(final, "action_mask", masks * ended[:, None], ended.copy())
     for key in [key for key in events if not key.startswith("_")]:
         for target, who in ((final, events[f"_{key}"] & ended), (infos, events[f"_{key}"] & ~ended)):
             if who.any():
                 add(target, key, np.where(who, events[key], 0).astype(events[key].dtype), who)
     last = np.full(len(ended), None, dtype=object)
-    for i in np.flatnonzero(ended):
-        last[i] = observations[i].reshape(shape).copy()
+    for i, observation in zip(np.flatnonzero(ended).tolist(), observations[ended], strict=True):
+        last[i] = observation
     add(infos, "final_obs", last, ended.copy())
     add(infos, "final_info", final, ended.copy())

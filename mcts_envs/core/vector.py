@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -39,7 +39,7 @@ from mcts_envs.core.snapshot import (
     without_chance,
 )
 from mcts_envs.core.turn import NO_ACTION, look, play_turn
-from mcts_envs.core.typing import Bytes, Ints, Masks, Singles
+from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
 from mcts_envs.core.view import Episode, View
 
 _MODES = {
@@ -47,6 +47,29 @@ _MODES = {
     AutoresetMode.SAME_STEP: SAME_STEP,
     AutoresetMode.DISABLED: DISABLED,
 }
+
+
+class Played(NamedTuple):
+    """One step of N games.
+
+    Attributes
+    ----------
+    observations [N, ...], rewards [N], terminated [N], truncated [N], illegal [N]
+        Fresh arrays.
+    masks [N, A], points [N], final_masks [N, A], final_observations [N, ...]
+        The batch's own, which the next step changes: what is legal now; of games that ended, the seat's points and, in
+        same-step mode, what it saw at the end.
+    """
+
+    observations: Singles
+    rewards: Floats
+    terminated: infos.Flags
+    truncated: infos.Flags
+    illegal: infos.Flags
+    masks: Masks
+    points: Floats
+    final_masks: Masks
+    final_observations: Singles
 
 
 class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
@@ -187,8 +210,23 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         gymnasium.error.ResetNeeded
             Before the first reset; in disabled mode also when a game has ended.
         """
+        played = self.play(actions)
+        ended = played.terminated | played.truncated
+        result = infos.add({}, "action_mask", self._masks.copy(), np.ones(self.num_envs, np.bool_))
+        events: infos.Infos = {}
+        if played.illegal.any():
+            infos.add(events, "illegal_action", played.illegal, played.illegal.copy())
+        if ended.any():
+            infos.add_ends(events, played.points, ended)
+            if self.autoreset_mode == AutoresetMode.SAME_STEP:
+                infos.add_finals(result, events, ended, played.final_masks, played.final_observations)
+                events = {}
+        return played.observations, played.rewards, played.terminated, played.truncated, result | events
+
+    def play(self, actions: Any) -> Played:
+        """Play one action [N] in each game, like :meth:`step`, and leave it to the caller to make infos of it."""
         chosen, illegal = self._checked(actions)
-        n = self.num_envs
+        n, shape = self.num_envs, self.game.observation_shape
         observations, rewards = np.empty((n, self._size), np.float32), np.empty(n)
         step_all(
             self.game.table,
@@ -215,21 +253,19 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         if self._restored_ends:
             self._report_restored()
         terminated, truncated = self._status == TERMINATED, self._status == TRUNCATED
-        ended = terminated | truncated
         if self._episodes:
-            self._episodes = {i: episode for i, episode in self._episodes.items() if not ended[i]}
-        result = infos.add({}, "action_mask", self._masks.copy(), np.ones(n, np.bool_))
-        events: infos.Infos = {}
-        if illegal.any():
-            infos.add(events, "illegal_action", illegal, illegal.copy())
-        if ended.any():
-            infos.add_ends(events, self._points[:, self.seat], ended)
-        if ended.any() and self.autoreset_mode == AutoresetMode.SAME_STEP:
-            shape = self.game.observation_shape
-            infos.add_finals(result, events, ended, self._final_masks, self._final_observations, shape)
-        else:
-            result.update(events)
-        return observations.reshape(n, *self.game.observation_shape), rewards, terminated, truncated, result
+            self._episodes = {i: episode for i, episode in self._episodes.items() if self._status[i] == RUNNING}
+        return Played(
+            observations.reshape(n, *shape),
+            rewards,
+            terminated,
+            truncated,
+            illegal,
+            self._masks,
+            self._points[:, self.seat],
+            self._final_masks,
+            self._final_observations.reshape(n, *shape),
+        )
 
     def clone_state(self, index: int = 0, include_rng: bool = True) -> Snapshot:
         """Return a snapshot of one game: the one that the single face would give, and takes.
