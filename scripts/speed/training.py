@@ -141,7 +141,9 @@ def sizes(rounds: int) -> list[Figure]:
         env.reset(seed=0), batch.reset(seed=0)
         rows = np.random.default_rng(0).integers(0, env.action_space.n, (4, 1024))
 
-        def single(env: Any = env, flat: Any = rows[0].tolist()) -> int:
+        flat = rows[0].tolist()
+
+        def single(env: Any = env, flat: Any = flat) -> int:
             for action in flat:
                 if env.step(action)[2]:
                     env.reset()
