@@ -15,8 +15,9 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, typeinfer
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
+from numba.core.registry import CPUDispatcher
 from numba.extending import lower_builtin, type_callable
 
 from mcts_envs.core import errors
@@ -27,7 +28,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def kernel(signature: Any = None) -> Callable[[Function], Function]:
-    """Compile a function ahead of its first call, release the GIL in it, and cache the result on disk.
+    """Compile a function when it is first needed, release the GIL in it, and cache the result on disk.
 
     A kernel allocates nothing (``np.zeros`` and the like are refused), so that arrays need no reference counts in it:
     they would cost more than all the rest. Functions that stand in no file (notebook cells) are compiled anew in every
@@ -53,23 +54,76 @@ def kernel(signature: Any = None) -> Callable[[Function], Function]:
         )
 
     def decorate(function: Function) -> Function:
-        flags = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": signature is None}
-        compiled = numba.njit(**flags)(function)
-        if signature is not None and not numba.config.DISABLE_JIT:
-            # Loading cached code imports the module that it names: what a script compiled as __main__ lies apart.
-            directory = cache_directory(Path(function.__code__.co_filename), function.__module__)
-            if directory is not None:
-                compiled._cache = KernelCache(function, directory)
-            try:
-                compiled.compile(signature)
-            except (NumbaError, UnsupportedBytecodeError, KeyError) as error:
-                if numba.config.FULL_TRACEBACKS:
-                    raise
-                raise NumbaError(errors.compilation(function.__name__, error)) from None
-            compiled.disable_compile()
+        if numba.config.DISABLE_JIT:
+            return function
+        options = {"nopython": True, "nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+        if signature is None:
+            return cast(Function, CPUDispatcher(function, {}, {**options, "forceinline": True}))
+        compiled = Kernel(function, {}, options)
+        compiled.declared = signature
         return cast(Function, compiled)
 
     return decorate
+
+
+class Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A function that is compiled for its one signature, or loaded, when it is first needed.
+
+    That is when it is called, when a kernel that calls it is compiled, or when its address is asked for.
+    """
+
+    declared: Any = None
+    """The signature."""
+    _wanted = False
+
+    def ready(self) -> "Kernel":
+        """Compile the kernel or load its code unless that is done, and return it.
+
+        Raises
+        ------
+        numba.core.errors.NumbaError
+            If it cannot be compiled.
+        """
+        if self._wanted:
+            return self
+        self._wanted = True  # before compiling: a kernel that calls itself asks again
+        # Loading cached code imports the module that it names: what a script compiled as __main__ lies apart.
+        directory = cache_directory(Path(self.py_func.__code__.co_filename), self.py_func.__module__)
+        if directory is not None:
+            self._cache = KernelCache(self.py_func, directory)
+        try:
+            with typeinfer.register_dispatcher(self):
+                self.compile(self.declared)
+        except NumbaError as error:
+            self._wanted = False
+            if "numba/np/arrayobj.py" in str(error) or "NRT required" in str(error):
+                error.add_note(
+                    f"Kernel {self.__name__}: a kernel allocates nothing, so np.zeros and the like are unknown "
+                    "in it; use arrays that are passed in, and mcts_envs.core.kernel.copy to copy one over another."
+                )
+            raise
+        self.disable_compile()
+        return self
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return what Numba wants to know where another kernel calls this one."""
+        return super(Kernel, self.ready()).get_call_template(args, kws)
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        """Return what Numba is to call with these arguments, for which it has found nothing compiled."""
+        if self.overloads:
+            return super()._compile_for_args(*args, **kws)
+        (result,) = self.ready().overloads.values()
+        return result.entry_point
+
+    def _reduce_states(self) -> dict[str, Any]:
+        return {**super()._reduce_states(), "sigs": [self.declared]}
+
+    @classmethod
+    def _rebuild(cls, sigs: list[Any], **states: Any) -> Any:
+        self = super()._rebuild(sigs=[], **{**states, "can_compile": True})
+        (self.declared,) = sigs
+        return self
 
 
 def interpreted(function: Function, compiled: Iterable[Any] = ()) -> Function:
@@ -155,14 +209,14 @@ def function_table(kernels: Mapping[str, Any], signatures: Mapping[str, Any]) ->
     if any(not hasattr(function, "overloads") for function in functions):
         return tuple(interpreted(function) for function in functions)
     for name, function in zip(signatures, functions, strict=True):
-        if function.nopython_signatures != [signatures[name]]:
-            found = ", ".join(str(each)[:80] for each in function.nopython_signatures) or "no signature"
+        if getattr(function, "declared", None) != signatures[name]:
+            found = str(getattr(function, "declared", "no signature"))[:80]
             raise TypeError(f"{name} has {found}, not that of {name.upper()}; decorate it with @kernel({name.upper()})")
     return np.array([_address(function) for function in functions], np.uint64)
 
 
 def _address(compiled: Any) -> int:
-    (result,) = compiled.overloads.values()
+    (result,) = compiled.ready().overloads.values()
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 

@@ -112,9 +112,9 @@ def signatures(game: Game, sample: Sample) -> None:
     for owner in (game, *(game.variant(name) for name in game.variants)):
         for name, signature in SIGNATURES.items():
             function = getattr(owner, name)
-            found = [signature] if DISABLE_JIT else getattr(function, "nopython_signatures", "no kernel")
+            found = signature if DISABLE_JIT else getattr(function, "declared", "no kernel")
             require(
-                found == [signature], "signatures", f"{name} is {found}, not {signature}: use @kernel({name.upper()})"
+                found == signature, "signatures", f"{name} is {found}, not {signature}: use @kernel({name.upper()})"
             )
 
 
