@@ -11,8 +11,6 @@ RL = $(VENV)/.installed-rl
 TEST = $(VENV)/.installed-test
 MINIMUM = $(VENV)/gymnasium-1.2.2
 
-GAMES = $(notdir $(patsubst %/,%,$(dir $(wildcard mcts_envs/*/spec.py))))
-
 .PHONY: compare test test-all test-minimum lint compile clean
 
 compare: $(RL)
@@ -32,11 +30,9 @@ test-all: $(TEST)
 test-minimum: $(TEST) $(MINIMUM)
 	PYTHONPATH=$(MINIMUM) $(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal tests/test_env.py tests/test_vector.py tests/test_multi.py
 
-# Every game once, side by side: processes that test at the same time would each compile all of them.
-compile: $(GAMES:%=compile-%)
-
-compile-%: $(TEST)
-	$(BIN)/python -c "import mcts_envs.$*.spec"
+# Once, before processes that test at the same time would each compile all of it.
+compile: $(TEST)
+	$(BIN)/python scripts/compile.py
 
 lint: $(TEST)
 	$(BIN)/ruff check .

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import gymnasium as gym
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from numba import types
 from numba.core.errors import NumbaError
+from numba.core.serialize import dumps as numba_pickle
 
 from mcts_envs.core import rng, sources
 from mcts_envs.core.cache import cache_directory
@@ -78,6 +80,76 @@ def test_references_name_kernels_and_nothing_else():
     assert resolve("ucb1") == "ucb1"
 
 
+class TestWhenNeeded:
+    """Kernels are compiled, or loaded, when they are first needed."""
+
+    def test_called(self):
+        @kernel(SIGNATURE)
+        def double(value):
+            return 2 * value
+
+        assert not double.overloads
+        assert double(np.uint8(200)) == 400
+        assert [result.signature for result in double.overloads.values()] == [SIGNATURE]
+        with pytest.raises(TypeError):
+            double("four")
+
+    def test_called_by_another(self):
+        @kernel(SIGNATURE)
+        def inner(value):
+            return value + 1
+
+        @kernel(SIGNATURE)
+        def outer(value):
+            return inner(np.uint8(value))
+
+        assert outer(300) == 45
+        assert [result.signature for result in inner.overloads.values()] == [SIGNATURE]
+
+    def test_calling_itself(self):
+        @kernel(SIGNATURE)
+        def factorial(value):
+            return value * factorial(value - 1) if value > 1 else 1
+
+        assert factorial(5) == 120
+
+    def test_from_several_threads(self):
+        @kernel(SIGNATURE)
+        def double(value):
+            return 2 * value
+
+        with ThreadPoolExecutor(4) as threads:
+            assert list(threads.map(double, range(20))) == list(range(0, 40, 2))
+
+    def test_a_mistake_is_told_at_every_use(self):
+        @kernel(SIGNATURE)
+        def wrong(value):
+            return value.nothing
+
+        for _ in range(2):
+            with pytest.raises(NumbaError, match="nothing"):
+                wrong(3)
+
+    def test_copies_before_it_is_compiled(self):
+        @kernel(SIGNATURE)
+        def double(value):
+            return 2 * value
+
+        again = pickle.loads(numba_pickle(double))
+        assert again(4) == 8
+
+    def test_an_environment_needs_no_kernel_of_a_player(self):
+        printed = python(
+            """
+            import gymnasium as gym, mcts_envs
+            gym.make("mcts_envs/Football1-v0").reset(seed=1)
+            from mcts_envs.football import scripted, values
+            print(len(scripted.choose_scripted.overloads), len(values.evaluate_tutorial.overloads))
+            """
+        )
+        assert printed == "0 0"
+
+
 def test_a_table_refuses_another_signature():
     @kernel(types.int64(types.int64, types.int64))
     def two(a, b):
@@ -113,7 +185,7 @@ def stores_an_exception(state):
 )
 def test_what_does_not_compile_says_why_in_a_few_lines(function, message, line):
     with pytest.raises(NumbaError) as caught:
-        kernel(ACTIVE)(function)
+        kernel(ACTIVE)(function).ready()
     text = "".join(traceback.format_exception(caught.value))
     assert message in text
     assert f"kernel {function.__name__} does not compile" in text
@@ -125,7 +197,7 @@ def test_what_does_not_compile_says_why_in_a_few_lines(function, message, line):
 def test_all_that_numba_says_can_be_asked_for(monkeypatch):
     monkeypatch.setattr(numba.config, "FULL_TRACEBACKS", 1)
     with pytest.raises(NumbaError, match="ol_np_zeros"):
-        kernel(ACTIVE)(allocates)
+        kernel(ACTIVE)(allocates).ready()
 
 
 def test_a_decorator_without_brackets_names_its_cure():

@@ -322,6 +322,20 @@ class Game:
         """
         return function_table({name: getattr(self, name) for name in SIGNATURES}, SIGNATURES)
 
+    @cached_property
+    def bare(self) -> "Game":
+        """The game with the defaults for what only searches and scripted players ask for.
+
+        Its table is what playing needs, so that nothing else is compiled for it.
+        """
+        return replace(
+            self,
+            key=default_key,
+            determinize=default_determinize,
+            evaluate=default_evaluate,
+            advise=default_advise,
+        )
+
     def new_state(self) -> Bytes:
         """Return a writable state with the settings in it, not yet reset."""
         return self.template.copy()

@@ -101,7 +101,7 @@ class GameEnv(ActionNames, Pictured, gymnasium.Env[Singles, np.int64]):
         self._started = self._stale = False
         self._episode = Episode()
         self._status = TERMINATED
-        self._table = game.table
+        self._table = game.bare.table
         self._actions = np.zeros(game.players, np.int64)
         self._rewards = np.zeros(game.players)
         self._legal = np.zeros(game.actions, np.int64)
@@ -376,9 +376,10 @@ def seated(game: Game, seat: int, opponent: Any) -> tuple[Ints, Any, dict[int, P
     models = {known[name] for name in given if name != "random"} if built_in else set()
     if built_in and len(models) <= 1:
         seats[others] = [RANDOM if name == "random" else SCRIPTED for name in given]
-        advised = game.variant(model) if (model := next(iter(models), None)) else game
+        model = next(iter(models), None)
+        advised = game.variant(model) if model else game if models else game.bare
         return seats, advised.table, {}
-    return seats, game.table, {other: player(name, known) for other, name in zip(others, given, strict=True)}
+    return seats, game.bare.table, {other: player(name, known) for other, name in zip(others, given, strict=True)}
 
 
 def _rebuilt(

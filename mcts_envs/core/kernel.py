@@ -16,6 +16,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, typeinfer
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.core.registry import CPUDispatcher
 from numba.extending import lower_builtin, type_callable
@@ -44,8 +45,6 @@ def kernel(signature: Any = None) -> Callable[[Function], Function]:
     ------
     TypeError
         If the decorator stands without brackets.
-    NumbaError
-        If the function does not compile: why, and where. ``NUMBA_FULL_TRACEBACKS=1`` shows all that Numba says.
     """
     if isinstance(signature, python_types.FunctionType):
         raise TypeError(
@@ -74,7 +73,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     declared: Any = None
     """The signature."""
-    _wanted = False
+    _compiling = False
 
     def ready(self) -> "Kernel":
         """Compile the kernel or load its code unless that is done, and return it.
@@ -82,11 +81,20 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         Raises
         ------
         numba.core.errors.NumbaError
-            If it cannot be compiled.
+            If it does not compile: why, and where. ``NUMBA_FULL_TRACEBACKS=1`` shows all that Numba says.
         """
-        if self._wanted:
-            return self
-        self._wanted = True  # before compiling: a kernel that calls itself asks again
+        if self._can_compile:
+            with global_compiler_lock:
+                # Another thread may have been faster; and a kernel that calls itself asks while it is compiled.
+                if self._can_compile and not self._compiling:
+                    self._compiling = True
+                    try:
+                        self._compile_declared()
+                    finally:
+                        self._compiling = False
+        return self
+
+    def _compile_declared(self) -> None:
         # Loading cached code imports the module that it names: what a script compiled as __main__ lies apart.
         directory = cache_directory(Path(self.py_func.__code__.co_filename), self.py_func.__module__)
         if directory is not None:
@@ -94,16 +102,11 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         try:
             with typeinfer.register_dispatcher(self):
                 self.compile(self.declared)
-        except NumbaError as error:
-            self._wanted = False
-            if "numba/np/arrayobj.py" in str(error) or "NRT required" in str(error):
-                error.add_note(
-                    f"Kernel {self.__name__}: a kernel allocates nothing, so np.zeros and the like are unknown "
-                    "in it; use arrays that are passed in, and mcts_envs.core.kernel.copy to copy one over another."
-                )
-            raise
+        except (NumbaError, UnsupportedBytecodeError, KeyError) as error:
+            if numba.config.FULL_TRACEBACKS:
+                raise
+            raise NumbaError(errors.compilation(self.__name__, error)) from None
         self.disable_compile()
-        return self
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return what Numba wants to know where another kernel calls this one."""
@@ -111,7 +114,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         """Return what Numba is to call with these arguments, for which it has found nothing compiled."""
-        if self.overloads:
+        if not self._can_compile:
             return super()._compile_for_args(*args, **kws)
         (result,) = self.ready().overloads.values()
         return result.entry_point

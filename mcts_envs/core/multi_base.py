@@ -249,7 +249,7 @@ class MultiFace(ActionNames, Pictured):
     def _look_at(self, agent: str) -> tuple[Singles, Masks]:
         game, player = self.game, self._player(agent)
         observation, mask = np.empty(game.observation_shape, np.float32), np.empty(game.actions, np.int8)
-        look(game.table, self._state, player, np.empty(game.actions, np.int64), mask, observation.reshape(-1))
+        look(game.bare.table, self._state, player, np.empty(game.actions, np.int64), mask, observation.reshape(-1))
         return observation, mask
 
     def _shown(self, observation: Singles, mask: Masks) -> Observation:

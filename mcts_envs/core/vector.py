@@ -229,7 +229,7 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         n, shape = self.num_envs, self.game.observation_shape
         observations, rewards = np.empty((n, self._size), np.float32), np.empty(n)
         step_all(
-            self.game.table,
+            self.game.bare.table,
             self._advised,
             self._seats,
             self._states,
@@ -307,7 +307,7 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         self._owed[i], outcome = np.frombuffer(snapshot.face[OWED_AND_OUTCOME])
         self._restored_ends.pop(i, None)
         out = np.empty(self._size, np.float32)
-        if look(self.game.table, state, self.seat, self._legal, self._masks[i], out):
+        if look(self.game.bare.table, state, self.seat, self._legal, self._masks[i], out):
             self._restored_ends[i] = float(outcome)
         self._status[i], self._last[i] = 0, 0.0
 
@@ -372,7 +372,7 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         for i in range(self.num_envs):
             if chosen[i]:
                 self._start(i, seeds[i], starts[i])
-            look(self.game.table, self._states[i], self.seat, self._legal, self._masks[i], observations[i])
+            look(self.game.bare.table, self._states[i], self.seat, self._legal, self._masks[i], observations[i])
         self._status[chosen] = 0
         self._started = True
         masks = np.where(chosen[:, None], self._masks, np.int8(0))
@@ -392,7 +392,7 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         self._restored_ends.pop(i, None)
         self._last[i] = 0.0
         work = self._actions, self._last[i], self._legal, self._weights
-        tables = self.game.table, self._advised
+        tables = self.game.bare.table, self._advised
         self._owed[i] = play_turn(*tables, self._seats, state, self.seat, NO_ACTION, *work, stream)
 
     def _checked(self, actions: Any) -> tuple[Ints, npt.NDArray[np.bool_]]:
