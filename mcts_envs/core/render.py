@@ -9,6 +9,7 @@ A game draws once, in cells: x to the right, y downwards, one unit a cell, whate
     canvas.to_rgb(64), canvas.to_svg()
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -24,15 +25,16 @@ from mcts_envs.core.typing import Bytes
 
 Point: TypeAlias = tuple[float, float]
 
-PLAYERS = ("#0072b2", "#d55e00", "#56b4e9", "#f0e442")
-"""A colour for each player, told apart with any colour vision: blue, orange, sky blue, yellow of M. Okabe, K. Ito,
-"Color Universal Design" (2008)."""
+PLAYERS = ("#005a9c", "#d55e00", "#7cc8f2", "#f0e442")
+"""A colour for each player, told apart with any colour vision: after M. Okabe, K. Ito, "Color Universal Design" (2008),
+the two blues set further apart."""
 
 PLAYER_NAMES = ("blue", "orange", "sky blue", "yellow")
 
 _ANCHORS = {"start": 0.0, "middle": 0.5, "end": 1.0}
 _BASELINE = 0.35  # of the font size: from the middle of a capital letter down to the baseline
 _BOLD = 0.05  # of the font size: stroke around bold letters
+_COLOURING = re.compile("\x1b\\[[0-9;]*m")
 _ANSI = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 
 
@@ -110,12 +112,28 @@ class Canvas:
     def text(
         self, x: float, y: float, text: str, colour: str, size: float = 0.3, *,
         anchor: str = "middle", bold: bool = False, opacity: float = 1.0,
-    ) -> None:  # fmt: skip
-        """Write one line: capital letters are centred on y, the ``anchor`` (start, middle or end) is at x."""
+    ) -> float:  # fmt: skip
+        """Write one line, and return its length in cells.
+
+        Capital letters are centred on y, the ``anchor`` (start, middle or end) is at x.
+        """
         if anchor not in _ANCHORS:
             raise ValueError(errors.unknown("text anchor", anchor, _ANCHORS))
-        start = x - _ANCHORS[anchor] * _length(text, size), y + _BASELINE * size
+        length = _length(text, size)
+        start = x - _ANCHORS[anchor] * length, y + _BASELINE * size
         self._add("text", [start], colour, colour if bold else None, _BOLD * size, opacity, size, text)
+        return length
+
+    def number(self, columns: Iterable[int], rows: Iterable[int], colour: str, size: float = 0.22) -> None:
+        """Number the columns of a board above it and its rows at its left; its left top corner is the origin."""
+        for x, column in enumerate(columns):
+            self.text(x + 0.5, -0.2, str(column), colour, size)
+        for y, row in enumerate(rows):
+            self.text(-0.22, y + 0.5, str(row), colour, size)
+
+    def point_at(self, x: float, y: float, colour: str) -> None:
+        """Draw a small triangle that points down at something: the mark of one's own seat."""
+        self.polygon([(x - 0.13, y - 0.2), (x + 0.13, y - 0.2), (x, y)], colour, outline="#ffffff", stroke=0.03)
 
     def to_rgb(self, cell: int = 64) -> Bytes:
         """Return the picture as pixels, uint8 [H, W, 3]; H and W are even, as video codecs want them.
@@ -165,6 +183,28 @@ def mix(first: str, second: str, share: float) -> str:
     """Return the colour between two: the first at ``share`` 0, the second at 1."""
     pairs = zip(_ink(first) or (), _ink(second) or (), strict=True)
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
+
+
+def on(colour: str) -> str:
+    """Return black or white, whichever is read more easily on a colour."""
+    red, green, blue = _ink(colour) or (0, 0, 0)
+    return "#1d1b19" if 0.299 * red + 0.587 * green + 0.114 * blue > 128 else "#ffffff"
+
+
+def in_lines(parts: Iterable[str], between: str, width: int = 80) -> list[str]:
+    """Join parts of a text, coloured or not, to lines of up to so many characters."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and visible(lines[-1] + between + part) <= width:
+            lines[-1] += between + part
+        else:
+            lines.append(part)
+    return lines
+
+
+def visible(text: str) -> int:
+    """Return how many characters of a coloured text are seen."""
+    return len(_COLOURING.sub("", text))
 
 
 def ansi(text: str, colour: str, *, bold: bool = False) -> str:
