@@ -421,7 +421,7 @@ def test_text_shows_steps_of_long_fuses():
     state = game.new_state()
     game.reset(state, np.uint64(0))
     game.step(state, np.array([5, 0, 0, 0]), np.zeros(4))
-    assert "Af" in rendered(game, state, "ansi")
+    assert "on a bomb with 15 steps" in rendered(game, state, "ansi")
 
 
 @pytest.mark.parametrize(
@@ -432,5 +432,5 @@ def test_pictures(settings):
     for state in some_states(game, 6):
         assert rendered(game, state, "rgb_array", 16).shape[2] == 3
         text = rendered(game, state, "ansi")
-        assert text.count("\n") == record(state, STATE).board_size + game.players + 1
+        assert text.count("\n") == record(state, STATE).board_size + game.players + 3
     assert game.action_name(1) == ("up" if game.actions == 6 else "stop 0 1")

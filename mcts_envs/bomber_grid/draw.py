@@ -30,42 +30,42 @@ from mcts_envs.bomber_grid.position import board_codes, cells_of
 from mcts_envs.bomber_grid.rules import has_won
 from mcts_envs.bomber_grid.sight import window
 from mcts_envs.core.kernel import record
-from mcts_envs.core.render import Canvas, ansi, mix
+from mcts_envs.core.render import PLAYER_NAMES, PLAYERS, Canvas, ansi, in_lines, mix, on
 from mcts_envs.core.typing import Bytes
 
-_COLOURS = ("#2b6cd4", "#e4702a", "#2f9e62", "#a24bc4", "#8d8f94")
-_NOBODY = 4  # the last colour
-_DARK = ("#173f82", "#97430f", "#17623a", "#662482")
-_NAMES = ("blue", "orange", "green", "purple")
-_TERMINAL = ("blue", "yellow", "green", "magenta")
-_GROUND, _FLOOR, _LINE, _INK = "#efe8dc", "#fbf7ef", "#e2d9ca", "#3a322c"
+_NOBODY = 4
+_COLOURS = (*PLAYERS, "#8d8f94")
+_TERMINAL = ("blue", "red", "cyan", "yellow")
+_GROUND, _FLOOR, _LINE, _INK, _QUIET = "#efe8dc", "#fbf7ef", "#e2d9ca", "#3a322c", "#7a6f64"
 _RIGID, _RIGID_LIGHT, _WOOD, _WOOD_DARK = "#5f6670", "#79818c", "#c89b62", "#a37a45"
 _FIRE, _FIRE_CORE, _FOG = "#f2762b", "#ffd75e", "#b9b3a8"
-_MARGIN, _HEADER = 0.4, 1.5
+_MARGIN, _HEADER = 0.4, 1.75
 _WAYS = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
 _STEPS = "0123456789abcdefg"
 _MARKS = {
     RIGID: ("##", "white"),
     WOOD: ("%%", "yellow"),
     FLAME: ("**", "red"),
-    EXTRA_BOMB: ("+b", "cyan"),
-    RANGE: ("+r", "cyan"),
-    KICK: ("+k", "cyan"),
+    EXTRA_BOMB: ("+b", "green"),
+    RANGE: ("+r", "green"),
+    KICK: ("+k", "green"),
     FOG: ("::", "white"),
 }
 
 
-def picture(state: Bytes, viewer: int | None = None) -> Canvas:
-    """Draw a state: walls, items, bombs with the steps that they have left, flames, players.
+def picture(state: Bytes, viewer: int | None = None, seat: int | None = None) -> Canvas:
+    """Draw a state: walls, items, bombs with the steps that they have left, flames, players by their numbers.
 
-    What is hidden under wood shows through a little. Where the view is limited, a frame in a player's colour is the
-    part of the board that it sees. With a viewer only what that player may know is drawn: fog covers the rest, the
-    bombs of others have grey rims, and what others carry is left out.
+    A triangle points at the player of the seat, if one is given. What is hidden under wood shows through a little.
+    Where the view is limited, a frame in a player's colour is the part of the board that it sees. With a viewer only
+    what that player may know is drawn: fog covers the rest, the bombs of others have grey rims, and what others carry
+    is left out.
     """
     s = record(state, STATE)
     size = int(s.board_size)
     canvas = Canvas(size + 2 * _MARGIN, size + _HEADER + _MARGIN, _GROUND)
     board = canvas.at(_MARGIN, _HEADER)
+    board.number(range(size), range(size), _QUIET)
     board.rectangle(0, 0, size, size, _FLOOR)
     for i in range(size + 1):
         board.line([(i, 0), (i, size)], _LINE, 0.02)
@@ -88,32 +88,44 @@ def picture(state: Bytes, viewer: int | None = None) -> Canvas:
             on_bomb = shown.stands[player] in shown.bomb_cell[: shown.n_bombs]
             place = board.at(column + 0.32, row + 0.36, 0.66) if on_bomb else board.at(column + 0.5, row + 0.5)
             _draw_player(place, player)
+            if player == seat:
+                place.point_at(0.0, -0.38, _INK)
         elif not s.alive >> player & 1 and viewer in (None, player):
             _draw_grave(board.at(column + 0.5, row + 0.5), player)
-    _draw_header(canvas, s, viewer)
+    _draw_header(canvas, s, viewer, seat)
     return canvas
 
 
-def text(state: Bytes, viewer: int | None = None) -> str:
+def text(state: Bytes, viewer: int | None = None, seat: int | None = None) -> str:
     """Write a state for a terminal: the step, the board, what the players carry, a legend.
 
-    With a viewer only what that player may know.
+    With a viewer only what that player may know. A player on a bomb hides it; his line says what it has left.
     """
     s = record(state, STATE)
     shown = s if viewer is None else _as_seen(state, viewer)
     codes, lives = board_codes(shown), {int(shown.bomb_cell[b]): int(shown.bomb_life[b]) for b in range(shown.n_bombs)}
     for cell in () if viewer is None else _fog(state, viewer):
         codes[cell] = FOG
-    lines = [f"step {int(s.t)} of {int(s.max_steps)}" + (f", {_result(s)}" if s.end != ONGOING else "")]
+    result = f", {_result(s)}" if s.end != ONGOING else ""
+    lines = [f"step {int(s.t)} of {int(s.max_steps)}{result}, {_whose_view(viewer)}"]
+    lines.append("   " + " ".join(f"{column:2}" for column in range(len(codes))))
     for row, line in enumerate(codes):
-        lines.append(" ".join(_mark(int(code), lives.get(WIDTH * row + column)) for column, code in enumerate(line)))
+        marks = [_mark(int(code), lives.get(WIDTH * row + column)) for column, code in enumerate(line)]
+        lines.append(f"{row:2} " + " ".join(marks))
     for player in range(s.players):
-        kick = " kick" if s.kicks[player] else ""
-        carries = f"ammo {s.ammo[player]} strength {s.strength[player]}{kick}" if viewer in (None, player) else "alive"
-        lines.append(f"{_mark(AGENT + player, None)} {carries if s.alive >> player & 1 else 'dead'}")
-    fog = "" if viewer is None else ", :: fog"
+        carries = " ".join(_carries(s, player)) if viewer in (None, player) else "alive"
+        life = lives.get(int(shown.stands[player])) if shown.alive >> player & 1 else None
+        bomb = "" if life is None else f", on a bomb with {life} steps"
+        you = "you: " if player == seat else ""
+        lines.append(f"{_mark(AGENT + player, None)} {you}{carries + bomb if s.alive >> player & 1 else 'dead'}")
     steps = "" if s.fuse <= 10 else " (a for 10 to g for 16)"
-    return "\n".join([*lines, f"## rigid, %% wood, o9 bomb and its steps{steps}, ** flame, +b +r +k items{fog}"])
+    legend = ["P0 player 0", "## rigid", "%% wood", f"o9 bomb and its steps{steps}", "** flame"]
+    legend += ["+b extra bomb", "+r range", "+k kick", *([] if viewer is None else [":: fog"])]
+    return "\n".join([*lines, *in_lines(legend, ", ")])
+
+
+def _whose_view(viewer: int | None) -> str:
+    return "full view" if viewer is None else f"as player {viewer} sees it"
 
 
 def _fog(state: Bytes, viewer: int) -> set[Cell]:
@@ -141,10 +153,9 @@ def _as_seen(state: Bytes, viewer: int) -> Any:
 
 
 def _mark(code: int, life: int | None) -> str:
-    """Return two letters for a cell; a player on a bomb shows the bomb's steps."""
+    """Return two letters for a cell."""
     if code >= AGENT:
-        player = code - AGENT
-        return ansi("ABCD"[player] + (" " if life is None else _STEPS[life]), _TERMINAL[player], bold=True)
+        return ansi(f"P{code - AGENT}", _TERMINAL[code - AGENT], bold=True)
     if code == BOMB and life is not None:
         return ansi(f"o{_STEPS[life]}", "white", bold=True)
     return ansi(*_MARKS[code]) if code in _MARKS else " ."
@@ -174,7 +185,7 @@ def _draw_items(board: Canvas, s: Any) -> None:
                 place.text(0.0, 0.0, "brk"[kind], _INK, 0.36, bold=True, opacity=0.4)
                 continue
             place.rectangle(-0.33, -0.33, 0.66, 0.66, "#ffffff", outline="#1f8a8a", stroke=0.06, radius=0.16)
-            place.text(0.0, 0.0, ("+1", "<>", "K")[kind], "#1f8a8a", 0.34, bold=True)
+            place.text(0.0, 0.0, ("+b", "+r", "+k")[kind], "#1f8a8a", 0.34, bold=True)
 
 
 def _draw_bomb(place: Canvas, shared: bool, life: int, owner: int, way: int) -> None:
@@ -193,18 +204,22 @@ def _draw_bomb(place: Canvas, shared: bool, life: int, owner: int, way: int) -> 
 
 
 def _draw_player(place: Canvas, player: int) -> None:
-    """Draw a player around the origin."""
-    place.ellipse(0.0, 0.3, 0.3, 0.1, fill=_INK, opacity=0.2)
-    place.ellipse(0.0, 0.12, 0.27, 0.22, fill=_COLOURS[player], outline=_DARK[player], stroke=0.04)
-    place.ellipse(0.0, -0.13, 0.26, fill=_COLOURS[player], outline=_DARK[player], stroke=0.04)
-    place.rectangle(-0.17, -0.2, 0.34, 0.17, "#ffe3c4", radius=0.08)
-    for x in (-0.08, 0.08):
-        place.ellipse(x, -0.12, 0.035, 0.055, fill=_INK)
+    """Draw a player around the origin, the number on its body."""
+    colour, dark = _COLOURS[player], mix(_COLOURS[player], "#000000", 0.45)
+    place.ellipse(0.0, 0.36, 0.3, 0.1, fill=_INK, opacity=0.2)
+    place.ellipse(0.0, -0.17, 0.24, 0.22, fill=colour, outline=dark, stroke=0.04)
+    place.rectangle(-0.15, -0.25, 0.3, 0.15, "#ffe3c4", radius=0.07)
+    for x in (-0.07, 0.07):
+        place.ellipse(x, -0.175, 0.03, 0.05, fill=_INK)
+    place.ellipse(0.0, 0.17, 0.29, 0.24, fill=colour, outline=dark, stroke=0.04)
+    place.text(0.0, 0.17, str(player), on(colour), 0.36, bold=True)
 
 
 def _draw_grave(place: Canvas, player: int) -> None:
-    place.line([(-0.2, -0.2), (0.2, 0.2)], _COLOURS[player], 0.08)
-    place.line([(-0.2, 0.2), (0.2, -0.2)], _COLOURS[player], 0.08)
+    for stroke, colour in ((0.14, mix(_COLOURS[player], "#000000", 0.45)), (0.08, _COLOURS[player])):
+        place.line([(-0.2, -0.2), (0.2, 0.2)], colour, stroke)
+        place.line([(-0.2, 0.2), (0.2, -0.2)], colour, stroke)
+    place.text(0.32, 0.3, str(player), _INK, 0.26)
 
 
 def _draw_windows(board: Canvas, s: Any, players: Iterable[int]) -> None:
@@ -222,21 +237,28 @@ def _draw_windows(board: Canvas, s: Any, players: Iterable[int]) -> None:
 
 def _result(s: Any) -> str:
     """Say who has won a game that is over."""
-    winners = [_NAMES[player] for player in range(s.players) if has_won(s, player)]
+    winners = [f"{player} ({PLAYER_NAMES[player]})" for player in range(s.players) if has_won(s, player)]
     return "tie" if s.end == TIE else f"{' and '.join(winners)} won"
 
 
-def _draw_header(canvas: Canvas, s: Any, viewer: int | None) -> None:
-    """Draw the step, and what each player carries as far as the viewer knows; or how the game came out."""
+def _draw_header(canvas: Canvas, s: Any, viewer: int | None, seat: int | None) -> None:
+    """Draw the step or how the game came out, whose view this is, and what each player carries as far as it knows."""
     y = 0.42
     label = f"step {int(s.t)}" if s.end == ONGOING else _result(s)
     canvas.text(_MARGIN, y, label, _INK, 0.36, anchor="start", bold=True)
+    canvas.text(canvas.width - _MARGIN, y, _whose_view(viewer), _QUIET, 0.27, anchor="end")
     share = (canvas.width - 2 * _MARGIN) / int(s.players)
     for player in range(s.players):
         alive = s.alive >> player & 1
-        place = canvas.at(_MARGIN + player * share, 1.08)
-        _draw_player(place.at(0.22, 0.0, 0.7 if alive else 0.45), player)
-        kick = " K" if s.kicks[player] else ""
-        carries = f"{int(s.ammo[player])} bomb <{int(s.strength[player])}>{kick}"
-        carries = "dead" if not alive else carries if viewer in (None, player) else "alive"
-        place.text(0.5, 0.0, carries, _INK, 0.27, anchor="start", opacity=0.85 if alive else 0.5)
+        place = canvas.at(_MARGIN + player * share, 0.96)
+        _draw_player(place.at(0.22, 0.0, 0.75 if alive else 0.55), player)
+        known = ["dead"] if not alive else ["alive"] if viewer not in (None, player) else _carries(s, player)
+        known[0] = f"you: {known[0]}" if player == seat else known[0]
+        for row, words in enumerate(known):
+            line = 0.26 * (row - (len(known) - 1) / 2)
+            place.text(0.5, line, words, _INK, 0.25, anchor="start", opacity=0.9 if alive else 0.6)
+
+
+def _carries(s: Any, player: int) -> list[str]:
+    """Return what a player carries, in two parts."""
+    return [f"ammo {s.ammo[player]}", f"strength {s.strength[player]}{' kick' if s.kicks[player] else ''}"]
