@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from mcts_envs.core.kernel import record
-from mcts_envs.core.render import Canvas, Point, ansi, mix
+from mcts_envs.core.render import PLAYER_NAMES, PLAYERS, Canvas, Point, ansi, mix
 from mcts_envs.core.typing import Bytes
 from mcts_envs.wall_survival.board import near, open_sides, part
 from mcts_envs.wall_survival.layout import (
@@ -20,23 +20,25 @@ from mcts_envs.wall_survival.layout import (
     UP,
 )
 
-_NAMES = ("blue", "orange")
-_COLOURS = ("#2b6cd4", "#e4702a")
-_DARK = ("#173f82", "#97430f")
-_SYMBOLS = (("A", "blue"), ("B", "yellow"))
-_GROUND, _FLOOR, _LINE, _WALL, _INK = "#efe8dc", "#fffcf6", "#ddd2c1", "#453a33", "#3a322c"
-_MARGIN, _HEADER = 0.45, 1.0
+_COLOURS = PLAYERS[:2]
+_DARK = ("#003e63", "#7a3500")
+_SYMBOLS = (("0", "blue"), ("1", "red"))
+_GROUND, _FLOOR, _LINE, _WALL, _INK, _QUIET = "#efe8dc", "#fffcf6", "#ddd2c1", "#453a33", "#3a322c", "#7a6f64"
+_MARGIN, _HEADER = 0.45, 1.2
 _CORNERS = {UP: ((0, 0), (1, 0)), RIGHT: ((1, 0), (1, 1)), DOWN: ((0, 1), (1, 1)), LEFT: ((0, 0), (0, 1))}
 
 
-def picture(state: Bytes) -> Canvas:
-    """Draw a state: tinted where the player to move can go, or after the end by whose part it is.
+def picture(state: Bytes, seat: int | None = None) -> Canvas:
+    """Draw a state, with rows and columns as actions name them.
 
-    The last move is a trail of dots to the player that moved, and its wall has that player's colour.
+    Cells are tinted where the player to move can go, or after the end by whose part it is. A triangle points at the
+    player of the seat, if one is given. The last move is a trail of dots to the player that moved, and its wall has
+    that player's colour.
     """
     size = int(record(state, STATE).board_size)
     canvas = Canvas(size + 2 * _MARGIN, size + _HEADER + _MARGIN, _GROUND)
     board = canvas.at(_MARGIN, _HEADER)
+    board.number(range(size), range(size), _QUIET)
     tints = _tints(state)
     for cell in range(size * size):
         row, column = divmod(cell, size)
@@ -52,17 +54,19 @@ def picture(state: Bytes) -> Canvas:
     for player in range(2):
         row, column = divmod(_stands(state, player), size)
         _draw_player(board.at(column + 0.5, row + 0.5), player)
-    _draw_header(canvas, state)
+        if player == seat:
+            board.point_at(column + 0.5, row + 0.24, _INK)
+    _draw_header(canvas, state, seat)
     return canvas
 
 
-def text(state: Bytes) -> str:
-    """Write a state for a terminal: whose turn it is, the board, a legend; the last wall is in its player's colour."""
+def text(state: Bytes, seat: int | None = None) -> str:
+    """Write a state for a terminal: whose turn it is, the board, a legend. The last wall is in its player's colour."""
     s = record(state, STATE)
     size, reached = int(s.board_size), _reached(state)
     players = {_stands(state, player): ansi(*symbol, bold=True) for player, symbol in enumerate(_SYMBOLS)}
     lines = [_write_headline(state)]
-    lines.append("    " + "   ".join(f"{column % 10}" for column in range(size)))
+    lines.append("   " + "".join(f"{column:^4}" for column in range(size)).rstrip())
     for row in range(size):
         cells = range(row * size, (row + 1) * size)
         lines.append("  +" + "+".join(_write_side(state, cell, UP, "---") for cell in cells) + "+")
@@ -70,7 +74,8 @@ def text(state: Bytes) -> str:
         right = [_write_side(state, cell, RIGHT, "|") for cell in cells]
         lines.append(f"{row:2}|" + "".join(f" {mark} {side}" for mark, side in zip(marks, right, strict=True)))
     lines.append("  +" + "---+" * size)
-    return "\n".join([*lines, f"{players[_stands(state, 0)]}, {players[_stands(state, 1)]} players, . within reach"])
+    names = [ansi(*symbol, bold=True) + (" you" if player == seat else "") for player, symbol in enumerate(_SYMBOLS)]
+    return "\n".join([*lines, f"players {' and '.join(names)}, . within reach"])
 
 
 def _stands(state: Bytes, player: int) -> int:
@@ -172,10 +177,10 @@ def _draw_last_wall(board: Canvas, state: Bytes) -> None:
 
 
 def _draw_player(place: Canvas, player: int) -> None:
-    """Draw a player's piece around the origin."""
+    """Draw a player's piece around the origin, with its number."""
     place.ellipse(0.0, 0.05, 0.33, 0.32, fill=_INK, opacity=0.22)
     place.ellipse(0.0, 0.0, 0.32, fill=_COLOURS[player], outline=_DARK[player], stroke=0.05)
-    place.ellipse(-0.09, -0.11, 0.1, 0.07, fill="#ffffff", opacity=0.55)
+    place.text(0.0, 0.0, str(player), "#ffffff", 0.4, bold=True)
 
 
 def _result(state: Bytes) -> str:
@@ -184,17 +189,19 @@ def _result(state: Bytes) -> str:
     if s.end == OUT_OF_TIME:
         return "time up"
     first, second = map(int, s.area)
-    return "tie" if first == second else f"{_NAMES[first < second]} wins"
+    return "tie" if first == second else f"{int(first < second)} ({PLAYER_NAMES[first < second]}) wins"
 
 
-def _draw_header(canvas: Canvas, state: Bytes) -> None:
+def _draw_header(canvas: Canvas, state: Bytes, seat: int | None) -> None:
     """Write whose turn it is and how far it can go, or how the game came out."""
     s = record(state, STATE)
-    fit = min(1.0, canvas.width / 5.2)
-    header, middle, right = canvas.at(0, 0.55, fit), 0.0, (canvas.width - _MARGIN) / fit
+    fit = min(1.0, canvas.width / 6.2)
+    header, middle, right = canvas.at(0, 0.5, fit), 0.0, (canvas.width - _MARGIN) / fit
     if s.end == ONGOING:
         _draw_player(header.at(_MARGIN + 0.25, middle, 0.75), int(s.turn))
-        header.text(_MARGIN + 0.65, middle, "to move", _INK, 0.4, anchor="start", bold=True)
+        header.text(
+            _MARGIN + 0.65, middle, "you to move" if s.turn == seat else "to move", _INK, 0.4, anchor="start", bold=True
+        )
         header.text(right, middle, f"{int(s.reach)} steps", _INK, 0.36, anchor="end", opacity=0.75)
         return
     header.text(_MARGIN, middle, _result(state), _INK, 0.4, anchor="start", bold=True)
