@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mcts_envs.core.kernel import record
-from mcts_envs.core.render import Canvas, ansi, mix
+from mcts_envs.core.render import PLAYERS, Canvas, ansi, in_lines, mix, on, visible
 from mcts_envs.lane_defense import lawn
 from mcts_envs.lane_defense.classic import draw as classic_draw
 from mcts_envs.lane_defense.classic import rules as classic
@@ -16,6 +16,7 @@ from mcts_envs.lane_defense.classic.spec import lane_defense
 from mcts_envs.lane_defense.roster import draw as roster_draw
 from mcts_envs.lane_defense.roster import layout
 from mcts_envs.lane_defense.roster.spec import roster_defense
+from mcts_envs.lane_defense.roster.tables import ROSTERS
 
 CELL = 24
 SVG = "{http://www.w3.org/2000/svg}"
@@ -97,6 +98,40 @@ def played(game, seed):
         choice = actions[random.integers(game.legal(state, 0, actions))]
         game.step(state, np.array([choice]), rewards)
         yield state
+
+
+def roster_text(state, roster="standard"):
+    return plain(roster_draw.text(ROSTERS[roster], state))
+
+
+def lanes_of(text):
+    """Return the lines of the board in a text of the roster game."""
+    return [line for line in text.splitlines() if re.match(r" ?\d+ [ >]\|", line)]
+
+
+def lightness_and_colour(colour, vision):
+    """Return a colour in CIE L*a*b* as somebody with this matrix of linear RGB sees it."""
+    values = np.array(tuple(bytes.fromhex(colour[1:]))) / 255
+    linear = np.array(vision) @ np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    x, y, z = np.cbrt(np.maximum(to_xyz @ linear.clip(0, 1) / (0.9505, 1.0, 1.089), 1e-4))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+VISIONS = {  # Machado, Oliveira, Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency"
+    "usual": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "protanopia": [[0.1523, 1.0526, -0.2049], [0.1145, 0.7863, 0.0992], [-0.0039, -0.0481, 1.0520]],
+    "deuteranopia": [[0.3673, 0.8606, -0.2280], [0.2801, 0.6725, 0.0474], [-0.0118, 0.0429, 0.9689]],
+    "tritanopia": [[1.2555, -0.0767, -0.1788], [-0.0784, 0.9308, 0.1476], [0.0047, 0.6914, 0.3039]],
+}
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+def test_everybody_can_tell_the_players_apart(vision):
+    """Distances in CIE L*a*b*; blue #2b6cd4 and purple #a24bc4, say, are 18 apart in deuteranopia, 5 in protanopia."""
+    seen = [lightness_and_colour(colour, VISIONS[vision]) for colour in PLAYERS]
+    distances = [np.linalg.norm(a - b) for i, a in enumerate(seen) for b in seen[:i]]
+    assert min(distances) > 30
 
 
 class TestCanvas:
@@ -215,6 +250,20 @@ class TestCanvas:
         assert plain(ansi("x", "red", bold=True)) == "x"
 
 
+class TestText:
+    def test_black_or_white_is_written_on_a_colour(self):
+        assert [on(colour) for colour in PLAYERS] == ["#ffffff", "#ffffff", "#1d1b19", "#1d1b19"]
+
+    def test_lines_are_filled_by_what_is_seen(self):
+        parts = [ansi("x" * 30, "red")] * 3
+        assert [visible(line) for line in in_lines(parts, ", ")] == [62, 30]
+        assert in_lines(["x" * 90, "y"], ", ") == ["x" * 90, "y"]
+
+    def test_text_returns_its_length(self):
+        canvas = Canvas(9, 1)
+        assert canvas.text(0, 0, "aa", "black", 0.4) == pytest.approx(2 * canvas.text(0, 0, "a", "black", 0.4))
+
+
 class TestClassic:
     @pytest.mark.parametrize(("rows", "columns"), [(3, 3), (10, 10), (1, 2), (16, 15)])
     def test_start(self, rows, columns):
@@ -269,7 +318,7 @@ class TestClassic:
             " 0 |P . z|",
             " 1 |. S .|",
             " 2 |s . .|",
-            "P plant, z zombie, S strong zombie, s strong zombie, one hit left",
+            "P plant, z normal zombie, S strong zombie, s weakened strong zombie",
         ]
         for end, word in ((classic.WON, "WON"), (classic.LOST, "LOST"), (classic.OUT_OF_TIME, "TIME UP")):
             state = classic_state([[0, 0, 0]] * 3, t=9, end=end)
@@ -292,9 +341,9 @@ class TestRoster:
         canvas = roster_draw.picture(state)
         assert canvas.to_rgb(CELL).shape == ((rows + 1.25) * CELL, (columns + lawn.HOUSE + lawn.GRAVES) * CELL, 3)
         ElementTree.fromstring(canvas.to_svg())
-        lines = plain(roster_draw.text(state)).splitlines()
+        lines = roster_text(state, roster).splitlines()
         assert lines[0] == "step 0 of 120, wave 1 of 4, sun 4"
-        assert sum(line.split("|")[1].count(".") for line in lines[3:-1]) == rows * columns
+        assert sum(line.split("|")[1].count(".") for line in lanes_of(roster_text(state, roster))) == rows * columns
 
     @pytest.mark.parametrize(("roster", "plants"), [("standard", 4), ("specialists", 6)])
     def test_each_kind_changes_its_own_cell_only(self, roster, plants):
@@ -344,7 +393,7 @@ class TestRoster:
             (layout.ZOMBIE, 4, 8, 3, 30, 0),
         ]
         state = roster_state(things, t=68, sun=11, recharge=[0, 1, 9, 0, 0, 0])
-        lines = plain(roster_draw.text(state)).splitlines()
+        lines = roster_text(state).splitlines()
         assert lines[0] == "step 68 of 120, wave 3 of 4, sun 11"
         assert lines[1] == "F 2 sun ready | P 4 sun in 1 | W 2 sun in 9 | m 1 sun ready"
         cells = [line.split("|")[1].split() for line in lines[3:8]]
@@ -354,22 +403,27 @@ class TestRoster:
         assert cells[3] == [*".....", "z9", "c18", ".", "."]
         assert cells[4] == [*".......", "r7", "b30"]
         assert len({len(line) for line in lines[3:8]}) == 1
-        assert roster_draw.text(mown((1, 0, 0, 0, 0))).splitlines()[3].startswith(" 0 >|")
+        assert roster_text(mown((1, 0, 0, 0, 0))).splitlines()[3].startswith(" 0 >|")
 
     def test_second_roster_has_its_own_symbols(self):
         things = [(layout.PLANT, 0, 1, 4, 1, 0), (layout.PLANT, 0, 2, 5, 1, 0)]
         things += [(layout.ZOMBIE, 1, column, column, 4, 0) for column in range(4)]
-        lines = plain(roster_draw.text(roster_state(things, roster="specialists", end=layout.LOST))).splitlines()
-        assert lines[0].endswith("LOST")
-        assert lines[3].split("|")[1].split()[:3] == [".", "T1", "L1"]
-        assert lines[4].split("|")[1].split()[:4] == ["z4", "v4", "i4", "s4"]
+        text = roster_text(roster_state(things, roster="specialists", end=layout.LOST), "specialists")
+        assert text.splitlines()[0].endswith("LOST")
+        lines = lanes_of(text)
+        assert lines[0].split("|")[1].split()[:3] == [".", "T1", "L1"]
+        assert lines[1].split("|")[1].split()[:4] == ["z4", "v4", "i4", "s4"]
+        legend = (
+            "F sunflower, P shooter, W wall, m mine, M armed mine, T torch, L catapult\nz normal, v vaulter, i frozen"
+        )
+        assert legend in text
 
     @pytest.mark.parametrize("roster", ["standard", "specialists"])
     def test_whole_game(self, roster):
         game = roster_defense(roster=roster, mowers=True)
         for state in played(game, 5):
             planes = state[layout.CELLS : layout.CELLS + 4 * 45].reshape(4, 5, 9).astype(int)
-            rows = [line.split("|")[1].split() for line in plain(roster_draw.text(state)).splitlines()[3:-1]]
+            rows = [line.split("|")[1].split() for line in lanes_of(roster_text(state, roster))]
             for (lane, column), hp in np.ndenumerate(planes[layout.HP]):
                 plant, zombie = planes[layout.PLANT, lane, column], planes[layout.ZOMBIE, lane, column]
                 known = "FPWmMTL" if plant else "zcrbvis" if zombie else "."

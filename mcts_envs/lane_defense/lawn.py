@@ -15,12 +15,13 @@ HOUSE, GRAVES = 1.5, 1.0
 
 INK = "#2f2a3a"
 _SHADOW = "#1c3a12"
+_COORDINATE = "#3b5a2e"
 _SKIN, _SKIN_EDGE = "#bccb9e", "#7d8c66"
 _STEEL, _STEEL_EDGE = "#b4c0cc", "#75828f"
 
 
 def scene(rows: int, columns: int, header: float, dawn: float, lit: bool) -> tuple[Canvas, Canvas]:
-    """Draw the ground of a game.
+    """Draw the ground of a game, with the numbers of lanes and columns as actions name them.
 
     Parameters
     ----------
@@ -43,8 +44,12 @@ def scene(rows: int, columns: int, header: float, dawn: float, lit: bool) -> tup
     for lane in range(rows):
         for column in range(columns):
             _grass(lawn.at(column, lane), lane, column)
+    for column in range(columns):
+        lawn.text(column + 0.8, 0.13, str(column), _COORDINATE, 0.2, bold=True)
     _graveyard(canvas.at(HOUSE + columns, header), rows)
     _house(canvas.at(0, header), rows, lit)
+    for lane in range(rows):
+        lawn.text(-0.2, lane + 0.22, str(lane), _COORDINATE, 0.22, bold=True)
     lawn.rectangle(0, 0, columns, 0.07, _SHADOW, opacity=0.14)
     _sky(canvas, header, dawn)
     return canvas, lawn
@@ -63,6 +68,11 @@ def result_badge(canvas: Canvas, result: str) -> None:
     paper, colour = {"WON": ("#f4ffe6", "#4f9e3a"), "LOST": ("#ffe9e4", "#cf4b40")}.get(result, ("#efeaf7", "#7a6a9b"))
     canvas.rectangle(-0.06, -0.06, 1.72, 0.84, "#fff7c9", radius=0.25, opacity=0.45)
     badge(canvas, result, paper, colour)
+
+
+def clock(t: int, night: int) -> str:
+    """Return the step and the length of the night, the step alone when it is over."""
+    return f"{t} / {night}" if t <= night else f"step {t}"
 
 
 def sky_ink(dawn: float) -> str:

@@ -20,7 +20,7 @@ from mcts_envs.lane_defense.classic.rules import (
 _HEADER = 1.0
 _RESULTS = {WON: "WON", LOST: "LOST", OUT_OF_TIME: "TIME UP"}
 _SYMBOLS = {PLANT: ("P", "green"), NORMAL: ("z", "magenta"), STRONG: ("S", "red"), WEAKENED: ("s", "yellow")}
-_LEGEND = {PLANT: "plant", NORMAL: "zombie", STRONG: "strong zombie", WEAKENED: "strong zombie, one hit left"}
+_LEGEND = {PLANT: "plant", NORMAL: "normal zombie", STRONG: "strong zombie", WEAKENED: "weakened strong zombie"}
 
 
 def picture(state: Bytes) -> Canvas:
@@ -48,7 +48,8 @@ def text(state: Bytes) -> str:
     """Write a state for a terminal: a status line, the board with the house at the left, a legend."""
     s = record(state, STATE)
     result = _RESULTS[int(s.end)] if s.end != ONGOING else "may plant" if s.can_plant else "no plant now"
-    lines = [f"step {s.t} of {s.night}: {result}", "    " + " ".join(f"{i % 10}" for i in range(int(s.columns)))]
+    clock = f"step {s.t} of {s.night}" if s.t <= s.night else f"step {s.t}, after the night of {s.night}"
+    lines = [f"{clock}: {result}", "    " + " ".join(f"{i % 10}" for i in range(int(s.columns)))]
     for lane, cells in enumerate(board(state)):
         marks = [ansi(*_SYMBOLS[int(cell)], bold=True) if cell else "." for cell in cells]
         lines.append(f"{lane:2} |" + " ".join(marks) + "|")
@@ -70,8 +71,8 @@ def _draw_occupant(cell: Canvas, kind: int) -> None:
 def _draw_clock(canvas: Canvas, t: int, night: int, dawn: float) -> None:
     """Draw the steps of the night as the way of the moon to sunrise."""
     ink = lawn.sky_ink(dawn)
-    canvas.text(0.2, 0.5, f"{t} / {night}", ink, 0.38, anchor="start", bold=True)
-    left, right, y = 1.75, canvas.width - 2.15, 0.5
+    canvas.text(0.2, 0.5, lawn.clock(t, night), ink, 0.38, anchor="start", bold=True)
+    left, right, y = 1.9, canvas.width - 2.15, 0.5
     x = left + (right - left) * dawn
     canvas.line([(left, y), (right, y)], ink, 0.05, opacity=0.35)
     canvas.line([(left, y), (x, y)], "#ffe9a8", 0.06)

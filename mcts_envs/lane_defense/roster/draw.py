@@ -8,7 +8,7 @@ from math import cos, pi, sin
 from typing import Any
 
 from mcts_envs.core.kernel import record
-from mcts_envs.core.render import Canvas, ansi
+from mcts_envs.core.render import Canvas, ansi, in_lines
 from mcts_envs.core.typing import Bytes
 from mcts_envs.lane_defense import lawn
 from mcts_envs.lane_defense.roster.layout import (
@@ -23,6 +23,7 @@ from mcts_envs.lane_defense.roster.layout import (
     WON,
     ZOMBIE,
 )
+from mcts_envs.lane_defense.roster.tables import Roster
 
 _HEADER = 1.25
 _CARD = 0.98
@@ -66,7 +67,7 @@ def picture(state: Bytes) -> Canvas:
     return canvas
 
 
-def text(state: Bytes) -> str:
+def text(roster: Roster, state: Bytes) -> str:
     """Write a state for a terminal: a status line, the plants, the board with hit points, a legend.
 
     A ``>`` before a lane is its mower.
@@ -77,18 +78,27 @@ def text(state: Bytes) -> str:
     for kind in range(int(s.plants)):
         ready = f"in {s.recharge[kind]}" if s.recharge[kind] else "ready"
         shop.append(f"{ansi(*_PLANTS[_plant_role(s, kind)], bold=True)} {s.plant_cost[kind]} sun {ready}")
-    lines = [f"step {s.t} of {_night(s)}, wave {_wave(s)} of {s.waves}, sun {s.sun}{result}", " | ".join(shop)]
-    lines.append("     " + " ".join(str(column).ljust(_column_width(s)) for column in range(int(s.columns))))
+    clock = f"step {s.t} of {_night(s)}" if s.t <= _night(s) else f"step {s.t}"
+    lines = [f"{clock}, wave {_wave(s)} of {s.waves}, sun {s.sun}{result}", *in_lines(shop, " | ")]
+    lines.append("     " + " ".join(str(column).ljust(_column_width(s)) for column in range(int(s.columns))).rstrip())
     for lane in range(int(s.rows)):
         marks = [_write_cell(s, *_cell(state, s, lane, column)) for column in range(int(s.columns))]
         lines.append(f"{lane:2} {'>' if s.mowers[lane] else ' '}|" + " ".join(marks) + "|")
-    roles = [_plant_role(s, kind) for kind in range(int(s.plants))]
-    plants = {role: ansi(*_PLANTS[role], bold=True) for role in roles}
-    roles = [_zombie_role(s, kind) for kind in range(int(s.zombies))]
-    zombies = {role: ansi(_ZOMBIES[role], "magenta", bold=True) for role in roles}
-    if "mine" in plants:
-        plants["armed"] = ansi(_ARMED, "red", bold=True)
-    return "\n".join([*lines, ", ".join(f"{mark} {role}" for role, mark in (plants | zombies).items())])
+    return "\n".join([*lines, *(line for legend in _legends(roster, s) for line in in_lines(legend, ", "))])
+
+
+def _legends(roster: Roster, s: Any) -> list[list[str]]:
+    """Return what the symbols of plants and of zombies mean, in the words of the roster."""
+    plants: dict[str, list[str]] = {}
+    for kind, plant in enumerate(roster.plants):
+        role = _plant_role(s, kind)
+        plants.setdefault(ansi(*_PLANTS[role], bold=True), []).append(plant.name)
+        if role == "mine":
+            plants.setdefault(ansi(_ARMED, "red", bold=True), []).append(f"armed {plant.name}")
+    zombies: dict[str, list[str]] = {}
+    for kind, zombie in enumerate(roster.zombies):
+        zombies.setdefault(ansi(_ZOMBIES[_zombie_role(s, kind)], "magenta", bold=True), []).append(zombie.name)
+    return [[f"{symbol} {' or '.join(names)}" for symbol, names in meant.items()] for meant in (plants, zombies)]
 
 
 def _cell(state: Bytes, s: Any, lane: int, column: int) -> tuple[int, int, int, int]:
@@ -311,7 +321,7 @@ def _draw_waves(place: Canvas, s: Any, width: float, ink: str) -> None:
         lawn.result_badge(place.at(width - 1.12, 0.08, 0.66), _RESULTS[int(s.end)])
     else:
         place.text(width, 0.34, f"wave {_wave(s)} / {s.waves}", ink, 0.27, anchor="end")
-    place.text(0, 0.34, f"{t} / {night}", ink, 0.34, anchor="start", bold=True)
+    place.text(0, 0.34, lawn.clock(t, night), ink, 0.34, anchor="start", bold=True)
     lawn.bar(place, 0, 0.86, width, t / night, "#ffd75e", 0.18)
     for end in s.wave_end[: int(s.waves)]:
         x = 0.02 + (width - 0.06) * int(end) / night

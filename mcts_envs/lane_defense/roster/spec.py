@@ -88,7 +88,7 @@ def _game(state: Bytes, roster: Roster) -> Game:
         position=partial(position, roster),
         place=partial(place, roster),
         picture=draw.picture,
-        text=draw.text,
+        text=partial(draw.text, roster),
         action_name=partial(_action_name, roster, cells, int(s.columns)),
         variants={
             "planes": {"observe": rules.observe_planes, "observation_shape": shape},
