@@ -1,5 +1,8 @@
 """Pictures and texts of what play produces: whole games of every environment's players, each frame drawn."""
 
+import inspect
+import re
+from itertools import islice
 from xml.etree import ElementTree
 
 import gymnasium as gym
@@ -10,10 +13,13 @@ import agents
 import mcts_envs  # noqa: F401
 from mcts_envs.core.place import placed
 from mcts_envs.core.players import scripted_players
+from mcts_envs.core.render import visible
+from mcts_envs.core.showing import text_of
 from mcts_envs.core.view import View
 from mcts_envs.registry import ENTRIES
 
 IDS = list(ENTRIES)
+_COLOURS = re.compile("\x1b\\[[0-9;]*m")
 
 
 def game_of(env_id, **settings):
@@ -59,6 +65,40 @@ def test_every_frame_can_be_drawn_as_each_player_sees_it(env_id):
             canvas = game.picture(state)
             if number % 50 == 0:
                 ElementTree.fromstring(canvas.to_svg())
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_texts_fit_80_columns(env_id):
+    game = game_of(env_id)
+    for name in ("random", "scripted"):
+        for state in islice(frames(game, name), 0, None, 7):
+            for seat in (0, game.players - 1):
+                assert max(map(visible, text_of(game, state, seat).split("\n"))) <= 80
+
+
+@pytest.mark.parametrize("env_id", [env_id for env_id, entry in ENTRIES.items() if entry.players > 1])
+def test_the_seat_is_marked_in_its_own_environment_alone(env_id):
+    pictures, texts = [], []
+    for seat in (0, 1):
+        env = gym.make(env_id, seat=seat, render_mode="rgb_array").unwrapped
+        env.reset(seed=1)
+        env.game, state = game_of(env_id), next(frames(env.game, "random"))
+        env._state[:] = state
+        pictures.append(env.render().tobytes())
+        texts.append(text_of(env.game, state, seat))
+        assert "you" in texts[-1]
+    assert pictures[0] != pictures[1]
+    assert texts[0] != texts[1]
+    assert "you" not in text_of(env.game, state)
+
+
+def test_texts_and_pictures_and_pages_use_the_same_words():
+    for env_id in ("mcts_envs/LaneDefense5x9-v0", "mcts_envs/Football11-v0", "mcts_envs/LaneDefense3x3-v0"):
+        env = gym.make(env_id, render_mode="ansi")
+        env.reset(seed=0)
+        page, legend = inspect.getdoc(type(env.unwrapped)), _COLOURS.sub("", env.render()).split("\n")[-3:]
+        for word in re.findall(r"(?:^|, )[A-Za-z] ([a-z]{3,}[a-z ]*)", ", ".join(legend)):
+            assert word.removeprefix("armed ") in page, word
 
 
 @pytest.mark.parametrize("env_id", IDS)
