@@ -219,9 +219,9 @@ class Game:
     place : callable, optional
         ``place(state, position)``: the inverse, on a state that was just reset. Raises ``ValueError`` or ``TypeError``.
     picture : callable, optional
-        ``picture(state) -> Canvas``.
+        ``picture(state) -> Canvas``; with a keyword ``seat`` it marks the player whose environment shows it, if any.
     text : callable, optional
-        ``text(state) -> str``: the board for a terminal.
+        ``text(state) -> str``: the board for a terminal, in lines of up to 80 characters; ``seat`` likewise.
     action_name : callable, optional
         ``action_name(action) -> str``.
     variants : mapping
