@@ -10,7 +10,9 @@ signatures below P is the number of players and A the number of actions.
 =============  ==================================================  ====================================================
 function       signature                                           what it does
 =============  ==================================================  ====================================================
-reset          (state, seed)                                       first state; the settings already lie in the state
+reset          (state, seed)                                       first state, its random stream started by
+                                                                   ``seed_stream(state, seed)``; the settings already
+                                                                   lie in the state
 active         (state) -> bits                                     who must choose now; several bits: simultaneously;
                                                                    0: the game is over
 legal          (state, player, actions[A]) -> count                fills in the legal actions of an active player; at
