@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import numpy.typing as npt
+from gymnasium import spaces
 
 from agents.budget import LIMITS, Budget
 from mcts_envs.core import errors
@@ -47,6 +48,7 @@ class Agent(ABC):
         self.last_result: Any = None
         self._bound: list[Callable[[], View]] = []
         self._shape: tuple[int, ...] | None = None
+        self._leaf: tuple[Any, ...] = ()
         self._compares = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -118,10 +120,10 @@ class Agent(ABC):
         """
         bound = _live_views(env)
         game = bound[0]().game
-        shown = _shown_shape(env, game.observation_shape)
+        path, shown = _shown_shape(env, game.observation_shape)
         says = not hasattr(game, "outward")  # environments that are not ours do not say again what they have shown
         self._compares = says and shown == game.observation_shape and not _changes_observations(env)
-        self._bound, self._shape = bound, shown
+        self._bound, self._shape, self._leaf = bound, shown, path
         return self
 
     def predict(
@@ -136,7 +138,7 @@ class Agent(ABC):
 
         Parameters
         ----------
-        observation : array [n, ...]
+        observation : array [n, ...], or a dictionary or tuple of them
             What the bound environments show now. Planners look at the environments themselves; it only serves to
             detect that another environment is being played.
         state, episode_start, deterministic
@@ -160,6 +162,8 @@ class Agent(ABC):
         if not self._bound:
             raise RuntimeError(f"{self.name} has no environment to look at; call agent.bind(env) before predict")
         views = [view() for view in self._bound]
+        for part in self._leaf:
+            observation = observation[part]
         observations = np.asarray(observation)
         single = observations.shape == self._shape
         if single:
@@ -259,13 +263,20 @@ def _live_views(env: Any) -> list[Callable[[], View]]:
     return [lambda: view_of(env)]
 
 
-def _shown_shape(env: Any, default: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the shape of one observation as an environment shows it; the default where it does not say."""
+def _shown_shape(env: Any, default: tuple[int, ...]) -> tuple[tuple[Any, ...], tuple[int, ...] | None]:
+    """Return where an observation of an environment has its first array, and the shape of this array.
+
+    The default is the shape where the environment does not say.
+    """
     for name in ("single_observation_space", "observation_space"):
-        space = getattr(env, name, None)
+        space: Any = getattr(env, name, None)
+        path: list[Any] = []
+        while isinstance(space, (spaces.Dict, spaces.Tuple)):
+            path.append(next(iter(space.spaces)) if isinstance(space, spaces.Dict) else 0)
+            space = space[path[-1]]
         if isinstance(space, gymnasium.Space):
-            return space.shape
-    return default
+            return tuple(path), space.shape
+    return (), default
 
 
 def _changes_observations(env: Any) -> bool:

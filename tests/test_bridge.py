@@ -277,6 +277,18 @@ def test_observations_that_cannot_be_flattened_are_no_hindrance(loop):
         bridge.view(env).observe()
 
 
+def test_planners_are_asked_with_observations_of_parts():
+    env = bridge.Remember(Mission())
+    seen, _ = env.reset(seed=0)
+    planner = mcts().bind(env)
+    assert planner.predict(seen)[0] == 1
+    assert planner.predict({"at": np.array([0]), "mission": ["walk"]})[0].tolist() == [1]
+    with pytest.raises(ValueError, match="2 observations for 1 bound environments"):
+        planner.predict({"at": np.array([0, 1]), "mission": ["walk"] * 2})
+    env = playing("Blackjack-v1")
+    assert mcts().bind(env).predict((20, 10, 0))[0] in range(2)
+
+
 def test_every_environment_at_hand_is_copied_with_its_chance():
     for env_id in (
         "CartPole-v1",
