@@ -3,10 +3,10 @@
     python scripts/train.py LaneDefense10x10-v0 --algo ppo --minutes 10
     python scripts/train.py LaneDefense10x10-v0 --resume runs/LaneDefense10x10-v0/ppo-0/ppo.zip --timesteps 8000000
 
-Ctrl-C ends early and saves the policy.
+Ctrl-C ends early and saves the policy. `tensorboard --logdir runs` shows the curves, eval/success_rate among them: the
+games won by the policy's best actions.
 """
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -32,6 +32,7 @@ def main(
     parameters: Annotated[list[str] | None, typer.Option("--param", help="Hyper-parameter, key=value.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Policy or checkpoint to go on from.")] = None,
     checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 500_000,
+    evaluate_every: Annotated[int, typer.Option(help="Steps between evaluations for TensorBoard (eval/*).")] = 100_000,
     games: Annotated[int, typer.Option(min=0, help="Fresh games to evaluate the policy with afterwards.")] = 1000,
 ) -> None:
     """Train a policy; Ctrl-C ends early and saves it."""
@@ -48,7 +49,7 @@ def main(
             changes=parse_settings(parameters or []),
             resume=resume,
             checkpoint_every=checkpoint_every,
-            progress=sys.stderr.isatty(),
+            evaluate_every=evaluate_every,
         )
     except (ValueError, TypeError, OSError, ImportError) as error:
         typer.echo(f"error: {error}", err=True)

@@ -1,9 +1,11 @@
 """The batch for Stable-Baselines3, trainings, saved policies, and the policies that come with the package."""
 
 import copy
+import io
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -28,11 +30,12 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecMoni
 
 import agents
 import mcts_envs
-from agents.learning import normalizing, storage
+from agents.learning import normalizing, progress, storage
 from agents.learning.algorithms import one_thread
 from agents.learning.evaluation import FRESH, evaluate
 from agents.learning.hyperparameters import hyperparameters, plain, resolved
 from agents.learning.networks import PlanesExtractor
+from agents.learning.progress import ProgressReport
 from agents.learning.shipped import FOLDER, shipped, shipped_for
 from agents.learning.training import train
 
@@ -371,6 +374,63 @@ def test_time_limit(tmp_path):
     started = time.monotonic()
     assert not quick(tmp_path, timesteps=10**9, minutes=0.01).interrupted
     assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "maskable_ppo"])
+def test_evaluations_are_logged_and_change_no_weights(tmp_path, algorithm):
+    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    options = {"timesteps": 2048, "changes": {"normalize": {"norm_obs": True, "norm_reward": True}}}
+    logged = quick(tmp_path / "logged", algorithm, tensorboard=True, evaluate_every=512, **options).path
+    silent = quick(tmp_path / "silent", algorithm, **options).path
+    with zipfile.ZipFile(logged) as a, zipfile.ZipFile(silent) as b:
+        assert a.read("policy.pth") == b.read("policy.pth")
+    (folder,) = (tmp_path / "logged" / "tensorboard").iterdir()
+    read = events.EventAccumulator(str(folder)).Reload()
+    for name in ("mean_reward", "mean_ep_length", "success_rate"):
+        found = read.Scalars(f"eval/{name}")
+        assert [point.step for point in found] == [512, 1024, 1536, 2048]
+    assert all(0 <= point.value <= 1 for point in read.Scalars("eval/success_rate"))
+    assert {point.value * 64 % 1 for point in read.Scalars("eval/success_rate")} == {0.0}
+    assert not (tmp_path / "silent" / "tensorboard").exists()
+    resumed = quick(tmp_path / "logged", algorithm, resume=logged, tensorboard=True, evaluate_every=512, timesteps=2560)
+    assert resumed.timesteps == 2560
+    folders = sorted((tmp_path / "logged" / "tensorboard").iterdir())
+    points = [p.step for f in folders for p in events.EventAccumulator(str(f)).Reload().Scalars("eval/mean_reward")]
+    assert sorted(points) == [512, 1024, 1536, 2048, 2560]
+
+
+def test_progress_runs_to_the_nearer_limit():
+    report = ProgressReport(1_000_000, 2.0)
+    report._first, report.num_timesteps = 0, 100_000
+    assert report.text(60.0) == "100,000 of 1,000,000 steps, 1,667/s, 1:00 left"
+    assert report.fraction(60.0) == 0.5
+    report.num_timesteps = 900_000
+    assert report.text(60.0) == "900,000 of 1,000,000 steps, 15,000/s, 0:07 left"
+    assert report.fraction(180.0) == 1.0
+    resumed = ProgressReport(3_000_000, None)
+    resumed._first, resumed.num_timesteps = 1_000_000, 1_500_000
+    assert resumed.text(1800.0) == "1,500,000 of 3,000,000 steps, 278/s, 1:30:00 left"
+    resumed.num_timesteps = 1_000_000
+    assert resumed.text(0.0).endswith("-:-- left")
+
+
+def test_progress_without_a_terminal_is_a_line_now_and_then(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_BETWEEN_LINES", 0.0)
+    quick(tmp_path / "shown", progress=True)
+    out, shown = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"(([\d,]+) of 1,024 steps, [\d,]+/s, (\d+:\d\d) left\n)+", shown)
+    quick(tmp_path / "hidden")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_in_a_terminal_is_a_bar(tmp_path, monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", screen)
+    quick(tmp_path, progress=True, minutes=10)
+    assert "1,024 of 1,024 steps" in screen.getvalue()
+    assert "0:00 left" in screen.getvalue()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")

@@ -1,4 +1,4 @@
-"""What happens during a training besides learning: checkpoints, the time limit, and a clean end when interrupted."""
+"""What happens during a training besides learning: checkpoints, evaluations, limits, a clean end when interrupted."""
 
 import signal
 import threading
@@ -7,34 +7,52 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
-from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.callbacks import BaseCallback, ConvertCallback, EvalCallback, EveryNTimesteps
+from stable_baselines3.common.vec_env import VecEnv
 
 
-class Checkpoints(BaseCallback):
-    """Save the policy every so many steps.
+def every(steps: int, done: int, callback: BaseCallback) -> EveryNTimesteps:
+    """Return a callback that calls another one every so many steps of all environments, from those done on."""
+    found = EveryNTimesteps(steps, callback)
+    found.last_time_trigger = done
+    return found
+
+
+def checkpoints(steps: int, done: int, save: Callable[[], Any]) -> BaseCallback:
+    """Return a callback that saves every so many steps.
+
+    Stable-Baselines3's ``CheckpointCallback`` cannot take its place: it writes at once under the final name, the policy
+    and the statistics of ``VecNormalize`` one after the other, so a kill leaves a torn zip, or one without its
+    statistics, that looks like the last checkpoint; and it keeps no settings to resume with.
+    """
+
+    def call(local: dict[str, Any], everywhere: dict[str, Any]) -> bool:
+        save()
+        return True
+
+    return every(steps, done, ConvertCallback(call))
+
+
+def evaluations(steps: int, done: int, env: VecEnv, games: int, masked: bool) -> BaseCallback:
+    """Return a callback that logs ``eval/mean_reward``, ``eval/success_rate`` (games won) and ``eval/mean_ep_length``.
 
     Parameters
     ----------
-    every : int
-        Steps, over all environments together.
-    save : callable
-        ``save(timesteps)``.
+    steps, done : int
+        As for :func:`every`.
+    env : VecEnv
+        Wrapped as the training's.
+    games : int
+        Played in each evaluation, with the best action everywhere.
+    masked : bool
+        Whether the policy takes masks.
     """
+    settings: dict[str, Any] = {"n_eval_episodes": games, "eval_freq": 1, "verbose": 0}
+    if not masked:
+        return every(steps, done, EvalCallback(env, **settings))
+    from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 
-    def __init__(self, every: int, save: Callable[[int], Any]) -> None:
-        super().__init__()
-        self.every = every
-        self._save = save
-        self._next = 0
-
-    def _on_training_start(self) -> None:
-        self._next = self.num_timesteps + self.every
-
-    def _on_step(self) -> bool:
-        if self.num_timesteps >= self._next:
-            self._next += self.every
-            self._save(self.num_timesteps)
-        return True
+    return every(steps, done, MaskableEvalCallback(env, **settings))
 
 
 class Limits(BaseCallback):

@@ -17,6 +17,9 @@ from mcts_envs.core import errors
 FRESH = 2**40
 """Where the seeds of evaluations begin: no training, whose seeds are below 2**32, has seen these games."""
 
+CURVE = 2**41
+"""Where the seeds of the evaluations during a training begin."""
+
 
 @dataclass(frozen=True)
 class Evaluation:

@@ -1,5 +1,6 @@
 """Training a policy on the batched face of an environment."""
 
+import contextlib
 import datetime
 import importlib.metadata
 import math
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import mcts_envs
 from agents.learning import normalizing, storage
-from agents.learning.algorithms import algorithm_class, one_thread
+from agents.learning.algorithms import algorithm_class, one_thread, takes_masks
+from agents.learning.evaluation import CURVE
 from agents.learning.fitting import check_board, layout
 from agents.learning.hyperparameters import Hyperparameters, hyperparameters, resolved
 from agents.learning.shipped import entry_of
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 _LIBRARIES = ("stable_baselines3", "sb3_contrib", "gymnasium", "torch", "numpy")
 _SHORTEST, _LONGEST = 1e-3, 10**12
 """Minutes, steps."""
+
+_EVALUATIONS = 64
+"""Games of an evaluation during the training, all at once."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +66,15 @@ def train(
     changes: Mapping[str, Any] | None = None,
     resume: Path | str | None = None,
     checkpoint_every: int = 500_000,
+    evaluate_every: int = 100_000,
     tensorboard: bool = True,
     progress: bool = True,
 ) -> Trained:
     """Train a policy and save it as ``out/ALGORITHM.zip``, with its sidecar.
 
-    Checkpoints go to ``out/checkpoints``, TensorBoard's log to ``out/tensorboard``. Ctrl-C and SIGTERM end the training
-    early and save the policy as it is then; so does the time limit.
+    Checkpoints go to ``out/checkpoints``, TensorBoard's log to ``out/tensorboard``: the training's own curves, and as
+    ``eval/*`` mean reward, length and win rate (``eval/success_rate``) of 64 games that it always plays with its best
+    actions. Ctrl-C and SIGTERM end the training early and save the policy as it is then; so does the time limit.
 
     Parameters
     ----------
@@ -91,10 +98,10 @@ def train(
         Hyper-parameters in place of those of the file.
     resume : Path, optional
         A policy or checkpoint to go on from; its settings and hyper-parameters hold unless others are given.
-    checkpoint_every : int
-        Steps between checkpoints.
+    checkpoint_every, evaluate_every : int
+        Steps between checkpoints, and between the evaluations that are logged.
     tensorboard, progress : bool
-        Whether to log, and to show a progress bar.
+        Whether to log, and to show on stderr how far it is: a bar in a terminal, else a line every 30 seconds.
 
     Raises
     ------
@@ -107,6 +114,7 @@ def train(
         If there is nothing at ``resume``.
     """
     errors.integer("checkpoint_every", checkpoint_every, 1, _LONGEST)
+    errors.integer("evaluate_every", evaluate_every, 1, _LONGEST)
     if minutes is not None:
         errors.number("minutes", minutes, _SHORTEST, math.inf)
     changes = {**(changes or {}), **_given(n_envs=n_envs, n_timesteps=timesteps)}
@@ -116,8 +124,12 @@ def train(
         raise ValueError(f"timesteps {total}: {run.resume} has {run.done} already; ask for more than that in all")
     started = time.monotonic()
     with one_thread():
-        model = _model(run, _environment(run), str(run.out / "tensorboard") if tensorboard else None)
-        interrupted = _learn(run, model, minutes, checkpoint_every, progress)
+        model = _model(
+            run,
+            _environment(run, run.hyper.n_envs, run.seed + run.done),
+            str(run.out / "tensorboard") if tensorboard else None,
+        )
+        interrupted = _learn(run, model, minutes, checkpoint_every, evaluate_every if tensorboard else 0, progress)
     path = _save(run, model, run.target)
     return Trained(path, int(model.num_timesteps), time.monotonic() - started, interrupted)
 
@@ -197,10 +209,10 @@ def _last_checkpoint(run: _Run) -> tuple[int, Path | None]:
     return max(((int(text), path) for path, text in steps.items() if text.isdecimal()), default=(0, None))
 
 
-def _environment(run: _Run) -> "VecEnv":
+def _environment(run: _Run, n_envs: int, seed: int) -> "VecEnv":
     from stable_baselines3.common.vec_env import VecNormalize
 
-    env = mcts_envs.make_sb3_vec_env(run.env_id, run.hyper.n_envs, run.seed + run.done, **run.settings)
+    env = mcts_envs.make_sb3_vec_env(run.env_id, n_envs, seed, **run.settings)
     if not run.hyper.normalize:
         return env
     normalized = VecNormalize(env, **{"gamma": run.hyper.model.get("gamma", 0.99), **run.hyper.normalize})
@@ -229,22 +241,30 @@ def _model(run: _Run, env: "VecEnv", log: str | None) -> "BaseAlgorithm":
     return model
 
 
-def _learn(run: _Run, model: "BaseAlgorithm", minutes: float | None, checkpoint_every: int, progress: bool) -> bool:
+def _learn(
+    run: _Run, model: "BaseAlgorithm", minutes: float | None, checkpoint_every: int, evaluate_every: int, progress: bool
+) -> bool:
     """Train, and return whether it was interrupted."""
-    from agents.learning.callbacks import Checkpoints, Limits, StopRequest
+    from agents.learning.callbacks import Limits, StopRequest, checkpoints, evaluations
+    from agents.learning.progress import ProgressReport
 
-    def checkpoint(timesteps: int) -> None:
-        _save(run, model, run.out / "checkpoints" / f"{run.algorithm}_{timesteps}")
+    def checkpoint() -> None:
+        _save(run, model, run.out / "checkpoints" / f"{run.algorithm}_{model.num_timesteps}")
 
-    with StopRequest() as stop:
-        callbacks = [Checkpoints(checkpoint_every, checkpoint), Limits(minutes, stop)]
+    report = ProgressReport(run.hyper.n_timesteps, minutes)
+    with StopRequest() as stop, contextlib.closing(report):
+        callbacks = [checkpoints(checkpoint_every, run.done, checkpoint), Limits(minutes, stop)]
+        if evaluate_every:
+            env = _environment(run, _EVALUATIONS, CURVE + run.seed)
+            callbacks.insert(1, evaluations(evaluate_every, run.done, env, _EVALUATIONS, takes_masks(model)))
+        if progress:
+            callbacks.append(report)
         try:
             model.learn(
                 run.hyper.n_timesteps - run.done,
                 callback=callbacks,
                 tb_log_name=run.algorithm,
                 reset_num_timesteps=run.resume is None,
-                progress_bar=progress,
             )
         except KeyboardInterrupt:
             return True
