@@ -51,7 +51,7 @@ from mcts_envs.football.layout import (
 from mcts_envs.football.legal import may_start, waiting_push
 from mcts_envs.football.match import formation_kind, receivers
 from mcts_envs.football.odds import block_strength, catch_needs
-from mcts_envs.football.routes import find_ways, first_step
+from mcts_envs.football.routes import next_step
 from mcts_envs.football.values import to_go
 
 _FAR = 10_000
@@ -139,9 +139,7 @@ def _bold_step(state, player, goal, work):
         away = distance(state, here, goal) if goal > 0 else to_go(state, team_of(player), here)
         if away > left:
             return -1
-    first = act.after(state, act.MOVES)
-    find_ways(state, player, goal, work, first)
-    return first_step(state, player, work, first)
+    return next_step(state, player, goal, work, act.after(state, act.MOVES))
 
 
 @kernel(types.int64(BYTES, types.int64, FLOATS))
