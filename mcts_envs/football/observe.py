@@ -5,7 +5,6 @@ import numpy as np
 from mcts_envs.core.contract import BYTES, OBSERVE, SINGLES, types
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.football import tasks
-from mcts_envs.football.field import zones
 from mcts_envs.football.layout import (
     FOLLOW_UP,
     HOME,
@@ -60,20 +59,34 @@ def _write_players(state, player, mirrored, out):
                 out[(first + 6) * cells + at] = np.float32(np.int64(s.av[number]) / 12)
 
 
+@kernel(types.void(BYTES, types.int64, types.boolean, SINGLES, types.int64))
+def _write_zones(state, team, mirrored, out, first):
+    """Write how many tackle zones of a team cover each square, in eighths."""
+    s = record(state, STATE)
+    width, height = np.int64(s.width), np.int64(s.height)
+    for number in range(16 * team, 16 * team + 16):
+        if s.square[number] > 0 and s.posture[number] == STANDING:
+            at = _place(state, np.int64(s.square[number]), mirrored)
+            x, y = at % width, at // width
+            for row in range(max(y - 1, 0), min(y + 1, height - 1) + 1):
+                for column in range(max(x - 1, 0), min(x + 1, width - 1) + 1):
+                    out[first + row * width + column] += np.float32(0.125)
+            out[first + at] -= np.float32(0.125)
+
+
 @kernel(types.void(BYTES, types.int64, types.boolean, SINGLES))
 def _write_pitch(state, player, mirrored, out):
     """Write tackle zones, the ball, the active player and the defender, and both end zones."""
     s = record(state, STATE)
     width, height = np.int64(s.width), np.int64(s.height)
     cells, first = width * height, 2 * _PER_TEAM
-    for y in range(1, height + 1):
-        for x in range(1, width + 1):
-            square = y * (width + 2) + x
-            at = _place(state, square, mirrored)
-            out[first * cells + at] = np.float32(zones(state, player, square) / 8)
-            out[(first + 1) * cells + at] = np.float32(zones(state, 1 - player, square) / 8)
-            out[(first + 6) * cells + at] = x == (1 if player == HOME else width)
-            out[(first + 7) * cells + at] = x == (width if player == HOME else 1)
+    _write_zones(state, player, mirrored, out, first * cells)
+    _write_zones(state, 1 - player, mirrored, out, (first + 1) * cells)
+    left = (player == HOME) != mirrored
+    scored_in, defended = (first + 6) * cells, (first + 7) * cells
+    for row in range(height):
+        out[scored_in + row * width + (0 if left else width - 1)] = 1.0
+        out[defended + row * width + (width - 1 if left else 0)] = 1.0
     if s.ball > 0:
         at = _place(state, np.int64(s.ball), mirrored)
         out[(first + 2) * cells + at] = 1.0
