@@ -1,12 +1,14 @@
 """Measure speed, each figure beside a named yardstick in the same run.
 
-    python scripts/benchmark.py                    everything that needs nothing else installed
+    python scripts/benchmark.py                    the faces and the search
     python scripts/benchmark.py faces              the faces and the rules
     python scripts/benchmark.py search             the search
+    python scripts/benchmark.py training           PPO on each game and on an empty environment (pip install -e ".[rl]")
     python scripts/benchmark.py rivals             OpenSpiel and gymcts (pip install -e ".[rivals]")
     python scripts/benchmark.py --quick            fewer repetitions
 
-Times are the least of several rounds in which the candidates take turns, so that a noisy machine disturbs them alike.
+Times are the least of several rounds in which the candidates take turns, so that a noisy machine disturbs them alike;
+those of training are medians.
 """
 
 from enum import StrEnum
@@ -29,6 +31,7 @@ class Part(StrEnum):
 
     FACES = "faces"
     SEARCH = "search"
+    TRAINING = "training"
     RIVALS = "rivals"
 
 
@@ -40,6 +43,10 @@ def measured(part: Part, rounds: int) -> list[Figure]:
     if part == Part.SEARCH:
         trees = [figure for id in ids for figure in search.searches(id, rounds)]
         return trees + search.published(rounds) + search.threads(LARGE, rounds) + search.first_search(LARGE, rounds)
+    if part == Part.TRAINING:
+        from speed import training
+
+        return training.ppo(rounds) + training.vec_env(rounds) + training.sizes(rounds)
     from speed import rivals
 
     try:
@@ -52,9 +59,9 @@ def main(
     parts: Annotated[list[Part] | None, typer.Argument(help="What to measure.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions.")] = False,
 ) -> None:
-    """Measure what is named, or everything but the rivals."""
+    """Measure what is named, or the faces and the search."""
     rounds = 3 if quick else 15
-    table = Table("what", "measured", "yardstick", "its figure", "so", title="least of several rounds")
+    table = Table("what", "measured", "yardstick", "its figure", "so", title="of several rounds")
     for part in parts or [Part.FACES, Part.SEARCH]:
         for figure in measured(part, rounds):
             cells = figure.what, f"{figure.value:.3g} {figure.unit}", figure.yardstick

@@ -26,6 +26,7 @@ from mcts_envs.core.faces import (
     some,
 )
 from mcts_envs.core.place import position_of, start_of, take_over
+from mcts_envs.core.pool import Pool
 from mcts_envs.core.rng import CHANCE_BYTES, draw, seed_stream
 from mcts_envs.core.snapshot import (
     OWED_AND_OUTCOME,
@@ -125,6 +126,7 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         self.action_space = batch_space(self.single_action_space, n)
 
         self._size = int(np.prod(game.observation_shape))
+        self._pool = Pool((n, self._size))
         self._states = np.tile(game.template, (n, 1))
         self._streams = np.zeros((n, CHANCE_BYTES), np.uint8)
         self._started = False
@@ -227,7 +229,7 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         """Play one action [N] in each game, like :meth:`step`, and leave it to the caller to make infos of it."""
         chosen, illegal = self._checked(actions)
         n, shape = self.num_envs, self.game.observation_shape
-        observations, rewards = np.empty((n, self._size), np.float32), np.empty(n)
+        observations, rewards = self._pool.take(), np.empty(n)
         step_all(
             self.game.bare.table,
             self._advised,

@@ -1,6 +1,8 @@
-"""Training: what an environment costs PPO, and what the faces that it stands on cost."""
+"""Training: what an environment costs PPO, and what the faces that it stands on cost.
 
-import statistics
+Times are those of the processor, and verdicts medians over rounds in which both take turns.
+"""
+
 import time
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +15,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 import mcts_envs
 from agents.learning.algorithms import one_thread
 from agents.learning.hyperparameters import hyperparameters, resolved
-from speed.figure import Figure, least
+from speed.figure import Figure
 
 TRAINED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("LaneDefense3x3-v0", {}),
@@ -26,7 +28,7 @@ TRAINED: tuple[tuple[str, dict[str, Any]], ...] = (
 """Environments and their settings."""
 
 SIZES = (1, 3, 5, 7, 11)
-GAMES = 64
+GAMES, MANY = 64, 1024
 
 
 class EmptyVecEnv(VecEnv):
@@ -71,53 +73,59 @@ class EmptyVecEnv(VecEnv):
 
 
 def ppo(rounds: int) -> list[Figure]:
-    """Measure the frames a second of PPO, with the project's hyper-parameters, against PPO on an empty batch.
-
-    The ratio is the median over rounds of one rollout and update each, taken in turns, in seconds of the processor.
-    """
+    """Measure the frames a second of PPO, with the project's hyper-parameters, against PPO on an empty batch."""
     figures = []
     for id, settings in TRAINED:
         hyper = hyperparameters("ppo", f"mcts_envs/{id}")
         env = mcts_envs.make_sb3_vec_env(id, hyper.n_envs, 0, **settings)
         with one_thread():
-            ours, empty = _trainer(env, hyper), _trainer(EmptyVecEnv(env), hyper)
-            ours(), empty()
-            rates = [(ours(), empty()) for _ in range(rounds)]
-        rate, yardstick = (statistics.median(column) for column in zip(*rates, strict=True))
-        ratio = statistics.median(first / second for first, second in rates)
+            ours, empty, share = in_turns(rounds, _trainer(env, hyper), _trainer(EmptyVecEnv(env), hyper))
         what = ", ".join([id, *settings.values()])
-        figures.append(Figure(f"{what}: PPO", rate, "frames/s", "an empty VecEnv", yardstick, f"{ratio:.3f} of it"))
+        rates = 1e3 / ours, "k frames/s", "an empty VecEnv", 1e3 / empty
+        figures.append(Figure(f"{what}: PPO", *rates, f"{1 / share:.3f} of it"))
     return figures
 
 
-def _trainer(env: VecEnv, hyper: Any) -> Callable[[], float]:
-    """Return a function that learns from one rollout and returns the frames a second."""
+def _trainer(env: VecEnv, hyper: Any) -> Callable[[], int]:
+    """Return a function that learns from one rollout and returns the number of its frames."""
     if hyper.normalize:
         env = VecNormalize(env, **{"gamma": hyper.model["gamma"], **hyper.normalize})
     model = PPO(env=env, device="cpu", seed=0, **resolved(hyper.model))
-    frames = hyper.n_envs * hyper.model["n_steps"]
+    frames = int(hyper.n_envs * hyper.model["n_steps"])
 
-    def learn() -> float:
-        started = time.process_time()
+    def learn() -> int:
         model.learn(frames, reset_num_timesteps=False)
-        return float(frames / (time.process_time() - started))
+        return frames
 
     return learn
 
 
 def vec_env(rounds: int) -> list[Figure]:
-    """Measure a step of 64 games in the batched face, and in Stable-Baselines3's with its monitor."""
+    """Measure a step of 64 games in Stable-Baselines3's face, with its monitor, against the batched face."""
     figures = []
     for id, settings in (*TRAINED, ("Football3-v0", {})):
         batch = mcts_envs.make_vec(id, GAMES, autoreset_mode="SameStep", **settings)
         env = mcts_envs.make_sb3_vec_env(id, GAMES, 0, **settings)
         batch.reset(seed=0), env.reset()
         rows = np.random.default_rng(0).integers(0, env.action_space.n, (100, GAMES))
-        inside, outside = least(rounds, _steps(batch.step, rows), _steps(env.step, rows))
-        what, more = ", ".join([id, *settings.values()]), f"+{outside - inside:.0f} us"
-        figures.append(
-            Figure(f"{what}: step of {GAMES} in SB3's VecEnv", outside, "us", "the batch", inside, more),
-        )
+        ours, inside, _ = in_turns(rounds, _steps(env.step, rows), _steps(batch.step, rows))
+        what = ", ".join([id, *settings.values()])
+        times = ours, "us", "the batch", inside, f"{ours - inside:+.0f} us"
+        figures.append(Figure(f"{what}: step of {GAMES} in SB3's VecEnv", *times))
+    return figures
+
+
+def sizes(rounds: int) -> list[Figure]:
+    """Measure a step of football of each size in a batch of 1,024 against single environments."""
+    figures = []
+    for size in SIZES:
+        id = f"mcts_envs/Football{size}-v0"
+        env, batch = gym.make(id), mcts_envs.make_vec(id, MANY)
+        env.reset(seed=0), batch.reset(seed=0)
+        rows = np.random.default_rng(0).integers(0, env.action_space.n, (8, MANY))
+        alone, many, share = in_turns(rounds, _episodes(env, rows[0]), _steps(batch.step, rows))
+        times = many / MANY, "us a step", "the single face", alone, f"{share * MANY:.2f} x faster"
+        figures.append(Figure(f"Football{size}-v0: {MANY:,} batched", *times))
     return figures
 
 
@@ -132,32 +140,30 @@ def _steps(step: Callable[[Any], Any], rows: Any) -> Callable[[], int]:
     return work
 
 
-def sizes(rounds: int) -> list[Figure]:
-    """Measure a step of football of each size in a batch of 1,024 against single environments, in both observations."""
-    figures = []
-    for size in SIZES:
-        id = f"Football{size}-v0"
-        env, batch = gym.make(f"mcts_envs/{id}"), mcts_envs.make_vec(id, 1024)
-        env.reset(seed=0), batch.reset(seed=0)
-        rows = np.random.default_rng(0).integers(0, env.action_space.n, (4, 1024))
+def _episodes(env: gym.Env[Any, Any], actions: Any) -> Callable[[], int]:
+    """Return a function that takes actions, one after another, game after game, and returns how many."""
+    listed = actions.tolist()
 
-        flat = rows[0].tolist()
+    def work() -> int:
+        for action in listed:
+            _, _, terminated, truncated, _ = env.step(action)
+            if terminated or truncated:
+                env.reset()
+        return len(listed)
 
-        def single(env: Any = env, flat: Any = flat) -> int:
-            for action in flat:
-                if env.step(action)[2]:
-                    env.reset()
-            return len(flat)
+    return work
 
-        alone, many = least(rounds, single, _steps(batch.step, rows))
-        figures.append(
-            Figure(
-                f"{id}: 1,024 batched",
-                many / 1024,
-                "us a step",
-                "the single face",
-                alone,
-                f"{alone * 1024 / many:.2f} x",
-            )
-        )
-    return figures
+
+def in_turns(rounds: int, first: Callable[[], int], second: Callable[[], int]) -> tuple[float, float, float]:
+    """Return the microseconds of the processor that a unit of work takes, and how many times as long the first takes.
+
+    All three are medians over rounds in which the two take turns, after one round that does not count.
+    """
+    rows = np.zeros((rounds + 1, 2))
+    for row in rows:
+        for i, work in enumerate((first, second)):
+            started = time.process_time()
+            units = work()
+            row[i] = (time.process_time() - started) / units * 1e6
+    (ours, others), share = np.median(rows[1:], axis=0), np.median(rows[1:, 0] / rows[1:, 1])
+    return float(ours), float(others), float(share)

@@ -1,0 +1,47 @@
+"""Memory for large arrays that are given away at every step."""
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from mcts_envs.core.typing import Singles
+
+LARGE = 2**20
+"""Bytes from which an array takes memory from the pool: so much comes from the system anew each time, and is cleared
+page by page when it is first written, which takes ten times as long as writing it."""
+
+_KEPT = 3
+
+
+class Pool:
+    """Arrays of one shape, not initialised, whose memory is used again when nobody holds them or a part of them.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of the float32 arrays.
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._shape = shape
+        self._lent: list[tuple[memoryview, weakref.ref[Any]]] = []
+
+    def __reduce__(self) -> Any:
+        return Pool, (self._shape,)
+
+    def take(self) -> Singles:
+        """Return an array that shares its memory with none that is still held."""
+        for i, (memory, array) in enumerate(self._lent):
+            if array() is None:
+                return self._lend(memory, i)
+        new: Singles = np.empty(self._shape, np.float32)
+        if new.nbytes < LARGE or len(self._lent) == _KEPT:
+            return new
+        return self._lend(new.reshape(-1).data, len(self._lent))
+
+    def _lend(self, memory: memoryview, i: int) -> Singles:
+        # Every view has this array as its base, not the memory, since that is no array: so all of them keep it alive.
+        array: Singles = np.frombuffer(memory, np.float32)
+        self._lent[i : i + 1] = [(memory, weakref.ref(array))]
+        return array.reshape(self._shape)
