@@ -401,14 +401,14 @@ def test_recorded_moves_replay(tmp_path: Path) -> None:
 
 
 TABLES = """\
- #  agent     games               points  wins  ties  losses  length     ms  steps  errors
- 1  a             8  75.0 % [24.7,100.0]     5     2       1     4.0  251.0     15       0
- 2  c             8   62.5 % [21.1,91.4]     4     2       2     4.0  251.0     15       0
- 3  b             8    12.5 % [0.0,71.4]     1     0       7     4.0  251.0     15       0
- agent     against   boards                points  wins  ties  losses  as first  as second
- a         b              2  100.0 % [32.6,100.0]     4     0       0     100.0      100.0
- a         c              2    50.0 % [11.3,88.7]     1     2       1      50.0       50.0
- b         c              2     25.0 % [0.0,78.1]     1     0       3       0.0       50.0
+ #  agent     games           points %  wins  ties  losses  length     ms  steps
+ 1  a             8  75.0 [24.7,100.0]     5     2       1     4.0  251.0     15
+ 2  c             8   62.5 [21.1,91.4]     4     2       2     4.0  251.0     15
+ 3  b             8    12.5 [0.0,71.4]     1     0       7     4.0  251.0     15
+ agent     against   boards            points %  wins  ties  losses    1st    2nd
+ a         b              2  100.0 [32.6,100.0]     4     0       0  100.0  100.0
+ a         c              2    50.0 [11.3,88.7]     1     2       1   50.0   50.0
+ b         c              2     25.0 [0.0,78.1]     1     0       3    0.0   50.0
  #  agent        1     2      3
  1  a               50.0  100.0
  2  c         50.0         75.0
@@ -435,11 +435,26 @@ def test_the_one_that_all_meet_has_no_rank(tmp_path: Path) -> None:
     assert text.count("#") == 1
 
 
+def test_those_who_play_against_another_are_compared_board_by_board(tmp_path: Path) -> None:
+    met = {("a", "h"): [1, 1, 0], ("h", "a"): [0, 0.5, 1], ("b", "h"): [1, 0, 0], ("h", "b"): [1, 1, 1]}
+    rows = by_hand({**met, ("c", "h"): [1, 1, 1], ("h", "c"): [0, 0, 0]}, broken=("h", "b", 2))
+    plan = fakes("a", "b", "c", "h", against="h")
+    found = report(plan, tmp_path, rows, 3, 1, 1.0)
+    assert [(d.agent, d.reference, d.pairs) for d in found.differences] == [("b", "a", 2), ("c", "a", 3), ("b", "c", 2)]
+    assert found.differences[0].win_rate == paired_rates([0.5, 0.0], [1.0, 0.75])
+    assert found.differences[1].win_rate == paired_rates([1.0, 1.0, 1.0], [1.0, 0.75, 0.0])
+    text = printed(found)
+    assert re.search(r"agent +minus +boards +points", text)
+    assert "minus: on the same boards, against the same others" in text
+    assert not report(fakes("a", "b", "c"), tmp_path, {}, 3, 1, 1.0).differences
+
+
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_tables_fit_the_terminal(tmp_path: Path, width: int) -> None:
     result = compare(fakes("a", "a_player_with_a_long_name:lowest=true", "c"), 3, folder=tmp_path)
     lines = printed(result, width).splitlines()
     assert max(map(len, lines)) <= width
+    assert not any(re.search(r"\[[^\]]*$", line) for line in lines if "intervals" not in line)  # none is broken
 
 
 def test_points_are_drawn(tmp_path: Path) -> None:
@@ -484,7 +499,12 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     result = call("--agents", "greedy,mcts", "--against", "uniform", "--plot", "points.png", "--out", "out")
     assert result.exit_code == 0, result.output
-    for text in ("uniform", "board_size=4; 3 boards of seed 0", "budget simulations=10 for mcts", "as second"):
+    for text in (
+        "uniform",
+        "board_size=4; 3 boards of seed 0",
+        "budget simulations=10 for mcts",
+        "mcts       greedy          3",
+    ):
         assert text in result.stdout
     assert (tmp_path / "points.png").exists()
     assert "| greedy   | uniform  |" in (tmp_path / "out" / "report.md").read_text()

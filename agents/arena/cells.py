@@ -1,6 +1,8 @@
 """Tables and what stands in their cells."""
 
+from collections.abc import Iterable
 from math import isnan, nan
+from pathlib import Path
 from typing import Literal
 
 from rich import box
@@ -11,9 +13,13 @@ from agents.arena.figures import Summary
 from agents.arena.statistics import Estimate
 
 NONE = "-"
-_LEFT = ("agent", "team", "against")
-_INTERVALS = ("win rate", "tie rate", "loss rate", "points", "rank", "return")
-_LEAST_WIDTHS = dict.fromkeys(_LEFT, 8) | dict.fromkeys(_INTERVALS, 11)
+OVERRUN = "!"
+LONGEST = 16
+"""Characters of a name in a table or a picture."""
+
+_LEFT = ("agent", "team", "against", "minus")
+_INTERVALS = ("win rate %", "tie rate %", "loss rate %", "points %", "rank", "return", "win rate", "points")
+_LEAST_WIDTHS = dict.fromkeys(_LEFT, 8) | dict.fromkeys(_INTERVALS, 12)
 
 
 def new_table(lines: box.Box, *columns: str) -> Table:
@@ -29,19 +35,19 @@ def new_table(lines: box.Box, *columns: str) -> Table:
 def percent(estimate: Estimate, sign: str = "") -> Text:
     """Write a rate in percent, a difference (with ``sign="+"``) in percentage points."""
     value, low, high = (100.0 * part for part in estimate)
-    return _interval(Estimate(value, low, high), f"{sign}.1f", "" if sign else " %")
+    return _interval(Estimate(value, low, high), f"{sign}.1f")
 
 
 def plain(estimate: Estimate, sign: str = "") -> Text:
     """Write a mean with three significant digits; a difference with ``sign="+"``."""
     scale = max(abs(part) for part in estimate if not isnan(part)) if not isnan(estimate.value) else 0.0
-    return _interval(estimate, f"{sign}.{(scale < 100) + (scale < 10)}f", "")
+    return _interval(estimate, f"{sign}.{(scale < 100) + (scale < 10)}f")
 
 
-def _interval(estimate: Estimate, form: str, unit: str) -> Text:
+def _interval(estimate: Estimate, form: str) -> Text:
     if isnan(estimate.value):
         return Text(NONE)
-    text = Text(f"{estimate.value:{form}}{unit}")
+    text = Text(f"{estimate.value:{form}}")
     if not isnan(estimate.low):
         text.append(f" [{estimate.low:{form}},{estimate.high:{form}}]")
     if form.startswith("+") and (estimate.low > 0 or estimate.high < 0):
@@ -54,12 +60,44 @@ def number(value: float, form: str) -> str:
     return NONE if isnan(value) else f"{value:{form}}"
 
 
-def cost(summary: Summary) -> tuple[str, str]:
-    """Write the milliseconds and the model steps of a move."""
-    milliseconds = number(summary.milliseconds, ".3f" if summary.milliseconds < 1 else ".1f")
-    return milliseconds, number(summary.model_steps or nan, ",.0f")
+def cost(summary: Summary, overrun: bool = False) -> tuple[Text, str]:
+    """Write the milliseconds of a move, marked where they overran the time limit, and its model steps."""
+    text = number(summary.milliseconds, ".3f" if summary.milliseconds < 1 else ".1f")
+    steps, thousands = summary.model_steps or nan, summary.model_steps >= 100_000
+    milliseconds = Text(f"{text}{OVERRUN}", "red") if overrun else Text(text)
+    return milliseconds, f"{steps / 1000:,.0f}k" if thousands else number(steps, ".0f")
+
+
+def error_columns(errors: Iterable[int]) -> tuple[str, ...]:
+    """Return the column for numbers of errors, which there should not be."""
+    return ("errors",) if any(errors) else ()
 
 
 def error_count(errors: int) -> Text:
-    """Write a number of errors, which should be 0."""
+    """Write a number of errors."""
     return Text(str(errors), "red" if errors else "")
+
+
+def shown_names(labels: Iterable[str], lines: box.Box) -> dict[str, str]:
+    """Return how each label is written: in a file in full, in a terminal short."""
+    return {label: label for label in labels} if lines is box.MARKDOWN else short_names(labels)
+
+
+def short_names(labels: Iterable[str], longest: int = LONGEST) -> dict[str, str]:
+    """Return each label as short as tables want it: paths by their last two parts, the middle of what is long left out.
+
+    No two become the same: those that would stay as they are.
+    """
+    whole = list(dict.fromkeys(labels))
+    names = [_shortened(label, longest) for label in whole]
+    return {a: b if names.count(b) == 1 else a for a, b in zip(whole, names, strict=True)}
+
+
+def _shortened(label: str, longest: int) -> str:
+    first, colon, rest = label.partition(":")
+    path, *settings = rest.split(":")
+    if "/" in path and len(label) > longest:
+        label = f"{first}{colon}{':'.join(['/'.join(Path(path).parts[-2:]), *settings])}"
+    if len(label) <= longest:
+        return label
+    return f"{label[: longest // 2]}…{label[len(label) + 1 - (longest - longest // 2) :]}"

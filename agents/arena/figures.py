@@ -50,16 +50,16 @@ class Summary:
 
 @dataclass(frozen=True)
 class Difference:
-    """How much better an agent did than another in the same episodes of a game for one.
+    """How much better an agent did than another in the same episodes, or against the same others on the same boards.
 
     Attributes
     ----------
     agent, reference : str
         Labels.
     pairs : int
-        Episodes that ended without an error for both.
+        Episodes, in games for several boards, that ended without an error for both.
     win_rate, mean_return : Estimate
-        Means of the agent's figure minus the reference's.
+        Means of the agent's figure minus the reference's; in games for several of the points, without a return (NaN).
     """
 
     agent: str

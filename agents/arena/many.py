@@ -6,11 +6,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from agents.arena.figures import Standing, Summary, costs
+from agents.arena.figures import Difference, Standing, Summary, costs
 from agents.arena.lineups import Teams
 from agents.arena.match import Matches, MatchRow, Seat
 from agents.arena.plan import Plan
-from agents.arena.statistics import LEVEL, Estimate, mean_points
+from agents.arena.statistics import LEVEL, Estimate, mean_points, paired_rates
 
 Boards: TypeAlias = list[list[MatchRow]]
 """All matches of a line-up on a start board, for each of the boards."""
@@ -63,13 +63,28 @@ def side_name(labels: Iterable[str]) -> str:
 
 def standings(plan: Plan, boards: Boards) -> list[Standing]:
     """Sum up how sides did; the unit of the intervals is the board."""
+    games = _by_board(plan, boards)
+    return [_standing(name, list(by_board.values()), len(plan.teams)) for name, by_board in games.items()]
+
+
+def difference(plan: Plan, boards: Boards, agent: str, reference: str) -> Difference:
+    """Say how much better an agent did than another against the same others; the unit is the board."""
+    games = _by_board(plan, boards)
+    ours, theirs = games[agent], games[reference]
+    both = [number for number in ours if number in theirs]
+    own, other = ([_mean(each[number]).points for number in both] for each in (ours, theirs))
+    return Difference(agent, reference, len(both), paired_rates(own, other, LEVEL), Estimate(nan, nan, nan))
+
+
+def _by_board(plan: Plan, boards: Boards) -> dict[str, dict[int, list[Reached]]]:
+    """Return what each side reached, by its name and the number of the board."""
     names = dict.fromkeys(side_name(spec.label for spec in side) for lineup in plan.lineups for side in lineup)
     games: dict[str, dict[int, list[Reached]]] = {name: {} for name in names}
     for row in (row for rows in boards for row in rows):
         for team, result in zip(plan.teams, reached(row, plan.teams), strict=True):
             name = side_name(row.seats[seat].agent for seat in team)
             games[name].setdefault(row.episode, []).append(result)
-    return [_standing(name, list(by_board.values()), len(plan.teams)) for name, by_board in games.items()]
+    return games
 
 
 def summary(plan: Plan, matches: Matches, boards: Boards, agent: str) -> Summary:

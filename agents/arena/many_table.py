@@ -6,12 +6,22 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from agents.arena.cells import NONE, cost, error_count, new_table, number, percent, plain
+from agents.arena.cells import (
+    NONE,
+    cost,
+    error_columns,
+    error_count,
+    new_table,
+    number,
+    percent,
+    plain,
+    shown_names,
+)
 from agents.arena.figures import Standing
 from agents.arena.lineups import all_seatings
 from agents.arena.many import side_name
 from agents.arena.plan import Plan
-from agents.arena.report import Report
+from agents.arena.report import Report, overruns
 
 
 def ranked_sides(report: Report) -> list[tuple[str, Standing]]:
@@ -25,21 +35,31 @@ def ranked_sides(report: Report) -> list[tuple[str, Standing]]:
 def standings_table(report: Report, lines: box.Box) -> Table:
     """Return the table with a row for each side, best first."""
     side = "team" if _in_teams(report) else "agent"
-    table = new_table(lines, "#", side, "games", "win rate", "tie rate", "loss rate", "points")
+    table = new_table(lines, "#", side, "games", "win rate %", "tie rate %", "loss rate %", "points %")
+    names = _names(report, lines)
     for place, s in ranked_sides(report):
         shares = [percent(share) for share in (s.wins, s.ties, s.losses, s.points)]
-        table.add_row(place, Text(s.name), str(s.games), *shares)
+        table.add_row(place, Text(names[s.name]), str(s.games), *shares)
     return table
 
 
 def agents_table(report: Report, lines: box.Box) -> Table:
     """Return the table with what each agent's games were like: its rank, unless in a team, and what moves cost."""
     rank = {} if _in_teams(report) else {s.name: plain(s.rank) for s in report.standings}
-    table = new_table(lines, "agent", *(["rank"] if rank else []), "length", "ms", "steps", "errors")
+    errors, late = error_columns(s.errors for s in report.summaries), overruns(report)
+    table = new_table(lines, "agent", *(["rank"] if rank else []), "length", "ms", "steps", *errors)
+    names = shown_names([s.agent for s in report.summaries], lines)
     for s in report.summaries:
         own = [rank[s.agent]] if rank else []
-        table.add_row(Text(s.agent), *own, number(s.length, ".1f"), *cost(s), error_count(s.errors))
+        costs = number(s.length, ".1f"), *cost(s, s.agent in late)
+        table.add_row(Text(names[s.agent]), *own, *costs, *(error_count(s.errors) for _ in errors))
     return table
+
+
+def _names(report: Report, lines: box.Box) -> dict[str, str]:
+    """Return how each side is written."""
+    own = shown_names([s.agent for s in report.summaries], lines)
+    return {s.name: " + ".join(own[mate] for mate in s.name.split(" + ")) for s in report.standings}
 
 
 def _in_teams(report: Report) -> bool:

@@ -6,9 +6,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from agents.arena.figures import Pairing, Summary, costs
+from agents.arena.figures import Difference, Pairing, Summary, costs
 from agents.arena.match import Matches, Seat
-from agents.arena.statistics import LEVEL, Estimate, mean_points
+from agents.arena.statistics import LEVEL, Estimate, mean_points, paired_rates
 
 Board: TypeAlias = tuple[tuple[Seat, Seat], tuple[Seat, Seat]]
 """The two games on a start board, as (own, the other's) of an agent that sits first in the first of them."""
@@ -41,6 +41,14 @@ def pairing(boards: Boards, agent: str, opponent: str) -> Pairing:
     first, second = map(float, scores.mean(0)) if len(scores) else (nan, nan)
     points = mean_points(scores.mean(1), LEVEL)
     return Pairing(agent, opponent, len(scores), points, (first, second), *_tally(scores.ravel().tolist()))
+
+
+def difference(boards: Boards, agent: str, reference: str, opponent: str) -> Difference:
+    """Say how much better an agent did than another against the same opponent; the unit is the board."""
+    ours, theirs = boards[agent, opponent], boards[reference, opponent]
+    both = [number for number in ours if number in theirs]
+    own, other = ([float(np.mean([score(*game) for game in each[n]])) for n in both] for each in (ours, theirs))
+    return Difference(agent, reference, len(both), paired_rates(own, other, LEVEL), Estimate(nan, nan, nan))
 
 
 def summary(matches: Matches, boards: Boards, agent: str, opponents: Sequence[str]) -> Summary:

@@ -6,9 +6,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from agents.arena.cells import NONE, cost, error_count, new_table, number, percent
+from agents.arena.cells import NONE, cost, error_columns, error_count, new_table, number, percent, shown_names
 from agents.arena.figures import Pairing, Summary
-from agents.arena.report import Report
+from agents.arena.report import Report, overruns
 from agents.arena.statistics import Estimate
 
 _RANK = "#"
@@ -23,36 +23,42 @@ def ranked(report: Report) -> list[Summary]:
 
 def ranking_table(report: Report, lines: box.Box) -> Table:
     """Return the table with a row for each agent, best first."""
-    columns = "games", "points", "wins", "ties", "losses", "length", "ms", "steps", "errors"
-    table = new_table(lines, _RANK, "agent", *columns)
+    errors, late = error_columns(s.errors for s in report.summaries), overruns(report)
+    columns = "games", "points %", "wins", "ties", "losses", "length", "ms", "steps", *errors
+    table, names = new_table(lines, _RANK, "agent", *columns), _names(report, lines)
     for rank, s in enumerate(ranked(report), 1):
         place = NONE if s.agent in report.plan.opponents else str(rank)
         counts = [str(count) for count in (s.wins, s.ties, s.losses)]
-        costs = number(s.length, ".1f"), *cost(s)
-        table.add_row(place, Text(s.agent), str(s.games), percent(s.win_rate), *counts, *costs, error_count(s.errors))
+        costs: list[str | Text] = [number(s.length, ".1f"), *cost(s, s.agent in late)]
+        costs += [error_count(s.errors) for _ in errors]
+        table.add_row(place, Text(names[s.agent]), str(s.games), percent(s.win_rate), *counts, *costs)
     return table
 
 
 def pairings_table(report: Report, lines: box.Box) -> Table:
     """Return the table with a row for each pair of agents; an interval without 50 % is bold."""
-    columns = "boards", "points", "wins", "ties", "losses", "as first", "as second"
-    table = new_table(lines, "agent", "against", *columns)
+    columns = "boards", "points %", "wins", "ties", "losses", "1st", "2nd"
+    table, names = new_table(lines, "agent", "against", *columns), _names(report, lines)
     for p in report.pairings:
         points, counts = percent(p.points), [str(count) for count in (p.wins, p.ties, p.losses)]
         points.stylize(_weight(p.points))
         seats = [number(100.0 * share, ".1f") for share in p.by_seat]
-        table.add_row(Text(p.agent), Text(p.opponent), str(p.boards), points, *counts, *seats)
+        table.add_row(Text(names[p.agent]), Text(names[p.opponent]), str(p.boards), points, *counts, *seats)
     return table
 
 
 def crosstable(report: Report, lines: box.Box) -> Table:
     """Return the points in percent of each agent (row) against each other one (column, by rank)."""
     found = {pair: cell for p in report.pairings for pair, cell in _both(p)}
-    order = [s.agent for s in ranked(report)]
+    order, names = [s.agent for s in ranked(report)], _names(report, lines)
     table = new_table(lines, _RANK, "agent", *(str(rank) for rank in range(1, len(order) + 1)))
     for rank, agent in enumerate(order, 1):
-        table.add_row(str(rank), Text(agent), *(found.get((agent, other), Text()) for other in order))
+        table.add_row(str(rank), Text(names[agent]), *(found.get((agent, other), Text()) for other in order))
     return table
+
+
+def _names(report: Report, lines: box.Box) -> dict[str, str]:
+    return shown_names([s.agent for s in report.summaries], lines)
 
 
 def _both(p: Pairing) -> list[tuple[tuple[str, str], Text]]:

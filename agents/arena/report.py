@@ -1,6 +1,6 @@
 """What a comparison found: figures with intervals for each agent, and of each pair of agents."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,11 @@ from agents.arena.episode import Episode
 from agents.arena.figures import Difference, Pairing, Standing, Summary, costs
 from agents.arena.match import Matches, Row
 from agents.arena.plan import Plan
+from agents.arena.spec import AgentSpec
 from agents.arena.statistics import LEVEL, RESAMPLES, bootstrap_mean, paired_difference, paired_rates, wilson
 
 Episodes = Mapping[tuple[str, int], Episode]
+_OVERRUN = 1.2
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,8 @@ class Report:
     summaries : list of Summary
         In the order of the agents.
     differences : list of Difference
-        In games for one: of all others against the first agent, then against the best one, each pair once.
+        Of all others against the first agent, then against the best one, each pair once: in games for one, and in games
+        for several of the agents that play against the same others.
     failed : list of Episode or MatchRow
         Those that ended in an error.
     missing : int
@@ -94,20 +97,43 @@ def report(
     return _of_pairs(found, played) if plan.seats == 2 else _of_many(found, played)
 
 
+def overruns(report: Report) -> dict[str, tuple[float, float]]:
+    """Return milliseconds a move and the time limit, by label, of agents that took over 20 % more than they have."""
+    limits = {spec.label: 1000.0 * spec.settings["time_limit"] for spec in report.plan.agents if _timed(spec)}
+    taken = {s.agent: s.milliseconds for s in report.summaries}
+    return {label: (taken[label], limit) for label, limit in limits.items() if taken[label] > _OVERRUN * limit}
+
+
+def _timed(spec: AgentSpec) -> bool:
+    limit = spec.settings.get("time_limit")
+    return isinstance(limit, (int, float)) and limit > 0
+
+
 def _of_pairs(found: Report, played: Matches) -> Report:
     met = [(first.label, second.label) for (first,), (second,) in found.plan.lineups]
     labels = [spec.label for spec in found.plan.agents]
     opponents = {label: [pair[pair[0] == label] for pair in met if label in pair] for label in labels}
     boards = pairs.boards_of(played, met, found.episodes)
     summaries = [pairs.summary(played, boards, label, others) for label, others in opponents.items()]
-    return replace(found, summaries=summaries, pairings=[pairs.pairing(boards, *pair) for pair in met])
+    pairings = [pairs.pairing(boards, *pair) for pair in met]
+    differences = [
+        pairs.difference(boards, *pair, host)
+        for host in found.plan.opponents
+        for pair in _compared([s for s in summaries if s.agent != host])
+    ]
+    return replace(found, summaries=summaries, pairings=pairings, differences=differences)
 
 
 def _of_many(found: Report, played: Matches) -> Report:
     boards = many.whole_boards(found.plan, played, found.episodes)
     labels = dict.fromkeys(spec.label for spec in found.plan.agents)
     summaries = [many.summary(found.plan, played, boards, label) for label in labels]
-    return replace(found, summaries=summaries, standings=many.standings(found.plan, boards))
+    differences = [
+        many.difference(found.plan, boards, *pair)
+        for pair in _compared([s for s in summaries if s.agent not in found.plan.opponents])
+        if found.plan.against
+    ]
+    return replace(found, summaries=summaries, standings=many.standings(found.plan, boards), differences=differences)
 
 
 def _of_agents(found: Report, played: Episodes, resamples: int) -> Report:
@@ -115,10 +141,17 @@ def _of_agents(found: Report, played: Episodes, resamples: int) -> Report:
     good = {key: row for key, row in played.items() if row.error is None}
     failed = {label: [row for row in played.values() if row.error and row.agent == label] for label in labels}
     summaries = [_summary(label, good, len(failed[label]), resamples) for label in labels]
+    differences = [_difference(*pair, good, resamples) for pair in _compared(summaries)]
+    return replace(found, summaries=summaries, differences=differences)
+
+
+def _compared(summaries: Sequence[Summary]) -> list[tuple[str, str]]:
+    """Return who is compared with whom: all others with the first agent, then with the best one, each pair once."""
+    if not summaries:
+        return []
     best = max(summaries, key=lambda s: (s.games > 0, s.win_rate.value, s.mean_return.value)).agent
-    against_first = [_difference(label, labels[0], good, resamples) for label in labels[1:]]
-    against_best = [_difference(label, best, good, resamples) for label in labels[1:] if best not in (label, labels[0])]
-    return replace(found, summaries=summaries, differences=against_first + against_best)
+    first, *others = [s.agent for s in summaries]
+    return [(label, first) for label in others] + [(label, best) for label in others if best not in (label, first)]
 
 
 def _summary(label: str, good: Episodes, errors: int, resamples: int) -> Summary:

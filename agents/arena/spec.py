@@ -11,6 +11,7 @@ from agents import takes_budget
 from mcts_envs.core import errors
 
 _SETTING = re.compile(r"[A-Za-z_]\w*=")
+_LABEL = re.compile(r"([\w.-]+)=(.*)")
 _WORDS = {"True": True, "False": False, "None": None}
 _BUDGETS = {"simulations": "simulations", "time": "time_limit", "steps": "max_steps"}
 
@@ -22,7 +23,7 @@ class AgentSpec:
     Attributes
     ----------
     label : str
-        How it was written; names it in tables and results.
+        How it was written, or the name that it was given; names it in tables and results.
     name : str
     settings : dict
         JSON-able.
@@ -96,12 +97,12 @@ def parse_budget(text: str | None) -> dict[str, Any]:
 
 
 def parse_agent(text: str, limits: Mapping[str, Any] | None = None) -> AgentSpec:
-    """Read an agent: ``mcts``, ``mcts:simulations=500:c=1.4``, ``sb3:PATH:deterministic=false``.
+    """Read an agent: ``mcts``, ``mcts:simulations=500:c=1.4``, ``sb3:PATH:deterministic=false``, ``mine=mcts:c=0.5``.
 
     Parameters
     ----------
     text : str
-        A name, then settings, separated by colons.
+        A name, then settings, separated by colons; before all, ``label=`` if it is to be called otherwise.
     limits : mapping, optional
         A budget from :func:`parse_budget` for agents that take one; an agent with one of its own keeps to that alone.
 
@@ -110,17 +111,19 @@ def parse_agent(text: str, limits: Mapping[str, Any] | None = None) -> AgentSpec
     ValueError
         If there is no name, or a setting is malformed.
     """
-    parts = _split(text.strip(), ":")
+    label, parts = text.strip(), _split(text.strip(), ":")
+    if given := _LABEL.fullmatch(parts[0]):
+        label, parts[0] = given.groups()
     count = len(parts)
     while count > 1 and _SETTING.match(parts[count - 1]):
         count -= 1
     name = ":".join(parts[:count])
-    if not name or _SETTING.match(name):
+    if not name or name[0].isdigit() or _SETTING.match(name):
         raise ValueError(f"agent {text!r} has no name; write for example mcts:simulations=500")
     own = parse_settings(parts[count:])
     if limits and takes_budget(name) and not own.keys() & set(_BUDGETS.values()):
         own = {**limits, **own}
-    return AgentSpec(text.strip(), name, own)
+    return AgentSpec(label, name, own)
 
 
 def parse_agents(text: str, limits: Mapping[str, Any] | None = None) -> tuple[AgentSpec, ...]:
@@ -156,7 +159,8 @@ def parse_meeting(
     specs = _several(text, limits)
     if against is None:
         return specs, None
-    opponents = _several(against, limits)
+    named = {spec.label: spec for spec in specs}
+    opponents = [named.get(spec.label, spec) for spec in _several(against, limits)]
     if not opponents:
         raise ValueError(f"against {against!r} names no agent; write for example mcts")
     labels = tuple(spec.label for spec in opponents)

@@ -9,10 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.arena import many_table
-from agents.arena.cells import cost, error_count, new_table, number, percent, plain
+from agents.arena.cells import OVERRUN, cost, error_columns, error_count, new_table, number, percent, plain, shown_names
 from agents.arena.pairs_table import crosstable, pairings_table, ranking_table
 from agents.arena.plan import Plan
-from agents.arena.report import Report
+from agents.arena.report import Report, overruns
 from agents.arena.statistics import LEVEL
 
 _COSTS = "ms, steps (of the model): for a move where there was a choice"
@@ -23,6 +23,9 @@ def render(report: Report, markdown: bool = False) -> RenderableType:
     lines = box.MARKDOWN if markdown else box.SIMPLE_HEAD
     parts = {1: _agents, 2: _pairs}.get(report.plan.seats, _many)(report, lines)
     parts += [Text(remark) for remark in remarks(report)]
+    if not markdown:
+        whole = shown_names([s.agent for s in report.summaries], lines)
+        parts += [Text(f"{name}: {label}") for label, name in whole.items() if name != label]
     return Group(*parts)
 
 
@@ -39,28 +42,36 @@ def _agents(report: Report, lines: box.Box) -> list[RenderableType]:
 
 def _pairs(report: Report, lines: box.Box) -> list[RenderableType]:
     tables = [ranking_table(report, lines), pairings_table(report, lines)]
+    if report.differences:
+        tables.append(differences_table(report, lines))
     return [*tables, *([crosstable(report, lines)] if len(report.pairings) > 1 and not report.plan.against else [])]
 
 
 def _many(report: Report, lines: box.Box) -> list[RenderableType]:
-    return [many_table.standings_table(report, lines), many_table.agents_table(report, lines)]
+    tables = [many_table.standings_table(report, lines), many_table.agents_table(report, lines)]
+    return [*tables, *([differences_table(report, lines)] if report.differences else [])]
 
 
 def agents_table(report: Report, lines: box.Box) -> Table:
     """Return the table with a row for each agent."""
-    table = new_table(lines, "agent", "games", "win rate", "return", "length", "ms", "steps", "errors")
+    errors, late = error_columns(s.errors for s in report.summaries), overruns(report)
+    table = new_table(lines, "agent", "games", "win rate %", "return", "length", "ms", "steps", *errors)
+    names = shown_names([s.agent for s in report.summaries], lines)
     for s in report.summaries:
-        figures = percent(s.win_rate), plain(s.mean_return), number(s.length, ".1f")
-        table.add_row(Text(s.agent), str(s.games), *figures, *cost(s), error_count(s.errors))
+        figures = percent(s.win_rate), plain(s.mean_return), number(s.length, ".1f"), *cost(s, s.agent in late)
+        table.add_row(Text(names[s.agent]), str(s.games), *figures, *(error_count(s.errors) for _ in errors))
     return table
 
 
 def differences_table(report: Report, lines: box.Box) -> Table:
-    """Return the table with a row for each pair of agents; an interval without 0 is bold."""
-    table = new_table(lines, "agent", "against", "pairs", "win rate", "return")
+    """Return the table with how much better agents did than others in the same games; an interval without 0 is bold."""
+    alone = report.plan.seats == 1
+    columns = ("pairs", "win rate", "return") if alone else ("boards", "points")
+    table = new_table(lines, "agent", "minus", *columns)
+    names = shown_names([s.agent for s in report.summaries], lines)
     for d in report.differences:
-        figures = percent(d.win_rate, "+"), plain(d.mean_return, "+")
-        table.add_row(Text(d.agent), Text(d.reference), str(d.pairs), *figures)
+        figures = [percent(d.win_rate, "+"), plain(d.mean_return, "+")]
+        table.add_row(Text(names[d.agent]), Text(names[d.reference]), str(d.pairs), *figures[: 2 if alone else 1])
     return table
 
 
@@ -69,7 +80,12 @@ def remarks(report: Report) -> list[str]:
     plan, what = report.plan, "games" if report.plan.seats > 1 else "episodes"
     settings = "".join(f", {name}={value}" for name, value in plan.settings.items())
     machine = f"{report.workers} process{'es' if report.workers > 1 else ''} on {os.cpu_count()} cores"
-    result = [f"{plan.id}{settings}; {_played(report)}; {_budget(plan)}; {machine}", _legend(report)]
+    result = [f"{plan.id}{settings}; {_played(report)}; {budget(plan)}; {machine}", _legend(report)]
+    for label, (taken, limit) in overruns(report).items():
+        result.append(
+            f"{OVERRUN} {label} took {taken:.3g} ms a move, {taken / limit - 1:.0%} over its limit of {limit:.3g}: was "
+            "the machine loaded? fewer --workers give each more time"
+        )
     if report.reused:
         result.append(f"{report.reused} {what} were there from before; --fresh plays all of them anew")
     if report.failed:
@@ -97,15 +113,16 @@ def _legend(report: Report) -> str:
     """Say how to read the figures."""
     intervals = f"[low,high]: {LEVEL:.0%} intervals"
     if report.plan.seats == 1:
-        return f"{intervals}; return: discounted by {report.discount:g}; {_COSTS}"
+        return f"{intervals}; minus: in the same episodes; return: discounted by {report.discount:g}; {_COSTS}"
+    minus = "minus: on the same boards, against the same others; " if report.differences else ""
     if report.plan.seats == 2:
-        return f"points: a tie is half a point; {intervals} over the boards; {_COSTS}"
+        return f"points: a tie is half a point; {minus}{intervals} over the boards; {_COSTS}"
     alone = len(report.plan.teams) == report.plan.seats
     rank = "rank: 1 the best, then by the end of one's own game, equals share; " if alone else ""
-    return f"points: as the game gives them; {rank}{intervals} over the boards; {_COSTS}"
+    return f"points: as the game gives them; {rank}{minus}{intervals} over the boards; {_COSTS}"
 
 
-def _budget(plan: Plan) -> str:
+def budget(plan: Plan) -> str:
     """Say who got the budget of the plan; agents that take none, or have one of their own, did not."""
     takers = dict.fromkeys(spec.label for spec in plan.agents if plan.budget.items() <= spec.settings.items())
     if not plan.budget:
