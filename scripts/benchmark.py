@@ -12,16 +12,13 @@ those of training are medians.
 """
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import _own  # noqa: F401
 import typer
-from rich.console import Console
-from rich.table import Table
-from speed import faces, search
-from speed.figure import Figure
 
-import mcts_envs
+if TYPE_CHECKING:
+    from speed.figure import Figure
 
 LARGE = "mcts_envs/LaneDefense10x10-v0"
 
@@ -35,8 +32,13 @@ class Part(StrEnum):
     RIVALS = "rivals"
 
 
-def measured(part: Part, rounds: int) -> list[Figure]:
+def measured(part: Part, rounds: int) -> "list[Figure]":
     """Return the figures of a part."""
+    # Late, so that --help loads no game.
+    from speed import faces, search
+
+    import mcts_envs
+
     ids = mcts_envs.environment_ids()
     if part == Part.FACES:
         return [figure for id in ids for measure in (faces.faces, faces.rules) for figure in measure(id, rounds)]
@@ -60,6 +62,9 @@ def main(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions.")] = False,
 ) -> None:
     """Measure what is named, or the faces and the search."""
+    from rich.console import Console
+    from rich.table import Table
+
     rounds = 3 if quick else 15
     table = Table("what", "measured", "yardstick", "its figure", "so", title="of several rounds")
     for part in parts or [Part.FACES, Part.SEARCH]:

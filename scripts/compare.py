@@ -3,6 +3,8 @@
     python scripts/compare.py LaneDefense3x3-v0 --agents random,scripted,mcts --budget simulations=1000 --episodes 200
     python scripts/compare.py WallSurvival-v0 --agents mobility,greedy,mcts --episodes 40 --set board_size=6
     python scripts/compare.py Bomber-v0 --agents mcts,one_step --against rule_based --episodes 50 --budget time=0.1
+    python scripts/compare.py LaneDefense3x3-v0 --agents mcts,bold=mcts:c=2
+    python scripts/compare.py --list
 
 In games for two the agents play against each other, every start board from both seats. In games for more they are one
 line-up, as many as players (an agent may come several times; in teams one for each team will do), or each plays against
@@ -12,25 +14,34 @@ adds to what is there.
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import _own  # noqa: F401
 import gymnasium
 import typer
-from rich.console import Console
-from rich.live import Live
 
-from agents.arena import Plan, Report, compare, parse_budget, parse_meeting, parse_settings
-from agents.arena.plot import plot, require_drawable
-from agents.arena.table import render, write_markdown
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agents.arena import Report
 
 _PLAIN_WIDTH = 160
+_REPORT = "report.md"
 _MISTAKES = (ValueError, TypeError, ImportError, OSError, gymnasium.error.Error)
+
+
+def _list(wanted: bool) -> None:
+    """Print what there is, and end."""
+    if wanted:
+        from _listing import listing
+
+        typer.echo(listing())
+        raise typer.Exit
 
 
 def main(
     environment: Annotated[str, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/.")],
-    agents: Annotated[str, typer.Option(help="For example random,mcts:c=1.4,sb3:PATH:deterministic=false.")],
+    agents: Annotated[str, typer.Option(help="For example random,bold=mcts:c=1.4,sb3:PATH:deterministic=false.")],
     episodes: Annotated[int, typer.Option(help="For each agent; in games for several, boards for each line-up.")] = 100,
     seed: Annotated[int, typer.Option(help="Where all randomness comes from.")] = 0,
     budget: Annotated[
@@ -47,23 +58,35 @@ def main(
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
     ] = None,
+    _: Annotated[
+        bool, typer.Option("--list", is_eager=True, callback=_list, help="Print all environments and agents, and end.")
+    ] = False,
 ) -> None:
     """Compare agents in an environment."""
-    console = Console(width=None if Console().is_terminal else _PLAIN_WIDTH)
+    # Late, so that --help and --list load no game.
+    from _progress import Progress
+    from rich.console import Console
+
+    from agents.arena import Plan, compare, parse_budget, parse_meeting, parse_settings
+    from agents.arena.plot import require_drawable
+    from mcts_envs.core.errors import writable
+
+    console, progress = Console(width=None if Console().is_terminal else _PLAIN_WIDTH), Progress()
     try:
         if picture is not None:
             require_drawable(picture)
+        if out is not None:
+            writable("out", out, folder=True)
+            writable("report", out / _REPORT)
         limits = parse_budget(budget)
         specs, opponent = parse_meeting(agents, against, limits)
         settings = parse_settings(setting or [])
         plan = Plan(environment, specs, settings, seed, limits, record, against=opponent)
-        with Live(console=console, auto_refresh=False, transient=True) as live:
-
-            def watch(report: Report) -> None:
-                live.update(render(report), refresh=True)
-
-            processes, seen_by = workers or os.cpu_count() or 1, watch if console.is_terminal else None
-            report = compare(plan, episodes, workers=processes, folder=out, fresh=fresh, watch=seen_by)
+        processes, watch = workers or os.cpu_count() or 1, progress.watch if console.is_terminal else None
+        with progress.shown(console):
+            report = compare(
+                plan, episodes, workers=processes, folder=out, fresh=fresh, watch=watch, tell=progress.tell
+            )
         show(report, picture, console)
     except _MISTAKES as error:
         typer.secho(f"error: {error}", err=True, fg="red")
@@ -75,14 +98,23 @@ def main(
         console.print("the same command tries the episodes that ended in an error once more", style="yellow")
 
 
-def show(report: Report, picture: Path | None, console: Console) -> None:
+def show(report: "Report", picture: Path | None, console: "Console") -> None:
     """Print a report, and keep it beside the results and, if wanted, as a picture."""
+    from agents.arena.plot import plot
+    from agents.arena.table import render, write_markdown
+
     console.print(render(report))
-    write_markdown(report, report.folder / "report.md")
-    console.print(f"results: {report.folder}", highlight=False, soft_wrap=True)
+    write_markdown(report, report.folder / _REPORT)
+    console.print(f"results: {_near(report.folder)}", highlight=False, soft_wrap=True)
     if picture is not None:
         plot(report, picture)
-        console.print(f"picture: {picture}", highlight=False, soft_wrap=True)
+        console.print(f"picture: {_near(picture)}", highlight=False, soft_wrap=True)
+
+
+def _near(path: Path) -> Path:
+    """Return a path as seen from here, where it lies below."""
+    here = Path.cwd()
+    return path.absolute().relative_to(here) if path.absolute().is_relative_to(here) else path
 
 
 if __name__ == "__main__":

@@ -15,9 +15,10 @@ from typing import Annotated
 import _own  # noqa: F401
 import typer
 
-from mcts_envs.core.errors import unknown
+from mcts_envs.core.errors import unknown, writable
 
 PAPERS = ("lane", "wall", "bomber", "football")
+_REPORT = "report.md"
 
 
 def main(
@@ -31,9 +32,11 @@ def main(
         typer.secho(f"error: {unknown('paper', paper, PAPERS)}", err=True, fg="red")
         raise typer.Exit(2)
     folder = out / paper
-    folder.mkdir(parents=True, exist_ok=True)
-    module = importlib.import_module(f"papers.{paper}")
     try:
+        writable("out", folder, folder=True)
+        writable("report", folder / _REPORT)
+        folder.mkdir(parents=True, exist_ok=True)
+        module = importlib.import_module(f"papers.{paper}")
         text = module.reproduce(folder, scale, workers or os.cpu_count() or 1, lambda line: typer.echo(line, err=True))
     except KeyboardInterrupt:
         typer.secho("interrupted; the same command goes on from here", err=True, fg="yellow")
@@ -41,9 +44,9 @@ def main(
     except (ValueError, OSError) as error:
         typer.secho(f"error: {error}", err=True, fg="red")
         raise typer.Exit(2) from error
-    (folder / "report.md").write_text(text)
+    (folder / _REPORT).write_text(text)
     typer.echo(text)
-    typer.echo(f"report: {folder / 'report.md'}")
+    typer.echo(f"report: {folder / _REPORT}")
 
 
 if __name__ == "__main__":

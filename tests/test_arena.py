@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -22,18 +23,30 @@ import typer.testing
 from rich.console import Console
 
 import agents.arena.comparison
-from agents.arena import AgentSpec, Plan, compare, parse_agent, parse_agents, parse_budget, parse_settings
+from agents import names
+from agents.arena import (
+    AgentSpec,
+    Plan,
+    compare,
+    parse_agent,
+    parse_agents,
+    parse_budget,
+    parse_meeting,
+    parse_settings,
+)
 from agents.arena import lock as locks
 from agents.arena import plan as plans
+from agents.arena.cells import short_names
 from agents.arena.episode import Episode, seeds
-from agents.arena.plot import plot, require_drawable
-from agents.arena.report import Report, report
+from agents.arena.plot import drawing, plot, require_drawable
+from agents.arena.report import Report, overruns, report
 from agents.arena.runner import run
 from agents.arena.statistics import bootstrap_mean, paired_difference, paired_rates, wilson
 from agents.arena.storage import EPISODES, TRANSITIONS, default_folder, read_transitions
 from agents.arena.table import remarks, render
 from agents.learning import shipped
 from mcts_envs.core.players import BuiltIn
+from mcts_envs.registry import ENTRIES
 
 ROOT = Path(__file__).resolve().parents[1]
 ID = "LaneDefense3x3-v0"
@@ -171,6 +184,10 @@ def test_agents_are_read() -> None:
     assert parse_agent("sb3:C:/runs/a.zip:deterministic=False") == AgentSpec(
         "sb3:C:/runs/a.zip:deterministic=False", "sb3:C:/runs/a.zip", {"deterministic": False}
     )
+    assert parse_agent("bold=mcts:c=2") == AgentSpec("bold", "mcts", {"c": 2})
+    assert parse_agent("my-1.5=sb3:C:/a=b/a.zip") == AgentSpec("my-1.5", "sb3:C:/a=b/a.zip", {})
+    (bold, shy), against = parse_meeting("bold=mcts:c=2,shy=mcts:c=0.1", "bold")
+    assert (bold.settings, shy.label, against) == ({"c": 2}, "shy", "bold")
     two = parse_agents("random, mcts:weights=[1,2]:c=2")
     assert [spec.label for spec in two] == ["random", "mcts:weights=[1,2]:c=2"]
     assert two[1].settings == {"weights": [1, 2], "c": 2}
@@ -192,6 +209,9 @@ def test_budgets_are_given_to_those_who_take_one() -> None:
         (lambda: parse_agents(""), "no agent"),
         (lambda: parse_agents("random,mcts,random"), "'random' is there twice"),
         (lambda: parse_agent("c=1"), "no name"),
+        (lambda: parse_agent("c="), "no name"),
+        (lambda: parse_agent("a=b=mcts"), "no name"),
+        (lambda: parse_agents("a=random,a=mcts"), "'a' is there twice"),
         (lambda: parse_budget("sims=3"), "did you mean 'simulations'"),
         (lambda: parse_budget("simulations=0"), r"simulations 0 is outside \[1"),
         (lambda: parse_budget("time=-1"), "time -1.0 is outside"),
@@ -558,8 +578,51 @@ def test_a_table_fits_the_terminal(tmp_path: Path, width: int) -> None:
     lines = console.file.getvalue().splitlines()
     assert max(map(len, lines)) <= width
     text = " ".join(map(str.strip, lines))
-    for part in ("random", "scripted", "errors", "discounted by 0.95", "against", "episodes of seed 0"):
+    for part in ("random", "scripted", "discounted by 0.95", "minus", "episodes of seed 0"):
         assert part in text
+
+
+def test_long_names_are_short_and_stay_apart() -> None:
+    labels = ["mcts", "sb3:some/folder/far/away/a.zip", "mcts:simulations=100:c=0.5", "mcts:simulations=900:c=0.5"]
+    assert list(short_names(labels[:3]).values()) == ["mcts", "sb3:away/a.zip", "mcts:sim…0:c=0.5"]
+    assert list(short_names(labels).values())[2:] == labels[2:]
+
+
+def test_an_overrun_budget_is_marked(tmp_path: Path) -> None:
+    limits = {"time_limit": 0.05}
+    plan = Plan(ID, parse_agents("random,mcts,flat_mc", limits), budget=limits)
+    seconds = {"random": 0.3, "mcts": 0.059, "flat_mc": 0.0723}
+    rows = {(name, 0): Episode(name, 0, 0, 0, decisions=1, seconds=taken) for name, taken in seconds.items()}
+    found = report(plan, tmp_path, rows, 1, 1, 1.0)
+    assert overruns(found) == {"flat_mc": (pytest.approx(72.3), 50.0)}
+    console = Console(width=200, file=io.StringIO())
+    console.print(render(found))
+    text = console.file.getvalue()
+    assert " 72.3! " in text
+    assert " 59.0 " in text
+    assert "! flat_mc took 72.3 ms a move, 45% over its limit of 50" in text
+
+
+def test_the_picture_says_who_played_whom_and_holds_all_its_words(tmp_path: Path) -> None:
+    limits = parse_budget("time=0.1,simulations=1000")
+    plan = Plan(
+        ID, parse_agents("random,sb3:some/very/long/folder/of/mine/policy.zip,mcts:c=0.5", limits), budget=limits
+    )
+    rows = {
+        (spec.label, 0): Episode(spec.label, 0, 0, 0, outcome=1.0, decisions=1, seconds=0.01) for spec in plan.agents
+    }
+    figure = drawing(report(plan, tmp_path, rows, 1, 1, 1.0))
+    figure.draw_without_rendering()
+    width, height = figure.bbox.size
+    (axes,) = figure.axes
+    texts = [*figure.texts, *axes.texts, *axes.get_yticklabels()]
+    for text in texts:
+        box = text.get_window_extent()
+        assert -1 <= box.x0 <= box.x1 <= width + 1, text.get_text()
+        assert -1 <= box.y0 <= box.y1 <= height + 1, text.get_text()
+    words = " ".join(" ".join(text.get_text().split()) for text in texts)
+    for part in ("time_limit=0.1 simulations=1000 for mcts:c=0.5", "mcts:c=0.5 10.0 ms a move", "at least 1 episodes"):
+        assert part in words
 
 
 def test_a_plot_is_drawn_or_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -621,6 +684,8 @@ def test_the_command_compares(tmp_path: Path) -> None:
         (["--agents", "random", "--plot", "win.pgn"], "did you mean '.png'"),
         (["--agents", "random", "--plot", "results/"], "unknown format"),
         (["--agents", "random", "--plot", f"{__file__}/win.png"], "cannot be written"),
+        (["--agents", "random", "--out", __file__], "is a file; give a folder"),
+        (["--agents", "random", "--out", f"{__file__}/below"], "is a file; give a folder"),
     ],
 )
 def test_the_command_names_mistakes(
@@ -635,6 +700,54 @@ def test_the_command_names_mistakes(
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    module = importlib.import_module("_progress")
+    monkeypatch.setattr(module, "SECONDS_BETWEEN_LINES", 0.02)
+    progress = module.Progress()
+    with progress.shown(Console(file=io.StringIO())):
+        compare(fakes("random:base=random:pause=0.01"), 20, folder=tmp_path, tell=progress.tell)
+    assert re.search(r"^\d+ of 20 games, 0:00:0\d left$", capsys.readouterr().err, re.MULTILINE)
+    assert progress.line() == "20 of 20 games, 0:00:00 left"
+
+
+def test_in_a_terminal_a_bar_stands_over_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    progress = importlib.import_module("_progress").Progress()
+    compare(fakes(*TWO), 2, folder=tmp_path, watch=progress.watch, tell=progress.tell)
+    console = Console(file=io.StringIO(), width=80, force_terminal=True)
+    console.print(progress.view())
+    with progress.shown(console):
+        pass
+    first, *others = console.file.getvalue().splitlines()
+    assert "4 of 4 games, 0:00:00 left" in first
+    assert any("win rate %" in line for line in others)
+
+
+@pytest.mark.parametrize("script", ["compare", "reproduce", "benchmark"])
+def test_help_loads_no_game_and_no_compiler(script: str) -> None:
+    code = f"import sys; sys.path.insert(0, {str(ROOT / 'scripts')!r}); import {script}; print('numba' in sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert run.stdout.strip() == "False"
+
+
+def test_the_list_has_every_environment_and_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    app = typer.Typer()
+    app.command()(importlib.import_module("compare").main)
+    result = typer.testing.CliRunner().invoke(app, ["--list"])
+    assert result.exit_code == 0
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    for name in [*names(), *(id.removeprefix("mcts_envs/") for id in ENTRIES if id.startswith("mcts_envs/"))]:
+        assert re.search(rf"^ *{name} ", result.stdout, re.MULTILINE), name
+    listed = importlib.import_module("_listing").GAMES
+    env = gymnasium.make("mcts_envs/LaneDefense10x10-v0")
+    assert listed["LaneDefense10x10-v0"][0] == env.action_space.n
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")

@@ -3,6 +3,9 @@
 from itertools import chain
 
 import pytest
+import reproduce
+import typer
+import typer.testing
 from papers import bomber
 from papers.meetings import differences
 
@@ -46,3 +49,16 @@ def test_a_share_differs_only_where_the_intervals_do_not_meet():
     ours = wilson(50, 100), wilson(0, 100), wilson(50, 100)
     assert list(differences((50, 0, 50), 50, ours)) == []
     assert list(differences((90, 0, 10), 50, ours)) == ["fewer wins", "more losses"]
+
+
+@pytest.mark.parametrize("out", ["there", "there/below", "."])
+def test_where_nothing_can_be_written_is_said_before_hours_are_played(out, tmp_path, monkeypatch):
+    (tmp_path / "there").write_text("")
+    (tmp_path / "lane" / "report.md").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    app = typer.Typer()
+    app.command()(reproduce.main)
+    result = typer.testing.CliRunner().invoke(app, ["lane", "--out", out])
+    assert result.exit_code == 2
+    assert "cannot be written" in result.stderr
+    assert result.stderr.count("\n") == 1

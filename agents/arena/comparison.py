@@ -25,6 +25,7 @@ def compare(
     folder: Path | None = None,
     fresh: bool = False,
     watch: Callable[[Report], None] | None = None,
+    tell: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Let agents play the same episodes, alone or in games for several against each other, and report.
 
@@ -45,6 +46,8 @@ def compare(
     watch : callable, optional
         Is given a report, with rough bootstrap intervals, about twice a second; less often where that would take more
         than a tenth of the time.
+    tell : callable, optional
+        Is told how many games are there, and how many there will be: at the start and after each.
 
     Returns
     -------
@@ -67,10 +70,16 @@ def compare(
     with Results(folder, configuration, fresh) as results:
         jobs = plan.jobs(episodes)
         missing = [job for job in jobs if not results.has(job)]
+        done = len(jobs) - len(missing)
+        if tell is not None:
+            tell(done, len(jobs))
         try:
             with closing(run(plan, missing, workers)) as playing:
                 for played in playing:
                     results.add(played)
+                    done += 1
+                    if tell is not None:
+                        tell(done, len(jobs))
                     if watch is not None and (now := monotonic()) >= due:
                         watch(report(plan, folder, results.rows, episodes, workers, discount, _QUICK_RESAMPLES))
                         due = monotonic() + max(_SECONDS_BETWEEN_VIEWS, _PLAYING_TO_VIEWING * (monotonic() - now))
