@@ -15,7 +15,7 @@ from agents.budget import LIMITS, Budget
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import reference, resolve
-from mcts_envs.core.rng import MAX_SEED, new_stream, reseed
+from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, new_stream, reseed
 from mcts_envs.core.view import View
 
 
@@ -57,6 +57,8 @@ class Agent(ABC):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update({name: resolve(value) for name, value in state.items()})
+        if self.stream.shape != (CHANCE_BYTES,) or self.stream[8]:  # the queue of forced dice is never used
+            raise ValueError(f"the pickle of agent {self.name!r} is damaged: its random stream is none; make it anew")
 
     def __repr__(self) -> str:
         """Return the name, the budget, and the settings that are not the default."""
@@ -118,8 +120,7 @@ class Agent(ABC):
         TypeError
             If the environment cannot be looked into, as when its games live in other processes.
         """
-        bound = _live_views(env)
-        game = bound[0]().game
+        bound, game = _live_views(env)
         path, shown = _shown_shape(env, game.observation_shape)
         says = not hasattr(game, "outward")  # environments that are not ours do not say again what they have shown
         self._compares = says and shown == game.observation_shape and not _changes_observations(env)
@@ -247,20 +248,21 @@ def _has_view(inner: Any) -> bool:
     return hasattr(inner, "view") and (hasattr(inner, "num_envs") or isinstance(getattr(inner, "game", None), Game))
 
 
-def _live_views(env: Any) -> list[Callable[[], View]]:
+def _live_views(env: Any) -> tuple[list[Callable[[], View]], Game]:
+    """Return how to look at each game of an environment, which need not have begun, and what game it is."""
     inner = getattr(env, "unwrapped", env)
     if _has_view(inner) and hasattr(inner, "num_envs"):
-        return [lambda i=i: inner.view(i) for i in range(inner.num_envs)]  # type: ignore[misc]
+        return [lambda i=i: inner.view(i) for i in range(inner.num_envs)], inner.game  # type: ignore[misc]
     if hasattr(inner, "envs"):
         parts: Sequence[Any] = inner.envs
-        return [lambda part=part: view_of(part) for part in parts]  # type: ignore[misc]
+        return [lambda part=part: view_of(part) for part in parts], _live_views(parts[0])[1]  # type: ignore[misc]
     if hasattr(inner, "num_envs"):
         raise TypeError(
             f"{type(inner).__name__} keeps its environments where a planner cannot look at them; "
             "use DummyVecEnv or mcts_envs.make_sb3_vec_env"
         )
-    view_of(env)
-    return [lambda: view_of(env)]
+    game: Game = inner.game if _has_view(inner) else view_of(env).game
+    return [lambda: view_of(env)], game
 
 
 def _shown_shape(env: Any, default: tuple[int, ...]) -> tuple[tuple[Any, ...], tuple[int, ...] | None]:

@@ -21,7 +21,7 @@ except ImportError as error:
     raise ImportError('Stable-Baselines3 is not installed; get it with: pip install "mcts-envs[rl]"') from error
 
 _SHARED = ("game", "seat", "render_mode", "metadata", "spec", "action_name", "action_meanings")
-_OF_A_VIEW = ("action_masks", "legal_actions", "observe", "over")
+_OF_A_VIEW = ("action_masks", "legal_actions", "observe")
 _OF_A_GAME = ("position", "clone_state", "restore_state", "view")
 
 
@@ -54,7 +54,7 @@ class GameVecEnv(VecEnv):
         self._batch = batch = vectorized(env_class)(n_envs, autoreset_mode=AutoresetMode.SAME_STEP, **settings)
         self._attributes: list[dict[str, Any]] = [{} for _ in range(n_envs)]
         self._actions: npt.NDArray[Any] = np.zeros(n_envs, np.int64)
-        self.settings = batch.settings
+        self.game, self.settings = batch.game, batch.settings
         super().__init__(n_envs, batch.single_observation_space, batch.single_action_space)
 
     @classmethod
@@ -177,8 +177,10 @@ class GameVecEnv(VecEnv):
     def _attribute(self, i: int, name: str) -> Any:
         if name in self._attributes[i]:
             return self._attributes[i][name]
-        if name in _OF_A_VIEW:
-            return getattr(self.view(i), name)
+        if name in _OF_A_VIEW:  # asked for before the first reset too, to see whether there are masks
+            return lambda: getattr(self.view(i), name)()
+        if name == "over":
+            return self.view(i).over
         if name in _OF_A_GAME:
             return partial(getattr(self._batch, name), i)
         if name == "render":
@@ -187,7 +189,7 @@ class GameVecEnv(VecEnv):
             return getattr(self._batch, f"single_{name}")
         if name in _SHARED:
             return getattr(self._batch, name, None)
-        known = ", ".join((*_OF_A_VIEW, *_OF_A_GAME, "render", *_SHARED))
+        known = ", ".join((*_OF_A_VIEW, "over", *_OF_A_GAME, "render", *_SHARED))
         raise AttributeError(f"a game of the batch has no attribute {name!r}; it has {known}")
 
 

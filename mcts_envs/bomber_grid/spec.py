@@ -81,6 +81,8 @@ def bomber_grid(
         players=players,
         actions=MOVES * (WORDS * WORDS if mode == "radio" else 1),
         template=state,
+        layout=STATE,
+        first_field="t",
         reset=rules.reset,
         active=rules.active,
         legal=rules.legal,

@@ -20,10 +20,11 @@ _SINGLE_ROWS = types.float32[:, ::1]
 _MASK_ROWS = types.int8[:, ::1]
 
 
-@kernel(types.float64(TABLE, TABLE, INTS, BYTES, BYTES, types.int64, types.uint64, INTS, FLOATS, INTS, FLOATS))
+@kernel(types.float64(TABLE, TABLE, BYTES, INTS, BYTES, BYTES, types.int64, types.uint64, INTS, FLOATS, INTS, FLOATS))
 def start(
     functions: Any,
     advised: Any,
+    template: Bytes,
     seats: Ints,
     state: Bytes,
     stream: Bytes,
@@ -35,6 +36,7 @@ def start(
     weights: Floats,
 ) -> float:
     """Reset one game and let the others play until the seat is to choose; return the seat's reward from that."""
+    copy(state, template)
     reset_of(functions)(state, seed)
     seed_stream(stream, draw(state))
     rewards[:] = 0.0
@@ -60,6 +62,7 @@ def find_illegal(masks: Masks, chosen: Ints, illegal: Any) -> int:
     types.void(
         TABLE,
         TABLE,
+        BYTES,
         INTS,
         _BYTE_ROWS,
         _BYTE_ROWS,
@@ -83,6 +86,7 @@ def find_illegal(masks: Masks, chosen: Ints, illegal: Any) -> int:
 def step_all(
     functions: Any,
     advised: Any,
+    template: Bytes,
     seats: Ints,
     states: Bytes,
     streams: Bytes,
@@ -108,6 +112,8 @@ def step_all(
     ----------
     functions, advised, seats
         As for :func:`mcts_envs.core.turn.play_turn`.
+    template : uint8 array [size]
+        What a reset starts from; it is not changed.
     states [N, size], streams [N, 32]
         Changed in place.
     chosen : int64 array [N]
@@ -126,8 +132,9 @@ def step_all(
     for i in range(states.shape[0]):
         state, stream = states[i], streams[i]
         if mode == NEXT_STEP and status[i] != 0:
+            seed = draw(state)
             owed[i] = start(
-                functions, advised, seats, state, stream, seat, draw(state), actions, last[i], legal, weights
+                functions, advised, template, seats, state, stream, seat, seed, actions, last[i], legal, weights
             )
             look(functions, state, seat, legal, masks[i], observations[i])
             rewards[i], status[i] = 0.0, 0
@@ -148,7 +155,8 @@ def step_all(
             if mode == SAME_STEP:
                 copy(final_observations[i], observations[i])
                 copy(final_masks[i], masks[i])
+                seed = draw(state)
                 owed[i] = start(
-                    functions, advised, seats, state, stream, seat, draw(state), actions, last[i], legal, weights
+                    functions, advised, template, seats, state, stream, seat, seed, actions, last[i], legal, weights
                 )
                 look(functions, state, seat, legal, masks[i], observations[i])

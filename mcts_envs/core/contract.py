@@ -50,6 +50,7 @@ from mcts_envs.core import errors
 from mcts_envs.core.kernel import function_table, interpreted, kernel, reference, resolve, slot, word
 from mcts_envs.core.rng import CHANCE_BYTES, CHANCE_FIELDS, combine, seed_stream
 from mcts_envs.core.typing import Bytes, Floats, Singles
+from mcts_envs.version import __version__
 
 if TYPE_CHECKING:
     from mcts_envs.core.render import Canvas
@@ -59,6 +60,9 @@ RUNNING, TERMINATED, TRUNCATED = 0, 1, 2
 
 EVERYTHING = -1
 """The observer who knows all but future chance."""
+
+LAYOUT = 1
+"""Version of what all states and their snapshots have in common: those of another one are refused."""
 
 BYTES = types.uint8[::1]
 INTS = types.int64[::1]
@@ -216,6 +220,11 @@ class Game:
         Players who win and lose together, in teams of equal size; by default everyone plays for itself.
     discount : float
         Discount a step of the published evaluation; comparisons report returns with it.
+    layout : dtype, optional
+        Record type of the state, from :func:`state_dtype`: snapshots of a release that laid it out otherwise are told
+        by it.
+    first_field : str, optional
+        The first field of the layout that is no setting: a snapshot with other settings before it is refused.
     position : callable, optional
         ``position(state) -> dict``: the state in plain, complete, JSON-able terms, without chance and settings.
     place : callable, optional
@@ -255,6 +264,8 @@ class Game:
     simultaneous: bool = False
     teams: tuple[tuple[int, ...], ...] = ()
     discount: float = 1.0
+    layout: Any = None
+    first_field: str = ""
     position: Callable[[Bytes], dict[str, Any]] | None = None
     place: Callable[[Bytes, Mapping[str, Any]], None] | None = None
     picture: "Callable[[Bytes], Canvas] | None" = None
@@ -296,22 +307,35 @@ class Game:
         state["variants"] = {
             name: {key: reference(value) for key, value in change.items()} for name, change in self.variants.items()
         }
-        return state
+        return state | {"pickled": (__version__, self.fingerprint)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        release, fingerprint = state.pop("pickled", ("another release", ""))
         state["variants"] = {
             name: {key: resolve(value) for key, value in change.items()} for name, change in state["variants"].items()
         }
         vars(self).update({name: resolve(value) for name, value in state.items()})
+        if (release, fingerprint) != (__version__, self.fingerprint):
+            raise ValueError(
+                f"the pickle is of {fingerprint or self.name} in mcts-envs {release}, and here that would be "
+                f"{self.fingerprint} in {__version__}: it is damaged or of another release; make the game anew"
+            )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Game":
         return self
 
     @cached_property
     def fingerprint(self) -> str:
-        """Name and settings in short: equal for states that can be exchanged."""
-        digest = hashlib.sha256(self.template.tobytes()).hexdigest()[:12]
-        return f"{self.name}:{self.template.size}:{digest}"
+        """Name, size, settings and layout in short: equal for states that can be exchanged."""
+        named = self.layout.fields.items() if self.layout is not None else ()
+        layout = repr((LAYOUT, [(name, place, kind.base.str, kind.shape) for name, (kind, place, *_) in named]))
+        settings, layout = (hashlib.sha256(part).hexdigest() for part in (self.template.tobytes(), layout.encode()))
+        return f"{self.name}:{self.template.size}:{settings[:12]}:{layout[:8]}"
+
+    @cached_property
+    def settings(self) -> slice:
+        """Where the settings lie in a state, as far as the game says."""
+        return slice(CHANCE_BYTES, self.layout.fields[self.first_field][1] if self.first_field else CHANCE_BYTES)
 
     @cached_property
     def table(self) -> Any:
@@ -341,6 +365,11 @@ class Game:
     def new_state(self) -> Bytes:
         """Return a writable state with the settings in it, not yet reset."""
         return self.template.copy()
+
+    def restart(self, state: Bytes, seed: int) -> None:
+        """Reset a state, whatever it was: settings and all come from the template."""
+        state[:] = self.template
+        self.reset(state, np.uint64(seed))
 
     def variant(self, name: str, part: str = "") -> "Game":
         """Return this game with the named variant's functions in place of its own.

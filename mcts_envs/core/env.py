@@ -30,12 +30,12 @@ from mcts_envs.core.snapshot import (
     OWED_AND_OUTCOME,
     SEAT,
     SEATED_BYTES,
+    Seal,
     Snapshot,
     check_fingerprint,
-    check_snapshot,
+    check_seated,
+    digest,
     load_bytes,
-    other_seat,
-    save_bytes,
     seat_bytes,
     without_chance,
 )
@@ -91,9 +91,10 @@ class GameEnv(ActionNames, Pictured, gymnasium.Env[Singles, np.int64]):
         self._arguments = {"seat": self.seat, "opponent": opponent, "illegal": illegal, "observation": observation}
         self._arguments |= {"render_mode": render_mode, **settings}
 
-        self._state = game.new_state()
+        self._seal = Seal(game)
+        self._room, size = self._seal.room(), game.template.size
+        self._state, self._beside = self._room[:size], self._room[size : size + SEATED_BYTES]
         self._memory = memoryview(self._state.data)
-        self._beside = np.zeros(SEATED_BYTES, np.uint8)
         self._stream = self._beside[:CHANCE_BYTES]
         self._owed, self._outcome = np.split(self._beside[OWED_AND_OUTCOME].view(np.float64), 2)
         self._memory_beside = memoryview(self._beside.data)
@@ -113,9 +114,9 @@ class GameEnv(ActionNames, Pictured, gymnasium.Env[Singles, np.int64]):
         self._alone = game.players == 1
 
     def __reduce__(self) -> Any:
-        kept = {name: getattr(self, name) for name in ("spec", "_np_random", "_np_random_seed", "_started")}
-        state = self._state.copy(), self._beside.copy()
-        return _rebuilt, (type(self), self._arguments, self.game.fingerprint, kept, *state)
+        kept = {name: getattr(self, name) for name in ("spec", "_np_random", "_np_random_seed")}
+        snapshot = self.clone_state() if self._started else None
+        return _rebuilt, (type(self), self._arguments, self.game.fingerprint, kept, snapshot)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -146,7 +147,7 @@ class GameEnv(ActionNames, Pictured, gymnasium.Env[Singles, np.int64]):
         super().reset(seed=seed)
         if seed is None:
             seed = int(draw(self._state)) if self._started else int(self.np_random.integers(2**63))
-        self.game.reset(self._state, np.uint64(seed))
+        self.game.restart(self._state, seed)
         seed_stream(self._stream, draw(self._state))
         self._started, self._episode = True, Episode()
         if start is not None:
@@ -217,8 +218,11 @@ class GameEnv(ActionNames, Pictured, gymnasium.Env[Singles, np.int64]):
         """
         if not self._started:
             self._check_started("clone_state()")
-        save = save_bytes if include_rng else without_chance
-        return Snapshot(self.game.fingerprint, save(self._memory), save(self._memory_beside))
+        game = self.game.fingerprint
+        if include_rng:
+            return Snapshot(game, self._memory.tobytes(), self._memory_beside.tobytes(), int(digest(self._room)))
+        state, beside = without_chance(self._memory), without_chance(self._memory_beside)
+        return Snapshot(game, state, beside, self._seal.number(state, beside))
 
     def restore_state(self, snapshot: Snapshot) -> None:
         """Bring a snapshot back; without a random stream in it the running one goes on.
@@ -229,12 +233,10 @@ class GameEnv(ActionNames, Pictured, gymnasium.Env[Singles, np.int64]):
         Raises
         ------
         TypeError, ValueError
-            If it is no snapshot, or one of another game, other settings, another seat or another kind of face. Nothing
-            is changed then.
+            If it is no snapshot, or one of another game, other settings, another seat, another kind of face or another
+            release, or if it is damaged: its seal does not fit. Nothing is changed then.
         """
-        check_snapshot(self.game, snapshot, bytes)
-        if snapshot.face[SEAT] != self._seat_bytes:
-            raise other_seat(snapshot.face, self.seat)
+        check_seated(self.game, self._seal, self._seat_bytes, snapshot)
         if not self._started:
             self.reset()
         load_bytes(self._memory, snapshot.state)
@@ -258,17 +260,26 @@ class GameEnv(ActionNames, Pictured, gymnasium.Env[Singles, np.int64]):
         return dict(self._arguments)
 
     def view(self) -> View:
-        """Return the live state as this player sees it: what agents take."""
+        """Return the live state as this player sees it, which is what agents take.
+
+        Raises
+        ------
+        gymnasium.error.ResetNeeded
+            Before the first reset, as from all that looks at the state.
+        """
+        self._check_started("view()")
         return View(self.game, self._state, self.seat, self._episode)
 
     def legal_actions(self) -> Ints:
         """Return the legal actions [k] in ascending order; empty after the end."""
+        self._check_started("legal_actions()")
         if self._stale:
             self._look()
         return np.flatnonzero(self._mask)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal, as booleans [A] (sb3-contrib's spelling)."""
+        self._check_started("action_masks()")
         if self._stale:
             self._look()
         return self._mask.astype(np.bool_)
@@ -383,12 +394,13 @@ def seated(game: Game, seat: int, opponent: Any) -> tuple[Ints, Any, dict[int, P
 
 
 def _rebuilt(
-    cls: Any, arguments: dict[str, Any], fingerprint: str, kept: dict[str, Any], state: Any, beside: Any
+    cls: Any, arguments: dict[str, Any], fingerprint: str, kept: dict[str, Any], snapshot: Snapshot | None
 ) -> GameEnv:
     env: GameEnv = cls(**arguments)
     check_fingerprint("copied state", fingerprint, env.game)
     vars(env).update(kept)
-    env._state[:], env._beside[:] = state, beside
-    if env._started:
+    if snapshot is not None:
+        env._started = True
+        env.restore_state(snapshot)
         env._look()
     return env

@@ -9,6 +9,7 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.multi_base import Info, MultiFace, Observation
+from mcts_envs.core.turn import NO_ACTION
 
 
 class _Turn(NamedTuple):
@@ -113,6 +114,23 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
         self._read()
         self._show()
 
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, Info]:
+        """Return what PettingZoo's ``last`` does: observation, reward, ended, cut off and info of ``agent_selection``.
+
+        Raises
+        ------
+        gymnasium.error.ResetNeeded
+            Before the first reset.
+        """
+        self._check_started("last()")
+        said: tuple[Any, float, bool, bool, Info] = super().last(observe)
+        return said
+
+    def agent_iter(self, max_iter: int = 2**63) -> Any:
+        """Return PettingZoo's iterator over those whose turn it is; raises like :meth:`last`."""
+        self._check_started("agent_iter()")
+        return super().agent_iter(max_iter)
+
     def _read(self) -> None:
         """Read from the state who has ended, what the infos say, and whose turn it is."""
         status = {agent: self._status(agent) for agent in self.agents}
@@ -132,8 +150,9 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
 
     def _beside(self) -> _Turn:
         agents = tuple(self.agents)
-        rewards = tuple(self.rewards[agent] for agent in agents)
-        cumulative_rewards = tuple(self._cumulative_rewards[agent] for agent in agents)
+        # Less 0.0 is 0.0 too, and what is equal must be written alike.
+        rewards = tuple(self.rewards[agent] + 0.0 for agent in agents)
+        cumulative_rewards = tuple(self._cumulative_rewards[agent] + 0.0 for agent in agents)
         events = tuple(tuple(self._events[agent].items()) for agent in agents)
         return _Turn(agents, rewards, cumulative_rewards, tuple(self._chosen.tolist()), events)
 
@@ -144,6 +163,7 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
             and set(beside.agents) <= set(self.possible_agents)
             and type(beside.chosen) is tuple
             and len(beside.chosen) == len(self._chosen)
+            and all(type(action) is int and NO_ACTION <= action < self.game.actions for action in beside.chosen)
         )
 
     def _take_up(self, beside: _Turn) -> None:

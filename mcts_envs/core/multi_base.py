@@ -1,6 +1,7 @@
 """What the two PettingZoo faces have in common."""
 
 import copy
+import hashlib
 import secrets
 from collections.abc import Mapping
 from typing import Any
@@ -28,6 +29,7 @@ from mcts_envs.core.place import position_of, start_of, take_over
 from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, draw
 from mcts_envs.core.showing import Pictured
 from mcts_envs.core.snapshot import (
+    Seal,
     Snapshot,
     check_fingerprint,
     check_snapshot,
@@ -44,6 +46,7 @@ Observation = dict[str, npt.NDArray[Any]] | Singles
 Info = dict[str, Any]
 
 RENDER_MODES = ["human", "ansi", "rgb_array"]
+_FACE_BYTES = 8
 
 MASK_PLACES = ("observation", "info")
 """Where a face tells the action mask: in dictionaries of observations and in ``infos``, or in ``infos`` alone."""
@@ -89,6 +92,7 @@ class MultiFace(ActionNames, Pictured):
 
         self._state = game.new_state()
         self._memory = memoryview(self._state.data)
+        self._seal = Seal(game, _FACE_BYTES)
         self._started = False
         self._episode = Episode()
         self._chosen = np.full(game.players, NO_ACTION, np.int64)
@@ -137,7 +141,16 @@ class MultiFace(ActionNames, Pictured):
         return dict(self._arguments)
 
     def view(self, agent: str | None = None) -> View:
-        """Return the live state as an agent sees it (default: whose turn it is), which is what planners take."""
+        """Return the live state as an agent sees it (default: whose turn it is), which is what planners take.
+
+        Raises
+        ------
+        ValueError
+            If there is no such agent.
+        gymnasium.error.ResetNeeded
+            Before the first reset, as from all that looks at the state.
+        """
+        self._check_started("view()")
         player = self._player(self._whose_turn() if agent is None else agent)
         return View(self.game, self._state, player, self._episode)
 
@@ -177,7 +190,8 @@ class MultiFace(ActionNames, Pictured):
         """
         self._check_started("clone_state()")
         save = save_bytes if include_rng else without_chance
-        return Snapshot(self.game.fingerprint, save(self._memory), self._beside())
+        state, beside = save(self._memory), self._beside()
+        return Snapshot(self.game.fingerprint, state, beside, self._seal.number(state, _hashed(beside)))
 
     def restore_state(self, snapshot: Snapshot) -> None:
         """Bring a snapshot back; without a random stream in it the running one goes on.
@@ -188,12 +202,13 @@ class MultiFace(ActionNames, Pictured):
         Raises
         ------
         TypeError, ValueError
-            If it is no snapshot, or one of another game, other settings or another kind of face. Nothing is changed
-            then.
+            If it is no snapshot, or one of another game, other settings, another kind of face or another release, or if
+            it is damaged: its seal does not fit. Nothing is changed then.
         """
         check_snapshot(self.game, snapshot, type(self._beside()))
         if not self._fits(snapshot.face):
             raise damaged("face", snapshot.face, f"what {type(self).__name__} keeps beside the state")
+        self._seal.check(snapshot, _hashed(snapshot.face))
         if not self._started:
             self._restart(None, None)
         load_bytes(self._memory, snapshot.state)
@@ -208,7 +223,7 @@ class MultiFace(ActionNames, Pictured):
             seed = errors.integer("seed", seed, 0, MAX_SEED)
         if seed is None:
             seed = int(draw(self._state)) if self._started else secrets.randbits(63)
-        self.game.reset(self._state, np.uint64(seed))
+        self.game.restart(self._state, seed)
         draw(self._state)  # the Gymnasium face seeds its inner opponents with this number
         if start is not None:
             take_over(self._state, start)
@@ -315,6 +330,11 @@ class _Window:
     def close(self) -> None:
         """Close the window."""
         self._pygame.display.quit()
+
+
+def _hashed(beside: tuple[Any, ...]) -> bytes:
+    """Return a hash of what a face keeps beside the state: numbers, names, and tuples of them."""
+    return hashlib.blake2b(repr(beside).encode(), digest_size=_FACE_BYTES).digest()
 
 
 def _rebuilt(cls: Any, env_class: Any, arguments: Any, fingerprint: str, snapshot: Snapshot | None) -> Any:

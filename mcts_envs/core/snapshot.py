@@ -1,10 +1,21 @@
-"""Saved states."""
+"""Saved states, and the seals on them.
 
+Kernels check no bounds, so bytes that come from outside must be bytes that a face once gave away. A seal is a hash of
+the game, its settings, the layout of its states, and all bytes of the snapshot. It tells damage and mix-ups, not
+forgery: whoever writes a seal that fits is trusted, as whoever writes a pickle is.
+"""
+
+import hashlib
 import struct
 from typing import Any, NamedTuple
 
-from mcts_envs.core.contract import Game
-from mcts_envs.core.rng import CHANCE_BYTES
+import numpy as np
+from numba import types
+
+from mcts_envs.core.contract import BYTES, Game
+from mcts_envs.core.kernel import kernel, word
+from mcts_envs.core.rng import CHANCE_BYTES, scramble
+from mcts_envs.core.typing import Bytes
 
 _NO_CHANCE = bytes(CHANCE_BYTES)
 _SEAT = struct.Struct("=q")
@@ -18,6 +29,9 @@ SEATED_BYTES = CHANCE_BYTES + 24
 """What a face for one seat keeps beside the state: the opponents' chance header, the reward owed from before the seat's
 first choice, the outcome (two float64), and the seat (int64)."""
 
+_BLOCK = 32
+_LOW, _FACTOR = np.uint64(0xFFFFFFFF), np.uint64(4294957665)
+
 
 class Snapshot(NamedTuple):
     """A saved state: immutable, hashable, comparable, picklable, valid in any process.
@@ -25,16 +39,82 @@ class Snapshot(NamedTuple):
     Attributes
     ----------
     game : str
-        Fingerprint of the game and its settings.
+        Fingerprint of the game, its settings, and the layout of its states.
     state : bytes
         The state; its chance header is zero when the random stream was left out.
     face : bytes or tuple
         What the face keeps beside the state: the stream of inner opponents and the seat, or pending actions, rewards.
+    seal : int
+        Hash of all this, by which damage is noticed; None in snapshots of older releases, which had none.
     """
 
     game: str
     state: bytes
     face: Any
+    seal: int | None = None
+
+
+@kernel()
+def _folded(lane: np.uint64, value: np.uint64) -> np.uint64:
+    """Fold a word into a hash: a step of multiply-with-carry (Marsaglia 2003), which cannot overflow in either mode."""
+    lane ^= value
+    return (lane & _LOW) * _FACTOR + (lane >> np.uint64(32))
+
+
+@kernel(types.uint64(BYTES))
+def digest(raw: Bytes) -> np.uint64:
+    """Hash bytes, a multiple of 32, in four lanes, which a processor works on at the same time."""
+    a = b = c = d = _LOW
+    for i in range(0, raw.shape[0] // 8, 4):
+        a, b = _folded(a, word(raw, i)), _folded(b, word(raw, i + 1))
+        c, d = _folded(c, word(raw, i + 2)), _folded(d, word(raw, i + 3))
+    return scramble(_folded(_folded(_folded(a, b), c), d))
+
+
+class Seal:
+    """What one face seals its snapshots with, and checks them by.
+
+    Parameters
+    ----------
+    game : Game
+    beside : int
+        Bytes that the face keeps beside the state.
+    """
+
+    def __init__(self, game: Game, beside: int = SEATED_BYTES) -> None:
+        size, self._word = game.template.size, hashlib.sha256(game.fingerprint.encode()).digest()[:8]
+        self._bytes = -(-(size + beside + len(self._word)) // _BLOCK) * _BLOCK
+        self._raw = self.room()
+        whole = memoryview(self._raw.data)
+        self._state, self._face = whole[:size], whole[size : size + beside]
+        self._settings, self._template = game.settings, game.template[game.settings].tobytes()
+
+    def room(self) -> Bytes:
+        """Return zeroed bytes for a state and what lies beside it, with a hash of the game at their end."""
+        raw = np.zeros(self._bytes, np.uint8)
+        raw[-len(self._word) :] = np.frombuffer(self._word, np.uint8)
+        return raw
+
+    def number(self, state: bytes, beside: bytes) -> int:
+        """Return the hash of a state and of what lies beside it: the digest of a room with them."""
+        self._state[_ALL] = state
+        self._face[_ALL] = beside
+        return int(digest(self._raw))
+
+    def check(self, snapshot: Snapshot, beside: bytes) -> None:
+        """Raise ``ValueError`` unless the snapshot is as its face has sealed it, with the settings of this game."""
+        if snapshot.seal != self.number(snapshot.state, beside):
+            if snapshot.seal is None:
+                raise ValueError(
+                    "the snapshot has no seal: an older release took it, or it was put together by hand; take it anew "
+                    "by clone_state()"
+                )
+            raise ValueError("the snapshot is damaged: its seal does not fit its bytes; take it anew by clone_state()")
+        if snapshot.state[self._settings] != self._template:
+            raise ValueError(
+                "the settings in the snapshot's state are not those of its game; change them by gym.make(id, ...), "
+                "and take the snapshot anew by clone_state()"
+            )
 
     def __repr__(self) -> str:
         size = f"{len(self.state)} bytes" if isinstance(self.state, bytes) else repr(self.state)
@@ -65,24 +145,33 @@ def seat_bytes(seat: int) -> bytes:
     return _SEAT.pack(seat)
 
 
-def check_fingerprint(what: str, fingerprint: str, game: Game) -> None:
+def check_fingerprint(what: str, fingerprint: Any, game: Game) -> None:
     """Raise ``ValueError`` unless the states with this fingerprint can be exchanged with those of the game."""
-    if fingerprint != game.fingerprint:
+    if fingerprint == game.fingerprint:
+        return
+    if isinstance(fingerprint, str) and fingerprint.split(":")[:3] == game.fingerprint.split(":")[:3]:
         raise ValueError(
-            f"the {what} is of {fingerprint} and this environment is {game.fingerprint} "
-            "(name:bytes:settings); restore it in an environment made with the same id and settings"
+            f"the {what} is of {fingerprint} and this environment is {game.fingerprint} (name:bytes:settings:layout): "
+            "another release took it, which lays states out differently; take it anew, or use the release that took it"
         )
+    raise ValueError(
+        f"the {what} is of {fingerprint} and this environment is {game.fingerprint} "
+        "(name:bytes:settings:layout); restore it in an environment made with the same id and settings"
+    )
 
 
 def check_snapshot(game: Game, snapshot: Any, kind: type) -> None:
-    """Make sure that a snapshot can be restored by a face of this game which keeps a ``kind`` beside the state.
+    """Make sure that a snapshot is of this game, and of a face which keeps a ``kind`` beside the state.
+
+    Its seal is left to :meth:`Seal.check`.
 
     Raises
     ------
     TypeError
         If this is no snapshot.
     ValueError
-        If it was taken in another game, with other settings, or by another kind of face, or if its state is damaged.
+        If it was taken in another game, with other settings, by another kind of face or another release, or if its
+        state has another size.
     """
     if not isinstance(snapshot, Snapshot):
         raise TypeError(f"cannot restore {type(snapshot).__name__}; pass what clone_state() returned")
@@ -97,15 +186,29 @@ def check_snapshot(game: Game, snapshot: Any, kind: type) -> None:
         raise damaged("state", snapshot.state, f"{game.template.size} bytes")
 
 
-def other_seat(face: bytes, seat: int) -> ValueError:
-    """Return the error for a snapshot whose face does not end with this seat."""
+def check_seated(game: Game, seal: Seal, seat: bytes, snapshot: Any) -> None:
+    """Make sure that a face for one seat can restore a snapshot; raises like :func:`check_snapshot`.
+
+    Parameters
+    ----------
+    game : Game
+    seal : Seal
+        That of the face.
+    seat : bytes
+        As from :func:`seat_bytes`.
+    snapshot : object
+    """
+    check_snapshot(game, snapshot, bytes)
+    face = snapshot.face
     if len(face) != SEATED_BYTES:
-        return damaged("face", face, f"{SEATED_BYTES} bytes")
-    (theirs,) = _SEAT.unpack(face[SEAT])
-    return ValueError(
-        f"the snapshot was taken from seat {theirs} and this environment is seat {seat}; "
-        f"restore it in an environment made with seat={theirs}"
-    )
+        raise damaged("face", face, f"{SEATED_BYTES} bytes")
+    seal.check(snapshot, face)
+    if face[SEAT] != seat:
+        (theirs,), (ours,) = _SEAT.unpack(face[SEAT]), _SEAT.unpack(seat)
+        raise ValueError(
+            f"the snapshot was taken from seat {theirs} and this environment is seat {ours}; "
+            f"restore it in an environment made with seat={theirs}"
+        )
 
 
 def damaged(part: str, found: Any, expected: str) -> ValueError:

@@ -1,7 +1,9 @@
 """The one batched face of all games: N games stepped by one compiled call."""
 
 import copy
+import hashlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
@@ -30,11 +32,11 @@ from mcts_envs.core.pool import Pool
 from mcts_envs.core.rng import CHANCE_BYTES, draw, seed_stream
 from mcts_envs.core.snapshot import (
     OWED_AND_OUTCOME,
-    SEAT,
+    Seal,
     Snapshot,
-    check_snapshot,
+    check_fingerprint,
+    check_seated,
     load_bytes,
-    other_seat,
     save_bytes,
     seat_bytes,
     without_chance,
@@ -48,6 +50,10 @@ _MODES = {
     AutoresetMode.SAME_STEP: SAME_STEP,
     AutoresetMode.DISABLED: DISABLED,
 }
+
+
+_LIVE = ("_states", "_streams", "_status", "_owed", "_last", "_masks")
+"""The arrays in which the games live; all others are for work."""
 
 
 class Played(NamedTuple):
@@ -119,6 +125,7 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
                 f"opponent {opponent!r} cannot play in the batched face, which is compiled: use 'random', 'scripted' "
                 "or one name of a scripted player for all, or gymnasium.make_vec(id, vectorization_mode='sync')"
             )
+        opponent = [*opponent] if isinstance(opponent, (list, tuple)) else opponent
         self.settings = {"seat": seat, "opponent": opponent, "illegal": illegal, "observation": observation, **settings}
         self.single_observation_space = observation_space(game)
         self.single_action_space = gymnasium.spaces.Discrete(game.actions)
@@ -127,8 +134,10 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
 
         self._size = int(np.prod(game.observation_shape))
         self._pool = Pool((n, self._size))
+        self._template = game.new_state()
         self._states = np.tile(game.template, (n, 1))
         self._streams = np.zeros((n, CHANCE_BYTES), np.uint8)
+        self._seal = Seal(game)
         self._started = False
         self._status = np.zeros(n, np.int64)
         self._actions = np.zeros(game.players, np.int64)
@@ -140,6 +149,14 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         self._points = np.zeros((n, game.players))
         self._episodes: dict[int, Episode] = {}  # of the games that were looked at since they began
         self._restored_ends: dict[int, float] = {}  # outcomes of games that were over when they were restored
+
+    def __reduce__(self) -> Any:
+        # Not as it is: the tables of a game are addresses in this process.
+        kept = {name: getattr(self, name) for name in ("spec", "closed", "_np_random", "_np_random_seed", "_started")}
+        live = {name: getattr(self, name).copy() for name in _LIVE}
+        games = live, self._restored_ends.copy()
+        made = {"num_envs": self.num_envs, "autoreset_mode": self.autoreset_mode, "render_mode": self.render_mode}
+        return _rebuilt, (type(self), made | self.settings, self.game.fingerprint, kept, games, _hashed(*games))
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -233,6 +250,7 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         step_all(
             self.game.bare.table,
             self._advised,
+            self._template,
             self._seats,
             self._states,
             self._streams,
@@ -284,7 +302,8 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         save = save_bytes if include_rng else without_chance
         beside = np.array([self._owed[i], self._outcome(i)]).tobytes()
         face = save(self._streams[i].data) + beside + seat_bytes(self.seat)
-        return Snapshot(self.game.fingerprint, save(self._states[i].data), face)
+        state = save(self._states[i].data)
+        return Snapshot(self.game.fingerprint, state, face, self._seal.number(state, face))
 
     def restore_state(self, index: int, snapshot: Snapshot) -> None:
         """Bring a snapshot back into one game; see :meth:`mcts_envs.core.env.GameEnv.restore_state`.
@@ -299,9 +318,7 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         """
         i = self._index(index)
         state = self._states[i]
-        check_snapshot(self.game, snapshot, bytes)
-        if snapshot.face[SEAT] != seat_bytes(self.seat):
-            raise other_seat(snapshot.face, self.seat)
+        check_seated(self.game, self._seal, seat_bytes(self.seat), snapshot)
         if not self._started:
             self.reset()
         load_bytes(state.data, snapshot.state)
@@ -319,12 +336,20 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         return position_of(self.game, self._states[self._index(index)])
 
     def view(self, index: int = 0) -> View:
-        """Return the live state of one game as the seat sees it."""
+        """Return the live state of one game as the seat sees it.
+
+        Raises
+        ------
+        gymnasium.error.ResetNeeded
+            Before the first reset, as from all that looks at the states.
+        """
+        self._check_started("view()")
         i = self._index(index)
         return View(self.game, self._states[i], self.seat, self._episodes.setdefault(i, Episode()))
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal, as booleans [N, A]."""
+        self._check_started("action_masks()")
         return self._masks.astype(np.bool_)
 
     def render(self) -> tuple[Any, ...] | None:
@@ -386,7 +411,7 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         state, stream = self._states[i], self._streams[i]
         if seed is None:
             seed = int(draw(state)) if self._started else int(self.np_random.integers(2**63))
-        self.game.reset(state, np.uint64(seed))
+        self.game.restart(state, seed)
         seed_stream(stream, draw(state))
         if start is not None:
             take_over(state, start)
@@ -435,6 +460,26 @@ def _autoreset_mode(given: AutoresetMode | str) -> AutoresetMode:
         raise ValueError(errors.unknown("autoreset mode", given, [mode.value for mode in AutoresetMode])) from None
 
 
+def _hashed(live: Mapping[str, npt.NDArray[Any]], ends: dict[int, float]) -> str:
+    digest = hashlib.sha256(repr(sorted(ends.items())).encode())
+    for name in _LIVE:
+        digest.update(live[name].tobytes())
+    return digest.hexdigest()
+
+
+def _rebuilt(cls: Any, arguments: dict[str, Any], fingerprint: str, kept: dict[str, Any], games: Any, seal: str) -> Any:
+    batch = cls(**arguments)
+    check_fingerprint("copied batch", fingerprint, batch.game)
+    if seal != _hashed(*games):
+        raise ValueError("the copied batch is damaged: its seal does not fit its bytes; copy it anew")
+    vars(batch).update(kept)
+    live, batch._restored_ends = games
+    for name in _LIVE:
+        getattr(batch, name)[:] = live[name]
+    return batch
+
+
+@cache
 def vectorized(env_class: type[GameEnv]) -> type[GameVectorEnv]:
     """Return the batched face of an environment class."""
     name = f"{env_class.__name__}Vector"

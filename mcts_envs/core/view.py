@@ -4,10 +4,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from gymnasium.error import ResetNeeded
 
 from mcts_envs.core.contract import Game
 from mcts_envs.core.place import position_of
 from mcts_envs.core.typing import Bytes, Ints, Singles
+
+_NO_STREAM = bytes(8)
 
 
 class Episode:
@@ -34,11 +37,29 @@ class View:
         Who looks and is to choose.
     episode : Episode, optional
         The game that is being played, where the face tells one from the next.
+
+    Raises
+    ------
+    ValueError
+        If the state is not of the game's size, or there is no such player: compiled code checks no bounds.
+    gymnasium.error.ResetNeeded
+        If the state was never reset.
     """
 
     __slots__ = ("episode", "game", "player", "state")
 
     def __init__(self, game: Game, state: Bytes, player: int, episode: Episode | None = None) -> None:
+        if isinstance(state, np.ndarray):  # the states of environments that are not ours are objects
+            if state.size != game.template.size or not 0 <= player < game.players:
+                raise ValueError(
+                    f"a state of {state.size} bytes looked at by player {player!r}; {game.name} has states of "
+                    f"{game.template.size} bytes and players 0 to {game.players - 1}"
+                )
+            if state[:8].tobytes() == _NO_STREAM:
+                raise ResetNeeded(
+                    "the random stream of this state is 0, which no seed makes it: call game.reset(state, seed) "
+                    "before looking, and seed_stream in a reset of your own"
+                )
         self.game = game
         self.state = state
         self.player = player

@@ -68,7 +68,8 @@ def football(
     _check_names(size, movement, orientation, first_kicker)
     rules_of_size = SIZES[size]
     width, height = rules_of_size.width, rules_of_size.height
-    state = blank(LONG_STATE) if movement == "path" else blank(STATE, (width + 2) * (height + 2))
+    layout = LONG_STATE if movement == "path" else STATE
+    state = blank(layout, 0 if movement == "path" else (width + 2) * (height + 2))
     s = record(state, STATE)
     write_pitch(s, rules_of_size)
     _write_length(s, halves, turns, rerolls, max_steps)
@@ -84,6 +85,8 @@ def football(
         players=2,
         actions=25 + 10 * int(s.squad) + 2 * cells,
         template=state,
+        layout=layout,
+        first_field="ma",
         reset=rules.reset,
         active=rules.active,
         legal=legal.legal,

@@ -69,6 +69,8 @@ def wall_survival(
         players=2,
         actions=(5 if s.optional_wall else 4) * cells,
         template=state,
+        layout=STATE,
+        first_field="t",
         reset=rules.reset,
         active=rules.active,
         legal=rules.legal,

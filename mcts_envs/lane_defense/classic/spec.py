@@ -62,6 +62,8 @@ def lane_defense(
         players=1,
         actions=cells + 1,
         template=state,
+        layout=rules.STATE,
+        first_field="t",
         reset=rules.reset,
         active=rules.active,
         legal=rules.legal,

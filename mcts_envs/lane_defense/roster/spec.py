@@ -74,6 +74,8 @@ def _game(state: Bytes, roster: Roster) -> Game:
         players=1,
         actions=plants * cells + 1,
         template=state,
+        layout=STATE,
+        first_field="t",
         reset=rules.reset,
         active=rules.active,
         legal=rules.legal,
