@@ -254,7 +254,8 @@ class Fuzz:
             parts[i] = tuple(part)
         else:
             parts[i] = wild[self.rng.integers(len(wild))]
-        return type(face)(*parts)
+        changed = type(face)(*parts)
+        return changed if changed != face else self.changed_turn(face)
 
     def run(self, trials):
         """Restore so many damaged snapshots; return which were accepted, and what was wrong with them."""
