@@ -53,6 +53,10 @@ class Snapshot(NamedTuple):
     face: Any
     seal: int | None = None
 
+    def __repr__(self) -> str:
+        size = f"{len(self.state)} bytes" if isinstance(self.state, bytes) else repr(self.state)
+        return f"Snapshot({self.game}, {size})"
+
 
 @kernel()
 def _folded(lane: np.uint64, value: np.uint64) -> np.uint64:
@@ -115,10 +119,6 @@ class Seal:
                 "the settings in the snapshot's state are not those of its game; change them by gym.make(id, ...), "
                 "and take the snapshot anew by clone_state()"
             )
-
-    def __repr__(self) -> str:
-        size = f"{len(self.state)} bytes" if isinstance(self.state, bytes) else repr(self.state)
-        return f"Snapshot({self.game}, {size})"
 
 
 save_bytes = memoryview.tobytes
