@@ -53,7 +53,8 @@ def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
     Parameters
     ----------
     name : str
-        One of :func:`names`, or ``"sb3:PATH"`` for a policy that Stable-Baselines3 trained. Names that a game brings
+        One of :func:`names`, ``"sb3:PATH"`` for a policy that Stable-Baselines3 trained, or a class of one's own,
+        ``"path/to/file.py:Class"`` or ``"package.module:Class"`` (:mod:`agents.own`). Names that a game brings
         (``"mcts_paper"``) get their settings from the game at the first move.
     seed : int
         Start of the agent's random stream.
@@ -76,7 +77,11 @@ def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
         return _load(NAMES[name], name, {**named, "seed": seed, **settings})
     if name in names():
         return _load("agents.planners.preset:PresetAgent", name, {"preset": name, "seed": seed, **settings})
-    raise ValueError(errors.unknown("agent", name, [*names(), "sb3:PATH"]))
+    if ":" in name:
+        from agents import own
+
+        return own.make(name, seed, settings)
+    raise ValueError(errors.unknown("agent", name, [*names(), "sb3:PATH", "FILE.py:CLASS"]))
 
 
 def names() -> list[str]:

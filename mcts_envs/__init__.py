@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from mcts_envs.registry import ENTRIES, register, register_all
+from mcts_envs.registry import ENTRIES, find, register, register_all
 from mcts_envs.version import __version__
 from mcts_envs.zoo import modules
 
@@ -36,7 +36,7 @@ def make_vec(id: str, num_envs: int = 1, **settings: Any) -> "VectorEnv[Any, Any
     Parameters
     ----------
     id : str
-        With or without ``mcts_envs/``.
+        With or without ``mcts_envs/``; ``module:ID`` and ``path/to/file.py:ID`` import the module first.
     num_envs : int
     **settings
         See :class:`mcts_envs.core.vector.GameVectorEnv` and the environment's own page.
@@ -48,7 +48,7 @@ def make_vec(id: str, num_envs: int = 1, **settings: Any) -> "VectorEnv[Any, Any
     """
     import gymnasium
 
-    return gymnasium.make_vec(_entry(id).id, num_envs=num_envs, **settings)
+    return gymnasium.make_vec(find(id).id, num_envs=num_envs, **settings)
 
 
 def make_sb3_vec_env(id: str, n_envs: int = 1, seed: int | None = None, **settings: Any) -> "VecEnv":
@@ -73,7 +73,7 @@ def make_sb3_vec_env(id: str, n_envs: int = 1, seed: int | None = None, **settin
     """
     from mcts_envs.sb3 import GameVecEnv
 
-    entry = _entry(id)
+    entry = find(id)
     return GameVecEnv.monitored(entry.env_class(), n_envs, seed, {**entry.settings, **settings})
 
 
@@ -114,20 +114,8 @@ def check_game(game: Any, **options: Any) -> None:
     check(game, **options)
 
 
-def _entry(id: str) -> Any:
-    from mcts_envs.core.errors import unknown
-
-    if not isinstance(id, str):
-        raise TypeError(f"id {id!r} is {type(id).__name__}, not a name such as {next(iter(ENTRIES))!r}")
-    full = id if "/" in id or id in ENTRIES else f"mcts_envs/{id}"
-    full = full.removeprefix("mcts_envs:")
-    if full not in ENTRIES:
-        raise ValueError(unknown("environment", id, ENTRIES))
-    return ENTRIES[full]
-
-
 def _multiplayer(id: str) -> Any:
-    entry = _entry(id)
+    entry = find(id)
     if entry.players < 2:
         raise ValueError(f"{entry.id} is a game for one player: use gymnasium.make({entry.id!r})")
     return entry

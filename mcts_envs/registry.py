@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
+from mcts_envs.core.errors import unknown
+from mcts_envs.core.loading import load
+
 if TYPE_CHECKING:
     from mcts_envs.core.contract import Game
 
@@ -83,6 +86,46 @@ ENTRIES = {
         Entry("mcts_envs/Football11-v0", _FOOTBALL, {"size": 11}, players=2, presets=_FOOTBALLERS),
     )
 }
+
+
+def full_id(id: str) -> str:
+    """Return the id by which Gymnasium knows an environment.
+
+    ``"module:ID"`` and ``"path/to/file.py:ID"`` import the module first, which registers it. An id without namespace is
+    one of ours where Gymnasium has none of that name.
+
+    Raises
+    ------
+    TypeError
+        If this is no name.
+    ValueError
+        If the module cannot be imported, or there is a file and no id.
+    """
+    if not isinstance(id, str):
+        raise TypeError(f"id {id!r} is {type(id).__name__}, not a name such as {next(iter(ENTRIES))!r}")
+    source, colon, name = id.rpartition(":")
+    if name.endswith(".py"):
+        raise ValueError(f"environment {id!r} is a file without an id; write {id}:ID-v0 for what it registers")
+    if colon:
+        try:
+            load(source)
+        except ValueError as error:
+            raise ValueError(f"environment {id!r}: {error}") from error
+    return name if "/" in name or name in gymnasium.registry else f"mcts_envs/{name}"
+
+
+def find(id: str) -> Entry:
+    """Return the entry of an environment by its id as :func:`full_id` takes it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the id is unknown or no name.
+    """
+    full = full_id(id)
+    if full not in ENTRIES:
+        raise ValueError(unknown("environment", id, ENTRIES))
+    return ENTRIES[full]
 
 
 def register_all() -> None:

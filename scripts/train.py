@@ -19,7 +19,9 @@ from agents.learning.training import train
 
 
 def main(
-    environment: Annotated[str, typer.Argument(help="Environment id, with or without mcts_envs/.")],
+    environment: Annotated[
+        str, typer.Argument(help="Environment id, with or without mcts_envs/; module:ID and FILE.py:ID import that.")
+    ],
     algo: Annotated[str | None, typer.Option(help="ppo (default) or maskable_ppo.")] = None,
     timesteps: Annotated[int | None, typer.Option(help="Steps in all; default: the hyper-parameter file's.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Time limit; whichever comes first.")] = None,
@@ -64,7 +66,7 @@ def main(
 def folder(environment: str, name: str, resume: Path | None) -> Path:
     """Return where the policy goes: a folder of its own, or that of the training to go on with."""
     if resume is None:
-        return Path("runs") / environment.split("/")[-1] / name
+        return Path("runs") / environment.rpartition(":")[2].rpartition("/")[2] / name
     return resume.parent.parent if resume.parent.name == "checkpoints" else resume.parent
 
 

@@ -2,31 +2,10 @@
 
 from pathlib import Path
 
-from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
-from mcts_envs.registry import ENTRIES, Entry
+from mcts_envs.registry import ENTRIES, Entry, find
 
 FOLDER = Path(__file__).parent / "policies"
-
-
-def entry_of(env_id: str) -> Entry:
-    """Return the registry's entry of an environment.
-
-    Parameters
-    ----------
-    env_id : str
-        With or without ``mcts_envs/``.
-
-    Raises
-    ------
-    ValueError
-        If the id is unknown.
-    """
-    full = env_id.removeprefix("mcts_envs:")
-    full = full if "/" in full else f"mcts_envs/{full}"
-    if full not in ENTRIES:
-        raise ValueError(errors.unknown("environment", env_id, ENTRIES))
-    return ENTRIES[full]
 
 
 def shipped(env_id: str, algorithm: str) -> Path:
@@ -37,7 +16,7 @@ def shipped(env_id: str, algorithm: str) -> Path:
     ValueError
         If the environment is unknown, or none is shipped for it.
     """
-    entry = entry_of(env_id)
+    entry = find(env_id)
     path = _path(entry, algorithm)
     if not path.is_file():
         raise ValueError(_none_for(entry.id, algorithm))

@@ -16,8 +16,8 @@ from agents.learning.algorithms import algorithm_class, one_thread, takes_masks
 from agents.learning.evaluation import CURVE
 from agents.learning.fitting import check_board, layout
 from agents.learning.hyperparameters import Hyperparameters, hyperparameters, resolved
-from agents.learning.shipped import entry_of
 from mcts_envs.core import errors
+from mcts_envs.registry import find
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -165,7 +165,7 @@ def _plan(
     changes: Mapping[str, Any],
     resume: Path | str | None,
 ) -> _Run:
-    entry = entry_of(env_id)
+    entry = find(env_id)
     about: dict[str, Any] = {}
     source: Path | None = None
     if resume is not None:

@@ -7,6 +7,7 @@ import numpy as np
 from agents.base import Agent
 from mcts_envs.core.contract import Game
 from mcts_envs.core.players import play_random, play_scripted
+from mcts_envs.core.rng import below
 from mcts_envs.core.view import View
 
 
@@ -31,6 +32,9 @@ class UniformAgent(Agent):
 
     def choose(self, view: View) -> int:
         """Return a legal action."""
+        if getattr(view.game, "plain_lists", False):  # not ours and not compiled: it has no script either
+            actions = view.legal_actions()
+            return int(actions[below(self.stream, len(actions))])
         if self._games is None or self._games[0] is not view.game:
             self._games = view.game, self._seen(view.game)
         game = self._games[1]

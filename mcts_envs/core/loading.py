@@ -1,0 +1,98 @@
+"""Modules that people name: ``package.module``, or ``path/to/file.py``."""
+
+import hashlib
+import importlib
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+_IMPORTED = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
+
+
+def load(source: str) -> ModuleType:
+    """Import a module by its name or its file; it finds others beside it, and in the current folder.
+
+    Two files of the same name may be loaded. What they import from beside them may not have the same name.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or importing it raises.
+    """
+    if not source.endswith(".py"):
+        _add_path(Path.cwd())
+        try:
+            return importlib.import_module(source)
+        except (Exception, SystemExit) as error:
+            cure = f"; give its file, path/to/{source}.py" if isinstance(error, ModuleNotFoundError) else ""
+            raise ValueError(f"{source} cannot be imported ({_told(error)}){cure}") from error
+    file = Path(source).expanduser().resolve()
+    if not file.is_file():
+        raise ValueError(f"there is no file {source} in {Path.cwd()}")
+    name = _name(file)
+    if name not in sys.modules:
+        _add_path(file.parent)
+        _execute(name, file, source)
+    return sys.modules[name]
+
+
+def file_of(source: str) -> Path | None:
+    """Return the file of a module by its name or its file, as far as it can be found without importing it."""
+    if source.endswith(".py"):
+        return Path(source).expanduser().resolve()
+    _add_path(Path.cwd())
+    try:
+        spec = importlib.util.find_spec(source)
+    except (ImportError, ValueError, AttributeError):
+        return None
+    return Path(spec.origin) if spec is not None and spec.has_location and spec.origin else None
+
+
+def _add_path(folder: Path) -> None:
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
+def _is_from(module: ModuleType | None, file: Path) -> bool:
+    there = getattr(module, "__file__", None)
+    return there is not None and Path(there).resolve() == file
+
+
+def _name(file: Path) -> str:
+    """Return a file's name as a module: another one where the plain one is taken."""
+    spec = None if file.stem in sys.modules else importlib.util.find_spec(file.stem)
+    free = file.stem not in sys.modules and (spec is None or spec.origin == str(file))
+    if free or _is_from(sys.modules.get(file.stem), file):
+        return file.stem
+    return f"{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
+
+
+def _execute(name: str, file: Path, source: str) -> None:
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        _check_found(file)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise ValueError(f"{source} cannot be imported ({_told(error)})") from error
+
+
+def _check_found(file: Path) -> None:
+    """Check that what a file imports from beside it is what was found by that name."""
+    for beside in file.parent.iterdir():
+        module = sys.modules.get(beside.stem)
+        found = beside / "__init__.py" if beside.is_dir() else beside
+        if module is None or found.suffix != ".py" or not found.is_file() or found == file:
+            continue
+        if beside.stem in _IMPORTED.findall(file.read_text(errors="replace")) and not _is_from(module, found):
+            there = getattr(module, "__file__", "that of Python")
+            raise ImportError(f"of its import {beside.stem} there are two, {found} and {there}; rename one")
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
