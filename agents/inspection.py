@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agents.drawing import action_name, as_dot, as_text, counted
-from agents.tree import EDGE, EDGES, MAX_EDGES, MAX_NODES, NODE, NODES, PLAYERS, ROOT, WIDTH, Tree, enlarge, new_tree
+from agents.tree import EACH, EDGE, EDGES, NODE, NODES, PLAYERS, ROOT, WIDTH, Tree, new_tree
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import row
@@ -29,10 +29,17 @@ _Data = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class _Source:
-    """The tree that nodes and edges are views of; compared by identity."""
+    """The tree that nodes and edges are views of, the first of a list, where a search puts it anew when it grows.
 
-    tree: Tree
+    Compared by identity.
+    """
+
+    trees: Sequence[Tree]
     game: Game
+
+    @property
+    def tree(self) -> Tree:
+        return self.trees[0]
 
     @property
     def players(self) -> int:
@@ -245,7 +252,7 @@ class SearchTree:
     """
 
     def __init__(self, trees: Sequence[Tree], game: Game) -> None:
-        self.trees, self.game = tuple(trees), game
+        self.trees, self.game = trees, game
         self._seen: tuple[Any, _Source] | None = None
 
     @property
@@ -254,7 +261,7 @@ class SearchTree:
         alone = len(self.trees) == 1
         state = None if alone else [list(map(int, tree.counters)) for tree in self.trees]
         if self._seen is None or self._seen[0] != state:
-            self._seen = state, _Source(self.trees[0] if alone else _merged(self.trees), self.game)
+            self._seen = state, _Source(self.trees if alone else [_merged(self.trees)], self.game)
         return Node(self._seen[1], ROOT)
 
     def __len__(self) -> int:
@@ -363,12 +370,11 @@ def _merged(trees: Sequence[Tree]) -> Tree:
     merged = new_tree(
         int(first.counters[PLAYERS]),
         room,
-        simultaneous=bool(first.counters[MAX_EDGES] > first.counters[MAX_NODES]),
+        simultaneous=bool(first.counters[EACH] > 1),
         width=int(first.counters[WIDTH]),
         shared=len(first.shared),
         objects=isinstance(first.nodes, list),
     )
-    enlarge(merged, room)
     for tree in trees:
         graft(tree, ROOT, merged)
     return merged

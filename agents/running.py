@@ -17,7 +17,9 @@ from agents.policies.signatures import SIGNATURES, needs_of
 from agents.ranking import ranking
 from agents.search import OPEN_LOOP, Settings, search
 from agents.tree import (
+    EDGES,
     FAULTS,
+    FIRST_ROOM,
     NODE,
     NODES,
     ROOT,
@@ -158,9 +160,10 @@ class Plan:
         return [int(needs_of(policy).tree(self.inside)) for policy in self.policies.values()]
 
     def new_tree(self, nodes: int) -> Tree:
-        """Return an empty tree with room for so many nodes, or the greatest number allowed."""
+        """Return an empty tree that may grow to so many nodes, or the greatest number allowed."""
         actions, several = self.inside.actions, self.inside.simultaneous
         kept: Any = {
+            "room": FIRST_ROOM,
             "reserve": actions * self.inside.players if several else actions,
             "simultaneous": several,
             "width": sum(needs_of(policy).edge for policy in self.policies.values()),
@@ -183,7 +186,7 @@ class Search:
     streams : list of uint8 arrays
         One for each thread, and one for ``recommend``.
     nodes : int
-        Nodes that each tree has room for.
+        Nodes that each tree may grow to.
     previous : Search, optional
         The search of an earlier move: what it found below this state is kept.
 
@@ -217,13 +220,13 @@ class Search:
         if previous is not None:
             self.trees = [_moved_down(plan, tree, key, nodes) for tree in previous.trees]
         for tree in self.trees:
-            enlarge(tree, 1)
             row(tree.nodes, ROOT, NODE).key = key
         depth = min(settings.tree_depth, settings.horizon)
         length = min(depth + settings.rollout_depth, settings.horizon)
         self._works = [new_work(plan.inside, tree, depth, length, *plan.shared[:2]) for tree in self.trees]
         for work in self._works:
             work.searcher[0] = view.player
+        self._rates = [0.0] * len(self.trees)
         self._stopped = False
         self.seconds = 0.0
         self.choice: int | None = None
@@ -267,11 +270,17 @@ class Search:
         return self.spend(budget)
 
     def spend(
-        self, budget: Budget, started: float | None = None, arms: Ints = _ANY, whole_passes: bool = True
+        self,
+        budget: Budget,
+        started: float | None = None,
+        arms: Ints = _ANY,
+        whole_passes: bool = True,
+        until: float | None = None,
     ) -> "Search":
         """Search on for a budget whose time began at ``started`` (default: now).
 
-        First actions, if given, are simulated in turn and equally often, in whole passes unless told otherwise.
+        First actions, if given, are simulated in turn and equally often, in whole passes unless told otherwise: a pass
+        that has begun goes on past the budget's time, but is cut off at ``until`` (default: the end of that time).
         """
         began = time.perf_counter() if started is None else started
         parts, once = len(self.trees), max(1, len(arms))
@@ -282,19 +291,20 @@ class Search:
             # As if the threads took the arms one after another: all are tried equally often, whoever does it.
             work.append((share, np.roll(arms, -first)))
             first = 0 if whole_passes else (first + share.simulations) % once
+        deadline = began + budget.time_limit
         try:
-            self._spend_each(work, began + budget.time_limit)
+            self._spend_each(work, deadline, deadline if until is None else until)
         finally:
             self._stopped = False
             self.seconds += time.perf_counter() - began
         return self
 
-    def _spend_each(self, work: Sequence[tuple[Budget, Ints]], deadline: float) -> None:
+    def _spend_each(self, work: Sequence[tuple[Budget, Ints]], deadline: float, until: float) -> None:
         if len(work) == 1:
-            self._spend_one(0, *work[0], deadline)
+            self._spend_one(0, *work[0], deadline, until)
             return
         with ThreadPoolExecutor(len(work)) as threads:
-            futures = [threads.submit(self._spend_one, i, *part, deadline) for i, part in enumerate(work)]
+            futures = [threads.submit(self._spend_one, i, *part, deadline, until) for i, part in enumerate(work)]
             try:
                 for future in futures:
                     future.result()
@@ -343,27 +353,43 @@ class Search:
         prior[self.legal] = weights / weights.sum() if weights.any() else 1 / len(weights)
         return prior
 
-    def _spend_one(self, i: int, budget: Budget, arms: Ints, deadline: float) -> None:
-        """Add simulations to one tree, in slices of a few milliseconds between which Python can interrupt."""
+    def _spend_one(self, i: int, budget: Budget, arms: Ints, deadline: float, until: float) -> None:
+        """Add simulations to one tree, in slices of a few milliseconds between which Python can interrupt.
+
+        Arms are simulated in whole passes, or in parts of a pass, which meet the same chance if they are to share it.
+        """
         plan, tree, work, stream = self._plan, self.trees[i], self._works[i], self._streams[i]
         run = _plain_search() if plan.interpreted else search
         tables = *plan.games, plan.table
-        once = max(1, len(arms))
-        left, count = budget.simulations, once
+        once, place, left = max(1, len(arms)), 0, budget.simulations
         max_steps = min(int(tree.counters[STEPS]) + budget.max_steps, NO_LIMIT)
+        before_pass = stream.copy()
         while left > 0 and tree.counters[STEPS] < max_steps and not self._stopped:
-            before = time.perf_counter()
-            if before >= deadline and tree.counters[SIMULATIONS]:
+            now = time.perf_counter()
+            if now >= (until if place else deadline) and tree.counters[SIMULATIONS]:
                 break
-            count = min(count, left)
-            enlarge(tree, count)
-            run(*tables, self._settings, self._root, arms, count, max_steps, stream, work, tree)
+            count = min(self._slice(i, now, until if place else deadline), left)
+            if place or count < once:
+                count = min(self._slice(i, now, until), left, once - place)
+            else:
+                count -= count % once
+            room = enlarge(tree, count)
+            if room is not tree:
+                tree = self.trees[i] = room
+                continue  # that took time
+            if place and self._settings.common_chance:
+                stream[:] = before_pass
+            elif not place:
+                before_pass[:] = stream
+            run(*tables, self._settings, self._root, arms[place : place + once], count, max_steps, stream, work, tree)
             if tree.counters[FAULTS]:
                 raise ValueError(f"select {plan.policies['select']!r} returned an index outside the k actions on offer")
-            left -= count
-            now = time.perf_counter()
-            rate = count / max(now - before, 1e-9)
-            count = max(1, int(rate * min(_SLICE_SECONDS, max(deadline - now, 0.0))) // once) * once
+            left, place = left - count, (place + count) % once
+            self._rates[i] = count / max(time.perf_counter() - now, 1e-9)
+
+    def _slice(self, i: int, now: float, end: float) -> int:
+        """Return how many simulations of a tree fit into a slice of half the time that is left, at least 1."""
+        return max(1, int(self._rates[i] * min(_SLICE_SECONDS, max(end - now, 0.0) / 2)))
 
 
 _COMPILED = (rng.below, rng.coin, rng.combine, rng.draw, rng.uniform)
@@ -383,7 +409,7 @@ def _moved_down(plan: Plan, tree: Tree, key: int, nodes: int) -> Tree:
     if start:
         from agents.graft import graft
 
-        enlarge(moved, below)
+        moved = enlarge(moved, max(below, int(tree.counters[EDGES])))
         graft(tree, start, moved)
         moved.counters[SIMULATIONS] = moved.counters[STEPS] = 0
     return moved

@@ -1,4 +1,4 @@
-"""The search tree: flat arrays, allocated once, indexed by node and edge ids that start at 1 (0: none)."""
+"""The search tree: flat arrays, grown between calls of a kernel, indexed by node and edge ids from 1 on (0: none)."""
 
 from typing import Any, NamedTuple
 
@@ -7,16 +7,20 @@ import numpy.typing as npt
 from numba import types
 
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, Game
-from mcts_envs.core.kernel import kernel, row
+from mcts_envs.core.kernel import interpreted, kernel, row
 from mcts_envs.core.rng import CHANCE_BYTES, combine
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 Int32s = npt.NDArray[np.int32]
 ROOT = 1
-NODES, EDGES, SIMULATIONS, STEPS, MAX_NODES, MAX_EDGES, RESERVE, PLAYERS, WIDTH, FAULTS = range(10)
+NODES, EDGES, SIMULATIONS, STEPS, MAX_NODES, MAX_EDGES, RESERVE, PLAYERS, WIDTH, FAULTS, LIMIT, EACH, FILLED = range(13)
 """Places in ``Tree.counters``: nodes and edges in use plus 1; simulations and model steps made; the ids at which nodes
-and edges are full, and edges kept free for the root beyond; players; how many statistics policies keep for an edge; and
-how often ``select`` returned no index of an action."""
+and edges are full, and edges kept free for the root beyond; players; how many statistics policies keep for an edge; how
+often ``select`` returned no index of an action; how many nodes the tree may grow to; how many edges a simulation may
+add; and how many slots are in use."""
+
+FIRST_ROOM = 256
+"""Nodes that a tree which grows has room for at first."""
 
 
 def _record_type(*layout: tuple[str, str]) -> Any:
@@ -36,7 +40,7 @@ SLOT = _record_type(("outcome", "u8"), ("node", "i4"))
 
 
 class Tree(NamedTuple):
-    """A search tree for P players with room for N nodes and E edges.
+    """A search tree for P players with room for N nodes and E edges; :func:`enlarge` makes more.
 
     Where several players choose at once, each has edges of its own (decoupled statistics). An outcome is reached by one
     edge of every active player and, in a closed loop, told apart by the key of the state that came out. The first
@@ -57,7 +61,7 @@ class Tree(NamedTuple):
         Statistics that policies keep for the whole tree.
     bounds : float64 array [P * 2]
         Least and greatest return seen.
-    counters : int64 array [10]
+    counters : int64 array [13]
         See :data:`NODES` and what follows it.
     """
 
@@ -129,20 +133,23 @@ def new_tree(
     players: int,
     nodes: int,
     *,
+    room: int | None = None,
     reserve: int = 0,
     simultaneous: bool = False,
     width: int = 0,
     shared: int = 0,
     objects: bool = False,
 ) -> Tree:
-    """Return an empty tree with a root and room for ``nodes`` more nodes.
+    """Return an empty tree with a root, which may grow to ``nodes`` more nodes.
 
-    It takes 100 to 150 bytes a node for one player; pages that are never written to take no memory.
+    It takes 100 to 150 bytes a node for one player.
 
     Parameters
     ----------
     players : int
     nodes : int
+    room : int, optional
+        Nodes that it has room for at first; by default all.
     reserve : int
         Edges kept free for the root, so that a full tree still tries all actions there.
     simultaneous : bool
@@ -150,42 +157,71 @@ def new_tree(
     width, shared : int
         Statistics of their own that policies keep for an edge, and for the tree.
     objects : bool
-        Whether nodes and edges are lists of Python objects, for an interpreted search (see :func:`enlarge`).
+        Whether nodes and edges are lists of Python objects, for an interpreted search.
     """
-    n, e = nodes + 2, (nodes + 1) * (players if simultaneous else 1) + 1
-    bounds, counters = [np.inf, -np.inf] * players, [ROOT + 1, 1, 0, 0, n, e, reserve, players, width, 0]
-    slots = np.zeros((1 << max(4, (2 * n - 1).bit_length())) * SLOT.itemsize, np.uint8)
-    if objects:
-        rows: Any = ([], [], [], [], slots, [], np.zeros(shared), bounds, counters)
-        return Tree(*rows)
-    return Tree(
-        nodes=np.zeros(n * NODE.itemsize, np.uint8),
-        edges=np.zeros((e + reserve) * EDGE.itemsize, np.uint8),
-        head=np.zeros(n * players, np.int32),
-        via=np.zeros(n * players, np.int32),
-        slots=slots,
-        own=np.zeros((e + reserve) * width),
-        shared=np.zeros(shared),
-        bounds=np.array(bounds),
-        counters=np.array(counters),
+    first = nodes if room is None else min(room, nodes)
+    each = players if simultaneous else 1
+    counters: Any = [ROOT + 1, 1, 0, 0, 0, 0, reserve, players, width, 0, nodes, each, 0]
+    bounds: Any = [np.inf, -np.inf] * players
+    slots = np.zeros(_slots_for(first + 2) * _SLOT_BYTES, np.uint8)
+    rows: Any = ([], [], [], [], slots, [], np.zeros(shared), bounds, counters)
+    if not objects:
+        empty = [np.zeros(0, kind) for kind in (np.uint8, np.uint8, np.int32, np.int32)]
+        rows = (*empty, slots, np.zeros(0), np.zeros(shared), np.array(bounds), np.array(counters))
+    return _with_room(Tree(*rows), first)
+
+
+def enlarge(tree: Tree, simulations: int) -> Tree:
+    """Return a tree with room for what these simulations may add, within its limit.
+
+    The tree itself if it has the room, or else one with at least twice as much, to which its rows are copied.
+    ``shared``, ``bounds`` and ``counters`` are those of the tree.
+    """
+    counters = tree.counters
+    present, each = int(counters[MAX_NODES]) - 2, int(counters[EACH])
+    edges = int(counters[EDGES]) - 1 + simulations * each
+    wanted = min(max(int(counters[NODES]) - 2 + simulations, -(-edges // each)), int(counters[LIMIT]))
+    if wanted > present:
+        tree = _with_room(tree, min(max(wanted, 2 * present), int(counters[LIMIT])))
+    slots = _slots_for(min(int(counters[FILLED]) + simulations, int(counters[LIMIT]) + 2))
+    if slots > len(tree.slots) // _SLOT_BYTES:
+        used = tree.slots
+        tree = tree._replace(slots=np.zeros(slots * _SLOT_BYTES, np.uint8))
+        (interpreted(_refill) if isinstance(tree.nodes, list) else _refill)(used, tree)
+    return tree
+
+
+def _slots_for(outcomes: int) -> int:
+    """Return how many slots keep the table for so many outcomes at most half full: a power of 2."""
+    return 1 << max(4, (2 * outcomes - 1).bit_length())
+
+
+def _with_room(tree: Tree, nodes: int) -> Tree:
+    """Return a tree with the same rows and room for so many nodes; a tree of objects grows in place."""
+    players, width, each, reserve = (int(tree.counters[i]) for i in (PLAYERS, WIDTH, EACH, RESERVE))
+    n, e = nodes + 2, (nodes + 1) * each + 1
+    tree.counters[MAX_NODES], tree.counters[MAX_EDGES] = n, e
+    e += reserve
+    if isinstance(tree.nodes, list):
+        tree.nodes.extend(_Record() for _ in range(n - len(tree.nodes)))
+        tree.edges.extend(_Record() for _ in range(e - len(tree.edges)))
+        plain: Any = ((tree.head, n * players), (tree.via, n * players), (tree.own, e * width))
+        for numbers, size in plain:
+            numbers.extend([0] * (size - len(numbers)))
+        return tree
+    return tree._replace(
+        nodes=_longer(tree.nodes, n * NODE.itemsize),
+        edges=_longer(tree.edges, e * EDGE.itemsize),
+        head=_longer(tree.head, n * players),
+        via=_longer(tree.via, n * players),
+        own=_longer(tree.own, e * width),
     )
 
 
-def enlarge(tree: Tree, simulations: int) -> None:
-    """Make sure that a tree of objects has rows for what these simulations may add."""
-    if isinstance(tree.nodes, list):
-        players, width = tree.counters[PLAYERS], tree.counters[WIDTH]
-        for rows, used, most, each in (
-            (tree.nodes, NODES, MAX_NODES, (tree.head, tree.via, players)),
-            (tree.edges, EDGES, MAX_EDGES, (tree.own, None, width)),
-        ):
-            limit = tree.counters[most] + (tree.counters[RESERVE] if rows is tree.edges else 0)
-            wanted = min(tree.counters[used] + simulations * players + 1, limit)
-            missing = wanted - len(rows)
-            rows.extend(_Record() for _ in range(missing))
-            each[0].extend([0] * (missing * each[2]))
-            if each[1] is not None:
-                each[1].extend([0] * (missing * each[2]))
+def _longer(array: Any, size: int) -> Any:
+    longer = np.zeros(size, array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 def new_work(game: Game, tree: Tree, depth: int, length: int, select: int = 0, simulate: int = 0) -> Work:
@@ -260,6 +296,17 @@ def _slot(tree: Tree, outcome: np.uint64) -> int:
     return int(slot)
 
 
+@kernel(types.void(BYTES, TREE))
+def _refill(used: Bytes, tree: Tree) -> None:
+    """Put the entries of another table into the empty one of a tree."""
+    for i in range(used.shape[0] // _SLOT_BYTES):
+        entry = row(used, i, SLOT)
+        if entry.node:
+            slot = _slot(tree, entry.outcome)
+            row(tree.slots, slot, SLOT).outcome = entry.outcome
+            row(tree.slots, slot, SLOT).node = entry.node
+
+
 @kernel()
 def outcome_of(tree: Tree, node: int, edges: Int32s, offset: int, players: int, key: np.uint64) -> int:
     """Return the node that edges of the active players lead to, added if it is new; 0 if the tree is full.
@@ -292,7 +339,7 @@ def outcome_of(tree: Tree, node: int, edges: Int32s, offset: int, players: int, 
         if found:
             return int(found)
     child = tree.counters[NODES]
-    if child >= tree.counters[MAX_NODES]:
+    if child >= tree.counters[MAX_NODES] or 2 * tree.counters[FILLED] > tree.slots.shape[0] // _SLOT_BYTES:
         return 0
     tree.counters[NODES] += 1
     if slot < 0:
@@ -300,6 +347,7 @@ def outcome_of(tree: Tree, node: int, edges: Int32s, offset: int, players: int, 
     else:
         row(tree.slots, slot, SLOT).outcome = outcome
         row(tree.slots, slot, SLOT).node = child
+        tree.counters[FILLED] += 1
     parent, added = row(tree.nodes, node, NODE), row(tree.nodes, child, NODE)
     added.parent, added.key, added.sibling = node, key, parent.first
     parent.first = child
@@ -329,6 +377,12 @@ def root_edge(tree: Tree, player: int, action: int) -> int:
 
 def add_root_statistics(tree: Tree, player: int, visits: Ints, sums: Floats) -> None:
     """Add visits [A] and sums of returns [A] of a player's actions at the root to those of other trees."""
+    add = interpreted(_add_root_statistics) if isinstance(tree.nodes, list) else _add_root_statistics
+    add(tree, player, visits, sums)
+
+
+@kernel(types.void(TREE, types.int64, INTS, FLOATS))
+def _add_root_statistics(tree: Tree, player: int, visits: Ints, sums: Floats) -> None:
     edge = tree.head[ROOT * tree.counters[PLAYERS] + player]
     while edge:
         found = row(tree.edges, edge, EDGE)

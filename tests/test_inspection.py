@@ -16,7 +16,7 @@ from games import Stakes, TicTacToe, Tron, stakes, tic_tac_toe, tron
 
 from agents.inspection import SearchTree
 from agents.mcts import MCTS
-from agents.tree import EDGE, NODE, ROOT, enlarge, new_edge, new_tree, outcome_of
+from agents.tree import EDGE, NODE, ROOT, new_edge, new_tree, outcome_of
 from mcts_envs.core.kernel import interpreted, row
 from mcts_envs.core.rng import combine
 
@@ -30,7 +30,6 @@ class Builder:
     def __init__(self, players, visits, objects=False, simultaneous=False):
         self.players = players
         self.tree = new_tree(players, 50, simultaneous=simultaneous, objects=objects)
-        enlarge(self.tree, 50)
         row(self.tree.nodes, ROOT, NODE).visits = visits
 
     def edge(self, node, player, action, visits, value):

@@ -34,8 +34,10 @@ class SequentialHalving(MCTS):
         errors of their paired difference. Of many actions that are about equally good one always looks better by luck;
         with a margin, luck does not overrule good advice. By default no advice is asked.
     **settings
-        Those of :class:`agents.mcts.MCTS`, which it is with a tree of depth 1, unless ``tree_depth`` says otherwise:
-        then ``select`` chooses below the root.
+        Those of :class:`agents.mcts.MCTS`, which it is with a tree of depth 1 and an open loop, unless ``tree_depth``
+        and ``loop`` say otherwise: then ``select`` chooses below the root. A ``time_limit`` is shared between the
+        rounds. A pass over all actions may take longer than its round's share, but is cut off at the end of the limit:
+        where there is no time to try each action once, those that were tried are ranked.
     """
 
     name = "halving"
@@ -45,7 +47,7 @@ class SequentialHalving(MCTS):
             raise TypeError("halving has no setting 'recommend'; it plays the best of those that are left at the end")
         if margin is not None and settings.setdefault("backup", paired) is not paired:
             raise ValueError(f"margin keeps statistics of its own and leaves no room for backup={settings['backup']!r}")
-        super().__init__(**{"tree_depth": 1, **settings})
+        super().__init__(**{"tree_depth": 1, "loop": "open", **settings})
         self.common_chance = errors.flag("common_chance", common_chance)
         self.margin = None if margin is None else errors.number("margin", margin, 0.0, 1e6)
 
@@ -67,15 +69,16 @@ class SequentialHalving(MCTS):
             for tree in search.trees:
                 tree.shared[-3:] = search.player, control, 0.0
         left, end = budget.simulations, search.steps + budget.max_steps
+        until = started + budget.time_limit
         for rounds in range(max(1, math.ceil(math.log2(len(arms)))), 0, -1):
             if left < len(arms) or search.steps >= end:
                 break
             simulations = NO_LIMIT if left == NO_LIMIT else max(1, left // rounds // len(arms)) * len(arms)
             left = left if left == NO_LIMIT else left - simulations
             now = time.perf_counter()
-            seconds = max(0.0, started + budget.time_limit - now) / rounds
+            seconds = max(0.0, until - now) / rounds
             steps = NO_LIMIT if budget.max_steps == NO_LIMIT else -(-(end - search.steps) // rounds)
-            search.spend(Budget(simulations, seconds, steps), now, arms)
+            search.spend(Budget(simulations, seconds, steps), now, arms, until=until)
             arms = _better_half(arms, search.statistics()[1], control)
         search.choice = int(arms[0])
         if margin is not None and control is not None and len(arms) > 1 and _ahead(search, int(arms[1])) > margin:
