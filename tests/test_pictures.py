@@ -2,7 +2,6 @@
 
 import inspect
 import re
-from itertools import islice
 from xml.etree import ElementTree
 
 import gymnasium as gym
@@ -14,7 +13,7 @@ import mcts_envs  # noqa: F401
 from mcts_envs.core.place import placed
 from mcts_envs.core.players import scripted_players
 from mcts_envs.core.render import visible
-from mcts_envs.core.showing import text_of
+from mcts_envs.core.showing import picture_of, text_of
 from mcts_envs.core.view import View
 from mcts_envs.registry import ENTRIES
 
@@ -42,13 +41,13 @@ def frames(game, name, seed=0, most=900):
 
 @pytest.mark.parametrize("env_id", IDS)
 def test_every_frame_of_whole_games_can_be_drawn(env_id):
-    """Each frame as text and as shapes; every 25th and the last as pixels and SVG, of one size within a game."""
+    """Each frame as text, in 80 columns, and as shapes; every 25th and the last as SVG and pixels, of one size."""
     game = game_of(env_id)
     for name in ("random", *scripted_players(game)):
         sizes = set()
         for number, state in enumerate(frames(game, name)):
-            assert game.text(state)
-            canvas = game.picture(state)
+            assert max(map(visible, text_of(game, state, game.players - 1).split("\n"))) <= 80
+            canvas = picture_of(game, state, game.players - 1)
             if number % 25 == 0 or not game.active(state):
                 ElementTree.fromstring(canvas.to_svg())
                 sizes.add(canvas.to_rgb(8).shape)
@@ -65,15 +64,6 @@ def test_every_frame_can_be_drawn_as_each_player_sees_it(env_id):
             canvas = game.picture(state)
             if number % 50 == 0:
                 ElementTree.fromstring(canvas.to_svg())
-
-
-@pytest.mark.parametrize("env_id", IDS)
-def test_texts_fit_80_columns(env_id):
-    game = game_of(env_id)
-    for name in ("random", "scripted"):
-        for state in islice(frames(game, name), 0, None, 7):
-            for seat in (0, game.players - 1):
-                assert max(map(visible, text_of(game, state, seat).split("\n"))) <= 80
 
 
 @pytest.mark.parametrize("env_id", [env_id for env_id, entry in ENTRIES.items() if entry.players > 1])
