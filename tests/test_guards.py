@@ -10,6 +10,7 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
+from games import Stakes, StakesVector, TicTacToe
 from gymnasium.error import ResetNeeded
 
 import agents
@@ -20,7 +21,6 @@ from mcts_envs.core.players import player
 from mcts_envs.core.snapshot import Seal, Snapshot
 from mcts_envs.core.view import View
 from mcts_envs.registry import ENTRIES
-from tests.games import Stakes, StakesVector, TicTacToe
 
 IDS = [id for id in ENTRIES if id.startswith("mcts_envs/")]
 LANE = "mcts_envs/LaneDefense3x3-v0"
@@ -295,9 +295,9 @@ def test_damaged_snapshots_are_refused(id):
 @pytest.mark.parametrize("id", IDS)
 def test_damaged_snapshots_by_the_hundred(id):
     """In processes of their own, so that signals and hangs are seen."""
-    code = f"from tests.test_guards import Fuzz; fuzz = Fuzz({id!r}, 2); print(fuzz.run(400), fuzz.trials)"
-    root = Path(__file__).parents[1]
-    run = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=300)
+    code = f"from test_guards import Fuzz; fuzz = Fuzz({id!r}, 2); print(fuzz.run(400), fuzz.trials)"
+    here = Path(__file__).parent
+    run = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True, timeout=300)
     assert (run.returncode, run.stdout.strip()) == (0, "[] 400"), run.stderr
 
 
