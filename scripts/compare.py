@@ -12,7 +12,9 @@ those of --against; the seats of a board go round. The same command goes on afte
 adds to what is there.
 """
 
+import math
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,6 +57,16 @@ def main(
     against: Annotated[
         str | None, typer.Option(metavar="AGENTS", help="In games for several: all others play against it, or them.")
     ] = None,
+    move_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", help="An agent that takes longer for a move: an error. inf: no limit.")
+    ] = 600.0,
+    episode_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", help="An episode that takes longer is an error.")
+    ] = math.inf,
+    memory_limit: Annotated[
+        float | None,
+        typer.Option(metavar="GB", help="Memory of a process; an episode that wants more is an error (Linux)."),
+    ] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
     ] = None,
@@ -67,7 +79,8 @@ def main(
     from _progress import Progress
     from rich.console import Console
 
-    from agents.arena import Plan, compare, parse_budget, parse_meeting, parse_settings
+    from agents.arena import Limits, Plan, compare, parse_budget, parse_meeting, parse_settings
+    from agents.arena.interrupt import Interrupted
     from agents.arena.plot import require_drawable
     from mcts_envs.core.errors import writable
 
@@ -81,7 +94,8 @@ def main(
         limits = parse_budget(budget)
         specs, opponent = parse_meeting(agents, against, limits)
         settings = parse_settings(setting or [])
-        plan = Plan(environment, specs, settings, seed, limits, record, against=opponent)
+        ends = Limits(move_limit, episode_limit, memory_limit)
+        plan = Plan(environment, specs, settings, seed, limits, record, against=opponent, limits=ends)
         processes, watch = workers or os.cpu_count() or 1, progress.watch if console.is_terminal else None
         with progress.shown(console):
             report = compare(
@@ -91,9 +105,13 @@ def main(
     except _MISTAKES as error:
         typer.secho(f"error: {error}", err=True, fg="red")
         raise typer.Exit(2) from error
-    if not report.finished:
-        console.print("interrupted; the same command goes on from here", style="yellow")
-        raise typer.Exit(130)
+    except Interrupted as error:
+        console.print("interrupted before anything was played", style="yellow")
+        raise typer.Exit(128 + error.number) from None
+    if report.signal is not None:
+        how = signal.Signals(report.signal).name
+        console.print(f"interrupted ({how}); the same command goes on from here", style="yellow")
+        raise typer.Exit(128 + report.signal)
     if report.failed:
         console.print("the same command tries the episodes that ended in an error once more", style="yellow")
 
@@ -101,10 +119,12 @@ def main(
 def show(report: "Report", picture: Path | None, console: "Console") -> None:
     """Print a report, and keep it beside the results and, if wanted, as a picture."""
     from agents.arena.plot import plot
+    from agents.arena.storage import written
     from agents.arena.table import render, write_markdown
 
     console.print(render(report))
-    write_markdown(report, report.folder / _REPORT)
+    with written(report.folder / _REPORT):
+        write_markdown(report, report.folder / _REPORT)
     console.print(f"results: {_near(report.folder)}", highlight=False, soft_wrap=True)
     if picture is not None:
         plot(report, picture)

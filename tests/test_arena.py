@@ -34,15 +34,14 @@ from agents.arena import (
     parse_meeting,
     parse_settings,
 )
-from agents.arena import lock as locks
 from agents.arena import plan as plans
 from agents.arena.cells import short_names
 from agents.arena.episode import Episode, seeds
 from agents.arena.plot import drawing, plot, require_drawable
 from agents.arena.report import Report, overruns, report
-from agents.arena.runner import run
+from agents.arena.runner import Crew, run
 from agents.arena.statistics import bootstrap_mean, paired_difference, paired_rates, wilson
-from agents.arena.storage import EPISODES, TRANSITIONS, default_folder, read_transitions
+from agents.arena.storage import EPISODES, LOCK, TRANSITIONS, Results, default_folder, read_transitions
 from agents.arena.table import remarks, render
 from agents.learning import shipped
 from mcts_envs.core.players import BuiltIn
@@ -347,7 +346,7 @@ def test_a_dying_worker_is_survived(tmp_path: Path) -> None:
     assert [(row.agent, row.episode) for row in result.failed] == [(deadly, 1)]
     error = result.failed[0].error
     assert error is not None
-    assert error["type"] == "BrokenProcessPool"
+    assert error["type"] == "ProcessDied"
     assert [(s.games, s.errors) for s in result.summaries] == [(1, 1), (2, 0)]
 
 
@@ -418,14 +417,12 @@ def test_transitions_of_fewer_episodes_are_read_once(tmp_path: Path) -> None:
     assert list(read_transitions(tmp_path, 3)) == [move for move in moves if move["episode"] < 3]
 
 
-@pytest.mark.parametrize("system", ["flock", "none"])
-def test_a_folder_has_one_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str) -> None:
-    if system == "none":
-        monkeypatch.setattr(locks, "fcntl", None)
+def test_a_folder_has_one_writer(tmp_path: Path) -> None:
     plan = fakes(*TWO)
     compare(plan, 2, folder=tmp_path)
     before = (tmp_path / EPISODES).read_bytes()
-    with locks.only_writer(tmp_path), pytest.raises(OSError, match=r"another comparison is writing to .* --out"):
+    first = Results(tmp_path, plan.configuration())
+    with first, pytest.raises(BlockingIOError, match=r"another comparison is writing to .* --out"):
         compare(plan, 4, folder=tmp_path, fresh=True)
     assert (tmp_path / EPISODES).read_bytes() == before
     assert compare(plan, 4, folder=tmp_path).reused == 4
@@ -540,14 +537,15 @@ def test_views_take_little_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         nonlocal now, views
         now, views = now + 2.0, views + 1
 
-    def playing(*arguments: object) -> Iterator[object]:
+    def playing(crew: Crew, jobs: object) -> Iterator[object]:
         nonlocal now
-        for played in run(*arguments):  # type: ignore[arg-type]
+        for played in play(crew, jobs):  # type: ignore[arg-type]
             now += 1.0
             yield played
 
     monkeypatch.setattr(agents.arena.comparison, "monotonic", clock)
-    monkeypatch.setattr(agents.arena.comparison, "run", playing)
+    play = Crew.play
+    monkeypatch.setattr(Crew, "play", playing)
     compare(fakes(*TWO), 50, folder=tmp_path, watch=watch)
     assert 4 <= views <= 6
 
@@ -670,7 +668,7 @@ def test_the_command_compares(tmp_path: Path) -> None:
     (folder,) = (tmp_path / "results").iterdir()
     for text in ("random", "scripted", "win rate", "night=5", "12 episodes of seed 0", "2 processes", folder.name):
         assert text in output
-    assert {file.name for file in folder.iterdir()} == {EPISODES, TRANSITIONS, "report.md", locks.LOCK}
+    assert {file.name for file in folder.iterdir()} == {EPISODES, TRANSITIONS, "report.md", LOCK}
     assert (tmp_path / "win.png").exists()
     plan = Plan(ID, parse_agents("random,scripted"), {"night": 5}, record=True)
     assert default_folder(plan.configuration()).name == folder.name
@@ -751,7 +749,7 @@ def test_the_list_has_every_environment_and_agent(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
 def test_the_command_can_be_ended_and_goes_on(tmp_path: Path, number: int, status: int) -> None:
     line = [ID, "--agents", "scripted,flat_mc:simulations=3000", "--out", "out"]
     file = tmp_path / "out" / EPISODES
@@ -761,12 +759,14 @@ def test_the_command_can_be_ended_and_goes_on(tmp_path: Path, number: int, statu
             assert process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.02)
+        workers = _children(process.pid)
+        assert len(workers) >= 2
         os.kill(process.pid, number)
         output, complaints = process.communicate(timeout=20)
         assert process.returncode == status, complaints
-    _wait_until_gone(process.pid)
-    if number == signal.SIGINT:
-        assert "goes on from here" in output
+    _wait_until_gone(workers)
+    if number != signal.SIGKILL:
+        assert f"interrupted ({number.name}); the same command goes on from here" in output
         assert "Traceback" not in complaints
     kept = file.read_bytes()
     kept = kept[: kept.rfind(b"\n") + 1]
@@ -774,13 +774,19 @@ def test_the_command_can_be_ended_and_goes_on(tmp_path: Path, number: int, statu
     assert file.read_bytes().startswith(kept)
 
 
-def _wait_until_gone(group: int) -> None:
-    """Wait for every process of a group to end."""
+def _children(parent: int) -> list[int]:
+    """Return the processes that a process has started."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    return [int(pid) for pid, above in map(str.split, listed.splitlines()) if int(above) == parent]
+
+
+def _wait_until_gone(processes: list[int]) -> None:
+    """Wait for processes to end."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
+        listed = subprocess.run(["ps", "-eo", "pid=,stat="], capture_output=True, text=True, check=True).stdout
+        left = {int(pid) for pid, state in map(str.split, listed.splitlines()) if not state.startswith("Z")}
+        if left.isdisjoint(processes):
             return
         time.sleep(0.05)
     raise AssertionError("workers outlive the command")

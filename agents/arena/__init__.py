@@ -7,12 +7,14 @@ require_own_agents(agents)  # before the imports below fail without saying why
 
 # ruff: noqa: E402
 from agents.arena.comparison import compare
+from agents.arena.limits import Limits
 from agents.arena.plan import Plan
 from agents.arena.report import Report
 from agents.arena.spec import AgentSpec, parse_agent, parse_agents, parse_budget, parse_meeting, parse_settings
 
 __all__ = [
     "AgentSpec",
+    "Limits",
     "Plan",
     "Report",
     "compare",

@@ -1,14 +1,16 @@
 """Comparing agents from start to end: play what is missing, keep it, sum it up."""
 
+import signal
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
+from agents.arena.interrupt import interruptible
 from agents.arena.plan import Plan
 from agents.arena.report import Report, report
-from agents.arena.runner import run
+from agents.arena.runner import Crew
 from agents.arena.storage import Results, default_folder
 from mcts_envs.core import errors
 
@@ -21,7 +23,7 @@ def compare(
     plan: Plan,
     episodes: int = 100,
     *,
-    workers: int = 1,
+    workers: int | None = None,
     folder: Path | None = None,
     fresh: bool = False,
     watch: Callable[[Report], None] | None = None,
@@ -30,15 +32,15 @@ def compare(
     """Let agents play the same episodes, alone or in games for several against each other, and report.
 
     Episodes that are in the folder already are not played again, so that the same call goes on after an interruption,
-    and more episodes of the same plan can be added later. Ctrl-C ends the playing and reports what there is.
+    and more episodes of the same plan can be added later. Ctrl-C or SIGTERM end the playing and report what there is.
 
     Parameters
     ----------
     plan : Plan
     episodes : int
         For each agent; in games for several, start boards for each line-up, each played in several orders of seats.
-    workers : int
-        Processes to play in.
+    workers : int, optional
+        Processes to play in; None plays in this one, which no limit and no crash can be kept from.
     folder : Path, optional
         Of the results; by default one below ``results/`` that is named after the plan.
     fresh : bool
@@ -52,7 +54,7 @@ def compare(
     Returns
     -------
     Report
-        ``finished`` says whether everything has been played.
+        ``finished`` says whether everything has been played, ``signal`` what ended it early.
 
     Raises
     ------
@@ -61,29 +63,32 @@ def compare(
         played then.
     """
     errors.integer("episodes", episodes, 1, 10**9)
-    errors.integer("workers", workers, 1, 1024)
+    crew = Crew(plan, workers)
     plan.check()
-    discount = plan.make_env().unwrapped.game.discount
+    discount = 1.0 if plan.discount is None else plan.discount
     configuration = plan.configuration()
     folder = folder or default_folder(configuration)
-    due = 0.0
-    with Results(folder, configuration, fresh) as results:
+    processes, due, ended_by = workers or 1, 0.0, None
+    with ExitStack() as stack:
+        stack.enter_context(interruptible())
+        stack.enter_context(crew).check()
+        results = stack.enter_context(Results(folder, configuration, fresh))
         jobs = plan.jobs(episodes)
         missing = [job for job in jobs if not results.has(job)]
         done = len(jobs) - len(missing)
         if tell is not None:
             tell(done, len(jobs))
         try:
-            with closing(run(plan, missing, workers)) as playing:
-                for played in playing:
-                    results.add(played)
-                    done += 1
-                    if tell is not None:
-                        tell(done, len(jobs))
-                    if watch is not None and (now := monotonic()) >= due:
-                        watch(report(plan, folder, results.rows, episodes, workers, discount, _QUICK_RESAMPLES))
-                        due = monotonic() + max(_SECONDS_BETWEEN_VIEWS, _PLAYING_TO_VIEWING * (monotonic() - now))
-        except KeyboardInterrupt:
-            pass
-        found = report(plan, folder, results.rows, episodes, workers, discount)
-    return replace(found, reused=len(jobs) - len(missing))
+            for played in crew.play(missing):
+                results.add(played)
+                done += 1
+                if tell is not None:
+                    tell(done, len(jobs))
+                if watch is not None and (now := monotonic()) >= due:
+                    watch(report(plan, folder, results.rows, episodes, processes, discount, _QUICK_RESAMPLES))
+                    due = monotonic() + max(_SECONDS_BETWEEN_VIEWS, _PLAYING_TO_VIEWING * (monotonic() - now))
+        except KeyboardInterrupt as error:
+            crew.close()
+            ended_by = getattr(error, "number", signal.SIGINT)
+        found = report(plan, folder, results.rows, episodes, processes, discount)
+    return replace(found, reused=len(jobs) - len(missing), signal=ended_by)

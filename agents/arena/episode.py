@@ -1,5 +1,6 @@
 """One episode of one agent: what it did, what it cost, and what went wrong."""
 
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -9,15 +10,23 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from agents.arena.interrupt import Interrupted
+from agents.arena.schema import Count, Points, Seconds
 from agents.arena.spec import AgentSpec
+from mcts_envs.core import errors
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.players import Player
 from mcts_envs.core.typing import Masks
 
 Transition: TypeAlias = dict[str, Any]
 MakeAgent: TypeAlias = Callable[[AgentSpec], Player]
+Asked: TypeAlias = Callable[[int], None]
 
 _TRACEBACK_LINES = 12
+_MOST_CHARACTERS = 4000
+_FINITE = (-sys.float_info.max, sys.float_info.max)
+_SOME = np.ones(2, np.int8)
+"""Stands for a mask where nobody needs to know what is legal."""
 
 
 @dataclass
@@ -32,8 +41,8 @@ class Episode:
         Number of the episode; episodes with the same number have the same seeds for all agents.
     seed, agent_seed : int
         Arguments of ``env.reset(seed=...)`` and ``agent.reseed(...)``.
-    outcome : float
-        Points in [0, 1]; 0 if the game was cut off from outside.
+    outcome : float, optional
+        Points in [0, 1]; 0 if the game was cut off from outside. None in environments that are not ours and give none.
     is_success : bool
     episode_return, discounted_return : float
         Sum of rewards; the same, discounted by the game's own discount.
@@ -55,20 +64,20 @@ class Episode:
     """
 
     agent: str
-    episode: int
-    seed: int
-    agent_seed: int
-    outcome: float = 0.0
+    episode: Count
+    seed: Count
+    agent_seed: Count
+    outcome: Points | None = 0.0
     is_success: bool = False
     episode_return: float = 0.0
     discounted_return: float = 0.0
-    length: int = 0
-    decisions: int = 0
-    seconds: float = 0.0
-    simulations: int = 0
-    model_steps: int = 0
+    length: Count = 0
+    decisions: Count = 0
+    seconds: Seconds = 0.0
+    simulations: Count = 0
+    model_steps: Count = 0
     error: dict[str, str] | None = None
-    transitions: list[int] | None = None
+    transitions: list[Count] | None = None
     kept: dict[str, Any] | None = None
 
     @property
@@ -101,39 +110,56 @@ def seeds(seed: int, episode: int, seats: int = 1) -> tuple[int, ...]:
     return tuple(map(int, np.random.SeedSequence((seed, episode)).generate_state(1 + seats, np.uint32)))
 
 
-def play_alone(env: Any, agent: Player, row: Episode, transitions: list[Transition] | None = None) -> None:
+def own_seed(seed: int, spec: AgentSpec) -> int:
+    """Return the seed of an agent in a seat: the seat's, or if the agent is written with a seed, one made of both."""
+    own = spec.settings.get("seed")
+    return seed if own is None else int(np.random.SeedSequence((seed, own)).generate_state(1, np.uint32)[0])
+
+
+def play_alone(
+    env: Any, agent: Player, row: Episode, transitions: list[Transition] | None = None, asked: Asked = lambda seat: None
+) -> None:
     """Play the episode of a row and fill the row in.
 
     Parameters
     ----------
     env : gymnasium.Env
-        An environment around a :class:`mcts_envs.core.env.GameEnv`.
+        An environment around a :class:`mcts_envs.core.env.GameEnv`, or another one in
+        :class:`agents.bridge.Remember`.
     agent : Player
     row : Episode
         From :func:`agents.arena.match.blank_row`.
     transitions : list, optional
         Takes a dictionary for each move: ``state``, ``action``, ``reward``, ``next_state``, ``terminated``,
         ``truncated``, with states in the terms of ``position()``.
+    asked : callable
+        ``asked(0)`` is called before each question to the agent.
     """
-    inner: GameEnv = env.unwrapped
+    inner: Any = env.unwrapped
+    ours = isinstance(inner, GameEnv)
+    row.outcome = 0.0 if ours else None
+    factor = inner.game.discount if ours else 1.0
     _, info = env.reset(seed=row.seed)
     agent.reseed(row.agent_seed)
     state = inner.position() if transitions is not None else {}
     discount, over = 1.0, False
     while not over:
-        action = ask(env, agent, info["action_mask"], row)
+        asked(0)
+        action = ask(env, agent, info["action_mask"] if ours else _SOME, row)
         _, reward, terminated, truncated, info = env.step(action)
         over = terminated or truncated
         row.length += 1
+        reward = errors.number("reward", reward, *_FINITE)
         row.episode_return += reward
         row.discounted_return += discount * reward
-        discount *= inner.game.discount
+        discount *= factor
         if transitions is not None:
             after = inner.position()
             move = {"state": state, "action": int(action), "reward": reward, "next_state": after}
             transitions.append({**move, "terminated": terminated, "truncated": truncated})
             state = after
-    row.outcome = float(info.get("outcome", 0.0))
+    if ours:
+        row.outcome = float(info.get("outcome", 0.0))
     row.is_success = bool(info.get("is_success", False))
 
 
@@ -157,9 +183,19 @@ def ask(env: Any, agent: Player, mask: Masks, costs: Costs) -> int:
 
 @contextmanager
 def caught(row: Any) -> Iterator[None]:
-    """Write an exception into a row instead of raising it."""
+    """Write an exception into a row instead of raising it, also one that would end the program.
+
+    Where the person at the keyboard interrupts, it is :class:`agents.arena.interrupt.Interrupted`, and passes.
+    """
     try:
         yield
-    except Exception as error:
+    except Interrupted:
+        raise
+    except BaseException as error:
+        try:
+            message = str(error)
+        except BaseException as another:
+            message = f"(its message raises {type(another).__name__})"
         tail = traceback.format_exc().strip().splitlines()[-_TRACEBACK_LINES:]
-        row.error = {"type": type(error).__name__, "message": str(error), "traceback": "\n".join(tail)}
+        row.error = {"type": type(error).__name__, "message": message[:_MOST_CHARACTERS]}
+        row.error["traceback"] = "\n".join(tail)[-_MOST_CHARACTERS:]

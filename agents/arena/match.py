@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from agents.arena.episode import Episode, Transition, ask, play_alone, seeds
+from agents.arena.episode import Asked, Episode, Transition, ask, own_seed, play_alone, seeds
+from agents.arena.schema import Count, Points, Seconds, read
 from agents.arena.spec import AgentSpec
 from mcts_envs.core.players import Player
 
@@ -43,15 +44,15 @@ class Seat:
     """
 
     agent: str
-    agent_seed: int
-    outcome: float = 0.0
-    ended: int = 0
+    agent_seed: Count
+    outcome: Points = 0.0
+    ended: Count = 0
     episode_return: float = 0.0
-    length: int = 0
-    decisions: int = 0
-    seconds: float = 0.0
-    simulations: int = 0
-    model_steps: int = 0
+    length: Count = 0
+    decisions: Count = 0
+    seconds: Seconds = 0.0
+    simulations: Count = 0
+    model_steps: Count = 0
 
 
 @dataclass
@@ -72,12 +73,12 @@ class MatchRow:
         As in :class:`agents.arena.episode.Episode`.
     """
 
-    episode: int
-    seed: int
+    episode: Count
+    seed: Count
     seats: list[Seat]
-    last_asked: int | None = None
+    last_asked: Count | None = None
     error: dict[str, str] | None = None
-    transitions: list[int] | None = None
+    transitions: list[Count] | None = None
     kept: dict[str, Any] | None = None
 
     @property
@@ -125,6 +126,7 @@ class Played(NamedTuple):
 def blank_row(match: Match, seed: int) -> Row:
     """Return the row of a match that has not begun, in a comparison with this seed."""
     first, *others = seeds(seed, match.episode, len(match.agents))
+    others = [own_seed(given, spec) for given, spec in zip(others, match.agents, strict=True)]
     if len(match.agents) == 1:
         return Episode(match.agents[0].label, match.episode, first, others[0])
     seats = [Seat(spec.label, own) for spec, own in zip(match.agents, others, strict=True)]
@@ -136,15 +138,20 @@ def row_of(given: Mapping[str, Any]) -> Row:
 
     Raises
     ------
-    TypeError
+    ValueError, TypeError
         If it is none.
     """
-    if "seats" not in given:
-        return Episode(**given)
-    return MatchRow(**{**given, "seats": [Seat(**seat) for seat in given["seats"]]})
+    return read(MatchRow, given) if "seats" in given else read(Episode, given)
 
 
-def play(env: Any, match: Match, row: Row, seated: Seated, transitions: list[Transition] | None = None) -> None:
+def play(
+    env: Any,
+    match: Match,
+    row: Row,
+    seated: Seated,
+    transitions: list[Transition] | None = None,
+    asked: Asked = lambda seat: None,
+) -> None:
     """Play a match and fill its row in.
 
     Parameters
@@ -159,13 +166,17 @@ def play(env: Any, match: Match, row: Row, seated: Seated, transitions: list[Tra
     transitions : list, optional
         Takes a dictionary for each move: see :func:`agents.arena.episode.play_alone`; with several seats, ``seat`` says
         whose move it was, and ``reward`` is a list of all seats' rewards.
+    asked : callable
+        ``asked(seat)`` is called before each question to an agent, ``asked(-1 - seat)`` before it is made ready.
     """
     if isinstance(row, Episode):
-        play_alone(env, seated(match.agents[0], 0), row, transitions)
+        asked(-1)
+        play_alone(env, seated(match.agents[0], 0), row, transitions, asked)
         return
     players = []
     for seat, spec in enumerate(match.agents):
         row.last_asked = seat
+        asked(-1 - seat)
         players.append(seated(spec, seat))
         players[seat].reseed(row.seats[seat].agent_seed)
     row.last_asked = None
@@ -178,6 +189,7 @@ def play(env: Any, match: Match, row: Row, seated: Seated, transitions: list[Tra
             env.step(None)
             continue
         row.last_asked = seat
+        asked(seat)
         _move(env, players[seat], row, transitions)
 
 

@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import platform
-import traceback
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import metadata
@@ -14,10 +13,13 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+import pettingzoo
 
 import agents
 import mcts_envs
+from agents import bridge
 from agents.arena.episode import MakeAgent
+from agents.arena.limits import Limits
 from agents.arena.lineups import Lineup, Teams, lineups, seatings
 from agents.arena.match import Match
 from agents.arena.spec import AgentSpec, require_distinct
@@ -26,11 +28,12 @@ from agents.learning.shipped import shipped_for
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.env import GameEnv
+from mcts_envs.core.loading import file_of
 from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.players import Player
-from mcts_envs.core.sources import source_digest
+from mcts_envs.core.sources import closure_digest, source_digest
+from mcts_envs.registry import full_id
 
-_MISTAKES = (ValueError, TypeError, ImportError, FileNotFoundError)
 _SEEDS_TO_TRY = 100
 """An opponent that moves first may end a game before an agent's first move."""
 
@@ -57,7 +60,8 @@ class Plan:
     Attributes
     ----------
     environment : str
-        Id, with or without ``mcts_envs/``.
+        Any id of Gymnasium with discrete actions; ours with or without ``mcts_envs/``. ``module:ID`` and
+        ``path/to/file.py:ID`` import the module that registers it, in worker processes too.
     agents : tuple of AgentSpec
         Distinct, except that a line-up of as many as the players may have an agent several times.
     settings : dict
@@ -75,6 +79,8 @@ class Plan:
         who play in the other teams. By default all play against all.
     keep : tuple of str
         Entries of the last ``position()`` of a game that its row keeps, such as football's ``"score"``.
+    limits : Limits
+        What ends an episode from outside. Results are not told by it: it may be another one when they are gone on with.
     """
 
     environment: str
@@ -86,12 +92,12 @@ class Plan:
     make: MakeAgent = make_agent
     against: str | tuple[str, ...] | None = None
     keep: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def id(self) -> str:
-        """Full id of the environment."""
-        name = self.environment
-        return name if "/" in name or name in gymnasium.registry else f"mcts_envs/{name}"
+        """Full id of the environment; a module named with it has been imported then."""
+        return full_id(self.environment)
 
     @property
     def opponents(self) -> tuple[str, ...]:
@@ -103,6 +109,12 @@ class Plan:
         """The seats of each team that agents play for; one seat where an agent plays alone."""
         env = self.make_env()
         return env.game.teams if isinstance(env, GameAECEnv) else ((0,),)
+
+    @cached_property
+    def discount(self) -> float | None:
+        """Of the returns; None for an environment that is not ours: it does not say who has won, only returns count."""
+        inner = self.make_env().unwrapped
+        return float(inner.game.discount) if isinstance(inner, (GameEnv, GameAECEnv)) else None
 
     @property
     def seats(self) -> int:
@@ -122,13 +134,20 @@ class Plan:
         ValueError
             If there is no such environment, or a setting is out of its bounds.
         TypeError
-            If there is no such setting, or the environment is no game of the contract.
+            If there is no such setting, or the actions are not discrete.
         """
-        if self.id not in gymnasium.registry and ":" not in self.id:
+        if self.id not in gymnasium.registry:
+            of_pettingzoo = {*pettingzoo.aec_registry, *pettingzoo.parallel_registry}
+            if self.environment.startswith("pettingzoo") or self.id.removeprefix("mcts_envs/") in of_pettingzoo:
+                raise ValueError(
+                    f"{self.environment} is an environment of PettingZoo; of games for several only those of "
+                    "mcts_envs.core can be compared"
+                )
             raise ValueError(errors.unknown("environment", self.environment, mcts_envs.environment_ids()))
         env = gymnasium.make(self.id, disable_env_checker=True, **self.settings)
         if not isinstance(env.unwrapped, GameEnv):
-            raise TypeError(f"{self.id} is {type(env.unwrapped).__name__}; agents play games of mcts_envs.core alone")
+            bridge.view(env)
+            return bridge.Remember(env)
         players = env.unwrapped.game.players
         if players == 1 or not self.settings.keys().isdisjoint(_ONE_SEAT):
             return env
@@ -136,34 +155,22 @@ class Plan:
         return GameAECEnv(type(env.unwrapped), **spec.kwargs)
 
     def check(self) -> None:
-        """Let every agent make a move, so that mistakes are found before anything is played.
-
-        Mistakes are what making an agent complains about, and what ``mcts_envs`` and ``agents`` themselves refuse when
-        it moves. Other exceptions are bugs of the agent, which its episodes will tell.
+        """Check all but whether each agent can play, which :meth:`agents.arena.runner.Crew.check` does.
 
         Raises
         ------
         ValueError, TypeError, ImportError, OSError
-            If there is no agent, or one twice, or too few for the game, or the environment cannot be made;
-            ValueError if an agent cannot be made, or cannot play in the environment.
+            If there is no agent, or one twice, or too few for the game, or the environment cannot be made.
         """
         errors.integer("seed", self.seed, 0, 2**63 - 1)
         env = self.make_env()
         self._check_meeting()
         env.reset(seed=0)
         if self.record or self.keep:
+            if self.discount is None:
+                raise ValueError(f"{self.id} has no position() to record or keep; leave that out")
             position = env.unwrapped.position()
             errors.keys("keep", dict.fromkeys(self.keep), (), position)
-        for spec in dict.fromkeys(self.agents):
-            agent: Player | None = None
-            try:
-                agent = self.make(spec)
-                self.first_move(agent, env)
-            except _MISTAKES as error:
-                if agent is None or _is_refusal(error):
-                    raise ValueError(f"agent {spec.label!r}: {error}") from error
-            except Exception:
-                continue
 
     @staticmethod
     def first_move(agent: Player, env: Any) -> Player:
@@ -171,7 +178,7 @@ class Plan:
         agent.reseed(0)
         for seed in range(_SEEDS_TO_TRY):
             env.reset(seed=seed)
-            if env.unwrapped.action_masks().any():
+            if not isinstance(env.unwrapped, GameEnv | GameAECEnv) or env.unwrapped.action_masks().any():
                 agent.act(env)
                 break
         return agent
@@ -224,12 +231,15 @@ class Plan:
         TypeError
             If a setting cannot be written to JSON.
         """
-        game = self.make_env().unwrapped.game
+        game = getattr(self.make_env().unwrapped, "game", None)
+        files = {spec.label: digests for spec in self.agents if (digests := _digests(spec, game))}
+        if (source := file_of(self.environment.rpartition(":")[0])) is not None:
+            files[self.environment] = {source.name: closure_digest(source)[:16]}
         configuration = {
             "environment": self.id,
             "settings": self.settings,
             "agents": {spec.label: {"name": spec.name, "settings": spec.settings} for spec in self.agents},
-            "files": {spec.label: digests for spec in self.agents if (digests := _digests(spec, game))},
+            "files": files,
             "seed": self.seed,
             "budget": self.budget,
             "record": self.record,
@@ -246,17 +256,15 @@ class Plan:
         return found
 
 
-def _is_refusal(error: Exception) -> bool:
-    """Return whether this project raised an exception itself: it names a mistake then."""
-    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    return frame.f_globals.get("__name__", "").partition(".")[0] in ("mcts_envs", "agents")
-
-
-def _digests(spec: AgentSpec, game: Game) -> dict[str, str]:
-    """Hash the files of an agent's policy, given by path or shipped for the game, and of its normalisation."""
+def _digests(spec: AgentSpec, game: Game | None) -> dict[str, str]:
+    """Hash the files of an agent: of its class, or of its policy and its normalisation."""
+    if (source := spec.source()) is not None:
+        return {source.name: closure_digest(source)[:16]} if source.is_file() else {}
     try:
-        policy = spec.policy() or shipped_for(game, spec.name)
+        policy = spec.policy() or (shipped_for(game, spec.name) if isinstance(game, Game) else None)
     except ValueError:
+        return {}
+    if policy is None:
         return {}
     files = [file for file in (policy, policy.with_suffix(".json")) if file.is_file()]
     with contextlib.suppress(FileNotFoundError):

@@ -52,7 +52,8 @@ def plot(report: Report, file: Path) -> None:
 def drawing(report: Report) -> Any:
     """Draw win rates with their intervals, as a figure of matplotlib, a row for each agent.
 
-    In games for two it is points, best first; in games for more a row for each side, best first. Below stands who
+    In games for two it is points, best first; in games for more a row for each side, best first; returns
+    of environments that do not say who has won. Below stands who
     played whom and with which budget, beside each agent how long a move took it.
 
     Raises
@@ -60,6 +61,7 @@ def drawing(report: Report) -> Any:
     ImportError
         If matplotlib is not installed.
     """
+    scored = report.plan.discount is not None
     shown = [row for row in _rows(report) if row.games]
     notes = [line for note in _notes(report, shown) for line in wrap(note, _LINE)]
     figure = _figure(figsize=(7.0, 1.0 + 0.5 * len(shown) + 0.17 * len(notes)), layout="constrained")
@@ -68,11 +70,19 @@ def drawing(report: Report) -> Any:
         axes.errorbar(
             value, row, xerr=[[value - low], [high - value]], fmt="o", color="#1f5f8b", capsize=4, elinewidth=2, ms=7
         )
-        axes.annotate(f"{value:.1%}", (value, row), (0, 8), textcoords="offset points", ha="center", fontsize=9)
+        axes.annotate(
+            f"{value:.1%}" if scored else f"{value:.3g}",
+            (value, row),
+            (0, 8),
+            textcoords="offset points",
+            ha="center",
+            fontsize=9,
+        )
     axes.set_yticks(range(len(shown)), [row.name for row in shown], fontsize=9)
     axes.set_ylim(len(shown) - 0.5, -0.6)
-    axes.set_xlim(-0.02, 1.02)
-    axes.xaxis.set_major_formatter("{x:.0%}")
+    if scored:
+        axes.set_xlim(-0.02, 1.02)
+        axes.xaxis.set_major_formatter("{x:.0%}")
     axes.grid(axis="x", color="0.88")
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -96,13 +106,15 @@ def _rows(report: Report) -> list[_Row]:
     if report.plan.seats > 2:
         return [_Row(names.get(s.name, s.name), s.games, s.wins) for _, s in ranked_sides(report)]
     found = ranked(report) if report.plan.seats == 2 else report.summaries
-    return [_Row(names[s.agent], s.games, s.win_rate) for s in found]
+    scored = report.plan.discount is not None
+    return [_Row(names[s.agent], s.games, s.win_rate if scored else s.mean_return) for s in found]
 
 
 def _notes(report: Report, shown: list[_Row]) -> list[str]:
     """Say what is drawn, who played whom, and with which budget."""
     fewest = min((row.games for row in shown), default=0)
-    what, unit = "points" if report.plan.seats == 2 else "win rate", "games" if report.plan.seats > 1 else "episodes"
+    rate = "return" if report.plan.discount is None else "win rate"
+    what, unit = "points" if report.plan.seats == 2 else rate, "games" if report.plan.seats > 1 else "episodes"
     opponents = f"; all against {', '.join(report.plan.opponents)}" if report.plan.against else ""
     return [f"{what} with {LEVEL:.0%} interval, at least {fewest} {unit} each{opponents}", budget(report.plan)]
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from agents.arena import many, pairs
 from agents.arena.episode import Episode
 from agents.arena.figures import Difference, Pairing, Standing, Summary, costs
@@ -47,6 +49,8 @@ class Report:
         In games for more: each side once.
     reused : int
         How many had been played before.
+    signal : int, optional
+        What ended the playing early: ``SIGINT`` (Ctrl-C) or ``SIGTERM``.
     """
 
     plan: Plan
@@ -61,6 +65,7 @@ class Report:
     pairings: list[Pairing] = field(default_factory=list)
     standings: list[Standing] = field(default_factory=list)
     reused: int = 0
+    signal: int | None = None
 
     @property
     def finished(self) -> bool:
@@ -149,7 +154,7 @@ def _compared(summaries: Sequence[Summary]) -> list[tuple[str, str]]:
     """Return who is compared with whom: all others with the first agent, then with the best one, each pair once."""
     if not summaries:
         return []
-    best = max(summaries, key=lambda s: (s.games > 0, s.win_rate.value, s.mean_return.value)).agent
+    best = max(summaries, key=lambda s: (s.games > 0, np.nan_to_num(s.win_rate.value), s.mean_return.value)).agent
     first, *others = [s.agent for s in summaries]
     return [(label, first) for label in others] + [(label, best) for label in others if best not in (label, first)]
 
@@ -160,17 +165,22 @@ def _summary(label: str, good: Episodes, errors: int, resamples: int) -> Summary
         agent=label,
         games=len(rows),
         errors=errors,
-        win_rate=wilson(sum(row.outcome for row in rows), len(rows), LEVEL),
+        win_rate=wilson(sum(outcomes := _outcomes(rows)), len(outcomes), LEVEL),
         mean_return=bootstrap_mean([row.discounted_return for row in rows], LEVEL, resamples),
         **costs(rows),
     )
+
+
+def _outcomes(rows: Sequence[Episode]) -> list[float]:
+    """Return the points of episodes; none of an environment that gives none."""
+    return [row.outcome for row in rows if row.outcome is not None]
 
 
 def _difference(label: str, reference: str, good: Episodes, resamples: int) -> Difference:
     numbers = [number for agent, number in good if agent == label and (reference, number) in good]
 
     ours, theirs = ([good[agent, number] for number in numbers] for agent in (label, reference))
-    rates = paired_rates([row.outcome for row in ours], [row.outcome for row in theirs], LEVEL)
+    rates = paired_rates(_outcomes(ours), _outcomes(theirs), LEVEL)
     our_returns, their_returns = ([row.discounted_return for row in rows] for rows in (ours, theirs))
     means = paired_difference(our_returns, their_returns, LEVEL, resamples)
     return Difference(label, reference, len(numbers), rates, means)

@@ -1,199 +1,176 @@
-"""Playing many episodes in one process or several; the same episodes come out either way."""
+"""Playing many episodes in this process or in others; the same episodes come out either way."""
 
-import contextlib
-import multiprocessing
-import os
-import signal
-import threading
-import warnings
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import connection
-from time import monotonic
-from typing import Any
+from contextlib import closing
+from multiprocessing.connection import wait
+from types import TracebackType
+from typing import Any, cast
 
-from agents.arena.episode import Transition, caught
-from agents.arena.match import Match, Played, blank_row, play
+from agents.arena.interrupt import interruptible
+from agents.arena.match import Match, MatchRow, Played, blank_row
 from agents.arena.plan import Plan
-from agents.arena.spec import AgentSpec
-from agents.learning.notices import PolicyWarning
+from agents.arena.room import Room
+from agents.arena.worker import Job, Result, Worker
 from mcts_envs.core import errors
-from mcts_envs.core.players import Player
 
-_CHUNK_SECONDS = 0.5
-_MOST_JOBS = 64
+_SECONDS_BETWEEN_LOOKS = 0.1
 
 
-class Room:
-    """Where episodes are played: keeps the environment and the agents between episodes.
+class Crew:
+    """Those who play the episodes of a plan: worker processes, or this one.
 
-    Parameters
-    ----------
-    plan : Plan
-    """
-
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._env: Any = None
-        self._agents: dict[tuple[str, int], Player] = {}
-
-    def play(self, job: Match) -> Played:
-        """Play a match; what it raises is in its row."""
-        row = blank_row(job, self._plan.seed)
-        transitions: list[Transition] = []
-        with caught(row):
-            if self._env is None:
-                self._env = self._plan.make_env()
-            play(self._env, job, row, self._seated, transitions if self._plan.record else None)
-            if self._plan.keep:
-                position = self._env.unwrapped.position()
-                row.kept = {name: position[name] for name in self._plan.keep}
-        if row.error is not None:
-            self._env = None
-            for seat, spec in enumerate(job.agents):
-                self._agents.pop((spec.label, seat), None)
-            transitions = []
-        return Played(row, transitions)
-
-    def _seated(self, spec: AgentSpec, seat: int) -> Player:
-        """Return the agent of a seat; what it learns in one seat it does not know in another."""
-        if (spec.label, seat) not in self._agents:
-            self._agents[spec.label, seat] = self._plan.first_move(self._plan.make(spec), self._env)
-        return self._agents[spec.label, seat]
-
-
-def run(plan: Plan, jobs: Iterable[Match], workers: int = 1) -> Generator[Played]:
-    """Play matches, episodes for one agent among them, and yield them as they finish.
-
-    An exception in an agent ends up in the row of its episode. With several workers so does the death of a process: the
-    episodes that may have been its end are played again, each alone, and the one that ends its process again is
-    recorded as an error. Closing the generator, as Ctrl-C does, ends the workers at once.
+    An exception in an agent ends up in the row of its episode, also one that would end a program. With worker processes
+    so does what is stopped by a limit of the plan, the death of a process, and memory that runs out. The last two may
+    come from what was played before, so that the episode is played again in a fresh process first.
 
     Parameters
     ----------
     plan : Plan
-    jobs : iterable of Match
-    workers : int
-        Processes; 1 plays in this one.
+    workers : int, optional
+        Processes; None plays in this one, which no limit and no crash can be kept from.
 
     Raises
     ------
     ValueError, TypeError
-        If ``workers`` is not from 1 to 1024.
-    RuntimeError
-        If worker processes cannot start.
+        If ``workers`` is not from 1 to 1024, or the plan has limits and no worker processes to keep to them.
     """
-    todo = deque(jobs)
-    workers = min(errors.integer("workers", workers, 1, 1024), max(len(todo), 1))
-    if workers == 1:
-        room = Room(plan)
-        while todo:
-            yield room.play(todo.popleft())
-        return
-    while todo:
-        suspects: list[Match] = []
-        yield from _together(plan, todo, workers, suspects)
-        yield from _alone(plan, suspects)
+
+    def __init__(self, plan: Plan, workers: int | None = None) -> None:
+        if workers is not None:
+            errors.integer("workers", workers, 1, 1024)
+        elif plan.limits:
+            raise ValueError("limits need processes that can be ended; give workers=1 or more")
+        self._plan = plan
+        self._size = workers
+        self._workers: list[Worker] = []
+
+    def __enter__(self) -> "Crew":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close(at_once=kind is not None)
+
+    def close(self, at_once: bool = True) -> None:
+        """End the processes; those at work are not waited for."""
+        for worker in self._workers:
+            worker.kill() if at_once or worker.jobs else worker.dismiss()
+        for worker in self._workers:
+            worker.end()
+        self._workers = []
+
+    def check(self) -> None:
+        """Let every agent make a move, so that mistakes are found before anything is played.
+
+        Raises
+        ------
+        ValueError
+            If an agent cannot be made, or cannot play in the environment.
+        RuntimeError
+            If worker processes cannot start.
+        """
+        specs = list(dict.fromkeys(self._plan.agents))
+        refusals = self._done(specs, 1) if self._size else map(Room(self._plan).refusal, specs)
+        for spec, refusal in zip(specs, refusals, strict=True):
+            if refusal is not None:
+                raise ValueError(f"agent {spec.label!r}: {refusal}")
+
+    def play(self, jobs: Iterable[Match]) -> Generator[Played]:
+        """Play matches, episodes for one agent among them, and yield them as they finish.
+
+        Raises
+        ------
+        RuntimeError
+            If worker processes cannot start.
+        """
+        if self._size:
+            yield from cast("Iterator[Played]", self._done(jobs, self._size))
+            return
+        room = Room(self._plan)
+        for job in jobs:
+            with interruptible():
+                played = room.play(job)
+            yield played
+
+    def _done(self, jobs: Iterable[Job], size: int) -> Iterator[Result]:
+        """Have jobs done by as many processes, and yield what comes of them."""
+        todo = deque(jobs)
+        while todo or any(worker.jobs for worker in self._workers):
+            self._hand_out(todo, size)
+            wait([worker.connection for worker in self._workers], _SECONDS_BETWEEN_LOOKS)
+            for worker in list(self._workers):
+                yield from self._of(worker, todo)
+
+    def _hand_out(self, todo: deque[Any], size: int) -> None:
+        """Give work to those who have none."""
+        while len(self._workers) < min(size, len(todo) + sum(bool(worker.jobs) for worker in self._workers)):
+            self._workers.append(Worker(self._plan))
+        for worker in self._workers:
+            if todo and not worker.jobs:
+                worker.give([todo.popleft() for _ in range(min(worker.ahead, len(todo)))])
+
+    def _of(self, worker: Worker, todo: deque[Any]) -> Iterator[Result]:
+        """Yield the results of a worker; where it has ended, is overdue or is spoilt, put an end to it."""
+        for result in worker.results():
+            if _out_of_memory(result) and not worker.fresh:
+                self._dismiss(worker, todo)
+                return
+            worker.check_off()
+            yield result
+            if _out_of_memory(result):
+                self._dismiss(worker, todo)
+                return
+        overdue = worker.overdue(self._plan.limits)
+        if not (overdue or worker.ended):
+            return
+        if not worker.ready and not overdue:
+            raise RuntimeError(_CANNOT_START)
+        worker.kill()
+        for result in worker.results():  # what it said last
+            worker.check_off()
+            yield result
+        overdue = overdue and worker.overdue(self._plan.limits)
+        if worker.jobs and (overdue or worker.fresh):
+            job = worker.jobs.popleft()
+            yield self._lost(job, worker, overdue)
+        self._dismiss(worker, todo)
+
+    def _dismiss(self, worker: Worker, todo: deque[Any]) -> None:
+        """End a worker; what it has not done is the first to be done by the next."""
+        worker.kill()
+        todo.extendleft(reversed(worker.jobs))
+        self._workers.remove(worker)
+
+    def _lost(self, job: Job, worker: Worker, overdue: str | None) -> Result:
+        """Return the result of a job that ended its process, or had to be ended with it."""
+        if not isinstance(job, Match):
+            return None
+        row = blank_row(job, self._plan.seed)
+        if isinstance(row, MatchRow):
+            row.last_asked = worker.seat
+        kind, message = ("TimeoutError", overdue) if overdue else ("ProcessDied", worker.epitaph())
+        row.error = {"type": kind, "message": message, "traceback": ""}
+        return Played(row, [])
 
 
-def _together(plan: Plan, todo: deque[Match], workers: int, suspects: list[Match]) -> Iterator[Played]:
-    """Play until nothing is left to do, or until a worker dies: then ``suspects`` has what was being played."""
-    running: dict[Future[list[Played]], list[Match]] = {}
-    chunk = 1
-    with _pool(plan, workers) as pool:
-        while (todo and not suspects) or running:
-            while todo and not suspects and len(running) <= workers:
-                jobs = [todo.popleft() for _ in range(min(chunk, len(todo)))]
-                running[_submitted(pool, jobs)] = jobs
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                jobs = running.pop(future)
-                try:
-                    finished = future.result()
-                except BrokenProcessPool:
-                    suspects += jobs
-                    continue
-                yield from finished
-                chunk = min(2 * len(finished), _MOST_JOBS)
-                todo.extendleft(reversed(jobs[len(finished) :]))
+_CANNOT_START = (
+    "worker processes cannot start: the plan's make function must be importable, a script needs "
+    '`if __name__ == "__main__":`, and a memory limit must leave room for the libraries; or play with workers=None'
+)
 
 
-def _alone(plan: Plan, suspects: list[Match]) -> Iterator[Played]:
-    """Play episodes one at a time; a worker that dies now tells which episode kills it."""
-    left = deque(suspects)
-    while left:
-        with _pool(plan, 1) as pool:
-            while left:
-                job = left.popleft()
-                try:
-                    yield from _submitted(pool, [job]).result()
-                except BrokenProcessPool:
-                    row = blank_row(job, plan.seed)
-                    message = "the process that played this episode died, twice"
-                    row.error = {"type": "BrokenProcessPool", "message": message, "traceback": ""}
-                    yield Played(row, [])
-                    break
+def _out_of_memory(result: Result) -> bool:
+    """Whether an episode ended for want of memory: what was played before may still hold it."""
+    error = result.row.error if isinstance(result, Played) else None
+    return error is not None and error["type"].endswith("MemoryError")  # NumPy has one of its own
 
 
-@contextlib.contextmanager
-def _pool(plan: Plan, workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Start processes; on the way out after an exception end them at once."""
-    others = set(multiprocessing.active_children())
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, context, _begin, (plan,))
-    try:
-        try:
-            pool.submit(os.getpid).result()
-        except BrokenProcessPool as error:
-            raise RuntimeError(
-                "worker processes cannot start: the plan's make function must be importable, and a script needs "
-                '`if __name__ == "__main__":`; or play with workers=1'
-            ) from error
-        yield pool
-    except BaseException:
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+def run(plan: Plan, jobs: Iterable[Match], workers: int | None = None) -> Generator[Played]:
+    """Play matches and yield them as they finish; see :class:`Crew`.
 
-
-def _submitted(pool: ProcessPoolExecutor, jobs: list[Match]) -> Future[list[Played]]:
-    """Submit jobs; a pool that is broken already gives a future that says so."""
-    try:
-        return pool.submit(_play_some, jobs)
-    except BrokenProcessPool as error:
-        future: Future[list[Played]] = Future()
-        future.set_exception(error)
-        return future
-
-
-_rooms: list[Room] = []
-
-
-def _begin(plan: Plan) -> None:
-    """Set a worker up: Ctrl-C is the parent's business, and a worker does not outlive its parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    warnings.simplefilter("ignore", PolicyWarning)  # the plan's check has said it
-    threading.Thread(target=_follow_parent, daemon=True).start()
-    _rooms[:] = [Room(plan)]
-
-
-def _follow_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
-
-
-def _play_some(jobs: list[Match]) -> list[Played]:
-    """Play jobs in order until half a second is over; at least one, so that rows arrive steadily."""
-    started = monotonic()
-    finished: list[Played] = []
-    for job in jobs:
-        finished.append(_rooms[0].play(job))
-        if monotonic() - started > _CHUNK_SECONDS:
-            break
-    return finished
+    Closing the generator, as Ctrl-C does, ends the processes at once.
+    """
+    with Crew(plan, workers) as crew, closing(crew.play(jobs)) as playing:
+        yield from playing

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agents import takes_budget
+from agents import own, takes_budget
 from mcts_envs.core import errors
 
 _SETTING = re.compile(r"[A-Za-z_]\w*=")
@@ -26,16 +26,21 @@ class AgentSpec:
         How it was written, or the name that it was given; names it in tables and results.
     name : str
     settings : dict
-        JSON-able.
+        JSON-able. ``seed`` tells streams of randomness apart: the same agent with another seed is another player.
     """
 
     label: str
     name: str
     settings: dict[str, Any] = field(default_factory=dict, hash=False)
 
+    def source(self) -> Path | None:
+        """Return the file of the class that the name points to, None if it points to none."""
+        return own.source_of(self.name) if ":" in self.name and not self.name.startswith("sb3:") else None
+
     def policy(self) -> Path | None:
         """Return the file that the name points to (``sb3:PATH``), None if it points to none."""
-        path = Path(self.name.partition(":")[2])
+        kind, _, rest = self.name.partition(":")
+        path = Path(rest if kind == "sb3" else "")
         files = (path, path.with_name(f"{path.name}.zip")) if path.name else ()
         return next((file for file in files if file.is_file()), None)
 

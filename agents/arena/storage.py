@@ -1,23 +1,26 @@
 """Results on disk: a line for each finished episode, safe against being interrupted at any moment."""
 
 import hashlib
+import io
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
 from typing import Any
 
+import filelock
+
 from agents.arena.episode import Transition
-from agents.arena.lock import only_writer
 from agents.arena.match import Key, Match, Played, Row, row_of
 from agents.arena.plan import circumstances
 
 EPISODES = "episodes.jsonl"
 TRANSITIONS = "transitions.jsonl"
+LOCK = ".lock"
 _SECONDS_BETWEEN_SYNCS = 0.25
 
 
@@ -34,7 +37,7 @@ def default_folder(configuration: Mapping[str, Any]) -> Path:
 def read_rows(folder: Path) -> dict[Key, Row]:
     """Return the rows in a folder by their keys, as in :class:`Results`."""
     lines = (folder / EPISODES).read_bytes().split(b"\n")[1:-1]
-    return {row.key: row for row in (row_of(json.loads(line)) for line in lines)}
+    return {row.key: row for row in (_row(folder / EPISODES, n, line) for n, line in enumerate(lines, 2))}
 
 
 def read_transitions(folder: Path, episodes: int) -> Iterator[Transition]:
@@ -81,6 +84,8 @@ class Results:
         If the folder holds results of another configuration, or a damaged file.
     BlockingIOError
         If another comparison is writing to the folder.
+    OSError
+        If something cannot be written, as on a full disk; what was added before is kept.
     """
 
     def __init__(self, folder: Path, configuration: Mapping[str, Any], fresh: bool = False) -> None:
@@ -88,7 +93,7 @@ class Results:
         self.rows: dict[Key, Row] = {}
         folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
-            stack.enter_context(only_writer(folder))
+            stack.enter_context(_only_writer(folder))
             if fresh:
                 for name in (EPISODES, TRANSITIONS):
                     (folder / name).unlink(missing_ok=True)
@@ -133,7 +138,8 @@ class Results:
     def _sync(self) -> None:
         for stream in (self._moves, self._lines):
             if stream is not None:
-                os.fsync(stream.fileno())
+                with written(Path(stream.name)):
+                    os.fsync(stream.fileno())
         self._synced = monotonic()
 
     def _open_transitions(self) -> Any:
@@ -151,19 +157,58 @@ class Results:
         content = file.read_bytes() if file.exists() else b""
         whole = content.rfind(b"\n") + 1
         for number, line in enumerate(content[:whole].splitlines(), 1):
+            if number > 1:
+                row = _row(file, number, line)
+                self.rows[row.key] = row
+                continue
             try:
-                given = json.loads(line)
-                if number == 1:
-                    _check_same(given["configuration"], configuration, self.folder)
-                else:
-                    row = row_of(given)
-                    self.rows[row.key] = row
-            except (json.JSONDecodeError, KeyError, TypeError) as error:
-                raise ValueError(
-                    f"{file}, line {number}, is not what a comparison writes ({error}); repair it, "
-                    "choose another folder with --out, or start anew with --fresh"
-                ) from error
+                there = {**json.loads(line)["configuration"]}
+            except (ValueError, KeyError, TypeError) as error:
+                raise _damaged(file, number, error) from error
+            _check_same(there, configuration, self.folder)
         return whole
+
+
+def _row(file: Path, number: int, line: bytes) -> Row:
+    """Read a line of a file of episodes."""
+    try:
+        return row_of(json.loads(line))
+    except (ValueError, TypeError) as error:
+        raise _damaged(file, number, error) from error
+
+
+def _damaged(file: Path, number: int, error: Exception) -> ValueError:
+    return ValueError(
+        f"{file}, line {number}, is not what a comparison writes ({error}); delete the line (its episode is played "
+        "again), choose another folder with --out, or start anew with --fresh"
+    )
+
+
+@contextmanager
+def _only_writer(folder: Path) -> Iterator[None]:
+    """Keep all others, in this process and in others, from writing to a folder."""
+    lock = filelock.FileLock(folder / LOCK)
+    try:
+        lock.acquire(blocking=False)
+    except filelock.Timeout as error:
+        raise BlockingIOError(
+            f"another comparison is writing to {folder}; wait for it, or choose another folder with --out"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def written(file: Path) -> Iterator[None]:
+    """Let an error say which file could not be written, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(
+            error.errno, f"{error.strerror or error}: {file} cannot be written; make room, and the same command goes on"
+        ) from error
 
 
 def _check_same(there: Mapping[str, Any], here: Mapping[str, Any], folder: Path) -> None:
@@ -187,12 +232,15 @@ def _moves(row: Row, transitions: list[Transition]) -> str:
 
 def _opened(file: Path, size: int) -> Any:
     """Open a file for appending after its first ``size`` bytes, and cut off what follows them."""
-    stream = file.open("ab")
-    stream.truncate(size)
-    stream.seek(size)
+    with written(file):
+        stream = file.open("ab", buffering=0)
+        stream.truncate(size)
+        stream.seek(size)
     return stream
 
 
-def _append(stream: Any, text: str) -> None:
-    stream.write(text.encode())
-    stream.flush()
+def _append(stream: io.FileIO, text: str) -> None:
+    with written(Path(str(stream.name))):
+        left = memoryview(text.encode())
+        while left:
+            left = left[stream.write(left) :]

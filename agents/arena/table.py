@@ -55,23 +55,28 @@ def _many(report: Report, lines: box.Box) -> list[RenderableType]:
 def agents_table(report: Report, lines: box.Box) -> Table:
     """Return the table with a row for each agent."""
     errors, late = error_columns(s.errors for s in report.summaries), overruns(report)
-    table = new_table(lines, "agent", "games", "win rate %", "return", "length", "ms", "steps", *errors)
+    scored = report.plan.discount is not None
+    wins = ("win rate %",) if scored else ()
+    table = new_table(lines, "agent", "games", *wins, "return", "length", "ms", "steps", *errors)
     names = shown_names([s.agent for s in report.summaries], lines)
     for s in report.summaries:
-        figures = percent(s.win_rate), plain(s.mean_return), number(s.length, ".1f"), *cost(s, s.agent in late)
-        table.add_row(Text(names[s.agent]), str(s.games), *figures, *(error_count(s.errors) for _ in errors))
+        rates = [percent(s.win_rate)] if scored else []
+        figures = plain(s.mean_return), number(s.length, ".1f"), *cost(s, s.agent in late)
+        failed = [error_count(s.errors) for _ in errors]
+        table.add_row(Text(names[s.agent]), str(s.games), *rates, *figures, *failed)
     return table
 
 
 def differences_table(report: Report, lines: box.Box) -> Table:
     """Return the table with how much better agents did than others in the same games; an interval without 0 is bold."""
-    alone = report.plan.seats == 1
-    columns = ("pairs", "win rate", "return") if alone else ("boards", "points")
+    alone, scored = report.plan.seats == 1, report.plan.discount is not None
+    columns = ("pairs", *(("win rate",) if scored else ()), "return") if alone else ("boards", "points")
     table = new_table(lines, "agent", "minus", *columns)
     names = shown_names([s.agent for s in report.summaries], lines)
     for d in report.differences:
-        figures = [percent(d.win_rate, "+"), plain(d.mean_return, "+")]
-        table.add_row(Text(names[d.agent]), Text(names[d.reference]), str(d.pairs), *figures[: 2 if alone else 1])
+        rates = [percent(d.win_rate, "+")] if scored else []
+        returns = [plain(d.mean_return, "+")] if alone else []
+        table.add_row(Text(names[d.agent]), Text(names[d.reference]), str(d.pairs), *rates, *returns)
     return table
 
 

@@ -1,0 +1,45 @@
+"""Being told to stop: Ctrl-C, and the signal by which systems and batch queues end a program."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupted(KeyboardInterrupt):
+    """Raised where a signal arrives, unlike a ``KeyboardInterrupt`` that an agent raises.
+
+    Attributes
+    ----------
+    number : int
+        The signal.
+    """
+
+    def __init__(self, number: int = signal.SIGINT) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM raise :class:`Interrupted`; in other threads than the main one nothing changes.
+
+    A signal that this process ignores stays ignored.
+    """
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in _SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, _raise)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    raise Interrupted(number)

@@ -1,0 +1,72 @@
+"""How long, and in how much memory, an episode may be played."""
+
+import math
+import sys
+from dataclasses import dataclass
+
+from mcts_envs.core import errors
+
+_LEAST_SECONDS = 0.01
+_PREPARATION_SECONDS = 600.0
+_GB = 10**9
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What ends an episode from outside: the process that plays it is killed, and its row tells the reason.
+
+    Results do not depend on limits, but for the episodes that they end: these are errors.
+
+    Attributes
+    ----------
+    move : float
+        Seconds from one question to an agent until the next: its move, and what the environment does after it.
+    episode : float
+        Seconds for an episode, from the first question on. What comes before that (agents are made, code is compiled)
+        may take ten minutes, or as long as a move if that is more.
+    memory : float, optional
+        GB that a process may ask for, its libraries included (about 0.5, with torch about 1). It is the system's
+        ``RLIMIT_DATA``, which Linux alone has.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a limit is no positive number, or this system cannot limit memory.
+    """
+
+    move: float = math.inf
+    episode: float = math.inf
+    memory: float | None = None
+
+    def __post_init__(self) -> None:
+        errors.number("move limit", self.move, _LEAST_SECONDS, math.inf)
+        errors.number("episode limit", self.episode, _LEAST_SECONDS, math.inf)
+        if self.memory is not None:
+            errors.number("memory limit", self.memory, 0.1, 1e6)
+            if sys.platform != "linux":
+                raise ValueError(f"memory limit {self.memory:g}: {sys.platform} has none; leave it out")
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return self != Limits()
+
+    def apply(self) -> None:
+        """Limit the memory of this process and of those that it starts."""
+        if self.memory is not None:
+            import resource  # Windows has none.
+
+            allowed = round(self.memory * _GB)
+            resource.setrlimit(resource.RLIMIT_DATA, (allowed, allowed))
+
+    def exceeded(self, in_move: float, in_episode: float, preparing: bool) -> str | None:
+        """Say which limit these seconds exceed."""
+        if preparing:
+            allowed = max(self.move, _PREPARATION_SECONDS) if self.move < math.inf else self.move
+            return f"the agent was not ready within {allowed:g} s" if in_move > allowed else None
+        for what, option, spent, limit in (
+            ("no move", "move", in_move, self.move),
+            ("no end of the episode", "episode", in_episode, self.episode),
+        ):
+            if spent > limit:
+                return f"{what} within {limit:g} s (--{option}-limit)"
+        return None

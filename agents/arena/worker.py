@@ -1,0 +1,185 @@
+"""A process that plays, as it looks from inside and from outside."""
+
+import contextlib
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections import deque
+from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+from time import monotonic
+from typing import Any, TypeAlias
+
+from agents.arena.limits import Limits
+from agents.arena.match import Match, Played
+from agents.arena.plan import Plan
+from agents.arena.room import Room
+from agents.arena.spec import AgentSpec
+from agents.learning.notices import PolicyWarning
+
+Job: TypeAlias = Match | AgentSpec
+"""A match to be played, or an agent to be checked."""
+Result: TypeAlias = Played | str | None
+"""Of a match, and of a check: what is wrong with the agent."""
+
+_SPAWN = multiprocessing.get_context("spawn")
+_BEGUN, _ASKED, _SEAT = range(3)
+_MOST_AHEAD = 64
+_QUICK_SECONDS = 0.25
+_SECONDS_TO_LEAVE = 2.0
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+
+
+class Worker:
+    """A process, seen from the one that started it.
+
+    Parameters
+    ----------
+    plan : Plan
+
+    Attributes
+    ----------
+    connection : Connection
+        Can be waited for.
+    jobs : deque
+        Those handed out and not yet answered, in order; the first is the one in work.
+    fresh : bool
+        Whether it has answered no job yet.
+    ready : bool
+        Whether it has got as far as to take jobs.
+    ahead : int
+        How many jobs are to be handed out at once: as many as are done quickly.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.connection, theirs = _SPAWN.Pipe()
+        self._pulse = _SPAWN.RawArray(ctypes.c_double, 3)
+        self._process = _SPAWN.Process(target=serve, args=(theirs, self._pulse, plan))
+        self._process.start()
+        theirs.close()
+        self._closed = False
+        self.jobs: deque[Any] = deque()
+        self.fresh, self.ready = True, False
+        self.ahead, self._given = 1, 0.0
+
+    def give(self, jobs: Sequence[Job]) -> None:
+        """Hand out jobs."""
+        self.jobs.extend(jobs)
+        self._given = monotonic()
+        with contextlib.suppress(OSError):  # it is gone, as will be noticed
+            self.connection.send(jobs)
+
+    def results(self) -> Iterator[Result]:
+        """Yield the results that have arrived, each the one of the first of the jobs; :meth:`check_off` then."""
+        try:
+            while not self._closed and self.connection.poll():
+                result = self.connection.recv()
+                if not self.ready:
+                    self.ready = True
+                    continue
+                yield result
+        except Exception:  # it has ended, in the middle of a word perhaps
+            self._closed = True
+            self._process.join(_SECONDS_TO_LEAVE)
+
+    def check_off(self) -> None:
+        """Note that the first of the jobs is done."""
+        self.jobs.popleft()
+        self.fresh = False
+        if not self.jobs:
+            quick = monotonic() - self._given < _QUICK_SECONDS
+            self.ahead = min(2 * self.ahead, _MOST_AHEAD) if quick else max(self.ahead // 2, 1)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the process has ended."""
+        return self._closed or not self._process.is_alive()
+
+    @property
+    def seat(self) -> int:
+        """The seat that was asked last in the episode that is played."""
+        seat = int(self._pulse[_SEAT])
+        return seat if seat >= 0 else -1 - seat
+
+    def overdue(self, limits: Limits) -> str | None:
+        """Say which limit the job in work exceeds."""
+        begun, asked, now = self._pulse[_BEGUN], self._pulse[_ASKED], monotonic()
+        return limits.exceeded(now - asked, now - begun, self._pulse[_SEAT] < 0) if begun else None
+
+    def epitaph(self) -> str:
+        """Say how the process ended."""
+        code = self._process.exitcode
+        if code is None or code >= 0:
+            return f"the process that played it ended itself (exit code {code})"
+        killed = " (by the system, if memory ran out)" if code == -signal.SIGKILL else ""
+        return f"the process that played it was ended by {signal.Signals(-code).name}{killed}"
+
+    def dismiss(self) -> None:
+        """Tell the process to end."""
+        with contextlib.suppress(OSError):
+            self.connection.send(None)
+
+    def end(self) -> None:
+        """Let the process end by itself, if it soon does."""
+        self._process.join(_SECONDS_TO_LEAVE)
+        self.kill()
+
+    def kill(self) -> None:
+        """End the process, and those that it has started, at once."""
+        pid = self._process.pid
+        with contextlib.suppress(OSError):
+            if pid is not None and hasattr(os, "killpg"):
+                os.killpg(pid, signal.SIGKILL)
+        if self._process.is_alive():
+            self._process.kill()
+        self._process.join()
+
+
+def serve(connection: "Connection[Any, Any]", pulse: Any, plan: Plan) -> None:
+    """Do jobs until the connection ends; what a worker process does."""
+    _settle()
+
+    def asked(seat: int) -> None:
+        now, first = monotonic(), pulse[_SEAT] < 0 <= seat
+        pulse[_ASKED], pulse[_BEGUN] = now, now if first or not pulse[_BEGUN] else pulse[_BEGUN]
+        pulse[_SEAT] = seat
+
+    room, home = Room(plan, asked), os.getpid()
+    plan.limits.apply()
+    connection.send("ready")
+    with contextlib.suppress(EOFError, OSError):  # the parent has gone, or an agent has closed the connection
+        while (jobs := connection.recv()) is not None:
+            for job in jobs:
+                asked(-1)
+                if isinstance(job, Match):
+                    warnings.simplefilter("ignore", PolicyWarning)  # the check has said it
+                result = room.play(job) if isinstance(job, Match) else room.refusal(job)
+                if os.getpid() != home:  # an agent has forked, and this is its child
+                    os._exit(0)
+                pulse[_BEGUN] = 0.0
+                connection.send(result)
+
+
+def _settle() -> None:
+    """Ctrl-C is the parent's business, its output is not an agent's, and a worker does not outlive it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.dup2(2, 1)
+    if hasattr(os, "setsid"):
+        os.setsid()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    threading.Thread(target=_follow_parent, daemon=True).start()
+
+
+def _follow_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        if hasattr(os, "killpg"):
+            os.killpg(0, signal.SIGKILL)
+        os._exit(1)
