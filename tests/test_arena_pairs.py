@@ -375,7 +375,7 @@ def test_a_dying_worker_is_survived(tmp_path: Path) -> None:
     result = compare(plan, 1, workers=2, folder=tmp_path)
     assert result.finished
     assert [s.errors for s in result.summaries] == [2, 2]  # nobody knows whose fault it was
-    assert {row.error["type"] for row in result.failed if row.error} == {"BrokenProcessPool"}
+    assert {row.error["type"] for row in result.failed if row.error} == {"ProcessDied"}
 
 
 def test_recorded_moves_replay(tmp_path: Path) -> None:
