@@ -22,24 +22,28 @@ class Progress:
     """How many games have been played, of how many, and how long the others will take."""
 
     def __init__(self) -> None:
-        self._before = self._done = self._total = 0
+        self._there = self._first = self._done = self._total = 0
         self._begun = monotonic()
         self._report: Report | None = None
 
     def tell(self, done: int, total: int) -> None:
         """Take the number of games that are there, and of all; the first call says what was there before."""
         if not self._total:
-            self._before, self._begun = done, monotonic()
+            self._there = done
+        elif self._done == self._there:  # the clock starts with the first game: before it there was much to load
+            self._first, self._begun = done, monotonic()
         self._done, self._total = done, total
 
     def line(self) -> str:
         """Return it in words."""
         if not self._total:
             return "starting"
-        played, left = self._done - self._before, self._total - self._done
-        text = f"{self._done:,} of {self._total:,} games"
-        if not played:
+        text, left = f"{self._done:,} of {self._total:,} games", self._total - self._done
+        if self._done == self._there and left:
             return f"{text}, the first are being played"
+        played = self._done - self._first
+        if not played or not left:
+            return text
         return f"{text}, {timedelta(seconds=round((monotonic() - self._begun) / played * left))} left"
 
     def watch(self, report: Report) -> None:

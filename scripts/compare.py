@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated
 import _own  # noqa: F401
 import gymnasium
 import typer
+from _words import said
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -103,7 +104,7 @@ def main(
             )
         show(report, picture, console)
     except _MISTAKES as error:
-        typer.secho(f"error: {error}", err=True, fg="red")
+        typer.secho(f"error: {said(error)}", err=True, fg="red")
         raise typer.Exit(2) from error
     except Interrupted as error:
         console.print("interrupted before anything was played", style="yellow")

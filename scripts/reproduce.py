@@ -14,6 +14,7 @@ from typing import Annotated
 
 import _own  # noqa: F401
 import typer
+from _words import said
 
 from mcts_envs.core.errors import unknown, writable
 
@@ -42,7 +43,7 @@ def main(
         typer.secho("interrupted; the same command goes on from here", err=True, fg="yellow")
         raise typer.Exit(130) from None
     except (ValueError, OSError) as error:
-        typer.secho(f"error: {error}", err=True, fg="red")
+        typer.secho(f"error: {said(error)}", err=True, fg="red")
         raise typer.Exit(2) from error
     (folder / _REPORT).write_text(text)
     typer.echo(text)

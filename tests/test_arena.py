@@ -236,7 +236,10 @@ def test_mistakes_are_named(call: object, message: str) -> None:
         (Plan(ID, ()), "no agent to compare"),
         (Plan(ID, 2 * parse_agents("random")), "'random' is there twice"),
         (Plan(ID, parse_agents("mcts:model=nowhere")), "'mcts:model=nowhere': .*nowhere"),
-        (Plan("LaneDefense5x9-v0", parse_agents("mcts_paper")), "has no preset 'mcts_paper'"),
+        (
+            Plan("LaneDefense5x9-v0", parse_agents("mcts_paper")),
+            "no preset 'mcts_paper', which is one of LaneDefense3x3-v0, Lane",
+        ),
         (Plan("LaneDefense10x10-v0", parse_agents("maskable_ppo")), "no maskable_ppo policy is shipped"),
         (
             Plan(ID, (AgentSpec("random", "random", {"model": {3}}),), make=lambda spec: BuiltIn("random")),
@@ -679,6 +682,7 @@ def test_the_command_compares(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["--agents", "random,mtcs"], "did you mean 'mcts'"),
+        (["--agents", "random,mcts:reuse=true"], "reuse=true needs loop=closed or 'information_set'"),
         (["--agents", "random", "--plot", "win.pgn"], "did you mean '.png'"),
         (["--agents", "random", "--plot", "results/"], "unknown format"),
         (["--agents", "random", "--plot", f"{__file__}/win.png"], "cannot be written"),
@@ -700,6 +704,16 @@ def test_the_command_names_mistakes(
     assert not list(tmp_path.iterdir())
 
 
+def test_cures_are_what_one_writes_on_a_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    said = importlib.import_module("_words").said
+    assert said(ValueError("take loop='closed' or 'open'")) == "take loop=closed or 'open'"
+    assert said(ValueError("leave out deterministic=False, give c=1.5")) == "leave out deterministic=false, give c=1.5"
+    cure = ValueError("name its algorithm, as in algorithm='ppo'")
+    assert said(cure) == "name its algorithm, as in algorithm=ppo"
+    assert said(cure, {"algorithm": "--algo"}) == "name its algorithm, as in --algo ppo"
+
+
 def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -710,7 +724,7 @@ def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is(
     with progress.shown(Console(file=io.StringIO())):
         compare(fakes("random:base=random:pause=0.01"), 20, folder=tmp_path, tell=progress.tell)
     assert re.search(r"^\d+ of 20 games, 0:00:0\d left$", capsys.readouterr().err, re.MULTILINE)
-    assert progress.line() == "20 of 20 games, 0:00:00 left"
+    assert progress.line() == "20 of 20 games"
 
 
 def test_in_a_terminal_a_bar_stands_over_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -722,7 +736,7 @@ def test_in_a_terminal_a_bar_stands_over_the_tables(tmp_path: Path, monkeypatch:
     with progress.shown(console):
         pass
     first, *others = console.file.getvalue().splitlines()
-    assert "4 of 4 games, 0:00:00 left" in first
+    assert "4 of 4 games" in first
     assert any("win rate %" in line for line in others)
 
 

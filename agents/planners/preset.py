@@ -7,6 +7,7 @@ from agents.base import Agent, view_of
 from agents.budget import LIMITS
 from mcts_envs.core.contract import Game
 from mcts_envs.core.view import View
+from mcts_envs.registry import ENTRIES
 
 
 class PresetAgent(Agent):
@@ -49,7 +50,8 @@ class PresetAgent(Agent):
             presets = {"best": {"agent": "mcts"}, **game.presets}
             if self.name not in presets:
                 known = ", ".join(sorted(presets))
-                raise ValueError(f"{game.name} has no preset {self.name!r}; it has: {known}")
+                owners = ", ".join(id.split("/")[-1] for id, entry in ENTRIES.items() if self.name in entry.presets)
+                raise ValueError(f"{game.name} has no preset {self.name!r}, which is one of {owners}; it has: {known}")
             described = dict(presets[self.name])
             if not self._settings.keys().isdisjoint(LIMITS):
                 described = {name: value for name, value in described.items() if name not in (*LIMITS, "first_move")}
