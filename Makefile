@@ -1,4 +1,4 @@
-# make compare   set up, then the main job: planners against a trained policy on 10x10 lane defense
+# make compare   set up, then the main job: a planner, a trained policy and a script on 5x9 lane defense
 # make test      set up, then every test that CI runs (at most 10 minutes)
 # make test-all  the longer checks too
 # make lint      format, style, types and import arrows
@@ -14,7 +14,7 @@ MINIMUM = $(VENV)/gymnasium-1.2.2
 .PHONY: compare test test-all test-minimum lint compile clean
 
 compare: $(RL)
-	$(BIN)/python scripts/compare.py LaneDefense10x10-v0 --agents random,scripted,mcts_paper,mcts,ppo --episodes 100 --plot results/compare.png
+	$(BIN)/python scripts/compare.py LaneDefense5x9-v0 --agents random,scripted,maskable_ppo,best:simulations=1000 --episodes 40 --plot results/compare.png
 
 test: $(TEST)
 	$(MAKE) --jobs=2 compile lint
