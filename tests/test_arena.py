@@ -586,6 +586,7 @@ def test_a_table_fits_the_terminal(tmp_path: Path, width: int) -> None:
 def test_long_names_are_short_and_stay_apart() -> None:
     labels = ["mcts", "sb3:some/folder/far/away/a.zip", "mcts:simulations=100:c=0.5", "mcts:simulations=900:c=0.5"]
     assert list(short_names(labels[:3]).values()) == ["mcts", "sb3:away/a.zip", "mcts:sim…0:c=0.5"]
+    assert list(short_names(["/home/me/bots/b.py:Bot"]).values()) == ["bots/b.py:Bot"]
     assert list(short_names(labels).values())[2:] == labels[2:]
 
 

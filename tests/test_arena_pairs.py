@@ -503,7 +503,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "uniform",
         "board_size=4; 3 boards of seed 0",
         "budget simulations=10 for mcts",
-        "mcts       greedy          3",
+        "2nd",
     ):
         assert text in result.stdout
     assert (tmp_path / "points.png").exists()

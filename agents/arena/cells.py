@@ -94,10 +94,9 @@ def short_names(labels: Iterable[str], longest: int = LONGEST) -> dict[str, str]
 
 
 def _shortened(label: str, longest: int) -> str:
-    first, colon, rest = label.partition(":")
-    path, *settings = rest.split(":")
-    if "/" in path and len(label) > longest:
-        label = f"{first}{colon}{':'.join(['/'.join(Path(path).parts[-2:]), *settings])}"
+    if len(label) > longest:
+        parts = label.split(":")
+        label = ":".join("/".join(Path(part).parts[-2:]) if "/" in part else part for part in parts)
     if len(label) <= longest:
         return label
     return f"{label[: longest // 2]}…{label[len(label) + 1 - (longest - longest // 2) :]}"
