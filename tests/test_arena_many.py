@@ -609,8 +609,8 @@ TABLES = """\
  x:at=2     4.00 [1.98,4.00]     2.0  0.000      -
  stay:at=0  2.50 [1.46,3.54]     6.0  0.000      -
  y:at=0     2.25 [1.33,3.42]     6.0  0.000      -
- agent      minus     boards               points
- stay:at=0  x:at=2         2  +25.0 [-57.9,+82.9]
+ agent      minus    boards               points
+ stay:at=0  x:at=2        2  +25.0 [-57.9,+82.9]
 """
 
 

@@ -401,18 +401,18 @@ def test_recorded_moves_replay(tmp_path: Path) -> None:
 
 
 TABLES = """\
- #  agent     games           points %  wins  ties  losses  length     ms  steps
- 1  a             8  75.0 [24.7,100.0]     5     2       1     4.0  251.0     15
- 2  c             8   62.5 [21.1,91.4]     4     2       2     4.0  251.0     15
- 3  b             8    12.5 [0.0,71.4]     1     0       7     4.0  251.0     15
- agent     against   boards            points %  wins  ties  losses    1st    2nd
- a         b              2  100.0 [32.6,100.0]     4     0       0  100.0  100.0
- a         c              2    50.0 [11.3,88.7]     1     2       1   50.0   50.0
- b         c              2     25.0 [0.0,78.1]     1     0       3    0.0   50.0
- #  agent        1     2      3
- 1  a               50.0  100.0
- 2  c         50.0         75.0
- 3  b          0.0  25.0
+ #  agent    games           points %  won  tied  lost  length     ms  steps
+ 1  a            8  75.0 [24.7,100.0]    5     2     1     4.0  251.0     15
+ 2  c            8   62.5 [21.1,91.4]    4     2     2     4.0  251.0     15
+ 3  b            8    12.5 [0.0,71.4]    1     0     7     4.0  251.0     15
+ agent    against  boards            points %  won  tied  lost  1st  2nd
+ a        b             2  100.0 [32.6,100.0]    4     0     0  100  100
+ a        c             2    50.0 [11.3,88.7]    1     2     1   50   50
+ b        c             2     25.0 [0.0,78.1]    1     0     3    0   50
+ #  agent       1     2      3
+ 1  a              50.0  100.0
+ 2  c        50.0         75.0
+ 3  b         0.0  25.0
 """
 
 
@@ -454,6 +454,9 @@ def test_tables_fit_the_terminal(tmp_path: Path, width: int) -> None:
     result = compare(fakes("a", "a_player_with_a_long_name:lowest=true", "c"), 3, folder=tmp_path)
     lines = printed(result, width).splitlines()
     assert max(map(len, lines)) <= width
+    if width >= 80:
+        assert sum("lost  length  " in line and line.rstrip().endswith("steps") for line in lines) == 1
+        assert sum(line.rstrip().endswith("lost  1st  2nd") for line in lines) == 1
     assert not any(re.search(r"\[[^\]]*$", line) for line in lines if "intervals" not in line)  # none is broken
 
 

@@ -19,7 +19,7 @@ LONGEST = 16
 
 _LEFT = ("agent", "team", "against", "minus")
 _INTERVALS = ("win rate %", "tie rate %", "loss rate %", "points %", "rank", "return", "win rate", "points")
-_LEAST_WIDTHS = dict.fromkeys(_LEFT, 8) | dict.fromkeys(_INTERVALS, 12)
+_LEAST_WIDTHS = dict.fromkeys(_LEFT, 7) | dict.fromkeys(_INTERVALS, 12)
 
 
 def new_table(lines: box.Box, *columns: str) -> Table:

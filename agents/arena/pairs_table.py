@@ -24,7 +24,7 @@ def ranked(report: Report) -> list[Summary]:
 def ranking_table(report: Report, lines: box.Box) -> Table:
     """Return the table with a row for each agent, best first."""
     errors, late = error_columns(s.errors for s in report.summaries), overruns(report)
-    columns = "games", "points %", "wins", "ties", "losses", "length", "ms", "steps", *errors
+    columns = "games", "points %", "won", "tied", "lost", "length", "ms", "steps", *errors
     table, names = new_table(lines, _RANK, "agent", *columns), _names(report, lines)
     for rank, s in enumerate(ranked(report), 1):
         place = NONE if s.agent in report.plan.opponents else str(rank)
@@ -37,12 +37,12 @@ def ranking_table(report: Report, lines: box.Box) -> Table:
 
 def pairings_table(report: Report, lines: box.Box) -> Table:
     """Return the table with a row for each pair of agents; an interval without 50 % is bold."""
-    columns = "boards", "points %", "wins", "ties", "losses", "1st", "2nd"
+    columns = "boards", "points %", "won", "tied", "lost", "1st", "2nd"
     table, names = new_table(lines, "agent", "against", *columns), _names(report, lines)
     for p in report.pairings:
         points, counts = percent(p.points), [str(count) for count in (p.wins, p.ties, p.losses)]
         points.stylize(_weight(p.points))
-        seats = [number(100.0 * share, ".1f") for share in p.by_seat]
+        seats = [number(100.0 * share, ".0f") for share in p.by_seat]
         table.add_row(Text(names[p.agent]), Text(names[p.opponent]), str(p.boards), points, *counts, *seats)
     return table
 
