@@ -361,16 +361,16 @@ class Search:
         plan, tree, work, stream = self._plan, self.trees[i], self._works[i], self._streams[i]
         run = _plain_search() if plan.interpreted else search
         tables = *plan.games, plan.table
-        once, place, left = max(1, len(arms)), 0, budget.simulations
+        once, place, left, most = max(1, len(arms)), 0, budget.simulations, 1
         max_steps = min(int(tree.counters[STEPS]) + budget.max_steps, NO_LIMIT)
         before_pass = stream.copy()
         while left > 0 and tree.counters[STEPS] < max_steps and not self._stopped:
             now = time.perf_counter()
             if now >= (until if place else deadline) and tree.counters[SIMULATIONS]:
                 break
-            count = min(self._slice(i, now, until if place else deadline), left)
+            count = min(self._slice(i, now, until if place else deadline), left, most)
             if place or count < once:
-                count = min(self._slice(i, now, until), left, once - place)
+                count = min(self._slice(i, now, until), left, once - place, most)
             else:
                 count -= count % once
             room = enlarge(tree, count)
@@ -384,7 +384,7 @@ class Search:
             run(*tables, self._settings, self._root, arms[place : place + once], count, max_steps, stream, work, tree)
             if tree.counters[FAULTS]:
                 raise ValueError(f"select {plan.policies['select']!r} returned an index outside the k actions on offer")
-            left, place = left - count, (place + count) % once
+            left, place, most = left - count, (place + count) % once, 2 * count  # later simulations may be dearer
             self._rates[i] = count / max(time.perf_counter() - now, 1e-9)
 
     def _slice(self, i: int, now: float, end: float) -> int:
