@@ -7,17 +7,21 @@ import json
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import gymnasium
 import numpy as np
 import pytest
-from games import TOYS, Stakes, TicTacToe, Tron
+from games import TOYS, Stakes, TicTacToe, Tron, tic_tac_toe, ttt_legal
 from gymnasium.utils.env_checker import check_env, data_equivalence
 
 import agents
 import mcts_envs  # noqa: F401
 from agents.mcts import MCTS
+from mcts_envs.core import contract
+from mcts_envs.core.kernel import kernel
 from mcts_envs.core.multi import GameAECEnv
+from mcts_envs.core.vector import vectorized
 from mcts_envs.core.view import View
 
 LANES = ("mcts_envs/LaneDefense3x3-v0", "mcts_envs/LaneDefense10x10-v0", "mcts_envs/LaneDefense5x9-v0")
@@ -712,3 +716,38 @@ def test_human_mode(monkeypatch):
     env.step(4)
     assert env.render() is None
     env.close()
+
+
+@kernel(contract.LEGAL)
+def legal_first(state, player, actions):
+    """The first free cell alone."""
+    ttt_legal(state, player, actions)
+    return 1
+
+
+class Orderly(TicTacToe):
+    """A game for two whose random player is told, by the preset ``random``, to take the first free cell."""
+
+    @staticmethod
+    def make_game():
+        game = tic_tac_toe()
+        variants = {**game.variants, "first": {"legal": legal_first}, "other": {"legal": game.legal}}
+        presets = {"random": {"agent": "random", "model": "first"}, "other": {"agent": "scripted", "model": "other"}}
+        return replace(game, variants=variants, presets=presets)
+
+
+class TestRandomIsOnePlayer:
+    @pytest.mark.parametrize("opponent", [None, "random", ["random"], "agents:random"])
+    def test_as_the_opponent_of_every_face_and_as_an_agent(self, opponent):
+        env = Orderly(seat=1, opponent=opponent)
+        env.reset(seed=3)
+        assert env.position()["board"].index(1) == 0  # it began there
+        env.step(8)
+        assert env.position()["board"] == [1, 1, 0, 0, 0, 0, 0, 0, 2]
+        assert agents.make("random", seed=2).act(env) == 2
+
+    def test_in_batches(self):
+        games = vectorized(Orderly)(num_envs=6, seat=1, opponent="random")
+        games.reset(seed=1)
+        games.step(np.full(6, 8))
+        assert [games.position(i)["board"] for i in range(6)] == [[1, 1, 0, 0, 0, 0, 0, 0, 2]] * 6

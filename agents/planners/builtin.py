@@ -1,12 +1,10 @@
 """The players that need nothing but the game."""
 
-from typing import Any
-
 import numpy as np
 
 from agents.base import Agent
 from mcts_envs.core.contract import Game
-from mcts_envs.core.players import play_random, play_scripted
+from mcts_envs.core.players import play_random, play_scripted, random_model
 from mcts_envs.core.rng import below
 from mcts_envs.core.view import View
 
@@ -55,7 +53,7 @@ class RandomAgent(UniformAgent):
     name = "random"
 
     def _seen(self, game: Game) -> Game:
-        model: Any = self.model or game.presets.get("random", {}).get("model")
+        model = self.model or random_model(game)
         return game.variant(model) if model else game
 
 

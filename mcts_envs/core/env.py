@@ -23,7 +23,7 @@ from mcts_envs.core.faces import (
     some,
 )
 from mcts_envs.core.place import position_of, start_of, take_over
-from mcts_envs.core.players import Player, player, scripted_players
+from mcts_envs.core.players import Player, player, random_model, scripted_players
 from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, draw, seed_stream
 from mcts_envs.core.showing import Pictured
 from mcts_envs.core.snapshot import (
@@ -39,7 +39,7 @@ from mcts_envs.core.snapshot import (
     seat_bytes,
     without_chance,
 )
-from mcts_envs.core.turn import NO_ACTION, OUTSIDER, RANDOM, SCRIPTED, look, play_turn, step_alone
+from mcts_envs.core.turn import NO_ACTION, OUTSIDER, RANDOM, RANDOM_IN_MODEL, SCRIPTED, look, play_turn, step_alone
 from mcts_envs.core.typing import Ints, Singles
 from mcts_envs.core.view import Episode, View
 
@@ -366,7 +366,7 @@ class GameEnv(ActionNames, Pictured, gymnasium.Env[Singles, np.int64]):
 
 
 def seated(game: Game, seat: int, opponent: Any) -> tuple[Ints, Any, dict[int, Player]]:
-    """Return how each seat is played [P], the table that scripted players follow, and the players from outside.
+    """Return how each seat is played [P], the table of the model that built-in players follow, and those from outside.
 
     There are none of these where compiled code can play all other seats.
 
@@ -385,12 +385,16 @@ def seated(game: Game, seat: int, opponent: Any) -> tuple[Ints, Any, dict[int, P
     seats, known = np.full(game.players, OUTSIDER), scripted_players(game)
     built_in = all(isinstance(name, str) and (name == "random" or name in known) for name in given)
     models = {known[name] for name in given if name != "random"} if built_in else set()
+    chance, in_model = RANDOM, random_model(game)
+    if in_model is not None and built_in and "random" in given:
+        chance, models = RANDOM_IN_MODEL, models | {in_model}
     if built_in and len(models) <= 1:
-        seats[others] = [RANDOM if name == "random" else SCRIPTED for name in given]
+        seats[others] = [chance if name == "random" else SCRIPTED for name in given]
         model = next(iter(models), None)
         advised = game.variant(model) if model else game if models else game.bare
         return seats, advised.table, {}
-    return seats, game.bare.table, {other: player(name, known) for other, name in zip(others, given, strict=True)}
+    players = {other: player(name, known, in_model) for other, name in zip(others, given, strict=True)}
+    return seats, game.bare.table, players
 
 
 def _rebuilt(

@@ -60,6 +60,12 @@ def scripted_players(game: Game) -> dict[str, str | None]:
     return {"scripted": None, **{name: p.get("model") for name, p in presets if p["agent"] == "scripted"}}
 
 
+def random_model(game: Game) -> str | None:
+    """Return the variant of a game in which its random player is uniform (preset ``random``); None: the game itself."""
+    model = game.presets.get("random", {}).get("model")
+    return None if model is None else str(model)
+
+
 class BuiltIn:
     """A player made of one kernel: ``random`` or ``scripted``, in the game or in a variant of it."""
 
@@ -83,7 +89,9 @@ class BuiltIn:
         return int(self._play(game.table, view.state, view.player, actions, weights, self._stream))
 
 
-def player(given: Any, scripted: Mapping[str, str | None] = MappingProxyType({"scripted": None})) -> Player:
+def player(
+    given: Any, scripted: Mapping[str, str | None] = MappingProxyType({"scripted": None}), random: str | None = None
+) -> Player:
     """Return the player that an ``opponent`` argument names.
 
     Parameters
@@ -94,6 +102,8 @@ def player(given: Any, scripted: Mapping[str, str | None] = MappingProxyType({"s
         player; a function that makes players is not called: pass what it returns.
     scripted : dict
         As :func:`scripted_players` returns it.
+    random : str, optional
+        As :func:`random_model` returns it.
 
     Raises
     ------
@@ -105,7 +115,7 @@ def player(given: Any, scripted: Mapping[str, str | None] = MappingProxyType({"s
     """
     if isinstance(given, str):
         if given == "random":
-            return BuiltIn(given)
+            return BuiltIn(given, model=random)
         if given in scripted:
             return BuiltIn("scripted", model=scripted[given])
         module, colon, name = given.partition(":")

@@ -23,8 +23,8 @@ from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
 
 MASKS = types.int8[::1]
 NO_ACTION = -1
-OUTSIDER, RANDOM, SCRIPTED = range(3)
-"""How a seat is played: from outside, or by a built-in player."""
+OUTSIDER, RANDOM, SCRIPTED, RANDOM_IN_MODEL = range(4)
+"""How a seat is played: from outside, or by a built-in player; the last is uniform in a model of the game."""
 
 
 @kernel(types.float64(TABLE, TABLE, INTS, BYTES, types.int64, types.int64, INTS, FLOATS, INTS, FLOATS, BYTES))
@@ -46,9 +46,9 @@ def play_turn(
     Parameters
     ----------
     functions, advised : function tables
-        The game, and the model of it that scripted players follow.
+        The game, and the model of it in which the last two of the built-in players choose.
     seats : int64 array [P]
-        How each seat is played, RANDOM or SCRIPTED; the entry of ``seat`` is not read.
+        How each seat is played, by one of these; the entry of ``seat`` is not read.
     state, stream : uint8 arrays
         Changed in place; the built-in players draw from ``stream``.
     actions [P], rewards [P], legal [A], weights [A] : work arrays
@@ -70,8 +70,10 @@ def play_turn(
             if player != seat and bits >> player & 1:
                 if seats[player] == RANDOM:
                     actions[player] = play_random(functions, state, player, legal, weights, stream)
-                else:
+                elif seats[player] == SCRIPTED:
                     actions[player] = play_scripted(advised, state, player, legal, weights, stream)
+                else:
+                    actions[player] = play_random(advised, state, player, legal, weights, stream)
         step_of(functions)(state, actions, rewards)
         total += rewards[seat]
     return total
