@@ -45,7 +45,10 @@ class MCTS(Agent):
     simulations : int, optional
         Budget in simulations; 1000 when no budget is given. The tightest budget ends a search.
     time_limit : float, optional
-        Budget in seconds; what has begun is finished: a simulation, or a pass over all actions.
+        Budget in seconds, from the call on. A simulation that has begun is finished, and there is at least one for each
+        thread; then the result is made up (0.1 to 0.3 ms for the most part). Not in the limit: compiling and loading at
+        the first use, pauses of Python's garbage collector and of the operating system, and moving a tree that is used
+        again.
     max_steps : int, optional
         Budget in steps of the model.
     first_move : mapping, optional
@@ -56,7 +59,9 @@ class MCTS(Agent):
     recommend : callable or str
         Policy that picks the final move.
     c : float, optional
-        Exploration constant of ``select``; by default the policy's own.
+        Exploration constant of ``select``; by default the policy's own: 0.5 for ``ucb1``, which is strong where there
+        are few simulations. The bound of Auer et al., sqrt(2), looks at other actions more often: where there are tens
+        of thousands, it rather finds out that the one that came to look best is not.
     normalize : bool, optional
         Count ``c``, ``fpu`` and ``bias`` in ranges of the returns seen so far, so that they do not depend on the size
         of rewards; by default as the policy has it.
@@ -73,10 +78,13 @@ class MCTS(Agent):
         Steps after which a rollout is cut off and evaluated; 0 evaluates the leaf itself.
     tree_depth : int, optional
         Steps from the root that the tree covers at most.
-    loop : {"open", "closed", "information_set"}
+    loop : {None, "open", "closed", "information_set"}
         What an action leads to in the tree: one node whatever came of it; a node for every state that came out, so
         that chance has nodes of its own; or one for everything that the searching player can tell apart. Where
-        something is hidden, use the last: a closed loop acts on what it dealt itself.
+        something is hidden, use the last: a closed loop acts on what it dealt itself. An open loop plans a line of
+        actions that cannot answer what chance brings, and so may prefer a worse action however long it searches. By
+        default ``"information_set"``; ``"closed"`` with ``information="full"``; and ``"open"`` on environments that are
+        not ours, whose states are dear to tell apart, unless ``reuse`` needs more.
     information : {"own", "full"}
         What the planner is told: what its player knows, the rest is redrawn in every simulation; or the whole state, as
         the forward models of the literature do, so that only chance to come is redrawn.
@@ -96,8 +104,8 @@ class MCTS(Agent):
     relative : bool
         Count ``evaluate`` as its change since the root.
     reuse : bool
-        Go on from the part of the last tree that the game has reached. Not in an open loop, where nothing tells which
-        part that is.
+        Go on from the part of the last tree that the game has reached. Not with ``loop="open"``, where nothing tells
+        which part that is.
     threads : int
         Trees that are built at the same time, each with its share of the budget, and added up.
     max_nodes : int
@@ -136,7 +144,7 @@ class MCTS(Agent):
         horizon: int | None = None,
         rollout_depth: int | None = None,
         tree_depth: int | None = None,
-        loop: str = "open",
+        loop: str | None = None,
         information: str = "own",
         opponents: str | None = None,
         opponent_model: str | None = None,
@@ -164,7 +172,7 @@ class MCTS(Agent):
         self.horizon = _limit("horizon", horizon, 1, MAX_HORIZON)
         self.rollout_depth = _limit("rollout_depth", rollout_depth, 0, MAX_HORIZON)
         self.tree_depth = _limit("tree_depth", tree_depth, 1, MAX_DEPTH)
-        if not isinstance(loop, str) or loop not in LOOPS:
+        if loop is not None and (not isinstance(loop, str) or loop not in LOOPS):
             raise ValueError(errors.unknown("loop", loop, LOOPS))
         self.loop = loop
         self.information = read_information(information)
@@ -263,7 +271,7 @@ class MCTS(Agent):
                 player=0,
                 viewer=0 if self.information == "own" else EVERYTHING,
                 opponents=OPPONENTS[self.opponents],
-                observer=LOOPS[self.loop],
+                observer=LOOPS[self._loop_in(game)],
                 tree_depth=self.tree_depth,
                 horizon=self.horizon,
                 rollout_depth=self.rollout_depth,
@@ -287,6 +295,14 @@ class MCTS(Agent):
             max_nodes = max(1, self.max_nodes // self.threads)
             self._plans = game, Plan(inside, outside, self._policies(), self.recommend, settings, max_nodes, others)
         return self._plans[1]
+
+    def _loop_in(self, game: Game) -> str:
+        """Return what an action leads to in the tree of a game."""
+        if self.loop is not None:
+            return self.loop
+        if getattr(game, "plain_lists", False) and not self.reuse:
+            return "open"
+        return "information_set" if self.information == "own" else "closed"
 
     def _models(self, game: Game) -> tuple[Game, Game]:
         """Return the game as the tree sees it, and as rollouts do."""

@@ -231,7 +231,7 @@ class TestTree:
         return int((nodes["parent"][2:] == ROOT).sum())
 
     def test_open_loop_has_one_child_an_action(self):
-        assert self.children(self.nodes(simulations=3000)) == 9
+        assert self.children(self.nodes(simulations=3000, loop="open")) == 9
 
     def test_closed_loop_has_a_child_an_outcome(self):
         assert self.children(self.nodes(simulations=3000, loop="closed")) > 50

@@ -15,13 +15,15 @@ class FlatMonteCarlo(MCTS):
     Parameters
     ----------
     **settings
-        Those of :class:`agents.mcts.MCTS`, which it is with a tree of depth 1.
+        Those of :class:`agents.mcts.MCTS`, which it is with a tree of depth 1 and an open loop.
     """
 
     name = "flat_mc"
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**{"select": "least_visited", "recommend": "max_value", "tree_depth": 1, **settings})
+        super().__init__(
+            **{"select": "least_visited", "recommend": "max_value", "tree_depth": 1, "loop": "open", **settings}
+        )
 
     def _spend(self, search: Search, budget: Budget, started: float) -> None:
         search.spend(budget, started, search.legal, whole_passes=False)

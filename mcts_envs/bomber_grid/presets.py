@@ -31,7 +31,8 @@ GAMMA = 0.8
 
 _RANDOM: dict[str, Any] = {"opponents": "uniform", "evaluate": "aiide", "relative": True}
 _ROLLOUTS: dict[str, Any] = {"simulate": "advised_own", "rollout_model": "out_of_fire"}
-_MCTS: dict[str, Any] = {"agent": "mcts", "simulations": 200, "horizon": 12, "c": math.sqrt(2.0), **_RANDOM}
+_OPEN: dict[str, Any] = {"loop": "open"}
+_MCTS: dict[str, Any] = {"agent": "mcts", "simulations": 200, "horizon": 12, "c": math.sqrt(2.0), **_OPEN, **_RANDOM}
 _BIAS: dict[str, Any] = {"select": "progressive_bias", "bias": 1.0, "discount": GAMMA}
 _ONCE: dict[str, Any] = {"discount": 1.0, "c": math.sqrt(2.0) / GAMMA, "bias": 1.0 / GAMMA}
 _RHEA: dict[str, Any] = {"agent": "rhea", "simulations": 200, "length": 12, "population": 1, "mutation": 0.5}
@@ -45,8 +46,8 @@ def presets(full_view: bool, radio: bool) -> dict[str, dict[str, Any]]:
     told = {"information": "full" if full_view else "own", **moves}
     bias = _BIAS | told | {"model": "silent_unadvised" if radio else "unadvised"}
     return {
-        "best": {"agent": "mcts", "simulations": 1000, "horizon": 20, **_GUESS, **_CAREFUL, **moves},
-        "pessimist": {"agent": "mcts", "simulations": 2000, "horizon": 4, "evaluate": "pessimistic", **moves},
+        "best": {"agent": "mcts", "simulations": 1000, "horizon": 20, **_OPEN, **_GUESS, **_CAREFUL, **moves},
+        "pessimist": {"agent": "mcts", "simulations": 2000, "horizon": 4, "evaluate": "pessimistic", **_OPEN, **moves},
         "rule_based": {"agent": "scripted"},
         "rule_based_aiide": {"agent": "scripted", "model": "rule_based_aiide"},
         "careful": {"agent": "scripted", "model": "careful"},

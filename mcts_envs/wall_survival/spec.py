@@ -21,6 +21,7 @@ PRESETS = {
     "mcts_voronoi": {
         "agent": "mcts",
         "select": "progressive_history",
+        "loop": "open",
         "rollout_depth": 0,
         "evaluate": "threats",
         "time_limit": 0.1,
@@ -28,6 +29,7 @@ PRESETS = {
     "mcts_report": {
         "agent": "mcts",
         "select": "virtual_child",
+        "loop": "open",
         "simulate": "advised_own",
         "model": "report_tree",
         "rollout_model": "report",

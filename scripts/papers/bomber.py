@@ -189,7 +189,13 @@ def _ours() -> list[Meeting]:
 
 def _plain() -> list[Meeting]:
     """MCTS that knows how rule-based players move, and no heuristic, against three in the original's own constants."""
-    known = {"opponents": "advised", "opponent_model": "rule_based", "simulate": "advised_own", "horizon": 20}
+    known = {
+        "opponents": "advised",
+        "opponent_model": "rule_based",
+        "simulate": "advised_own",
+        "horizon": 20,
+        "loop": "open",
+    }
     rewards = {100: -0.736, 1000: -0.105}
     meetings = []
     for simulations, reward in rewards.items():
