@@ -124,7 +124,7 @@ def find(id: str) -> Entry:
     """
     full = full_id(id)
     if full not in ENTRIES:
-        raise ValueError(unknown("environment", id, ENTRIES))
+        raise ValueError(unknown("environment", id.rpartition(":")[2], ENTRIES))
     return ENTRIES[full]
 
 

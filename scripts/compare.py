@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _PLAIN_WIDTH = 160
 _REPORT = "report.md"
-_MISTAKES = (ValueError, TypeError, ImportError, OSError, gymnasium.error.Error)
+_MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
 
 
 def _list(wanted: bool) -> None:

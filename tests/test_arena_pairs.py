@@ -374,7 +374,7 @@ def test_a_dying_worker_is_survived(tmp_path: Path) -> None:
     plan = fakes("x:accident=die:every=1", "y")
     result = compare(plan, 1, workers=2, folder=tmp_path)
     assert result.finished
-    assert [s.errors for s in result.summaries] == [2, 2]  # nobody knows whose fault it was
+    assert [s.errors for s in result.summaries] == [2, 0]  # the fault of who was asked last
     assert {row.error["type"] for row in result.failed if row.error} == {"ProcessDied"}
 
 

@@ -319,7 +319,7 @@ def test_games_that_are_over_before_the_first_move_count():
     settings = {"board_size": 3, "opponent": "greedy", "seat": 1}
     plan = Plan("WallSurvival-v0", (AgentSpec("mobility", "mobility"),), settings)
     with tempfile.TemporaryDirectory() as folder:
-        report = compare(plan, 30, workers=1, folder=Path(folder) / "results")
+        report = compare(plan, 30, folder=Path(folder) / "results")
     (summary,) = report.summaries
     assert (summary.games, summary.errors) == (30, 0)
     env = gym.make(ID, **settings)

@@ -143,7 +143,9 @@ class Plan:
                     f"{self.environment} is an environment of PettingZoo; of games for several only those of "
                     "mcts_envs.core can be compared"
                 )
-            raise ValueError(errors.unknown("environment", self.environment, mcts_envs.environment_ids()))
+            raise ValueError(
+                errors.unknown("environment", self.environment.rpartition(":")[2], mcts_envs.environment_ids())
+            )
         env = gymnasium.make(self.id, disable_env_checker=True, **self.settings)
         if not isinstance(env.unwrapped, GameEnv):
             bridge.view(env)
