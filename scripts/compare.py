@@ -107,7 +107,7 @@ def main(
         typer.secho(f"error: {said(error)}", err=True, fg="red")
         raise typer.Exit(2) from error
     except Interrupted as error:
-        console.print("interrupted before anything was played", style="yellow")
+        console.print("interrupted; what was finished is kept, and the same command goes on from here", style="yellow")
         raise typer.Exit(128 + error.number) from None
     if report.signal is not None:
         how = signal.Signals(report.signal).name

@@ -1,12 +1,17 @@
 """Being told to stop: Ctrl-C, and the signal by which systems and batch queues end a program."""
 
 import contextlib
+import math
 import signal
 import threading
 from collections.abc import Iterator
+from time import monotonic
 from types import FrameType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SECONDS_OF_ECHO = 1.0
+_last = [-math.inf]
+"""When a signal came last: some that end a program send it to the process and to its group."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -42,4 +47,6 @@ def interruptible() -> Iterator[None]:
 
 
 def _raise(number: int, frame: FrameType | None) -> None:
-    raise Interrupted(number)
+    before, _last[0] = _last[0], monotonic()
+    if _last[0] - before > _SECONDS_OF_ECHO:
+        raise Interrupted(number)
