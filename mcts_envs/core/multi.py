@@ -255,7 +255,14 @@ class _InTurns(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
     """PettingZoo's conversion, which gives four things in place of five after the end."""
 
     def step(self, actions: Mapping[str, Any]) -> Any:
-        """Step as the conversion does; after the end five empty dictionaries, as :class:`GameParallelEnv` does."""
+        """Step as the conversion does; after the end five empty dictionaries, as :class:`GameParallelEnv` does.
+
+        Raises
+        ------
+        gymnasium.error.ResetNeeded
+            Before the first reset.
+        """
+        self.aec_env._check_started("step()")
         return super().step(actions) if self.agents else ({}, {}, {}, {}, {})
 
 
