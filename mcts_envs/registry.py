@@ -51,11 +51,11 @@ class Entry:
 
 
 _ANY_GAME = "mcts_envs.core.env:GameEnv"
-_CLASSIC = "mcts_envs.lane_defense.classic.spec:LaneDefense"
-_ROSTER = "mcts_envs.lane_defense.roster.spec:RosterDefense"
+_CLASSIC = "mcts_envs.games.lane_defense.spec.classic:LaneDefense"
+_ROSTER = "mcts_envs.games.lane_defense.spec.roster:RosterDefense"
 _PAPER = ("best", "mcts_paper", "mcts_text")
-_WALL = "mcts_envs.wall_survival.spec:WallSurvival"
-_BOMBER = "mcts_envs.bomber_grid.spec:Bomber"
+_WALL = "mcts_envs.games.wall_survival.spec:WallSurvival"
+_BOMBER = "mcts_envs.games.bomber_grid.spec:Bomber"
 _BOMBERS = (
     *("best", "careful", "mcts_aiide", "mcts_bias", "mcts_bias_once", "osla_aiide"),
     *("pessimist", "random_safe", "rhea_aiide", "rule_based", "rule_based_aiide"),
@@ -64,7 +64,7 @@ _TEAM = {"view": 4, "blast_cap": 4}
 _SMALL = {"board_size": 8, "n_rigid": 16, "n_wood": 16, "n_items": 10}
 _PLANNING = {"n_rigid": 20, "n_wood": 20, "n_items": 10, "flame_life": 5}
 _WALL_PLAYERS = ("best", "greedy", "mcts_report", "mcts_voronoi", "mobility", "random_walk")
-_FOOTBALL = "mcts_envs.football.spec:Football"
+_FOOTBALL = "mcts_envs.games.football.spec:Football"
 _FOOTBALLERS = ("best", "mcts_tutorial", "mcts_tutorial_turn", "mcts_widening", "random_active", "random_types")
 
 ENTRIES = {

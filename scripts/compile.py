@@ -31,8 +31,8 @@ def packages() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for package in (mcts_envs, agents):
         for module in _modules(package):
-            parts = module.split(".")
-            found.setdefault(parts[1] if package is mcts_envs else parts[0], []).append(module)
+            parts = module.removeprefix("mcts_envs.games.").split(".")
+            found.setdefault(parts[1] if parts[0] == "mcts_envs" else parts[0], []).append(module)
     return found
 
 

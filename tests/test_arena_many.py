@@ -32,12 +32,12 @@ from agents.arena.runner import run
 from agents.arena.statistics import mean_points
 from agents.arena.storage import EPISODES, TRANSITIONS, default_folder, read_transitions
 from agents.arena.table import remarks, render
-from mcts_envs.bomber_grid.spec import bomber_grid
 from mcts_envs.core.contract import ACTIVE, LEGAL, OUTCOME, RESET, STATUS, STEP, Game, blank, state_dtype
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.players import BuiltIn
 from mcts_envs.core.rng import seed_stream
+from mcts_envs.games.bomber_grid.spec import bomber_grid
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from mcts_envs.bomber_grid.layout import STATE
-from mcts_envs.bomber_grid.original import as_dict
-from mcts_envs.bomber_grid.position import place, position
-from mcts_envs.bomber_grid.spec import bomber_grid
 from mcts_envs.core.kernel import record
 from mcts_envs.core.place import placed
+from mcts_envs.games.bomber_grid.original import as_dict
+from mcts_envs.games.bomber_grid.position import place, position
+from mcts_envs.games.bomber_grid.rules.layout import STATE
+from mcts_envs.games.bomber_grid.spec import bomber_grid
 
 DATA = Path(__file__).parent / "data" / "bomber"
 COLLAPSE = (500, 575, 650, 725)

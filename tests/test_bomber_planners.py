@@ -7,12 +7,12 @@ from test_bomber_players import disguise, moves_of, some_states
 import agents
 from agents.mcts import MCTS
 from agents.planners.rhea import Rhea
-from mcts_envs.bomber_grid.layout import DOWN, RIGHT, STATE
-from mcts_envs.bomber_grid.presets import presets
-from mcts_envs.bomber_grid.spec import bomber_grid
 from mcts_envs.core.kernel import interpreted, record
 from mcts_envs.core.place import placed
 from mcts_envs.core.view import Episode, View
+from mcts_envs.games.bomber_grid.presets import presets
+from mcts_envs.games.bomber_grid.rules.layout import DOWN, RIGHT, STATE
+from mcts_envs.games.bomber_grid.spec import bomber_grid
 from mcts_envs.registry import ENTRIES
 
 TEAM = {"mode": "team", "view": 4, "blast_cap": 4}

@@ -8,18 +8,18 @@ import pettingzoo
 import pytest
 
 import mcts_envs
-from mcts_envs.bomber_grid.bits import ONE
-from mcts_envs.bomber_grid.layout import STATE, WIDTH
-from mcts_envs.bomber_grid.original import OriginalObservation
-from mcts_envs.bomber_grid.position import cells_of, position
-from mcts_envs.bomber_grid.sight import window
-from mcts_envs.bomber_grid.spec import bomber_grid
 from mcts_envs.core.contract import BYTES as STATE_BYTES
 from mcts_envs.core.contract import FLOATS, INTS, TABLE, active_of, advise_of, reset_of, step_of, types
 from mcts_envs.core.faces import rendered
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.place import placed
 from mcts_envs.core.rng import choose, new_stream
+from mcts_envs.games.bomber_grid.original import OriginalObservation
+from mcts_envs.games.bomber_grid.position import cells_of, position
+from mcts_envs.games.bomber_grid.rules.bits import ONE
+from mcts_envs.games.bomber_grid.rules.layout import STATE, WIDTH
+from mcts_envs.games.bomber_grid.rules.sight import window
+from mcts_envs.games.bomber_grid.spec import bomber_grid
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # as in the tests of wall survival

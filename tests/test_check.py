@@ -22,8 +22,8 @@ from mcts_envs.core.contract import (
 from mcts_envs.core.kernel import kernel, record, word
 from mcts_envs.core.laws import LawError, copies_are_independent, sample
 from mcts_envs.core.rng import seed_stream
-from mcts_envs.lane_defense.classic import rules
-from mcts_envs.lane_defense.classic.spec import LaneDefense, lane_defense
+from mcts_envs.games.lane_defense.rules import classic as rules
+from mcts_envs.games.lane_defense.spec.classic import LaneDefense, lane_defense
 
 GAME = lane_defense()
 CLOCK = rules.STATE.fields["t"][1]

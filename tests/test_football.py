@@ -11,11 +11,11 @@ import pytest
 
 from mcts_envs.core.kernel import interpreted, record
 from mcts_envs.core.place import placed
-from mcts_envs.football import ball, block, odds
-from mcts_envs.football.field import zones_on
-from mcts_envs.football.layout import STATE
-from mcts_envs.football.sizes import SIZES
-from mcts_envs.football.spec import football
+from mcts_envs.games.football.rules import ball, block, odds
+from mcts_envs.games.football.rules.field import zones_on
+from mcts_envs.games.football.rules.layout import STATE
+from mcts_envs.games.football.sizes import SIZES
+from mcts_envs.games.football.spec import football
 
 DATA = Path(__file__).parent / "data" / "football"
 TEAMS = ("home", "away")

@@ -21,9 +21,9 @@ from mcts_envs.core.contract import (
 )
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.rng import choose_among, draw, new_stream
-from mcts_envs.football import events
-from mcts_envs.football.layout import STATE
-from mcts_envs.football.spec import football
+from mcts_envs.games.football.rules import events
+from mcts_envs.games.football.rules.layout import STATE
+from mcts_envs.games.football.spec import football
 
 DATA = Path(__file__).parent / "data" / "football"
 RUNS = json.loads(gzip.decompress((DATA / "games.json.gz").read_bytes()))["runs"]

@@ -15,13 +15,13 @@ from agents.policies.ucb1_forms import ucb1_tutorial
 from mcts_envs.core.kernel import interpreted, record
 from mcts_envs.core.place import placed
 from mcts_envs.core.view import View
-from mcts_envs.football import actions as act
-from mcts_envs.football.layout import OVER, STATE
-from mcts_envs.football.models import step_tutorial, step_tutorial_turn
-from mcts_envs.football.presets import presets
-from mcts_envs.football.random_players import advise_random_types
-from mcts_envs.football.spec import football
-from mcts_envs.football.values import evaluate_tutorial
+from mcts_envs.games.football.players.models import step_tutorial, step_tutorial_turn
+from mcts_envs.games.football.players.random_players import advise_random_types
+from mcts_envs.games.football.players.values import evaluate_tutorial
+from mcts_envs.games.football.presets import presets
+from mcts_envs.games.football.rules import actions as act
+from mcts_envs.games.football.rules.layout import OVER, STATE
+from mcts_envs.games.football.spec import football
 from mcts_envs.registry import ENTRIES
 
 SIZES = (1, 3, 5, 7, 11)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import mcts_envs  # noqa: F401  (registers the environments)
-from mcts_envs.football import routes
-from mcts_envs.football.layout import STATE
+from mcts_envs.games.football.players import routes
+from mcts_envs.games.football.rules.layout import STATE
 
 
 @pytest.mark.parametrize("size", [3, 5])

@@ -27,9 +27,9 @@ from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.place import placed
 from mcts_envs.core.rng import below, choose_among, draw, new_stream
-from mcts_envs.football.layout import STATE
-from mcts_envs.football.sizes import SIZES
-from mcts_envs.football.spec import Football, football
+from mcts_envs.games.football.rules.layout import STATE
+from mcts_envs.games.football.sizes import SIZES
+from mcts_envs.games.football.spec import Football, football
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -539,7 +539,7 @@ def test_an_illegal_action_counts_as_the_first_legal_one():
 
 
 def test_legal_actions_are_those_that_pass_the_check():
-    from mcts_envs.football.checks import is_legal
+    from mcts_envs.games.football.rules.checks import is_legal
 
     for size, seed in ((3, 1), (5, 2)):
         game, states = played(size, 400, seed)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from mcts_envs.core.place import placed
-from mcts_envs.football.sizes import SIZES
-from mcts_envs.football.spec import football
+from mcts_envs.games.football.sizes import SIZES
+from mcts_envs.games.football.spec import football
 
 DATA = Path(__file__).parent / "data" / "football"
 FACES = ["ATTACKER_DOWN", "BOTH_DOWN", "PUSH", "PUSH", "DEFENDER_STUMBLES", "DEFENDER_DOWN"]

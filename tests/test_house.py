@@ -63,6 +63,15 @@ def test_environments_keep_the_laws(id):
     mcts_envs.check_game(id, episodes=2)
 
 
+@pytest.mark.parametrize(
+    "game", sorted(path.parent.name for path in (ROOT / "mcts_envs" / "games").glob("*/__init__.py"))
+)
+def test_every_game_has_the_same_rooms(game):
+    folder = ROOT / "mcts_envs" / "games" / game
+    for room in ("rules", "players", "spec", "position", "presets", "draw"):
+        assert (folder / f"{room}.py").is_file() or (folder / room / "__init__.py").is_file(), room
+
+
 def test_worker_processes_need_only_the_prefix():
     code = "import gymnasium as gym; print(gym.make('mcts_envs:mcts_envs/LaneDefense3x3-v0').spec.id)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

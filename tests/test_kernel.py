@@ -143,7 +143,7 @@ class TestWhenNeeded:
             """
             import gymnasium as gym, mcts_envs
             gym.make("mcts_envs/Football1-v0").reset(seed=1)
-            from mcts_envs.football import scripted, values
+            from mcts_envs.games.football.players import scripted, values
             print(len(scripted.choose_scripted.overloads), len(values.evaluate_tutorial.overloads))
             """
         )
@@ -263,9 +263,13 @@ class TestCache:
     def test_the_sources_of_a_module_are_those_that_it_imports(self, monkeypatch):
         seen = []
         monkeypatch.setattr(sources, "_digest", lambda files: seen.extend(files) or "")
-        sources.closure_digest(ROOT / "mcts_envs" / "bomber_grid" / "rules.py")
+        sources.closure_digest(ROOT / "mcts_envs" / "games" / "bomber_grid" / "rules" / "kernels.py")
         names = {file.relative_to(ROOT).as_posix() for file in seen}
-        assert {"mcts_envs/bomber_grid/bits.py", "mcts_envs/core/rng.py", "mcts_envs/core/kernel.py"} <= names
+        assert {
+            "mcts_envs/games/bomber_grid/rules/bits.py",
+            "mcts_envs/core/rng.py",
+            "mcts_envs/core/kernel.py",
+        } <= names
         assert not [name for name in names if "draw" in name or "render" in name or "football" in name]
 
     def test_relative_imports_are_followed(self, tmp_path):

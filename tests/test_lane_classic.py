@@ -16,8 +16,9 @@ from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, active_of, outco
 from mcts_envs.core.kernel import copy, kernel, record
 from mcts_envs.core.players import play_random, play_scripted
 from mcts_envs.core.rng import draw, new_stream, seed_stream
-from mcts_envs.lane_defense.classic import rules
-from mcts_envs.lane_defense.classic.spec import LaneDefense, lane_defense, place
+from mcts_envs.games.lane_defense.position.classic import place
+from mcts_envs.games.lane_defense.rules import classic as rules
+from mcts_envs.games.lane_defense.spec.classic import LaneDefense, lane_defense
 
 DATA = Path(__file__).parent / "data" / "lane"
 WAIT3 = 9

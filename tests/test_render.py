@@ -9,14 +9,14 @@ import pytest
 
 from mcts_envs.core.kernel import record
 from mcts_envs.core.render import PLAYERS, Canvas, ansi, in_lines, mix, on, visible
-from mcts_envs.lane_defense import lawn
-from mcts_envs.lane_defense.classic import draw as classic_draw
-from mcts_envs.lane_defense.classic import rules as classic
-from mcts_envs.lane_defense.classic.spec import lane_defense
-from mcts_envs.lane_defense.roster import draw as roster_draw
-from mcts_envs.lane_defense.roster import layout
-from mcts_envs.lane_defense.roster.spec import roster_defense
-from mcts_envs.lane_defense.roster.tables import ROSTERS
+from mcts_envs.games.lane_defense.draw import classic as classic_draw
+from mcts_envs.games.lane_defense.draw import lawn
+from mcts_envs.games.lane_defense.draw import roster as roster_draw
+from mcts_envs.games.lane_defense.rules import classic
+from mcts_envs.games.lane_defense.rules.roster import layout
+from mcts_envs.games.lane_defense.spec.classic import lane_defense
+from mcts_envs.games.lane_defense.spec.roster import roster_defense
+from mcts_envs.games.lane_defense.tables import ROSTERS
 
 CELL = 24
 SVG = "{http://www.w3.org/2000/svg}"

@@ -12,7 +12,7 @@ from papers.meetings import differences
 import agents
 from agents.arena.many import side_name
 from agents.arena.statistics import wilson
-from mcts_envs.bomber_grid.spec import bomber_grid
+from mcts_envs.games.bomber_grid.spec import bomber_grid
 
 MEETINGS = {
     part.__name__: part()

@@ -18,7 +18,7 @@ from mcts_envs.core.rng import (
     scramble,
     seed_stream,
 )
-from mcts_envs.lane_defense.classic.spec import LaneDefense
+from mcts_envs.games.lane_defense.spec.classic import LaneDefense
 
 DICE_LEFT, DICE = 8, 9
 

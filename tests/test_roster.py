@@ -11,12 +11,12 @@ from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.place import placed, position_of
 from mcts_envs.core.rng import below, new_stream
-from mcts_envs.lane_defense.roster.layout import CELLS, PLANES, PLANT, STATE, ZOMBIE
-from mcts_envs.lane_defense.roster.phases import next_taken
-from mcts_envs.lane_defense.roster.rules import active, legal, outcome, reset, step
-from mcts_envs.lane_defense.roster.scripted import advise_h, advise_s
-from mcts_envs.lane_defense.roster.spec import RosterDefense, roster_defense
-from mcts_envs.lane_defense.roster.tables import ROSTERS, STANDARD, Plant, Roster, Wave, Zombie
+from mcts_envs.games.lane_defense.players.roster import advise_h, advise_s
+from mcts_envs.games.lane_defense.rules.roster.kernels import active, legal, outcome, reset, step
+from mcts_envs.games.lane_defense.rules.roster.layout import CELLS, PLANES, PLANT, STATE, ZOMBIE
+from mcts_envs.games.lane_defense.rules.roster.phases import next_taken
+from mcts_envs.games.lane_defense.spec.roster import RosterDefense, roster_defense
+from mcts_envs.games.lane_defense.tables import ROSTERS, STANDARD, Plant, Roster, Wave, Zombie
 
 WAIT = "wait"
 

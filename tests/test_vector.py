@@ -12,8 +12,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import mcts_envs
 from mcts_envs.core.view import View
-from mcts_envs.lane_defense.classic.spec import LaneDefense, LaneDefenseVector
-from mcts_envs.lane_defense.roster.spec import RosterDefense, RosterDefenseVector
+from mcts_envs.games.lane_defense.spec.classic import LaneDefense, LaneDefenseVector
+from mcts_envs.games.lane_defense.spec.roster import RosterDefense, RosterDefenseVector
 
 N = 5
 SMALL = "mcts_envs/LaneDefense3x3-v0"

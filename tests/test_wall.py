@@ -20,10 +20,11 @@ from mcts_envs.core.faces import rendered
 from mcts_envs.core.kernel import copy, interpreted, kernel, record
 from mcts_envs.core.place import placed
 from mcts_envs.core.rng import choose_among, draw, new_stream, seed_stream
-from mcts_envs.wall_survival import board, generate, values
-from mcts_envs.wall_survival.layout import SEPARATED, STATE
-from mcts_envs.wall_survival.position import place, position
-from mcts_envs.wall_survival.spec import WallSurvival, wall_survival
+from mcts_envs.games.wall_survival.players import values
+from mcts_envs.games.wall_survival.position import place, position
+from mcts_envs.games.wall_survival.rules import board, generate
+from mcts_envs.games.wall_survival.rules.layout import SEPARATED, STATE
+from mcts_envs.games.wall_survival.spec import WallSurvival, wall_survival
 
 DATA = Path(__file__).parent / "data" / "wall"
 ID = "mcts_envs/WallSurvival-v0"

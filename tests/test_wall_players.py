@@ -16,10 +16,11 @@ from agents.arena import AgentSpec, Plan, compare
 from mcts_envs.core.kernel import interpreted, record
 from mcts_envs.core.place import placed
 from mcts_envs.core.view import View
-from mcts_envs.wall_survival import ends, report, values
-from mcts_envs.wall_survival.layout import STATE
-from mcts_envs.wall_survival.position import place, position
-from mcts_envs.wall_survival.spec import wall_survival
+from mcts_envs.games.wall_survival.players import report, values
+from mcts_envs.games.wall_survival.position import place, position
+from mcts_envs.games.wall_survival.rules import ends
+from mcts_envs.games.wall_survival.rules.layout import STATE
+from mcts_envs.games.wall_survival.spec import wall_survival
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the module imports an environment of PettingZoo in a way that it deprecates

@@ -131,7 +131,7 @@ def cache_directory(source: Path, module: str = "") -> Path | None:
 
 def _part(module: str) -> str:
     """Return what a person knows of a module: the game, or the package."""
-    first, *rest = module.split(".")
+    first, *rest = module.removeprefix("mcts_envs.games.").split(".")
     return rest[0] if first == "mcts_envs" and len(rest) > 1 else first
 
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 import agents
-from mcts_envs.bomber_grid.layout import STOP
-from mcts_envs.bomber_grid.presets import GAMMA
-from mcts_envs.bomber_grid.spec import Bomber
 from mcts_envs.core.multi import GameParallelEnv
+from mcts_envs.games.bomber_grid.presets import GAMMA
+from mcts_envs.games.bomber_grid.rules.layout import STOP
+from mcts_envs.games.bomber_grid.spec import Bomber
 from papers.duels import Player
 from papers.meetings import Meeting, Shares, play, table
 

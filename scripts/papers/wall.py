@@ -14,7 +14,7 @@ import numpy as np
 import agents
 from agents.arena.statistics import wilson
 from mcts_envs.core.view import Episode, View
-from mcts_envs.wall_survival.spec import wall_survival
+from mcts_envs.games.wall_survival.spec import wall_survival
 from papers.duels import Duel, Player, play, table
 from papers.tables import percent
 from papers.wall_positions import after, collect, dead_end, legal, mover, solved, threatened, winning

@@ -9,8 +9,8 @@ import agents
 from mcts_envs.core.contract import Game
 from mcts_envs.core.typing import Bytes
 from mcts_envs.core.view import View
-from mcts_envs.wall_survival.board import open_sides, stands
-from mcts_envs.wall_survival.ends import winning_wall
+from mcts_envs.games.wall_survival.rules.board import open_sides, stands
+from mcts_envs.games.wall_survival.rules.ends import winning_wall
 
 Position = tuple[Bytes, list[int]]
 """A state, and the actions that are right in it."""

@@ -1,1 +1,0 @@
-"""Bomber grid: Pommerman's rules on boards of bits."""

@@ -1,1 +1,0 @@
-"""Scripted players, as ``advise`` kernels: weights over actions."""

@@ -1,1 +1,0 @@
-"""Football-lite: two teams, dice, and turns of many small decisions."""

@@ -1,0 +1,1 @@
+"""Bomber grid: Pommerman, rule for rule."""

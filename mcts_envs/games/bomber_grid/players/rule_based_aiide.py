@@ -1,0 +1,97 @@
+"""The rule-based player of Perez-Liebana et al. (AIIDE 2019), as its program is: SimpleAgent's rules, with less care.
+
+On a bomb it shuns only the way up; it lays bombs without looking for a way out; it follows enemies at just three steps;
+and where it has been lately matters only if there is nothing else to go to.
+"""
+
+import numpy as np
+
+from mcts_envs.core.contract import ADVISE, BYTES, types
+from mcts_envs.core.kernel import kernel, record
+from mcts_envs.games.bomber_grid.players.careful import enemies_of, towards
+from mcts_envs.games.bomber_grid.players.rule_based import (
+    NEAR_ENEMY,
+    NEAR_ITEM,
+    NEAR_WOOD,
+    WALKS,
+    cross,
+    out_of_lines,
+    passable,
+    share,
+    visited,
+    walks_within,
+    way_of,
+    within,
+)
+from mcts_envs.games.bomber_grid.rules.bits import BOARD, any_of, beside, common, has, pair, single, without
+from mcts_envs.games.bomber_grid.rules.board import bombs_of, seen_items
+from mcts_envs.games.bomber_grid.rules.kernels import scale_of
+from mcts_envs.games.bomber_grid.rules.layout import LAY, STATE, STOP, UP, WIDTH
+from mcts_envs.games.bomber_grid.rules.sight import window
+
+
+@kernel(types.int64(BYTES, types.int64, BOARD, BOARD))
+def _flee(state, player, seen, free):
+    """Return the moves away from bombs in the own row or column that are near enough, as bits, or 0."""
+    s = record(state, STATE)
+    here, unsafe = np.int64(s.stands[player]), 0
+    for bomb in range(np.int64(s.n_bombs)):
+        cell, steps = np.int64(s.bomb_cell[bomb]), np.int64(s.bomb_strength[bomb])
+        way = way_of(here, cell) if has(seen, cell) else 0
+        if way != 0 and has(within(single(here), free, steps), cell):
+            unsafe |= 1 << UP if way == WALKS else way
+    if unsafe == 0:
+        return 0
+    out = walks_within(here, free, WALKS & ~unsafe)
+    out = out if out else walks_within(here, seen, unsafe)
+    return out if out else 1 << STOP
+
+
+@kernel(types.boolean(BYTES, types.int64, BOARD))
+def _may_bomb(state, player, free):
+    """Return whether a player has a bomb, and sees a passage, within reach or not, that it would not burn."""
+    s = record(state, STATE)
+    here, strength = np.int64(s.stands[player]), np.int64(s.strength[player])
+    passages = without(without(free, single(here)), seen_items(s))
+    aside = without(passages, cross(here, WIDTH))
+    return s.ammo[player] != 0 and (any_of(aside) or any_of(without(passages, within(single(here), free, strength))))
+
+
+@kernel(types.int64(BYTES, types.int64, BOARD, BOARD))
+def _work(state, player, seen, free):
+    """Return what there is to do without a bomb or an enemy nearby, as bits."""
+    s = record(state, STATE)
+    here, wood = np.int64(s.stands[player]), common(pair(s.wood), seen)
+    found = towards(state, player, WALKS, common(seen_items(s), seen), free, NEAR_ITEM)
+    if found:
+        return found
+    if has(beside(wood), here) and _may_bomb(state, player, free):
+        return 1 << LAY
+    safe = out_of_lines(state, seen, free)
+    if s.ammo[player] != 0:
+        found = walks_within(here, safe, towards(state, player, WALKS, wood, free, NEAR_WOOD))
+        if found:
+            return found
+    if walks_within(here, without(safe, visited(s, player)), WALKS):
+        return walks_within(here, safe, WALKS)
+    return 1 << STOP
+
+
+@kernel(ADVISE)
+def advise_rule_based_aiide(state, player, weights):
+    """Flee from bombs; bomb enemies beside it; follow enemies; fetch items; bomb wood; else walk about."""
+    s = record(state, STATE)
+    scale, here = scale_of(s), np.int64(s.stands[player])
+    for action in range(weights.shape[0]):
+        weights[action] = 0.0
+    seen = window(state, player)
+    free = passable(state, player, seen)
+    moves = _flee(state, player, seen, free)
+    if moves == 0:
+        enemies = without(enemies_of(s, player, seen), bombs_of(s))
+        if has(beside(enemies), here) and _may_bomb(state, player, free):
+            moves = 1 << LAY
+        else:
+            far = without(enemies, within(single(here), free, NEAR_ENEMY - 1))
+            moves = towards(state, player, WALKS, far, free, NEAR_ENEMY)
+    share(weights, scale, moves if moves else _work(state, player, seen, free), 1.0)

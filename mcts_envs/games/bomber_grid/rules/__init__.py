@@ -1,0 +1,1 @@
+"""What happens: the kernels of the contract and what they are made of."""

@@ -1,0 +1,1 @@
+"""Football-lite: a turn-based ball game of dice."""

@@ -1,0 +1,1 @@
+"""The readable forms of the states of both games."""

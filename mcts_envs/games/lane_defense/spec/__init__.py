@@ -1,0 +1,1 @@
+"""Settings and environments of both games."""

@@ -1,0 +1,1 @@
+"""Wall survival: Colosseum Survival!."""

@@ -1,0 +1,1 @@
+"""Who plays: scripted players, models of the world, values, orderings of actions."""
