@@ -211,7 +211,7 @@ def test_agents_show_their_budget_and_the_settings_that_are_not_the_default():
     shown = {
         "mcts(simulations=1000)": agents.make("mcts"),
         "mcts(simulations=20, select='puct', c=0.5)": agents.make("mcts", simulations=20, select="puct", c=0.5),
-        "mcts(time_limit=0.1, select=puct)": agents.make("mcts", time_limit=0.1, select=puct, loop="open"),
+        "mcts(time_limit=0.1, select=puct, loop='open')": agents.make("mcts", time_limit=0.1, select=puct, loop="open"),
         "mcts(simulations=1000, threads=2, seed=3)": agents.make("mcts", seed=3, threads=2),
         "one_step(samples=8)": agents.make("one_step"),
         "alpha_beta(max_steps=100000)": agents.make("alpha_beta"),

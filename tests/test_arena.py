@@ -683,7 +683,7 @@ def test_the_command_compares(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["--agents", "random,mtcs"], "did you mean 'mcts'"),
-        (["--agents", "random,mcts:reuse=true"], "reuse=true needs loop=closed or 'information_set'"),
+        (["--agents", "random,mcts:reuse=true:loop=open"], "reuse=true needs loop=closed or 'information_set'"),
         (["--agents", "random", "--plot", "win.pgn"], "did you mean '.png'"),
         (["--agents", "random", "--plot", "results/"], "unknown format"),
         (["--agents", "random", "--plot", f"{__file__}/win.png"], "cannot be written"),

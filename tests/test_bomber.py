@@ -448,7 +448,7 @@ def test_a_bomb_or_a_player_that_the_board_does_not_show():
         ({"mode": "ffs"}, ValueError, "did you mean 'ffa'"),
         ({"mode": ["ffa"]}, ValueError, r"unknown mode \['ffa'\]"),
         ({"viewer": 4}, ValueError, r"viewer 4 is outside \[0, 3\]"),
-        ({"mask": "some"}, ValueError, "unknown mask 'some'; did you mean 'safe'"),
+        ({"mask": "some"}, ValueError, "unknown mask 'some'; known: all, safe"),
         ({"reward_stream": "always"}, ValueError, "known: once, original"),
         ({"board_size": 12}, ValueError, r"board_size 12 is outside \[7, 11\]"),
         ({"n_rigid": 35}, ValueError, "n_rigid 35 is odd; walls come in pairs: take 34 or 36"),

@@ -89,8 +89,8 @@ class Seal:
         size, self._word = game.template.size, hashlib.sha256(game.fingerprint.encode()).digest()[:8]
         self._bytes = -(-(size + beside + len(self._word)) // _BLOCK) * _BLOCK
         self._raw = self.room()
-        whole = memoryview(self._raw.data)
-        self._state, self._face = whole[:size], whole[size : size + beside]
+        self._memory = memoryview(self._raw.data)
+        self._state, self._face = slice(size), slice(size, size + beside)
         self._settings, self._template = game.settings, game.template[game.settings].tobytes()
 
     def room(self) -> Bytes:
@@ -101,8 +101,8 @@ class Seal:
 
     def number(self, state: bytes, beside: bytes) -> int:
         """Return the hash of a state and of what lies beside it: the digest of a room with them."""
-        self._state[_ALL] = state
-        self._face[_ALL] = beside
+        self._memory[self._state] = state
+        self._memory[self._face] = beside
         return int(digest(self._raw))
 
     def check(self, snapshot: Snapshot, beside: bytes) -> None:
