@@ -29,23 +29,6 @@ NAMES = {
 }
 """Agents by name; the module is imported when the agent is made."""
 
-BUDGETED = (
-    *("alpha_beta", "best", "flat_mc", "halving", "mcts", "rhea"),
-    *(
-        "mcts_aiide",
-        "mcts_bias",
-        "mcts_bias_once",
-        "mcts_report",
-        "mcts_tutorial",
-        "mcts_tutorial_turn",
-        "mcts_voronoi",
-        "mcts_widening",
-        "pessimist",
-        "rhea_aiide",
-    ),
-)
-"""Agents that take a budget: ``simulations``, ``time_limit`` (seconds) or ``max_steps`` (of the model)."""
-
 
 def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
     """Return an agent.
@@ -92,13 +75,25 @@ def names() -> list[str]:
 
 
 def takes_budget(name: str) -> bool:
-    """Say whether an agent can be given a budget (see :data:`BUDGETED`)."""
-    return name in BUDGETED
+    """Say whether an agent takes a budget: ``simulations``, ``time_limit`` (seconds) or ``max_steps`` (of the model).
+
+    Its class says so (``Agent.takes_budget``). A name that games bring takes one if that of any of them does, whose
+    preset may refuse it.
+    """
+    from mcts_envs.registry import ENTRIES
+
+    brought = [entry.presets[name] for entry in ENTRIES.values() if name in entry.presets]
+    kinds = [name] if name in NAMES else [str(p["agent"]) for p in brought if p.get("takes_budget", True)]
+    return any(bool(_class(NAMES[kind]).takes_budget) for kind in kinds if kind in NAMES)
+
+
+def _class(path: str) -> Any:
+    module, attribute = path.split(":")
+    return getattr(importlib.import_module(module), attribute)
 
 
 def _load(path: str, name: str, settings: dict[str, Any]) -> "Agent":
-    module, attribute = path.split(":")
-    kind = getattr(importlib.import_module(module), attribute)
+    kind = _class(path)
     try:
         agent: Agent = kind(**settings)
     except TypeError as error:

@@ -32,6 +32,8 @@ class Agent(ABC):
     """
 
     name = "agent"
+    takes_budget = False
+    """Whether it has ``simulations``, ``time_limit`` and ``max_steps`` among its settings."""
     _transient: tuple[str, ...] = ()
     """Attributes that a copy or a pickle leaves out."""
     _given: dict[str, str]

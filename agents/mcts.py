@@ -120,6 +120,7 @@ class MCTS(Agent):
     """
 
     name = "mcts"
+    takes_budget = True
     common_chance = False
     _transient = ("_plans", "_memory")
     _plans: tuple[Any, Plan] | None = None

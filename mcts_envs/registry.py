@@ -4,7 +4,9 @@ Registering imports no game; a game and its compiled code are loaded by the firs
 """
 
 import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -29,15 +31,24 @@ class Entry:
         Settings of the game, JSON-able.
     players : int
         Games for two and more are registered with PettingZoo too.
-    presets : tuple of str
-        Named agents that the game brings (see ``Game.presets``).
+    brings : str or mapping
+        The named agents that the game brings, or ``"module:function"`` that returns them with its defaults.
     """
 
     id: str
     env: str
     settings: dict[str, Any] = field(default_factory=dict)
     players: int = 1
-    presets: tuple[str, ...] = ()
+    brings: str | Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @cached_property
+    def presets(self) -> Mapping[str, Mapping[str, Any]]:
+        """Named agents that the game brings (see ``Game.presets``); reading them loads no compiled code."""
+        if not isinstance(self.brings, str):
+            return self.brings
+        module, name = self.brings.split(":")
+        found: dict[str, dict[str, Any]] = getattr(importlib.import_module(module), name)()
+        return found
 
     @property
     def vector(self) -> str:
@@ -53,37 +64,35 @@ class Entry:
 _ANY_GAME = "mcts_envs.core.env:GameEnv"
 _CLASSIC = "mcts_envs.games.lane_defense.spec.classic:LaneDefense"
 _ROSTER = "mcts_envs.games.lane_defense.spec.roster:RosterDefense"
-_PAPER = ("best", "mcts_paper", "mcts_text")
+_PAPER = "mcts_envs.games.lane_defense.presets:classic"
+_LAWN = "mcts_envs.games.lane_defense.presets:roster"
 _WALL = "mcts_envs.games.wall_survival.spec:WallSurvival"
 _BOMBER = "mcts_envs.games.bomber_grid.spec:Bomber"
-_BOMBERS = (
-    *("best", "careful", "mcts_aiide", "mcts_bias", "mcts_bias_once", "osla_aiide"),
-    *("pessimist", "random_safe", "rhea_aiide", "rule_based", "rule_based_aiide"),
-)
+_BOMBERS = "mcts_envs.games.bomber_grid.presets:presets"
 _TEAM = {"view": 4, "blast_cap": 4}
 _SMALL = {"board_size": 8, "n_rigid": 16, "n_wood": 16, "n_items": 10}
 _PLANNING = {"n_rigid": 20, "n_wood": 20, "n_items": 10, "flame_life": 5}
-_WALL_PLAYERS = ("best", "greedy", "mcts_report", "mcts_voronoi", "mobility", "random_walk")
+_WALL_PLAYERS = "mcts_envs.games.wall_survival.presets:presets"
 _FOOTBALL = "mcts_envs.games.football.spec:Football"
-_FOOTBALLERS = ("best", "mcts_tutorial", "mcts_tutorial_turn", "mcts_widening", "random_active", "random_types")
+_FOOTBALLERS = "mcts_envs.games.football.presets:presets"
 
 ENTRIES = {
     entry.id: entry
     for entry in (
-        Entry("mcts_envs/LaneDefense3x3-v0", _CLASSIC, {"rows": 3, "columns": 3}, presets=_PAPER),
-        Entry("mcts_envs/LaneDefense10x10-v0", _CLASSIC, {"rows": 10, "columns": 10}, presets=_PAPER),
-        Entry("mcts_envs/LaneDefense5x9-v0", _ROSTER, presets=("best",)),
-        Entry("mcts_envs/WallSurvival-v0", _WALL, players=2, presets=_WALL_PLAYERS),
-        Entry("mcts_envs/Bomber-v0", _BOMBER, players=4, presets=_BOMBERS),
-        Entry("mcts_envs/BomberTeam-v0", _BOMBER, {"mode": "team", **_TEAM}, players=4, presets=_BOMBERS),
-        Entry("mcts_envs/BomberRadio-v0", _BOMBER, {"mode": "radio", **_TEAM}, players=4, presets=_BOMBERS),
-        Entry("mcts_envs/BomberDuel-v0", _BOMBER, {"mode": "duel", **_SMALL}, players=2, presets=_BOMBERS),
-        Entry("mcts_envs/BomberPlanning-v0", _BOMBER, _PLANNING, players=4, presets=_BOMBERS),
-        Entry("mcts_envs/Football1-v0", _FOOTBALL, {"size": 1}, players=2, presets=_FOOTBALLERS),
-        Entry("mcts_envs/Football3-v0", _FOOTBALL, {"size": 3}, players=2, presets=_FOOTBALLERS),
-        Entry("mcts_envs/Football5-v0", _FOOTBALL, {"size": 5}, players=2, presets=_FOOTBALLERS),
-        Entry("mcts_envs/Football7-v0", _FOOTBALL, {"size": 7}, players=2, presets=_FOOTBALLERS),
-        Entry("mcts_envs/Football11-v0", _FOOTBALL, {"size": 11}, players=2, presets=_FOOTBALLERS),
+        Entry("mcts_envs/LaneDefense3x3-v0", _CLASSIC, {"rows": 3, "columns": 3}, brings=_PAPER),
+        Entry("mcts_envs/LaneDefense10x10-v0", _CLASSIC, {"rows": 10, "columns": 10}, brings=_PAPER),
+        Entry("mcts_envs/LaneDefense5x9-v0", _ROSTER, brings=_LAWN),
+        Entry("mcts_envs/WallSurvival-v0", _WALL, players=2, brings=_WALL_PLAYERS),
+        Entry("mcts_envs/Bomber-v0", _BOMBER, players=4, brings=_BOMBERS),
+        Entry("mcts_envs/BomberTeam-v0", _BOMBER, {"mode": "team", **_TEAM}, players=4, brings=_BOMBERS),
+        Entry("mcts_envs/BomberRadio-v0", _BOMBER, {"mode": "radio", **_TEAM}, players=4, brings=_BOMBERS),
+        Entry("mcts_envs/BomberDuel-v0", _BOMBER, {"mode": "duel", **_SMALL}, players=2, brings=_BOMBERS),
+        Entry("mcts_envs/BomberPlanning-v0", _BOMBER, _PLANNING, players=4, brings=_BOMBERS),
+        Entry("mcts_envs/Football1-v0", _FOOTBALL, {"size": 1}, players=2, brings=_FOOTBALLERS),
+        Entry("mcts_envs/Football3-v0", _FOOTBALL, {"size": 3}, players=2, brings=_FOOTBALLERS),
+        Entry("mcts_envs/Football5-v0", _FOOTBALL, {"size": 5}, players=2, brings=_FOOTBALLERS),
+        Entry("mcts_envs/Football7-v0", _FOOTBALL, {"size": 7}, players=2, brings=_FOOTBALLERS),
+        Entry("mcts_envs/Football11-v0", _FOOTBALL, {"size": 11}, players=2, brings=_FOOTBALLERS),
     )
 }
 
@@ -170,7 +179,7 @@ def register(id: str, game: "Game") -> None:
     if own or ":" in id or (id in gymnasium.registry and id not in ENTRIES):
         raise ValueError(f"id {id!r} is taken, or would be read as another; choose one such as 'my/Game-v0'")
     gymnasium.registry.pop(id, None)
-    ENTRIES[id] = Entry(id, _ANY_GAME, {"game": game}, game.players, tuple(game.presets))
+    ENTRIES[id] = Entry(id, _ANY_GAME, {"game": game}, game.players, game.presets)
     _register(ENTRIES[id])
 
 

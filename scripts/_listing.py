@@ -78,7 +78,7 @@ def _environments() -> Iterator[str]:
 
 def _general() -> Iterator[str]:
     yield "agents of every environment"
-    brought = {name for entry in ENTRIES.values() for name in entry.presets} - {_EVERYWHERE}
+    brought = {name for entry in ENTRIES.values() for name in entry.presets} - {_EVERYWHERE, *agents.NAMES}
     yield from (_line(name) for name in agents.names() if name not in brought)
 
 
@@ -86,9 +86,9 @@ def _own() -> Iterator[str]:
     """Yield the agents that games bring, the environments of a game together."""
     together: dict[tuple[str, ...], list[str]] = {}
     for id in GAMES:
-        together.setdefault(ENTRIES[f"mcts_envs/{id}"].presets, []).append(id.removesuffix("-v0"))
+        together.setdefault(tuple(ENTRIES[f"mcts_envs/{id}"].presets), []).append(id.removesuffix("-v0"))
     for presets, ids in together.items():
-        if names := [name for name in presets if name != _EVERYWHERE]:
+        if names := [name for name in presets if name not in (_EVERYWHERE, *agents.NAMES)]:
             yield from ("", f"agents of {', '.join(ids)}", *map(_line, names))
 
 

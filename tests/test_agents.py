@@ -2,14 +2,18 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from games import tic_tac_toe
 
 import agents
 import mcts_envs
 from agents.policies.puct import puct
+from mcts_envs.core.env import GameEnv
+from mcts_envs.registry import ENTRIES, Entry
 
 ID = "mcts_envs/LaneDefense3x3-v0"
 
@@ -225,3 +229,20 @@ def test_agents_show_their_budget_and_the_settings_that_are_not_the_default():
     env.reset(seed=1)
     best.act(env)
     assert repr(best) == "best(simulations=30) = halving(simulations=30, discount=0.9)"
+
+
+def test_planners_of_a_game_of_ones_own_take_budgets_unless_they_bring_theirs(monkeypatch):
+    brought = {
+        "searcher": {"agent": "mcts", "horizon": 5},
+        "published": {"agent": "mcts", "simulations": 19, "takes_budget": False},
+        "rules": {"agent": "scripted"},
+    }
+    game = replace(tic_tac_toe(), presets=brought)
+    monkeypatch.setitem(ENTRIES, "Own-v0", Entry("Own-v0", "mcts_envs.core.env:GameEnv", {"game": game}, 2, brought))
+    assert [agents.takes_budget(name) for name in brought] == [True, False, False]
+    env = GameEnv(game=game)
+    env.reset(seed=1)
+    for name in brought:
+        agent = agents.make(name)
+        assert agent.act(env) in range(9)
+    assert agents.make("published").search(env).simulations == 19

@@ -111,6 +111,7 @@ class AlphaBeta(Agent):
     """
 
     name = "alpha_beta"
+    takes_budget = True
     _transient = ("_kept",)
     _kept: tuple[Game, Game, Work] | None = None
 

@@ -41,6 +41,7 @@ class OneStep(FlatMonteCarlo):
     """
 
     name = "one_step"
+    takes_budget = False
 
     def __init__(self, *, samples: int = 8, **settings: Any) -> None:
         for budget in (*LIMITS, "first_move"):

@@ -52,7 +52,7 @@ class PresetAgent(Agent):
                 known = ", ".join(sorted(presets))
                 owners = ", ".join(id.split("/")[-1] for id, entry in ENTRIES.items() if self.name in entry.presets)
                 raise ValueError(f"{game.name} has no preset {self.name!r}, which is one of {owners}; it has: {known}")
-            described = dict(presets[self.name])
+            described = {key: value for key, value in presets[self.name].items() if key != "takes_budget"}
             if not self._settings.keys().isdisjoint(LIMITS):
                 described = {name: value for name, value in described.items() if name not in (*LIMITS, "first_move")}
             agent = agents.make(described.pop("agent"), **{**described, **self._settings})

@@ -101,6 +101,7 @@ class Rhea(Agent):
     """
 
     name = "rhea"
+    takes_budget = True
     _transient = ("_kept", "_memory")
     _kept: tuple[Game, Game, Any] | None = None
     _memory: "WeakKeyDictionary[Episode, dict[int, Ints]] | None" = None

@@ -240,7 +240,8 @@ class Game:
         observations (``planes``), other scripted players.
     presets : mapping
         Named agents as plain data: ``{"mcts_paper": {"agent": "mcts", "simulations": 19, ...}}``. A preset ``random``
-        names the ``model`` in which this game's random player is uniform.
+        names the ``model`` in which this game's random player is uniform. ``"takes_budget": False`` beside them keeps
+        an agent to its own budget in comparisons.
     """
 
     name: str

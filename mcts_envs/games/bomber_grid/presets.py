@@ -40,7 +40,7 @@ _GUESS: dict[str, Any] = {"opponents": "advised", "opponent_model": "anybody"}
 _CAREFUL: dict[str, Any] = {"simulate": "advised", "rollout_model": "careful"}
 
 
-def presets(full_view: bool, radio: bool) -> dict[str, dict[str, Any]]:
+def presets(full_view: bool = True, radio: bool = False) -> dict[str, dict[str, Any]]:
     """Return the agents for boards that are seen as a whole, or not, and for players with a radio or without."""
     moves = {"model": "silent"} if radio else {}
     told = {"information": "full" if full_view else "own", **moves}

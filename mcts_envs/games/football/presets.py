@@ -20,7 +20,7 @@ _TUTORIAL = {
 }
 
 
-def presets(size: int) -> dict[str, dict[str, Any]]:
+def presets(size: int = 11) -> dict[str, dict[str, Any]]:
     """Return the named players of a size.
 
     - ``best``: sequential halving over rollouts in which both coaches follow the scripted player, so that an action is

@@ -2,13 +2,8 @@
 
 from typing import Any
 
-ROSTER: dict[str, dict[str, Any]] = {
-    "best": {"agent": "halving", "simulations": 4000, "simulate": "advised", "discount": 0.98, "margin": 2.5},
-}
-"""Of the roster game: rollouts follow the script, and it is left only for what is clearly better."""
 
-
-def classic(cells: int) -> dict[str, dict[str, Any]]:
+def classic(cells: int = 9) -> dict[str, dict[str, Any]]:
     """The paper's random player, its search as its programs have it and as its text has it, and our best.
 
     c = 10; k_max simulations, of which the first only makes the root. The programs cut simulations off after d = 20
@@ -26,6 +21,7 @@ def classic(cells: int) -> dict[str, dict[str, Any]]:
         "loop": "closed",
         "model": "paper_tree",
         "recommend": "max_value",
+        "takes_budget": False,
     }
     return {
         "best": {"agent": "halving", "simulations": 2000 if cells <= 9 else 3000, "discount": 0.9},
@@ -33,3 +29,8 @@ def classic(cells: int) -> dict[str, dict[str, Any]]:
         "mcts_paper": {**search, "rollout_model": "paper_rollout", "horizon": 20},
         "mcts_text": {**search, "rollout_model": "paper_rollout_sampled"},
     }
+
+
+def roster() -> dict[str, dict[str, Any]]:
+    """Return our best of the roster game: rollouts follow the script, which is left only for what is clearly better."""
+    return {"best": {"agent": "halving", "simulations": 4000, "simulate": "advised", "discount": 0.98, "margin": 2.5}}

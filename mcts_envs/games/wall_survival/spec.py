@@ -10,7 +10,7 @@ from mcts_envs.core.vector import vectorized
 from mcts_envs.games.wall_survival import draw
 from mcts_envs.games.wall_survival.players import report, scripted, values
 from mcts_envs.games.wall_survival.position import place, position
-from mcts_envs.games.wall_survival.presets import PRESETS
+from mcts_envs.games.wall_survival.presets import presets
 from mcts_envs.games.wall_survival.rules import kernels as rules
 from mcts_envs.games.wall_survival.rules.layout import MAX_SIZE, MIN_SIZE, STATE
 
@@ -75,7 +75,7 @@ def wall_survival(
             "random_walk": {"advise": scripted.advise_random_walk},
             **report.VARIANTS,
         },
-        presets=PRESETS,
+        presets=presets(),
     )
 
 

@@ -9,10 +9,10 @@ from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import record
 from mcts_envs.core.typing import Bytes
 from mcts_envs.core.vector import vectorized
+from mcts_envs.games.lane_defense import presets
 from mcts_envs.games.lane_defense.draw import roster as draw
 from mcts_envs.games.lane_defense.players import roster as scripted
 from mcts_envs.games.lane_defense.position.roster import place, position
-from mcts_envs.games.lane_defense.presets import ROSTER
 from mcts_envs.games.lane_defense.rules.roster import kernels as rules
 from mcts_envs.games.lane_defense.rules.roster.layout import MAX_COLUMNS, MAX_ROWS, PLANES, STATE
 from mcts_envs.games.lane_defense.tables import MAX_STEPS, Roster, RosterSetting, fill_tables, read_roster, read_waves
@@ -83,7 +83,7 @@ def _game(state: Bytes, roster: Roster) -> Game:
         outcome=rules.outcome,
         key=rules.key,
         advise=scripted.advise_h,
-        presets=ROSTER,
+        presets=presets.roster(),
         observe=rules.observe,
         observation_shape=(planes * cells + plants + 2 + int(s.rows),),
         position=partial(position, roster),
