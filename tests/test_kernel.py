@@ -130,6 +130,59 @@ class TestWhenNeeded:
             with pytest.raises(NumbaError, match="nothing"):
                 wrong(3)
 
+    def test_interrupted_while_numba_loads(self):
+        code = """
+            import signal
+            from numba import types
+            from numba.core import pythonapi
+            from mcts_envs.core.kernel import kernel
+            class Interrupted(dict):
+                def __setitem__(self, kind, function):
+                    super().__setitem__(kind, function)
+                    if kind is types.UnicodeType:
+                        signal.raise_signal(signal.SIGINT)
+            pythonapi._boxers.functions = Interrupted(pythonapi._boxers.functions)
+            @kernel(types.int64(types.int64))
+            def double(value):
+                return 2 * value
+            try:
+                double(4)
+            except KeyboardInterrupt:
+                print(double(4))
+            """
+        assert python(code) == "8"
+
+    @pytest.mark.skipif(os.name == "nt", reason="timers interrupt in another way there")
+    def test_interrupted_at_any_time(self):
+        code = """
+            import signal
+            from numba import types
+            from mcts_envs.core.kernel import kernel
+            @kernel(types.int64(types.int64))
+            def squares(value):
+                total = 0
+                for i in range(value):
+                    total += i * i
+                return total
+            @kernel(types.int64(types.int64))
+            def both(value):
+                return squares(value) + squares(value + 1)
+            def interrupt(*_):
+                raise KeyboardInterrupt
+            signal.signal(signal.SIGALRM, interrupt)
+            found = None
+            for hundredths in range(1, 200):
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, hundredths / 100)
+                    found = both(4)
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+                    break
+                except KeyboardInterrupt:
+                    continue
+            print(found, both(4))
+            """
+        assert python(code) == "44 44"
+
     def test_copies_before_it_is_compiled(self):
         @kernel(SIGNATURE)
         def double(value):
@@ -355,6 +408,61 @@ class TestCache:
         first, second = self.run_small(tmp_path), self.run_small(tmp_path)
         assert first == ("8", "mcts_envs: compiling small for this machine, once (10 to 60 seconds).\n")
         assert second == ("8", "")
+
+    def run_file(self, tmp_path, text, code):
+        """Write a module with kernels of one's own, and run a program on it in a process and a cache of its own."""
+        (tmp_path / "own.py").write_text(
+            "import os\nfrom numba import types\nfrom mcts_envs.core.kernel import kernel\n" + textwrap.dedent(text)
+        )
+        path = f"{ROOT}{os.pathsep}{tmp_path}"
+        return python(
+            code, PYTHONPATH=path, MCTS_ENVS_CACHE_DIR=str(tmp_path / "cache"), SIZE=os.environ.get("SIZE", "")
+        )
+
+    def test_what_was_edited_after_its_import_is_not_kept_as_the_new(self, tmp_path):
+        text = """
+            @kernel(types.int64(types.int64))
+            def plus(value):
+                return value + 1000
+            """
+        edit = """
+            import own, pathlib
+            file = pathlib.Path(own.__file__)
+            file.write_text(file.read_text().replace("1000", "2000"))
+            print(own.plus(1))
+            """
+        assert self.run_file(tmp_path, text, edit) == "1001"
+        assert self.run_file(tmp_path, text.replace("1000", "2000"), "import own; print(own.plus(1))") == "2001"
+
+    def test_globals_that_are_no_part_of_the_source_belong_to_the_key(self, tmp_path, monkeypatch):
+        text = """
+            SIZE = int(os.environ["SIZE"])
+            @kernel(types.int64(types.int64))
+            def inner(value):
+                return value + SIZE
+            @kernel(types.int64(types.int64))
+            def outer(value):
+                return inner(value)
+            """
+        for size in ("5", "9"):
+            monkeypatch.setenv("SIZE", size)
+            assert self.run_file(tmp_path, text, "import own; print(own.outer(1))") == str(1 + int(size))
+
+    def test_closures_over_kernels_are_kept(self, tmp_path):
+        text = """
+            @kernel(types.int64(types.int64))
+            def add(value):
+                return value + 1
+            def times(inner, factor):
+                @kernel(types.int64(types.int64))
+                def outer(value):
+                    return inner(value) * factor
+                return outer
+            """
+        code = "import own; print(own.times(own.add, 3)(1), own.times(own.add, 4)(1))"
+        for _ in range(2):
+            assert self.run_file(tmp_path, text, code) == "6 8"
+            assert len(list((tmp_path / "cache").rglob("*.kernel"))) == 3
 
     @pytest.mark.parametrize("damage", ["empty", "cut", "changed", "garbage"])
     def test_a_damaged_file_is_compiled_again(self, tmp_path, damage):

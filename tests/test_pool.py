@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -42,6 +44,15 @@ def test_memory_that_nobody_holds_is_lent_again():
     small = Pool((2, 3))
     assert small.take().base is None
     assert pickle.loads(pickle.dumps(pool)).take().shape == copy.deepcopy(pool).take().shape == SHAPE
+
+
+def test_threads_are_lent_different_memory():
+    pool = Pool(SHAPE)
+    memory = pool.take().reshape(-1).data
+    pool._lent[0] = memory, lambda: time.sleep(0.1)  # the time in which another thread finds it free as well
+    with ThreadPoolExecutor(2) as threads:
+        one, other = (taken.result() for taken in [threads.submit(pool.take) for _ in range(2)])
+    assert not np.shares_memory(one, other)
 
 
 def test_large_batches_give_away_what_they_do_not_change():

@@ -1,5 +1,6 @@
 """The compiled code of kernels on disk: one file each, sealed, in a directory named after a hash of the sources.
 
+The file is named after what the kernel was compiled from as it stood in memory, which the sources on disk do not tell.
 Numba's own cache sees changes in the file of a function alone, fails where the disk is full, and runs what a damaged
 file holds.
 """
@@ -24,6 +25,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+from mcts_envs.core.meaning import meaning
 from mcts_envs.core.sources import closure_digest
 
 _DAY = 86_400.0
@@ -79,7 +81,10 @@ class KernelCache(NullCache):  # type: ignore[misc]
         if result.library.has_dynamic_globals:
             return
         file = self._file(signature, result.codegen)
-        payload = dumps(result._reduce())
+        try:
+            payload = dumps(result._reduce())
+        except RuntimeError:
+            return  # Ctrl-C while LLVM handed the object code over: the kernel works, but there is none to keep
         temporary = file.with_name(f"{uuid.uuid4().hex}.tmp")
         try:
             self._directory.mkdir(exist_ok=True)
@@ -94,12 +99,10 @@ class KernelCache(NullCache):  # type: ignore[misc]
             )
 
     def _file(self, signature: Any, codegen: Any) -> Path:
-        closure = self._function.__closure__
-        cells = dumps(tuple(cell.cell_contents for cell in closure)) if closure else b""
-        key = repr((str(signature), codegen.magic_tuple(), sys.implementation.cache_tag, cells))
-        code = self._function.__code__.co_code + key.encode()
+        machine = codegen.magic_tuple(), sys.implementation.cache_tag
+        key = repr((str(signature), machine, meaning(self._function))).encode()
         name = re.sub(r"[^\w.]", "", self._function.__qualname__)
-        return self._directory / f"{name}-{hashlib.sha256(code).hexdigest()[:16]}{_SUFFIX}"
+        return self._directory / f"{name}-{hashlib.sha256(key).hexdigest()[:16]}{_SUFFIX}"
 
 
 def cache_directory(source: Path, module: str = "") -> Path | None:
@@ -126,6 +129,7 @@ def cache_directory(source: Path, module: str = "") -> Path | None:
                 return directory
         except OSError:
             continue
+    _say("compiled code cannot be kept anywhere; every process compiles anew until MCTS_ENVS_CACHE_DIR names a folder.")
     return None
 
 

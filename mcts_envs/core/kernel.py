@@ -8,7 +8,9 @@ import importlib
 import sys
 import types as python_types
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
+from threading import Thread
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
@@ -18,7 +20,7 @@ from numba import types
 from numba.core import cgutils, typeinfer
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
-from numba.core.registry import CPUDispatcher
+from numba.core.registry import CPUDispatcher, cpu_target
 from numba.extending import lower_builtin, type_callable
 
 from mcts_envs.core import errors
@@ -84,6 +86,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
             If it does not compile: why, and where. ``NUMBA_FULL_TRACEBACKS=1`` shows all that Numba says.
         """
         if self._can_compile:
+            _numba_loaded()
             with global_compiler_lock:
                 # Another thread may have been faster; and a kernel that calls itself asks while it is compiled.
                 if self._can_compile and not self._compiling:
@@ -127,6 +130,24 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         self = super()._rebuild(sigs=[], **{**states, "can_compile": True})
         (self.declared,) = sigs
         return self
+
+
+@cache
+def _numba_loaded() -> None:
+    """Let Numba import what it compiles with, where no signal can interrupt it: in a thread.
+
+    Ctrl-C there would leave half of Numba's types registered, and nothing could be compiled any more.
+    """
+
+    def load() -> None:
+        with global_compiler_lock:
+            cpu_target.typing_context.refresh()
+            cpu_target.target_context.refresh()
+
+    if not global_compiler_lock.is_locked():  # by this thread: then Numba compiles what calls a kernel, and has loaded
+        thread = Thread(target=load)
+        thread.start()
+        thread.join()
 
 
 def interpreted(function: Function, compiled: Iterable[Any] = ()) -> Function:

@@ -1,6 +1,7 @@
 """Memory for large arrays that are given away at every step."""
 
 import weakref
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -26,19 +27,21 @@ class Pool:
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._shape = shape
         self._lent: list[tuple[memoryview, weakref.ref[Any]]] = []
+        self._lock = Lock()
 
     def __reduce__(self) -> Any:
         return Pool, (self._shape,)
 
     def take(self) -> Singles:
         """Return an array that shares its memory with none that is still held."""
-        for i, (memory, array) in enumerate(self._lent):
-            if array() is None:
-                return self._lend(memory, i)
-        new: Singles = np.empty(self._shape, np.float32)
-        if new.nbytes < LARGE or len(self._lent) == _KEPT:
-            return new
-        return self._lend(new.reshape(-1).data, len(self._lent))
+        with self._lock:
+            for i, (memory, array) in enumerate(self._lent):
+                if array() is None:
+                    return self._lend(memory, i)
+            new: Singles = np.empty(self._shape, np.float32)
+            if new.nbytes < LARGE or len(self._lent) == _KEPT:
+                return new
+            return self._lend(new.reshape(-1).data, len(self._lent))
 
     def _lend(self, memory: memoryview, i: int) -> Singles:
         # Every view has this array as its base, not the memory, since that is no array: so all of them keep it alive.

@@ -1,0 +1,99 @@
+"""What a kernel would be compiled from, as it stands in memory: its code, that of all kernels it calls, and constants.
+
+Numba takes the values of globals and closures for constants when it compiles. Sources on disk do not tell them: they
+may come from a command line or a factory, and the file may have been edited since it was imported.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numba.core.serialize import dumps
+
+_parts: "WeakKeyDictionary[Callable[..., Any], tuple[bytes, tuple[Any, ...]]]" = WeakKeyDictionary()
+
+
+def meaning(function: Callable[..., Any]) -> str:
+    """Return a hash of a plain function, of the kernels that it calls, directly or not, and of their constants.
+
+    It is the same in every process. Python's own functions and classes count by name.
+    """
+    found, left, digest = {function}, [function], hashlib.sha256()
+    while left:
+        part, called = _part(left.pop())
+        digest.update(part)
+        for other in called:
+            if other not in found:
+                found.add(other)
+                left.append(other)
+    return digest.hexdigest()
+
+
+def _part(function: Callable[..., Any]) -> tuple[bytes, tuple[Any, ...]]:
+    """Return a hash of one function and its constants, and the functions of the kernels among these."""
+    if function not in _parts:
+        words: list[bytes] = []
+        called: list[Any] = []
+        code = function.__code__
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        scope, names = function.__globals__, tuple(_names(code))
+        used = [(name, scope[name]) for name in names if name in scope]
+        for value in (code, function.__defaults__, function.__kwdefaults__, cells, used):
+            words.extend(_words(value, names, called))
+        digest = hashlib.sha256()
+        for word in words:
+            digest.update(len(word).to_bytes(8, "little") + word)
+        _parts[function] = digest.digest(), tuple(called)
+    return _parts[function]
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _words(value: Any, names: Iterable[str], called: list[Any]) -> Iterator[bytes]:
+    """Yield what tells one constant from another; note the functions of kernels in ``called``."""
+    yield type(value).__name__.encode()
+    if hasattr(value, "py_func"):
+        called.append(value.py_func)
+        yield str(getattr(value, "declared", "")).encode()
+    elif isinstance(value, CodeType):
+        yield value.co_code
+        yield from _words((value.co_consts, value.co_names, value.co_varnames), names, called)
+    elif isinstance(value, np.ndarray):
+        yield repr((value.dtype, value.shape)).encode()
+        if value.dtype.names is None:
+            yield value.tobytes()
+        else:  # between the fields of a record may lie anything
+            for field in value.dtype.names:
+                yield from _words(np.asarray(value[field]), names, called)
+    elif isinstance(value, (tuple, list)):
+        for part in value:
+            yield from _words(part, names, called)
+    elif isinstance(value, (dict, frozenset, set)):
+        yield repr(sorted(map(repr, value.items() if isinstance(value, dict) else value))).encode()
+    elif isinstance(value, (FunctionType, type)):
+        yield f"{value.__module__}:{value.__qualname__}".encode()
+    elif isinstance(value, ModuleType):
+        yield value.__name__.encode()
+        for name in sorted({*names} & {*vars(value)}):
+            if not isinstance(vars(value)[name], ModuleType):
+                yield from _words(vars(value)[name], names, called)
+    elif isinstance(value, (int, float, complex, str, bytes, np.generic, np.dtype, type(None), type(...))):
+        yield repr(value).encode()
+    else:
+        yield _pickled(value)
+
+
+def _pickled(value: Any) -> bytes:
+    """Return the pickle of any other value, such as a type of Numba; its name where there is none."""
+    try:
+        return bytes(dumps(value))
+    except Exception:
+        return repr(type(value)).encode()
