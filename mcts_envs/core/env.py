@@ -22,8 +22,8 @@ from mcts_envs.core.faces import (
     rendered,
     some,
 )
+from mcts_envs.core.opponents import seated
 from mcts_envs.core.place import position_of, start_of, take_over
-from mcts_envs.core.players import Player, player, random_model, scripted_players
 from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, draw, seed_stream
 from mcts_envs.core.showing import Pictured
 from mcts_envs.core.snapshot import (
@@ -39,7 +39,7 @@ from mcts_envs.core.snapshot import (
     seat_bytes,
     without_chance,
 )
-from mcts_envs.core.turn import NO_ACTION, OUTSIDER, RANDOM, RANDOM_IN_MODEL, SCRIPTED, look, play_turn, step_alone
+from mcts_envs.core.turn import NO_ACTION, look, play_turn, step_alone
 from mcts_envs.core.typing import Ints, Singles
 from mcts_envs.core.view import Episode, View
 
@@ -363,38 +363,6 @@ class GameEnv(ActionNames, Pictured, gymnasium.Env[Singles, np.int64]):
             self.game.step(self._state, self._actions, self._rewards)
             total += float(self._rewards[self.seat])
         return total
-
-
-def seated(game: Game, seat: int, opponent: Any) -> tuple[Ints, Any, dict[int, Player]]:
-    """Return how each seat is played [P], the table of the model that built-in players follow, and those from outside.
-
-    There are none of these where compiled code can play all other seats.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an opponent is unknown, or their number is not that of the other seats.
-    """
-    others = [p for p in range(game.players) if p != seat]
-    if opponent is not None and not others:
-        raise ValueError(f"opponent {opponent!r}: {game.name} is a game for one; leave opponent out")
-    opponent = "random" if opponent is None else opponent
-    given = list(opponent) if isinstance(opponent, (list, tuple)) else [opponent] * len(others)
-    if len(given) != len(others):
-        raise ValueError(f"{len(given)} opponents for {len(others)} other seats; give one for each, or one for all")
-    seats, known = np.full(game.players, OUTSIDER), scripted_players(game)
-    built_in = all(isinstance(name, str) and (name == "random" or name in known) for name in given)
-    models = {known[name] for name in given if name != "random"} if built_in else set()
-    chance, in_model = RANDOM, random_model(game)
-    if in_model is not None and built_in and "random" in given:
-        chance, models = RANDOM_IN_MODEL, models | {in_model}
-    if built_in and len(models) <= 1:
-        seats[others] = [chance if name == "random" else SCRIPTED for name in given]
-        model = next(iter(models), None)
-        advised = game.variant(model) if model else game if models else game.bare
-        return seats, advised.table, {}
-    players = {other: player(name, known, in_model) for other, name in zip(others, given, strict=True)}
-    return seats, game.bare.table, players
 
 
 def _rebuilt(

@@ -1,7 +1,6 @@
 """The one batched face of all games: N games stepped by one compiled call."""
 
 import copy
-import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
@@ -14,46 +13,33 @@ from gymnasium.vector.utils import batch_space
 
 from mcts_envs.core import errors, infos
 from mcts_envs.core.batch import DISABLED, NEXT_STEP, SAME_STEP, find_illegal, step_all
+from mcts_envs.core.by_index import ByIndex
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
-from mcts_envs.core.env import GameEnv, seated
+from mcts_envs.core.env import GameEnv
 from mcts_envs.core.faces import (
     ActionNames,
     check_illegal,
     check_render_mode,
     configured,
     observation_space,
-    points_at_end,
     rendered,
     seeds_of,
     some,
 )
-from mcts_envs.core.place import position_of, start_of, take_over
+from mcts_envs.core.opponents import seated
+from mcts_envs.core.place import start_of, take_over
 from mcts_envs.core.pool import Pool
 from mcts_envs.core.rng import CHANCE_BYTES, draw, seed_stream
-from mcts_envs.core.snapshot import (
-    OWED_AND_OUTCOME,
-    Seal,
-    Snapshot,
-    check_fingerprint,
-    check_seated,
-    load_bytes,
-    save_bytes,
-    seat_bytes,
-    without_chance,
-)
+from mcts_envs.core.snapshot import Seal
 from mcts_envs.core.turn import NO_ACTION, look, play_turn
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
-from mcts_envs.core.view import Episode, View
+from mcts_envs.core.view import Episode
 
 _MODES = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,
     AutoresetMode.SAME_STEP: SAME_STEP,
     AutoresetMode.DISABLED: DISABLED,
 }
-
-
-_LIVE = ("_states", "_streams", "_status", "_owed", "_last", "_masks")
-"""The arrays in which the games live; all others are for work."""
 
 
 class Played(NamedTuple):
@@ -79,7 +65,7 @@ class Played(NamedTuple):
     final_observations: Singles
 
 
-class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
+class GameVectorEnv(ByIndex, ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
     """N copies of one environment, with Gymnasium's vector interface and the same results as ``SyncVectorEnv``.
 
     Parameters
@@ -148,15 +134,7 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
         self._final_masks: Masks = np.zeros((n, game.actions), np.int8)
         self._points = np.zeros((n, game.players))
         self._episodes: dict[int, Episode] = {}  # of the games that were looked at since they began
-        self._restored_ends: dict[int, float] = {}  # outcomes of games that were over when they were restored
-
-    def __reduce__(self) -> Any:
-        # Not as it is: the tables of a game are addresses in this process.
-        kept = {name: getattr(self, name) for name in ("spec", "closed", "_np_random", "_np_random_seed", "_started")}
-        live = {name: getattr(self, name).copy() for name in _LIVE}
-        games = live, self._restored_ends.copy()
-        made = {"num_envs": self.num_envs, "autoreset_mode": self.autoreset_mode, "render_mode": self.render_mode}
-        return _rebuilt, (type(self), made | self.settings, self.game.fingerprint, kept, games, _hashed(*games))
+        self._restored_ends: dict[int, float] = {}
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -287,66 +265,6 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
             self._final_observations.reshape(n, *shape),
         )
 
-    def clone_state(self, index: int = 0, include_rng: bool = True) -> Snapshot:
-        """Return a snapshot of one game: the one that the single face would give, and takes.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If there is no such game.
-        gymnasium.error.ResetNeeded
-            Before the first reset.
-        """
-        i = self._index(index)
-        self._check_started("clone_state()")
-        save = save_bytes if include_rng else without_chance
-        beside = np.array([self._owed[i], self._outcome(i)]).tobytes()
-        face = save(self._streams[i].data) + beside + seat_bytes(self.seat)
-        state = save(self._states[i].data)
-        return Snapshot(self.game.fingerprint, state, face, self._seal.number(state, face))
-
-    def restore_state(self, index: int, snapshot: Snapshot) -> None:
-        """Bring a snapshot back into one game; see :meth:`mcts_envs.core.env.GameEnv.restore_state`.
-
-        The next step plays on from there, also where the game had ended and was to be reset. If the snapshot is of an
-        ended game, the next step has no effect, and reports the end.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If there is no such game, or like :meth:`mcts_envs.core.env.GameEnv.restore_state`. Nothing is changed then.
-        """
-        i = self._index(index)
-        state = self._states[i]
-        check_seated(self.game, self._seal, seat_bytes(self.seat), snapshot)
-        if not self._started:
-            self.reset()
-        load_bytes(state.data, snapshot.state)
-        load_bytes(self._streams[i].data, snapshot.face[:CHANCE_BYTES])
-        self._owed[i], outcome = np.frombuffer(snapshot.face[OWED_AND_OUTCOME])
-        self._restored_ends.pop(i, None)
-        out = np.empty(self._size, np.float32)
-        if look(self.game.bare.table, state, self.seat, self._legal, self._masks[i], out):
-            self._restored_ends[i] = float(outcome)
-        self._status[i], self._last[i] = 0, 0.0
-
-    def position(self, index: int = 0) -> dict[str, Any]:
-        """Return the state of one game as a dictionary; see :meth:`mcts_envs.core.env.GameEnv.position`."""
-        self._check_started("position()")
-        return position_of(self.game, self._states[self._index(index)])
-
-    def view(self, index: int = 0) -> View:
-        """Return the live state of one game as the seat sees it.
-
-        Raises
-        ------
-        gymnasium.error.ResetNeeded
-            Before the first reset, as from all that looks at the states.
-        """
-        self._check_started("view()")
-        i = self._index(index)
-        return View(self.game, self._states[i], self.seat, self._episodes.setdefault(i, Episode()))
-
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal, as booleans [N, A]."""
         self._check_started("action_masks()")
@@ -365,20 +283,6 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
             gymnasium.logger.warn("render() needs a render mode: gym.make_vec(id, render_mode='rgb_array')")
             return None
         return tuple(rendered(self.game, state, self.render_mode, seat=self.seat) for state in self._states)
-
-    def _index(self, index: Any) -> int:
-        return errors.integer("index", index, 0, self.num_envs - 1)
-
-    def _check_started(self, what: str) -> None:
-        if not self._started:
-            raise gymnasium.error.ResetNeeded(f"call reset() before {what}")
-
-    def _outcome(self, i: int) -> float:
-        """Return the seat's points if the game is over now, else 0."""
-        state = self._states[i]
-        if self.game.status(state, self.seat) == RUNNING:
-            return 0.0
-        return self._restored_ends.get(i, float(points_at_end(self.game, state, self._last[i])[self.seat]))
 
     def _reset_mask(self, given: Any) -> npt.NDArray[np.bool_]:
         if given is None:
@@ -445,38 +349,12 @@ class GameVectorEnv(ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
             )
         return chosen, illegal
 
-    def _report_restored(self) -> None:
-        """Give restored games that were over their own outcome: the rewards that led to it are not known here."""
-        for i, outcome in [*self._restored_ends.items()]:
-            self._points[i, self.seat] = outcome
-            if self._status[i] == RUNNING or self.autoreset_mode == AutoresetMode.SAME_STEP:
-                del self._restored_ends[i]  # it has started anew
-
 
 def _autoreset_mode(given: AutoresetMode | str) -> AutoresetMode:
     try:
         return AutoresetMode(given)
     except ValueError:
         raise ValueError(errors.unknown("autoreset mode", given, [mode.value for mode in AutoresetMode])) from None
-
-
-def _hashed(live: Mapping[str, npt.NDArray[Any]], ends: dict[int, float]) -> str:
-    digest = hashlib.sha256(repr(sorted(ends.items())).encode())
-    for name in _LIVE:
-        digest.update(live[name].tobytes())
-    return digest.hexdigest()
-
-
-def _rebuilt(cls: Any, arguments: dict[str, Any], fingerprint: str, kept: dict[str, Any], games: Any, seal: str) -> Any:
-    batch = cls(**arguments)
-    check_fingerprint("copied batch", fingerprint, batch.game)
-    if seal != _hashed(*games):
-        raise ValueError("the copied batch is damaged: its seal does not fit its bytes; copy it anew")
-    vars(batch).update(kept)
-    live, batch._restored_ends = games
-    for name in _LIVE:
-        getattr(batch, name)[:] = live[name]
-    return batch
 
 
 @cache
