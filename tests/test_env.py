@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import gymnasium
 import numpy as np
@@ -705,6 +706,20 @@ def test_notebooks_show_the_game():
     without.game = dataclasses.replace(without.game, picture=None)
     without.reset(seed=1)
     assert without._repr_html_() == "<p>&lt;TicTacToe instance&gt;</p>"
+
+
+def test_notebooks_show_the_game_in_its_wrappers(monkeypatch):
+    shown = {}
+    html = SimpleNamespace(for_type_by_name=lambda module, name, show: shown.update({f"{module}.{name}": show}))
+    session = SimpleNamespace(display_formatter=SimpleNamespace(formatters={"text/html": html}))
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: session))
+    env = gymnasium.make(SMALL)
+    show = shown["gymnasium.core.Wrapper"]
+    env.reset(seed=1)
+    assert show(env) == env.unwrapped._repr_html_()
+    assert show(gymnasium.make("CartPole-v1")) is None
+    own = type("Own", (gymnasium.Wrapper,), {"_repr_html_": lambda self: "own"})
+    assert show(own(env)) == "own"
 
 
 @pytest.mark.filterwarnings("ignore:.*You are trying to use 'human' rendering")

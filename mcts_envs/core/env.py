@@ -25,7 +25,7 @@ from mcts_envs.core.faces import (
 from mcts_envs.core.opponents import seated
 from mcts_envs.core.place import position_of, start_of, take_over
 from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, draw, seed_stream
-from mcts_envs.core.showing import Pictured
+from mcts_envs.core.showing import Pictured, show_wrapped
 from mcts_envs.core.snapshot import (
     OWED_AND_OUTCOME,
     SEAT,
@@ -112,6 +112,7 @@ class GameEnv(ActionNames, Pictured, gymnasium.Env[Singles, np.int64]):
         self._size = int(np.prod(self._shape))
         self._flat = len(self._shape) == 1
         self._alone = game.players == 1
+        show_wrapped()
 
     def __reduce__(self) -> Any:
         kept = {name: getattr(self, name) for name in ("spec", "_np_random", "_np_random_seed")}

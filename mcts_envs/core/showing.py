@@ -1,6 +1,7 @@
 """How a state is shown: a picture or a text, in which the player whose environment it is may be marked."""
 
 import inspect
+import sys
 from collections.abc import Callable
 from functools import lru_cache
 from html import escape
@@ -52,6 +53,21 @@ class Pictured:
             return f"<p>{escape(str(self))}{'' if self._started else ': call reset() to see the game'}</p>"
         svg = picture_of(self.game, self._state, getattr(self, "seat", None)).to_svg()
         return svg.replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
+
+
+def show_wrapped() -> None:
+    """Have a notebook show a wrapped environment as its inside, since Gymnasium's wrappers hide private names."""
+    session = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if session is not None:
+        session.display_formatter.formatters["text/html"].for_type_by_name("gymnasium.core", "Wrapper", _of_wrapper)
+
+
+def _of_wrapper(wrapper: Any) -> str | None:
+    """Return what the wrapper's own class shows, or what one of our faces inside of it does; None: nothing special."""
+    shown = wrapper if hasattr(type(wrapper), "_repr_html_") else wrapper.unwrapped
+    own = shown is wrapper or isinstance(shown, Pictured)
+    html: str | None = shown._repr_html_() if own else None
+    return html
 
 
 def _drawn(draw: Callable[..., Any], state: Bytes, seat: int | None) -> Any:
