@@ -20,7 +20,7 @@ try:
 except ImportError as error:
     raise ImportError('Stable-Baselines3 is not installed; get it with: pip install "mcts-envs[rl]"') from error
 
-_SHARED = ("game", "seat", "render_mode", "metadata", "spec", "action_name", "action_meanings")
+_SHARED = ("game", "seat", "render_mode", "metadata", "spec", "settings", "action_name", "action_meanings")
 _OF_A_VIEW = ("action_masks", "legal_actions", "observe")
 _OF_A_GAME = ("position", "clone_state", "restore_state", "view")
 

@@ -17,7 +17,7 @@ from games import TOYS, Stakes, TicTacToe, Tron, tic_tac_toe, ttt_legal
 from gymnasium.utils.env_checker import check_env, data_equivalence
 
 import agents
-import mcts_envs  # noqa: F401
+import mcts_envs
 from agents.mcts import MCTS
 from mcts_envs.core import contract
 from mcts_envs.core.kernel import kernel
@@ -159,6 +159,21 @@ def test_copies_are_independent_and_alike():
         assert env.unwrapped.clone_state() == before
         future = play(env, 5)
         assert all(same(each, future) for each in futures)
+
+
+@pytest.mark.parametrize("make", [gymnasium.make, mcts_envs.make_vec, mcts_envs.make_aec])
+def test_what_a_face_was_made_with_cannot_be_changed(make):
+    bot = First()
+    opponents = {} if make is mcts_envs.make_aec else {"opponent": ["random"]}
+    env = make("mcts_envs/WallSurvival-v0", **opponents).unwrapped
+    for name in env.settings:
+        env.settings[name] = "nothing"
+        if isinstance(env.settings[name], list):
+            env.settings[name].append("nothing")
+    assert pickle.loads(pickle.dumps(env)).settings == env.settings
+    assert Stakes(opponent=["random", bot]).settings["opponent"][1] is bot
+    batch = mcts_envs.make_sb3_vec_env("mcts_envs/WallSurvival-v0", 2, **opponents)
+    assert batch.get_attr("settings") == [batch.settings] * 2
 
 
 def test_settings_are_not_shared_with_the_caller():

@@ -41,7 +41,7 @@ class ByIndex:
     num_envs: int
     autoreset_mode: AutoresetMode
     render_mode: str | None
-    settings: dict[str, Any]
+    _arguments: dict[str, Any]
     reset: Callable[..., Any]
     _seal: Seal
     _started: bool
@@ -64,7 +64,7 @@ class ByIndex:
         live = {name: getattr(self, name).copy() for name in _LIVE}
         games = live, self._restored_ends.copy()
         made = {"num_envs": self.num_envs, "autoreset_mode": self.autoreset_mode, "render_mode": self.render_mode}
-        return _rebuilt, (type(self), made | self.settings, self.game.fingerprint, kept, games, _hashed(*games))
+        return _rebuilt, (type(self), made | self._arguments, self.game.fingerprint, kept, games, _hashed(*games))
 
     def clone_state(self, index: int = 0, include_rng: bool = True) -> Snapshot:
         """Return a snapshot of one game: the one that the single face would give, and takes.

@@ -13,6 +13,7 @@ from mcts_envs.core import errors
 from mcts_envs.core.contract import TERMINATED, TRUNCATED, Game
 from mcts_envs.core.faces import (
     ActionNames,
+    Configured,
     check_illegal,
     check_render_mode,
     checked_action,
@@ -44,7 +45,7 @@ from mcts_envs.core.typing import Ints, Singles
 from mcts_envs.core.view import Episode, View
 
 
-class GameEnv(ActionNames, Pictured, gymnasium.Env[Singles, np.int64]):
+class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles, np.int64]):
     """Any game as a Gymnasium environment.
 
     Parameters
@@ -254,11 +255,6 @@ class GameEnv(ActionNames, Pictured, gymnasium.Env[Singles, np.int64]):
         """
         self._check_started("position()")
         return position_of(self.game, self._state)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What this environment was made with: its own arguments, and the settings of the game that were given."""
-        return dict(self._arguments)
 
     def view(self) -> View:
         """Return the live state as this player sees it, which is what agents take.

@@ -1,5 +1,6 @@
 """What the Gymnasium, PettingZoo and batched faces have in common."""
 
+import copy
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -38,6 +39,22 @@ class ActionNames:
     def action_meanings(self) -> list[str]:
         """Return what the actions are called, in their order [A]."""
         return [self.game.action_name(action) for action in range(self.game.actions)]
+
+
+class Configured:
+    """What a face was made with, the same on all faces."""
+
+    _arguments: dict[str, Any]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What this environment was made with: its own arguments, and the settings of the game that were given.
+
+        A copy, apart from players among the opponents, which the caller may change.
+        """
+        opponent = self._arguments.get("opponent")
+        kept = {id(player): player for player in (opponent if isinstance(opponent, list) else [opponent])}
+        return copy.deepcopy(self._arguments, kept)
 
 
 def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], observation: str) -> Game:

@@ -16,6 +16,7 @@ from mcts_envs.core.contract import RUNNING
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.faces import (
     ActionNames,
+    Configured,
     check_illegal,
     check_render_mode,
     checked_action,
@@ -52,7 +53,7 @@ MASK_PLACES = ("observation", "info")
 """Where a face tells the action mask: in dictionaries of observations and in ``infos``, or in ``infos`` alone."""
 
 
-class MultiFace(ActionNames, Pictured):
+class MultiFace(Configured, ActionNames, Pictured):
     """The live game, its agents and spaces, and everything that does not depend on whose turn it is."""
 
     def __init__(
@@ -134,11 +135,6 @@ class MultiFace(ActionNames, Pictured):
         """
         self._check_started("position()")
         return position_of(self.game, self._state)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What this environment was made with: its own arguments, and the settings of the game that were given."""
-        return dict(self._arguments)
 
     def view(self, agent: str | None = None) -> View:
         """Return the live state as an agent sees it (default: whose turn it is), which is what planners take.

@@ -18,6 +18,7 @@ from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.faces import (
     ActionNames,
+    Configured,
     check_illegal,
     check_render_mode,
     configured,
@@ -65,7 +66,7 @@ class Played(NamedTuple):
     final_observations: Singles
 
 
-class GameVectorEnv(ByIndex, ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
+class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
     """N copies of one environment, with Gymnasium's vector interface and the same results as ``SyncVectorEnv``.
 
     Parameters
@@ -112,7 +113,8 @@ class GameVectorEnv(ByIndex, ActionNames, VectorEnv[Singles, Ints, npt.NDArray[A
                 "or one name of a scripted player for all, or gymnasium.make_vec(id, vectorization_mode='sync')"
             )
         opponent = [*opponent] if isinstance(opponent, (list, tuple)) else opponent
-        self.settings = {"seat": seat, "opponent": opponent, "illegal": illegal, "observation": observation, **settings}
+        self._arguments = {"seat": seat, "opponent": opponent, "illegal": illegal, "observation": observation}
+        self._arguments |= settings
         self.single_observation_space = observation_space(game)
         self.single_action_space = gymnasium.spaces.Discrete(game.actions)
         self.observation_space = batch_space(self.single_observation_space, n)
