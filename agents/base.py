@@ -15,6 +15,7 @@ from agents.budget import LIMITS, Budget
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import reference, resolve
+from mcts_envs.core.quantized import quantized
 from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, new_stream, reseed
 from mcts_envs.core.view import View
 
@@ -175,9 +176,7 @@ class Agent(ABC):
             raise ValueError(
                 f"{len(observations)} observations for {len(views)} bound environments; bind the one played"
             )
-        if self._compares and any(
-            not np.array_equal(seen, view.observe()) for seen, view in zip(observations, views, strict=True)
-        ):
+        if self._compares and any(not _shows(view, seen) for seen, view in zip(observations, views, strict=True)):
             raise ValueError(
                 "the observation is not that of the bound environment; bind the environment that is played"
             )
@@ -191,6 +190,12 @@ class Agent(ABC):
             return 0
         action = self.choose(view) if mask is None else self.choose_among(view, mask)
         return outward(view, action)
+
+
+def _shows(view: View, seen: npt.NDArray[Any]) -> bool:
+    """Say whether this is the observation of a view, or the same in bytes."""
+    shown = view.observe()
+    return np.array_equal(seen, quantized(shown) if seen.dtype == np.uint8 else shown)
 
 
 def _masks(given: Any, n: int, actions: int) -> npt.NDArray[np.bool_]:

@@ -16,7 +16,8 @@ from mcts_envs.core.vector import Played, vectorized
 from mcts_envs.core.view import View
 
 try:
-    from stable_baselines3.common.vec_env import VecEnv, VecMonitor
+    from stable_baselines3.common.preprocessing import is_image_space
+    from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecTransposeImage
 except ImportError as error:
     raise ImportError('Stable-Baselines3 is not installed; get it with: pip install "mcts-envs[rl]"') from error
 
@@ -29,10 +30,10 @@ class GameVecEnv(VecEnv):
     """N copies of one environment, stepped by one compiled call, for Stable-Baselines3 and sb3-contrib.
 
     Same seeds, same results as ``DummyVecEnv`` over the single face. ``get_attr`` and ``env_method`` know
-    ``action_masks``, ``legal_actions``, ``position``, ``observe``, ``view`` and ``render`` of each game, and what the
-    games share (``game``, ``seat``, ``render_mode``, the two spaces). ``env_method("clone_state", indices=i)`` and
-    ``env_method("restore_state", snapshot, indices=i)`` save and restore a game; the snapshots are those of the single
-    face.
+    ``action_masks``, ``legal_actions``, ``position``, ``observe`` (in float32), ``view`` and ``render`` of each game,
+    and what the games share (``game``, ``seat``, ``render_mode``, the two spaces).
+    ``env_method("clone_state", indices=i)`` and ``env_method("restore_state", snapshot, indices=i)`` save and restore a
+    game; the snapshots are those of the single face.
 
     Parameters
     ----------
@@ -61,14 +62,17 @@ class GameVecEnv(VecEnv):
     def monitored(cls, env_class: type[GameEnv], n_envs: int, seed: int | None, settings: Mapping[str, Any]) -> VecEnv:
         """Return the batch in a ``VecMonitor``, seeded for its first reset.
 
-        The monitor's ``info["episode"]`` also has ``outcome`` and ``is_success``.
+        The monitor's ``info["episode"]`` also has ``outcome`` and ``is_success``. Planes in bytes are a picture to
+        Stable-Baselines3, which is told that they come first: by itself it takes the smallest axis for them, and would
+        turn a board of 3 x 3.
         """
         env = cls(env_class, n_envs, **settings)
         if seed is not None:
             env.seed(errors.integer("seed", seed, 0, MAX_SEED - n_envs + 1))
-        return _Monitor(env)
+        monitor = _Monitor(env)
+        return VecTransposeImage(monitor, skip=True) if is_image_space(env.observation_space) else monitor
 
-    def reset(self) -> npt.NDArray[np.float32]:
+    def reset(self) -> npt.NDArray[Any]:
         """Start all games, each with its own options, and return their observations [N, ...]."""
         observations, infos = self._batch.reset_each(self._seeds, self._options)
         self.reset_infos = [{"action_mask": mask} for mask in infos["action_mask"]]
@@ -82,12 +86,12 @@ class GameVecEnv(VecEnv):
 
     def step_wait(
         self,
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
         """Play the actions; games that end start anew at once.
 
         Returns
         -------
-        observations : float32 array [N, ...]
+        observations : array [N, ...]
         rewards : float32 array [N]
         dones : bool array [N]
         infos : list of dict
@@ -198,7 +202,7 @@ class _Monitor(VecMonitor):
 
     def step_wait(
         self,
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
         """Step the batch and add ``episode`` to the infos of games that have ended."""
         observations, rewards, dones, infos = self.venv.step_wait()
         self.episode_returns += rewards

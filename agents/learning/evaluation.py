@@ -98,7 +98,8 @@ def evaluate(
     settings = policy.about.get("settings", {}) if settings is None else settings
     env = mcts_envs.make_sb3_vec_env(policy.about["environment"], min(n_envs, games), FRESH + seed, **settings)
     game = env.get_attr("game", 0)[0]
-    if fitting(policy, game) is not game:
+    in_bytes = env.observation_space.dtype == np.uint8
+    if fitting(policy, game) is not game or policy.in_bytes != in_bytes:
         raise ValueError(f"{policy.path} was trained on another observation; evaluate it with that of its training")
     won: list[bool] = []
 

@@ -60,12 +60,19 @@ class SavedPolicy:
         """Whether the policy wants action masks."""
         return takes_masks(self.model)
 
+    @property
+    def in_bytes(self) -> bool:
+        """Whether the policy was trained on observations in bytes, under ``VecNormalize`` or not."""
+        dtype = self.about.get("settings", {}).get("observation_dtype", self.model.observation_space.dtype)
+        return str(dtype) == "uint8"
+
     def actions(self, observations: Any, masks: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.int64]:
         """Return the best action for each observation.
 
         Parameters
         ----------
-        observations : float32 array [n, ...]
+        observations : array [n, ...]
+            Float32, or bytes if the policy is ``in_bytes``.
         masks : bool array [n, A], optional
             Legal actions; only for policies that are ``masked``.
         """

@@ -15,8 +15,9 @@ from agents.learning.shipped import shipped_for
 from agents.learning.storage import SavedPolicy, load
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
+from mcts_envs.core.quantized import quantized
 from mcts_envs.core.rng import choose
-from mcts_envs.core.typing import Singles
+from mcts_envs.core.typing import Bytes, Singles
 from mcts_envs.core.view import View
 
 _MOST_FRAMES = 1000
@@ -125,9 +126,10 @@ class SB3Agent(Agent):
         """Say in what this game differs from that of the training."""
         tell(policy, game, self._here)
 
-    def _observation(self, policy: SavedPolicy, shown: Game, view: View) -> Singles:
+    def _observation(self, policy: SavedPolicy, shown: Game, view: View) -> Singles | Bytes:
         """Return what the policy is shown, with earlier frames if it wants them."""
-        frame = View(shown, view.state, view.player).observe()
+        seen = View(shown, view.state, view.player).observe()
+        frame = quantized(seen) if policy.in_bytes else seen
         if self._frame_stack == 1:
             return frame
         if self._frames is None:

@@ -25,6 +25,7 @@ from mcts_envs.core.faces import (
 )
 from mcts_envs.core.opponents import seated
 from mcts_envs.core.place import position_of, start_of, take_over
+from mcts_envs.core.quantized import check_dtype, quantized
 from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, draw, seed_stream
 from mcts_envs.core.showing import Pictured, show_wrapped
 from mcts_envs.core.snapshot import (
@@ -41,11 +42,11 @@ from mcts_envs.core.snapshot import (
     without_chance,
 )
 from mcts_envs.core.turn import NO_ACTION, look, play_turn, step_alone
-from mcts_envs.core.typing import Ints, Singles
+from mcts_envs.core.typing import Bytes, Ints, Singles
 from mcts_envs.core.view import Episode, View
 
 
-class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles, np.int64]):
+class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, np.int64]):
     """Any game as a Gymnasium environment.
 
     Parameters
@@ -60,6 +61,11 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles, np.int64
         ``ValueError``. An action out of range or of the wrong type always raises.
     observation : str
         ``"flat"``, or a variant of the game with another ``observe``.
+    observation_dtype : {"float32", "uint8"}
+        Bytes are for observations in [0, 1]: each number x is ``round(255 x)``, in a quarter of the memory. Networks
+        of Stable-Baselines3 divide ``planes`` by 255, like all pictures, and see x again, to within 1 / 510; take
+        ``make_sb3_vec_env``, or ``VecTransposeImage(env, skip=True)`` around a batch of your own, since planes come
+        first. Flat observations they take as they are, from 0 to 255. Views show float32 all the same.
     render_mode : {None, "ansi", "rgb_array", "human"}
         As in Gymnasium; ``human`` needs ``pygame-ce``.
     **settings
@@ -76,21 +82,23 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles, np.int64
         opponent: Any = None,
         illegal: str = "accept",
         observation: str = "flat",
+        observation_dtype: str = "float32",
         render_mode: str | None = None,
         **settings: Any,
     ) -> None:
         settings = copy.deepcopy(settings)  # the caller may change its own later
         self.game = game = configured(type(self).make_game, settings, observation)
         self.seat = errors.integer("seat", seat, 0, game.players - 1)
+        in_bytes = check_dtype(game, observation_dtype)
         self._strict = check_illegal(illegal)
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self._seats, self._advised, self._outsiders = seated(game, self.seat, opponent)
-        self.observation_space = observation_space(game)
+        self.observation_space = observation_space(game, in_bytes)
         self.action_space = spaces.Discrete(game.actions)
         opponent = [*opponent] if isinstance(opponent, (list, tuple)) else opponent
         self._arguments = {"seat": self.seat, "opponent": opponent, "illegal": illegal, "observation": observation}
-        self._arguments |= {"render_mode": render_mode, **settings}
+        self._arguments |= {"observation_dtype": observation_dtype, "render_mode": render_mode, **settings}
 
         self._seal = Seal(game)
         self._room, size = self._seal.room(), game.template.size
@@ -111,7 +119,8 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles, np.int64
         self._mask = np.zeros(game.actions, np.int8)
         self._shape = game.observation_shape
         self._size = int(np.prod(self._shape))
-        self._flat = len(self._shape) == 1
+        self._in_bytes = in_bytes
+        self._as_written = len(self._shape) == 1 and not in_bytes
         self._alone = game.players == 1
         show_wrapped()
 
@@ -122,7 +131,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles, np.int64
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Singles, dict[str, Any]]:
+    ) -> tuple[Singles | Bytes, dict[str, Any]]:
         """Start an episode.
 
         Parameters
@@ -134,7 +143,8 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles, np.int64
 
         Returns
         -------
-        observation : float32 array
+        observation : array
+            Of the type of ``observation_dtype``.
         info : dict
             ``action_mask``, int8 [A].
 
@@ -161,7 +171,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles, np.int64
             self._note_outcome()
         return observation, {"action_mask": self._mask.copy()}
 
-    def step(self, action: Any) -> tuple[Singles, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Singles | Bytes, float, bool, bool, dict[str, Any]]:
         """Play one action, and the opponents until this player is to choose again.
 
         Rewards from before the player's first choice are paid with its first step. After the end a step has no effect
@@ -169,7 +179,8 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles, np.int64
 
         Returns
         -------
-        observation : float32 array
+        observation : array
+            Of the type of ``observation_dtype``.
         reward : float
         terminated, truncated : bool
         info : dict
@@ -310,24 +321,28 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles, np.int64
         if not self._started:
             raise gymnasium.error.ResetNeeded(f"call reset() before {what}")
 
-    def _look(self) -> Singles:
+    def _look(self) -> Singles | Bytes:
         """Read status and mask, and return a fresh observation."""
         out = np.empty(self._size, np.float32)
         self._status = look(self._table, self._state, self.seat, self._legal, self._mask, out)
         self._stale = False
-        return out if self._flat else out.reshape(self._shape)
+        return out if self._as_written else self._shown(out)
 
     def _note_outcome(self) -> None:
         """Keep the outcome of a game that has just ended for this player."""
         self._outcome[0] = points_at_end(self.game, self._state, self._rewards)[self.seat]
 
-    def _step_alone(self, action: int) -> tuple[Singles, float]:
+    def _step_alone(self, action: int) -> tuple[Singles | Bytes, float]:
         """Step a game for one player in one compiled call; return the observation and the reward."""
         out = np.empty(self._size, np.float32)
         self._status = step_alone(
             self._table, self._state, action, self._actions, self._rewards, self._legal, self._mask, out
         )
-        return out if self._flat else out.reshape(self._shape), self._rewards.item()
+        return out if self._as_written else self._shown(out), self._rewards.item()
+
+    def _shown(self, out: Singles) -> Singles | Bytes:
+        """Return an observation in its type and shape."""
+        return (quantized(out) if self._in_bytes else out).reshape(self._shape)
 
     def _play(self, action: int) -> float:
         """Play an action and the opponents after it; return the sum of this player's rewards."""

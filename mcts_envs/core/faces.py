@@ -126,8 +126,10 @@ def check_render_mode(render_mode: str | None, modes: list[str]) -> None:
         raise ValueError(errors.unknown("render mode", render_mode, modes))
 
 
-def observation_space(game: Game) -> Any:
+def observation_space(game: Game, in_bytes: bool = False) -> Any:
     """Return the space of a player's observations."""
+    if in_bytes:
+        return spaces.Box(0, 255, game.observation_shape, np.uint8)
     return spaces.Box(game.observation_low, game.observation_high, game.observation_shape, np.float32)
 
 

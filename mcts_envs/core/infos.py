@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mcts_envs.core.typing import Masks, Singles
+from mcts_envs.core.typing import Bytes, Masks, Singles
 
 Infos = dict[str, Any]
 Flags = npt.NDArray[np.bool_]
@@ -24,7 +24,7 @@ def add_ends(infos: Infos, points: npt.NDArray[np.float64], ended: Flags) -> Non
     add(infos, "is_success", outcome == 1.0, ended.copy())
 
 
-def add_finals(infos: Infos, events: Infos, ended: Flags, masks: Masks, observations: Singles) -> None:
+def add_finals(infos: Infos, events: Infos, ended: Flags, masks: Masks, observations: Singles | Bytes) -> None:
     """Add what belongs to episodes that ended in a same-step autoreset, and the events of all others.
 
     Parameters

@@ -39,6 +39,8 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
         ``ValueError``. An action out of range or of the wrong type always raises.
     observation : str
         ``"flat"``, or a variant of the game with another ``observe``.
+    observation_dtype : {"float32", "uint8"}
+        As for :class:`~mcts_envs.core.env.GameEnv`.
     action_mask : {"observation", "info"}
         Where legal actions are told. By default observations are dictionaries with ``observation`` and
         ``action_mask``; with ``"info"`` they are the bare arrays, which wrappers such as SuperSuit's and RLlib's

@@ -27,6 +27,7 @@ from mcts_envs.core.faces import (
     some,
 )
 from mcts_envs.core.place import position_of, start_of, take_over
+from mcts_envs.core.quantized import check_dtype, quantized
 from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, draw
 from mcts_envs.core.showing import Pictured
 from mcts_envs.core.snapshot import (
@@ -40,10 +41,10 @@ from mcts_envs.core.snapshot import (
     without_chance,
 )
 from mcts_envs.core.turn import NO_ACTION, look
-from mcts_envs.core.typing import Ints, Masks, Singles
+from mcts_envs.core.typing import Bytes, Ints, Masks, Singles
 from mcts_envs.core.view import Episode, View
 
-Observation = dict[str, npt.NDArray[Any]] | Singles
+Observation = dict[str, npt.NDArray[Any]] | Singles | Bytes
 Info = dict[str, Any]
 
 RENDER_MODES = ["human", "ansi", "rgb_array"]
@@ -62,12 +63,14 @@ class MultiFace(Configured, ActionNames, Pictured):
         *,
         illegal: str = "accept",
         observation: str = "flat",
+        observation_dtype: str = "float32",
         action_mask: str = "observation",
         render_mode: str | None = None,
         **settings: Any,
     ) -> None:
         settings = copy.deepcopy(settings)  # the caller may change its own later
         self.game = game = configured(env_class.make_game, settings, observation)
+        self._in_bytes = check_dtype(game, observation_dtype)
         self._strict = check_illegal(illegal)
         if action_mask not in MASK_PLACES:
             raise ValueError(errors.unknown("place of the action mask", action_mask, MASK_PLACES))
@@ -81,7 +84,7 @@ class MultiFace(Configured, ActionNames, Pictured):
             "is_parallelizable": game.simultaneous,
         }
         self._arguments: dict[str, Any] = {"illegal": illegal, "observation": observation, "action_mask": action_mask}
-        self._arguments |= {"render_mode": render_mode, **settings}
+        self._arguments |= {"observation_dtype": observation_dtype, "render_mode": render_mode, **settings}
         self._env_class = env_class
 
         self.possible_agents = [f"player_{player}" for player in range(game.players)]
@@ -113,7 +116,7 @@ class MultiFace(Configured, ActionNames, Pictured):
         return self.action_spaces[agent]
 
     def observe(self, agent: str) -> Observation:
-        """Return what an agent sees: ``observation``, float32, and ``action_mask``, int8 [A].
+        """Return what an agent sees: ``observation``, and ``action_mask``, int8 [A].
 
         With ``action_mask="info"`` it is the bare observation.
         """
@@ -257,13 +260,13 @@ class MultiFace(Configured, ActionNames, Pictured):
     def _status(self, agent: str) -> int:
         return int(self.game.status(self._state, self._players[agent]))
 
-    def _look_at(self, agent: str) -> tuple[Singles, Masks]:
+    def _look_at(self, agent: str) -> tuple[Singles | Bytes, Masks]:
         game, player = self.game, self._player(agent)
         observation, mask = np.empty(game.observation_shape, np.float32), np.empty(game.actions, np.int8)
         look(game.bare.table, self._state, player, np.empty(game.actions, np.int64), mask, observation.reshape(-1))
-        return observation, mask
+        return quantized(observation) if self._in_bytes else observation, mask
 
-    def _shown(self, observation: Singles, mask: Masks) -> Observation:
+    def _shown(self, observation: Singles | Bytes, mask: Masks) -> Observation:
         return observation if self._plain else {"observation": observation, "action_mask": mask}
 
     def _player(self, agent: str) -> int:
@@ -272,7 +275,7 @@ class MultiFace(Configured, ActionNames, Pictured):
         return self._players[agent]
 
     def _new_observation_space(self) -> spaces.Space[Any]:
-        space: spaces.Space[Any] = observation_space(self.game)
+        space: spaces.Space[Any] = observation_space(self.game, self._in_bytes)
         mask = spaces.Box(0, 1, (self.game.actions,), np.int8)
         return space if self._plain else spaces.Dict({"observation": space, "action_mask": mask})
 

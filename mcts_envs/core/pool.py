@@ -5,8 +5,7 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-
-from mcts_envs.core.typing import Singles
+import numpy.typing as npt
 
 LARGE = 2**20
 """Bytes from which an array takes memory from the pool: so much comes from the system anew each time, and is cleared
@@ -21,30 +20,31 @@ class Pool:
     Parameters
     ----------
     shape : tuple of int
-        Of the float32 arrays.
+    dtype : data-type
+        Shape and type of the arrays.
     """
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self._shape = shape
+    def __init__(self, shape: tuple[int, ...], dtype: Any = np.float32) -> None:
+        self._shape, self._dtype = shape, np.dtype(dtype)
         self._lent: list[tuple[memoryview, weakref.ref[Any]]] = []
         self._lock = Lock()
 
     def __reduce__(self) -> Any:
-        return Pool, (self._shape,)
+        return Pool, (self._shape, self._dtype)
 
-    def take(self) -> Singles:
+    def take(self) -> npt.NDArray[Any]:
         """Return an array that shares its memory with none that is still held."""
         with self._lock:
             for i, (memory, array) in enumerate(self._lent):
                 if array() is None:
                     return self._lend(memory, i)
-            new: Singles = np.empty(self._shape, np.float32)
+            new: npt.NDArray[Any] = np.empty(self._shape, self._dtype)
             if new.nbytes < LARGE or len(self._lent) == _KEPT:
                 return new
             return self._lend(new.reshape(-1).data, len(self._lent))
 
-    def _lend(self, memory: memoryview, i: int) -> Singles:
+    def _lend(self, memory: memoryview, i: int) -> npt.NDArray[Any]:
         # Every view has this array as its base, not the memory, since that is no array: so all of them keep it alive.
-        array: Singles = np.frombuffer(memory, np.float32)
+        array: npt.NDArray[Any] = np.frombuffer(memory, self._dtype)
         self._lent[i : i + 1] = [(memory, weakref.ref(array))]
         return array.reshape(self._shape)

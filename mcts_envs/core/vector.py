@@ -30,6 +30,7 @@ from mcts_envs.core.faces import (
 from mcts_envs.core.opponents import seated
 from mcts_envs.core.place import start_of, take_over
 from mcts_envs.core.pool import Pool
+from mcts_envs.core.quantized import check_dtype, quantize, step_all_quantized
 from mcts_envs.core.rng import CHANCE_BYTES, draw, seed_stream
 from mcts_envs.core.snapshot import Seal
 from mcts_envs.core.turn import NO_ACTION, look, play_turn
@@ -55,7 +56,7 @@ class Played(NamedTuple):
         same-step mode, what it saw at the end.
     """
 
-    observations: Singles
+    observations: Singles | Bytes
     rewards: Floats
     terminated: infos.Flags
     truncated: infos.Flags
@@ -63,10 +64,10 @@ class Played(NamedTuple):
     masks: Masks
     points: Floats
     final_masks: Masks
-    final_observations: Singles
+    final_observations: Singles | Bytes
 
 
-class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles, Ints, npt.NDArray[Any]]):
+class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes, Ints, npt.NDArray[Any]]):
     """N copies of one environment, with Gymnasium's vector interface and the same results as ``SyncVectorEnv``.
 
     Parameters
@@ -77,7 +78,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles, Ints, n
         ``"NextStep"`` (default), ``"SameStep"`` or ``"Disabled"`` (then reset ended games with
         ``reset(options={"reset_mask": bool array [N]})``). It is an argument like any other:
         ``gymnasium.make_vec(id, num_envs=N, autoreset_mode="SameStep")``, not one of ``vector_kwargs``.
-    seat, opponent, illegal, observation, render_mode, **settings
+    seat, opponent, illegal, observation, observation_dtype, render_mode, **settings
         As for :class:`~mcts_envs.core.env.GameEnv`; opponents are ``"random"`` or the scripted players of one
         name here.
     """
@@ -94,6 +95,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles, Ints, n
         opponent: Any = None,
         illegal: str = "accept",
         observation: str = "flat",
+        observation_dtype: str = "float32",
         render_mode: str | None = None,
         **settings: Any,
     ) -> None:
@@ -103,6 +105,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles, Ints, n
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self.seat = errors.integer("seat", seat, 0, game.players - 1)
+        in_bytes = check_dtype(game, observation_dtype)
         self._strict = check_illegal(illegal)
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
@@ -114,14 +117,16 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles, Ints, n
             )
         opponent = [*opponent] if isinstance(opponent, (list, tuple)) else opponent
         self._arguments = {"seat": seat, "opponent": opponent, "illegal": illegal, "observation": observation}
-        self._arguments |= settings
-        self.single_observation_space = observation_space(game)
+        self._arguments |= {"observation_dtype": observation_dtype, **settings}
+        self.single_observation_space = observation_space(game, in_bytes)
         self.single_action_space = gymnasium.spaces.Discrete(game.actions)
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
 
         self._size = int(np.prod(game.observation_shape))
-        self._pool = Pool((n, self._size))
+        self._pool = Pool((n, self._size), observation_dtype)
+        self._step: Any = step_all_quantized if in_bytes else step_all
+        self._seen = [np.empty((1, self._size), np.float32) for _ in range(2 if in_bytes else 0)]
         self._template = game.new_state()
         self._states = np.tile(game.template, (n, 1))
         self._streams = np.zeros((n, CHANCE_BYTES), np.uint8)
@@ -132,7 +137,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles, Ints, n
         self._owed, self._last = np.zeros(n), np.zeros((n, game.players))
         self._legal, self._weights = np.zeros(game.actions, np.int64), np.zeros(game.actions)
         self._masks: Masks = np.zeros((n, game.actions), np.int8)
-        self._final_observations: Singles = np.zeros((n, self._size), np.float32)
+        self._final_observations = np.zeros((n, self._size), observation_dtype)
         self._final_masks: Masks = np.zeros((n, game.actions), np.int8)
         self._points = np.zeros((n, game.players))
         self._episodes: dict[int, Episode] = {}  # of the games that were looked at since they began
@@ -140,7 +145,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles, Ints, n
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Singles, dict[str, Any]]:
+    ) -> tuple[Singles | Bytes, dict[str, Any]]:
         """Start all games, or those of a mask.
 
         Parameters
@@ -152,7 +157,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles, Ints, n
 
         Returns
         -------
-        observations : float32 array [N, ...]
+        observations : array [N, ...]
         infos : dict
             ``action_mask``, int8 [N, A]; zeros for games that did not start.
         """
@@ -163,7 +168,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles, Ints, n
 
     def reset_each(
         self, seed: int | Sequence[int | None] | None, options: Sequence[Mapping[str, Any]]
-    ) -> tuple[Singles, dict[str, Any]]:
+    ) -> tuple[Singles | Bytes, dict[str, Any]]:
         """Start all games, each with options of its own, like N single environments.
 
         Parameters
@@ -190,12 +195,12 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles, Ints, n
 
     def step(
         self, actions: Any
-    ) -> tuple[Singles, npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], dict[str, Any]]:
+    ) -> tuple[Singles | Bytes, npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], dict[str, Any]]:
         """Play one action [N] in each game.
 
         Returns
         -------
-        observations : float32 array [N, ...]
+        observations : array [N, ...]
         rewards : float64 array [N]
         terminations, truncations : bool arrays [N]
         infos : dict
@@ -227,7 +232,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles, Ints, n
         chosen, illegal = self._checked(actions)
         n, shape = self.num_envs, self.game.observation_shape
         observations, rewards = self._pool.take(), np.empty(n)
-        step_all(
+        self._step(
             self.game.bare.table,
             self._advised,
             self._template,
@@ -249,6 +254,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles, Ints, n
             self._final_observations,
             self._final_masks,
             self._points,
+            *self._seen,
         )
         if self._restored_ends:
             self._report_restored()
@@ -298,14 +304,17 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles, Ints, n
 
     def _restart(
         self, seeds: list[int | None], chosen: npt.NDArray[np.bool_], starts: Sequence[Bytes | None]
-    ) -> tuple[Singles, dict[str, Any]]:
+    ) -> tuple[Singles | Bytes, dict[str, Any]]:
         """Start the chosen games, with seeds and first states that were checked."""
         super().reset(seed=next((seed for seed in seeds if seed is not None), None))
-        observations = np.empty((self.num_envs, self._size), np.float32)
+        observations = np.empty((self.num_envs, self._size), self._final_observations.dtype)
         for i in range(self.num_envs):
             if chosen[i]:
                 self._start(i, seeds[i], starts[i])
-            look(self.game.bare.table, self._states[i], self.seat, self._legal, self._masks[i], observations[i])
+            row = self._seen[0][0] if self._seen else observations[i]
+            look(self.game.bare.table, self._states[i], self.seat, self._legal, self._masks[i], row)
+            if self._seen:
+                quantize(row, observations[i])
         self._status[chosen] = 0
         self._started = True
         masks = np.where(chosen[:, None], self._masks, np.int8(0))
