@@ -120,7 +120,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         self._shape = game.observation_shape
         self._size = int(np.prod(self._shape))
         self._in_bytes = in_bytes
-        self._as_written = len(self._shape) == 1 and not in_bytes
+        self._flat = len(self._shape) == 1
         self._alone = game.players == 1
         show_wrapped()
 
@@ -326,7 +326,8 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         out = np.empty(self._size, np.float32)
         self._status = look(self._table, self._state, self.seat, self._legal, self._mask, out)
         self._stale = False
-        return out if self._as_written else self._shown(out)
+        seen = quantized(out) if self._in_bytes else out
+        return seen if self._flat else seen.reshape(self._shape)
 
     def _note_outcome(self) -> None:
         """Keep the outcome of a game that has just ended for this player."""
@@ -338,11 +339,8 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         self._status = step_alone(
             self._table, self._state, action, self._actions, self._rewards, self._legal, self._mask, out
         )
-        return out if self._as_written else self._shown(out), self._rewards.item()
-
-    def _shown(self, out: Singles) -> Singles | Bytes:
-        """Return an observation in its type and shape."""
-        return (quantized(out) if self._in_bytes else out).reshape(self._shape)
+        seen = quantized(out) if self._in_bytes else out
+        return seen if self._flat else seen.reshape(self._shape), self._rewards.item()
 
     def _play(self, action: int) -> float:
         """Play an action and the opponents after it; return the sum of this player's rewards."""
