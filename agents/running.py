@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
+from threading import Event, Lock
 from typing import Any
 
 import numpy as np
@@ -227,7 +228,8 @@ class Search:
         for work in self._works:
             work.searcher[0] = view.player
         self._rates = [0.0] * len(self.trees)
-        self._stopped = False
+        self._locks = [Lock() for _ in self.trees]
+        self._over = Event()
         self.seconds = 0.0
         self.choice: int | None = None
 
@@ -295,25 +297,27 @@ class Search:
         try:
             self._spend_each(work, deadline, deadline if until is None else until)
         finally:
-            self._stopped = False
+            self._over = Event()
             self.seconds += time.perf_counter() - began
         return self
 
     def _spend_each(self, work: Sequence[tuple[Budget, Ints]], deadline: float, until: float) -> None:
+        over = self._over
         if len(work) == 1:
-            self._spend_one(0, *work[0], deadline, until)
+            self._spend_one(0, *work[0], deadline, until, over)
             return
         with ThreadPoolExecutor(len(work)) as threads:
-            futures = [threads.submit(self._spend_one, i, *part, deadline, until) for i, part in enumerate(work)]
             try:
+                parts = enumerate(work)
+                futures = [threads.submit(self._spend_one, i, *part, deadline, until, over) for i, part in parts]
                 for future in futures:
                     future.result()
             finally:
-                self._stopped = True
+                over.set()
 
     def stop(self) -> None:
         """End the search that another thread runs, within a few milliseconds; or else the next one."""
-        self._stopped = True
+        self._over.set()
 
     def statistics(self) -> tuple[Ints, Floats]:
         """Return visits [A] and mean returns [A] at the root; NaN without a visit."""
@@ -353,7 +357,12 @@ class Search:
         prior[self.legal] = weights / weights.sum() if weights.any() else 1 / len(weights)
         return prior
 
-    def _spend_one(self, i: int, budget: Budget, arms: Ints, deadline: float, until: float) -> None:
+    def _spend_one(self, i: int, budget: Budget, arms: Ints, deadline: float, until: float, over: Event) -> None:
+        """Add simulations to one tree, alone; arms are simulated in whole passes, or in parts of a pass."""
+        with self._locks[i]:
+            self._grow(i, budget, arms, deadline, until, over)
+
+    def _grow(self, i: int, budget: Budget, arms: Ints, deadline: float, until: float, over: Event) -> None:
         """Add simulations to one tree, in slices of a few milliseconds between which Python can interrupt.
 
         Arms are simulated in whole passes, or in parts of a pass, which meet the same chance if they are to share it.
@@ -364,7 +373,7 @@ class Search:
         once, place, left, most = max(1, len(arms)), 0, budget.simulations, 1
         max_steps = min(int(tree.counters[STEPS]) + budget.max_steps, NO_LIMIT)
         before_pass = stream.copy()
-        while left > 0 and tree.counters[STEPS] < max_steps and not self._stopped:
+        while left > 0 and tree.counters[STEPS] < max_steps and not over.is_set():
             now = time.perf_counter()
             if now >= (until if place else deadline) and tree.counters[SIMULATIONS]:
                 break

@@ -174,8 +174,8 @@ def new_tree(
 def enlarge(tree: Tree, simulations: int) -> Tree:
     """Return a tree with room for what these simulations may add, within its limit.
 
-    The tree itself if it has the room, or else one with at least twice as much, to which its rows are copied.
-    ``shared``, ``bounds`` and ``counters`` are those of the tree.
+    The tree itself if it has the room, or else one with at least twice as much, to which its rows are copied; ``shared``
+    and ``bounds`` are those of the tree. Whatever interrupts this leaves the tree as it was.
     """
     counters = tree.counters
     present, each = int(counters[MAX_NODES]) - 2, int(counters[EACH])
@@ -199,22 +199,25 @@ def _slots_for(outcomes: int) -> int:
 def _with_room(tree: Tree, nodes: int) -> Tree:
     """Return a tree with the same rows and room for so many nodes; a tree of objects grows in place."""
     players, width, each, reserve = (int(tree.counters[i]) for i in (PLAYERS, WIDTH, EACH, RESERVE))
-    n, e = nodes + 2, (nodes + 1) * each + 1
-    tree.counters[MAX_NODES], tree.counters[MAX_EDGES] = n, e
-    e += reserve
+    n, last = nodes + 2, (nodes + 1) * each + 1
+    e = last + reserve
     if isinstance(tree.nodes, list):
         tree.nodes.extend(_Record() for _ in range(n - len(tree.nodes)))
         tree.edges.extend(_Record() for _ in range(e - len(tree.edges)))
         plain: Any = ((tree.head, n * players), (tree.via, n * players), (tree.own, e * width))
         for numbers, size in plain:
             numbers.extend([0] * (size - len(numbers)))
+        tree.counters[MAX_NODES], tree.counters[MAX_EDGES] = n, last  # last: kernels write wherever these allow
         return tree
+    counters = tree.counters.copy()
+    counters[MAX_NODES], counters[MAX_EDGES] = n, last
     return tree._replace(
         nodes=_longer(tree.nodes, n * NODE.itemsize),
         edges=_longer(tree.edges, e * EDGE.itemsize),
         head=_longer(tree.head, n * players),
         via=_longer(tree.via, n * players),
         own=_longer(tree.own, e * width),
+        counters=counters,
     )
 
 

@@ -18,6 +18,7 @@ from games import Stakes, TicTacToe, TicTacToeVector, Tron, tic_tac_toe
 
 import agents
 from agents import running
+from agents import tree as tree_module
 from agents.graft import graft
 from agents.mcts import MCTS
 from agents.policies.signatures import SELECT
@@ -408,6 +409,53 @@ class TestThreads:
         assert not runner.is_alive()
         found = search.result().simulations
         assert search.run(simulations=10).result().simulations == found + 10
+
+    @pytest.mark.parametrize("made", range(1, 6))
+    def test_a_growth_that_is_interrupted_changes_nothing(self, monkeypatch, made):
+        search = MCTS().start(lane(10)).run(simulations=200)
+        left = [made]
+
+        def longer(array, size):
+            left[0] -= 1
+            if not left[0]:
+                raise KeyboardInterrupt
+            return grow(array, size)
+
+        grow = tree_module._longer
+        monkeypatch.setattr(tree_module, "_longer", longer)
+        with pytest.raises(KeyboardInterrupt):
+            search.run(simulations=2000)
+        tree = search.trees[0]
+        assert len(tree.nodes) >= tree.counters[MAX_NODES] * NODE.itemsize
+        assert len(tree.edges) >= tree.counters[MAX_EDGES] * EDGE.itemsize
+        monkeypatch.undo()
+        before = search.result().simulations
+        assert search.run(simulations=1000).result().simulations == before + 1000
+
+    def test_threads_that_are_not_waited_for_end_all_the_same(self, monkeypatch):
+        class Impatient(running.ThreadPoolExecutor):
+            def submit(self, *job):
+                future = super().submit(*job)
+                future.result = interrupt
+                return future
+
+            def shutdown(self, *given, **settings):
+                raise KeyboardInterrupt
+
+        def interrupt():
+            while not search.steps:
+                time.sleep(0.01)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(running, "ThreadPoolExecutor", Impatient)
+        search = MCTS(threads=2).start(lane(10))
+        with pytest.raises(KeyboardInterrupt):
+            search.run(time_limit=20.0)
+        monkeypatch.undo()
+        search.run(simulations=10)
+        steps = search.steps
+        time.sleep(0.1)
+        assert search.steps == steps
 
     @pytest.mark.parametrize("threads", [1, 2])
     def test_interrupts(self, threads, request):
