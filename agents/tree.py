@@ -174,8 +174,8 @@ def new_tree(
 def enlarge(tree: Tree, simulations: int) -> Tree:
     """Return a tree with room for what these simulations may add, within its limit.
 
-    The tree itself if it has the room, or else one with at least twice as much, to which its rows are copied; ``shared``
-    and ``bounds`` are those of the tree. Whatever interrupts this leaves the tree as it was.
+    The tree itself if it has the room, or else one with at least twice as much, to which its rows are copied;
+    ``shared`` and ``bounds`` are those of the tree. Whatever interrupts this leaves the tree as it was.
     """
     counters = tree.counters
     present, each = int(counters[MAX_NODES]) - 2, int(counters[EACH])

@@ -66,7 +66,7 @@ def main(
     ] = math.inf,
     memory_limit: Annotated[
         float | None,
-        typer.Option(metavar="GB", help="Memory of a process; an episode that wants more is an error (Linux)."),
+        typer.Option(metavar="GB", help="Memory of a process, 0.5 or more; wanting more is an error (Linux)."),
     ] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")

@@ -12,10 +12,7 @@ from typing import Annotated
 
 import _own  # noqa: F401
 import typer
-
-from agents.arena.spec import parse_settings
-from agents.learning.evaluation import evaluate
-from agents.learning.training import train
+from _words import said
 
 
 def main(
@@ -38,7 +35,15 @@ def main(
     games: Annotated[int, typer.Option(min=0, help="Fresh games to evaluate the policy with afterwards.")] = 1000,
 ) -> None:
     """Train a policy; Ctrl-C ends early and saves it."""
+    # Late, so that --help loads no library.
+    from agents.arena.spec import parse_settings
+    from agents.learning.evaluation import evaluate
+    from agents.learning.training import train
+    from mcts_envs.core.errors import writable
+
     try:
+        if out is not None:
+            writable("out", out, folder=True)
         result = train(
             environment,
             algo,
@@ -54,7 +59,7 @@ def main(
             evaluate_every=evaluate_every,
         )
     except (ValueError, TypeError, OSError, ImportError) as error:
-        typer.echo(f"error: {error}", err=True)
+        typer.secho(f"error: {said(error, {'algorithm': '--algo'})}", err=True, fg="red")
         raise typer.Exit(2) from None
     end = "interrupted after" if result.interrupted else "trained for"
     typer.echo(f"{end} {result.timesteps:,} steps, {result.seconds:.0f} s; saved {result.path}")

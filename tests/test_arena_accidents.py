@@ -135,9 +135,16 @@ def test_the_child_of_an_agent_plays_nothing(tmp_path: Path) -> None:
 
 
 def test_limits_are_checked() -> None:
-    for limits, message in [({"move": 0}, "move limit"), ({"episode": -1}, "episode limit"), ({"memory": 0}, "memory")]:
+    for limits, message in [
+        ({"move": 0}, "move limit"),
+        ({"episode": -1}, "episode limit"),
+        ({"memory": -1}, "memory"),
+    ]:
         with pytest.raises(ValueError, match=f"{message}.* is outside"):
             Limits(**limits)
+    for gb in (0, 0.1):
+        with pytest.raises(ValueError, match=f"memory limit {gb} GB is less than the 0.5 .*; give 0.5 or more"):
+            Limits(memory=gb)
     with pytest.raises(ValueError, match="limits need processes"):
         Crew(hostile("good", limits=Limits(move=1.0)))
     assert hostile("good").configuration() == hostile("good", limits=Limits(move=1.0)).configuration()

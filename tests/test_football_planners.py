@@ -9,7 +9,7 @@ import pytest
 from papers.duels import Player
 
 import agents
-from agents.arena import runner
+from agents.arena.runner import Crew
 from agents.arena.statistics import Estimate
 from agents.policies.ucb1_forms import ucb1_tutorial
 from mcts_envs.core.kernel import interpreted, record
@@ -254,8 +254,10 @@ class TestReproduction:
         played = paper.play(meeting, tmp_path, 1, str)
         assert [len(played.home), len(played.away)] == [3, 3]
         assert sum(own for own, _ in played.games) > sum(others for _, others in played.games)
-        monkeypatch.setattr(runner, "run", None)
+        asked = []
+        monkeypatch.setattr(Crew, "play", lambda self, jobs: asked.extend(jobs) or iter(()))
         assert paper.play(meeting, tmp_path, 1, str).games == played.games
+        assert asked == []  # all is there from before
 
     def test_published_figures_beside_ours(self):
         assert paper._counted(0.1, 20) == pytest.approx((0.1, 0.0121, 0.3612), abs=1e-4)

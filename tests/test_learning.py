@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -450,6 +451,27 @@ def test_command_ends_cleanly_on_ctrl_c(tmp_path):
     assert about["settings"] == {"p_new": 0.6}
     assert about["hyperparameters"]["n_epochs"] == 1
     assert list((tmp_path / "tensorboard").rglob("events*"))
+
+
+def said_by(code, *arguments):
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'scripts'}"}
+    line = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_command_names_cures_as_options_and_refuses_a_bad_folder(tmp_path, trained):
+    bare = shutil.copy(trained["ppo"], tmp_path / "bare.zip")
+    code = "import sys, typer, train; typer.run(train.main)"
+    assert "name its algorithm, as in --algo ppo" in said_by(code, IDS[0], "--resume", str(bare)).stderr
+    done = said_by(code, IDS[0], "--out", str(bare / "below"), "--timesteps", "64")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "is a file; give a folder of yours" in done.stderr
+
+
+def test_help_of_the_command_loads_no_library_and_warnings_are_lines():
+    heavy = "print({'torch', 'numba'} & sys.modules.keys())"
+    assert said_by(f"import sys, train; {heavy}").stdout == "set()\n"
+    assert said_by("import _own, warnings; warnings.warn('one\\ntwo')").stderr == "warning: one two\n"
 
 
 # Hyper-parameters

@@ -9,6 +9,8 @@ from mcts_envs.core import errors
 _LEAST_SECONDS = 0.01
 _PREPARATION_SECONDS = 600.0
 _GB = 10**9
+_LEAST_GB = 0.5
+"""What the libraries and the largest game take."""
 
 
 @dataclass(frozen=True)
@@ -25,13 +27,13 @@ class Limits:
         Seconds for an episode, from the first question on. What comes before that (agents are made, code is compiled)
         may take ten minutes, or as long as a move if that is more.
     memory : float, optional
-        GB that a process may ask for, its libraries included (about 0.5, with torch about 1). It is the system's
+        GB that a process may ask for, 0.5 or more, since its libraries are included (with torch about 1). It is the system's
         ``RLIMIT_DATA``, which Linux alone has.
 
     Raises
     ------
     ValueError, TypeError
-        If a limit is no positive number, or this system cannot limit memory.
+        If a limit is no positive number, or leaves no room for the libraries, or this system cannot limit memory.
     """
 
     move: float = math.inf
@@ -42,7 +44,11 @@ class Limits:
         errors.number("move limit", self.move, _LEAST_SECONDS, math.inf)
         errors.number("episode limit", self.episode, _LEAST_SECONDS, math.inf)
         if self.memory is not None:
-            errors.number("memory limit", self.memory, 0.1, 1e6)
+            if errors.number("memory limit", self.memory, 0.0, 1e6) < _LEAST_GB:
+                raise ValueError(
+                    f"memory limit {self.memory:g} GB is less than the {_LEAST_GB:g} that the libraries need; give "
+                    f"{_LEAST_GB:g} or more, 1.5 for policies, or leave it out"
+                )
             if sys.platform != "linux":
                 raise ValueError(f"memory limit {self.memory:g}: {sys.platform} has none; leave it out")
 
