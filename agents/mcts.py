@@ -15,7 +15,8 @@ from agents.budget import LIMITS, Budget, read_budget
 from agents.policies.mean import mean
 from agents.policies.opponents import OPPONENTS, read_information, read_opponents, variant_name
 from agents.policies.signatures import SIGNATURES, needs_of
-from agents.running import Plan, Search, SearchResult
+from agents.results import SearchResult
+from agents.running import Plan, Search
 from agents.search import OPEN_LOOP, Settings
 from mcts_envs.core import errors
 from mcts_envs.core.contract import EVALUATE, EVERYTHING, Game

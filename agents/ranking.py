@@ -1,5 +1,6 @@
-"""What a search found at its root as a table of actions, as text and as HTML."""
+"""What a search found as a table of actions, as text and as HTML."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
@@ -7,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agents.drawing import action_name, counted, decimals_of, written
+from mcts_envs.core.contract import Game
 
 if TYPE_CHECKING:
-    from agents.running import SearchResult
+    from agents.results import SearchResult
 
 WIDTH = 80
 """Characters of a line at most."""
@@ -17,15 +19,15 @@ WIDTH = 80
 
 @dataclass(frozen=True)
 class Ranking:
-    """The actions that were tried, the most visited first; a ``>`` marks the recommended one.
+    """Actions, a line each; a ``>`` marks the recommended one.
 
     Attributes
     ----------
     headings : list of str
     rows : list of list of str
-        Name, visits, share of all visits, mean return, and the prior where the search had one.
+        Name, and figures.
     rest : str
-        What is left out: how many actions, and how many visits; empty if nothing is.
+        What is left out; empty if nothing is.
     """
 
     headings: list[str]
@@ -52,7 +54,10 @@ class Ranking:
 
 
 def ranking(result: "SearchResult", top: int) -> Ranking:
-    """Rank the actions of a search by visits (of equals, the greater value, then the lower action), up to ``top``."""
+    """Rank the actions of a search by visits (of equals, the greater value, then the lower action), up to ``top``.
+
+    Figures are visits, their share of all, mean return, and the prior where the search had one.
+    """
     visits, values, prior = result.visits, result.values, result.prior
     tried = np.flatnonzero(visits)
     ranked = tried[np.lexsort((tried, -values[tried], -visits[tried]))]
@@ -67,3 +72,11 @@ def ranking(result: "SearchResult", top: int) -> Ranking:
     rest = f"  ... {len(left)} more with {counted(int(visits[left].sum()), 'visit')}" if len(left) else ""
     headings = ["  action", "visits", "share", "value", "prior"]
     return Ranking(headings if prior is not None else headings[:-1], rows, rest)
+
+
+def best_line(game: Game, line: Sequence[int], value: float, top: int) -> Ranking:
+    """List up to ``top`` actions of a line of play, the first of which is recommended and has the value."""
+    rows = [[f"  {action_name(game, action)}", str(ply), ""] for ply, action in enumerate(line[:top], 1)]
+    rows[0] = [f"> {action_name(game, line[0])}", "1", f"{value:.4g}"]
+    left = len(line) - len(rows)
+    return Ranking(["  action", "ply", "value"], rows, f"  ... {left} more" if left else "")

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from agents.budget import NO_LIMIT, Budget, read_budget
-from agents.drawing import action_name
 from agents.inspection import SearchTree
 from agents.policies.opponents import table_with
 from agents.policies.signatures import SIGNATURES, needs_of
-from agents.ranking import ranking
+from agents.results import SearchResult
 from agents.search import OPEN_LOOP, Settings, search
 from agents.tree import (
     EDGES,
@@ -33,80 +32,14 @@ from agents.tree import (
     new_tree,
     new_work,
 )
-from mcts_envs.core import errors, rng
+from mcts_envs.core import rng
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import function_table, interpreted, row
 from mcts_envs.core.typing import Bytes, Floats, Ints
 from mcts_envs.core.view import View
 
 _SLICE_SECONDS = 0.005
-_SHOWN = 20
 _ANY = np.zeros(0, np.int64)
-
-
-@dataclass(frozen=True, repr=False)
-class SearchResult:
-    """What a search found.
-
-    Attributes
-    ----------
-    visits : int64 array [A]
-        Visits of the player's actions at the root.
-    values : float64 array [A]
-        Their mean returns, in units of reward; NaN without a visit.
-    action : int
-        The recommended action.
-    tree : SearchTree
-        The tree, to look at: ``print(result.tree.to_text(depth=2))``.
-    simulations, steps : int
-        Simulations, and steps of the model in tree and rollouts, that this search made. The visits count those of an
-        earlier search too, if its tree was used again.
-    seconds : float
-        How long it took.
-    prior : float64 array [A], optional
-        What the game advises, as probabilities, where ``select`` asks for it.
-    """
-
-    visits: Ints
-    values: Floats
-    action: int
-    tree: SearchTree
-    simulations: int
-    steps: int
-    seconds: float
-    prior: Floats | None = None
-
-    def __repr__(self) -> str:
-        return f"SearchResult({self._summary()})"
-
-    def _repr_html_(self) -> str:
-        return ranking(self, _SHOWN).to_html(self._summary())
-
-    def table(self, top: int = _SHOWN) -> str:
-        """Return the actions that were tried, the most visited first: visits, their share, value, and prior if any.
-
-        Parameters
-        ----------
-        top : int
-            List at most so many.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If this is no positive integer.
-        """
-        return ranking(self, errors.integer("top", top, 1, 2**62)).to_text()
-
-    def _summary(self) -> str:
-        name = action_name(self.tree.game, self.action)
-        found = f"visits={self.visits[self.action]}, value={self.values[self.action]:.4g}"
-        spent = f"simulations={self.simulations}, steps={self.steps}, seconds={self.seconds:.3g}"
-        return f"action={self.action} ({name}), {found}, {spent}"
-
-    @property
-    def principal_variation(self) -> list[int | tuple[int, ...]]:
-        """The line of most visited actions; where several players choose at once, a tuple of their actions."""
-        return self.tree.principal_variation()
 
 
 @dataclass(frozen=True, eq=False)

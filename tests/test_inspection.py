@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from games import Stakes, TicTacToe, Tron, stakes, tic_tac_toe, tron
 
+import agents
 from agents.inspection import SearchTree
 from agents.mcts import MCTS
 from agents.tree import EDGE, NODE, ROOT, new_edge, new_tree, outcome_of
@@ -514,6 +515,22 @@ def test_a_result_is_one_line_and_a_table_of_80_columns(select):
     assert result._repr_html_().count("<tr>") == len(lines) + 1
     with pytest.raises(ValueError, match="top 0"):
         result.table(0)
+
+
+def test_results_of_other_planners_are_a_line_and_a_table_too():
+    env = TicTacToe()
+    env.reset(seed=1)
+    found = agents.make("alpha_beta", depth=3, margin=None).search(env)
+    assert re.fullmatch(r"AlphaBetaResult\(action=\d \(.+\), value=.+, depth=3, simul.+, seconds=.+\)", repr(found))
+    head, first, *others = found.table().split("\n")
+    assert head.split() == ["action", "ply", "value"]
+    assert first.split() == [">", *found.game.action_name(found.action).split(), "1", f"{found.value:.4g}"]
+    assert [line.split()[-1] for line in others] == ["2", "3"]
+    assert found.table(1).endswith("  ... 2 more")
+    evolved = agents.make("rhea", simulations=50).search(env)
+    assert re.fullmatch(r"RheaResult\(action=\d \(.+\), value=.+, simulations=50, steps=.+\)", repr(evolved))
+    assert evolved.table().split("\n")[1].startswith("> ")
+    assert evolved._repr_html_().startswith("<table>")
 
 
 def test_long_names_of_actions_are_cut_in_the_table():

@@ -27,8 +27,8 @@ class Limits:
         Seconds for an episode, from the first question on. What comes before that (agents are made, code is compiled)
         may take ten minutes, or as long as a move if that is more.
     memory : float, optional
-        GB that a process may ask for, 0.5 or more, since its libraries are included (with torch about 1). It is the system's
-        ``RLIMIT_DATA``, which Linux alone has.
+        GB that a process may ask for, 0.5 or more, since its libraries are included (with torch about 1). It is
+        the system's ``RLIMIT_DATA``, which Linux alone has.
 
     Raises
     ------

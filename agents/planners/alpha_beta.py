@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -25,6 +25,8 @@ from agents.planners.frames import (
     new_work,
 )
 from agents.planners.negamax import begin, search
+from agents.ranking import Ranking, best_line
+from agents.results import Found
 from mcts_envs.core import errors
 from mcts_envs.core.contract import SIGNATURES, Game
 from mcts_envs.core.kernel import copy, function_table, interpreted, row
@@ -38,8 +40,8 @@ _SLICE_SECONDS = 0.002
 _FIRST_SLICE = 16
 
 
-@dataclass(frozen=True)
-class AlphaBetaResult:
+@dataclass(frozen=True, repr=False)
+class AlphaBetaResult(Found):
     """What an alpha-beta search found.
 
     Attributes
@@ -61,6 +63,7 @@ class AlphaBetaResult:
         Steps of the model.
     seconds : float
         How long it took.
+    game : Game
     """
 
     action: int
@@ -71,6 +74,17 @@ class AlphaBetaResult:
     simulations: int
     steps: int
     seconds: float
+    game: Game = field(compare=False)
+
+    def _played(self) -> Game:
+        return self.game
+
+    def _found(self) -> str:
+        end = "" if self.end_in is None else f", end_in={self.end_in}"
+        return f"value={self.value:.4g}, depth={self.depth}{end}"
+
+    def _ranking(self, top: int) -> Ranking:
+        return best_line(self.game, self.principal_variation or [self.action], self.value, top)
 
 
 class AlphaBeta(Agent):
@@ -190,7 +204,8 @@ class AlphaBeta(Agent):
         end_in = WIN - abs(score) if abs(score) > UNIT else None
         value = score / UNIT if end_in is None else math.copysign(1.0, score)
         leaves, steps = int(work.counters[LEAVES]), int(work.counters[STEPS])
-        return AlphaBetaResult(action, value, reached, end_in, line, leaves, steps, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        return AlphaBetaResult(action, value, reached, end_in, line, leaves, steps, seconds, game)
 
     def _prepared(self, game: Game) -> tuple[Game, Work]:
         """Return the game as the search sees it, and work arrays for it."""

@@ -4,7 +4,8 @@ from typing import Any
 
 from agents.budget import LIMITS, Budget
 from agents.mcts import MCTS
-from agents.running import Search, SearchResult
+from agents.results import SearchResult
+from agents.running import Search
 from mcts_envs.core import errors
 from mcts_envs.core.view import View
 

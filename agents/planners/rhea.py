@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -14,6 +14,8 @@ from agents.base import Agent, check_turn, view_of
 from agents.budget import NO_LIMIT, Budget, read_budget
 from agents.planners.evolution import SIMULATIONS, STEPS, Evolution, evolve
 from agents.policies.opponents import OPPONENTS, read_information, read_opponents, table_with, variant_name
+from agents.ranking import Ranking, best_line
+from agents.results import Found
 from agents.running import legal_actions
 from agents.tree import new_tree, new_work
 from mcts_envs.core import errors
@@ -28,8 +30,8 @@ MAX_LENGTH, MAX_POPULATION = 1000, 10_000
 _SLICE_SECONDS = 0.005
 
 
-@dataclass(frozen=True)
-class RheaResult:
+@dataclass(frozen=True, repr=False)
+class RheaResult(Found):
     """What an evolution found.
 
     Attributes
@@ -44,6 +46,7 @@ class RheaResult:
         Simulations, and steps of the model.
     seconds : float
         How long it took.
+    game : Game
     """
 
     action: int
@@ -52,6 +55,16 @@ class RheaResult:
     simulations: int
     steps: int
     seconds: float
+    game: Game = field(compare=False)
+
+    def _played(self) -> Game:
+        return self.game
+
+    def _found(self) -> str:
+        return f"value={self.value:.4g}"
+
+    def _ranking(self, top: int) -> Ranking:
+        return best_line(self.game, [self.action], self.value, top)
 
 
 class Rhea(Agent):
@@ -180,7 +193,7 @@ class Rhea(Agent):
         simulations, steps = int(counters[SIMULATIONS]), int(counters[STEPS])
         value = float(fitness[order[0]])
         action = int(legal[best[0] % len(legal)])
-        return RheaResult(action, value, best, simulations, steps, time.perf_counter() - started)
+        return RheaResult(action, value, best, simulations, steps, time.perf_counter() - started, game)
 
     def _first(self, last: Ints | None, game: Game) -> Ints:
         """Return the first population [N + 1, L]: drawn, or that of the last move without its first action."""

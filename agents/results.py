@@ -1,0 +1,110 @@
+"""What planners hand back: a line for Python, a table for people and for notebooks."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from agents.drawing import action_name
+from agents.inspection import SearchTree
+from agents.ranking import Ranking, ranking
+from mcts_envs.core import errors
+from mcts_envs.core.contract import Game
+from mcts_envs.core.typing import Floats, Ints
+
+_SHOWN = 20
+
+
+class Found(ABC):
+    """What a search found: the action to play, and what it took."""
+
+    action: int
+    simulations: int
+    steps: int
+    seconds: float
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._summary()})"
+
+    def _repr_html_(self) -> str:
+        return self._ranking(_SHOWN).to_html(self._summary())
+
+    def table(self, top: int = _SHOWN) -> str:
+        """Return what was found as a table in lines of up to 80 characters; a ``>`` marks the recommended action.
+
+        Of a tree search these are the actions that were tried, the most visited first, with visits, their share, value,
+        and prior if any; of alpha-beta the best line; of evolution the first action of the best individual.
+
+        Parameters
+        ----------
+        top : int
+            List at most so many.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If this is no positive integer.
+        """
+        return self._ranking(errors.integer("top", top, 1, 2**62)).to_text()
+
+    def _summary(self) -> str:
+        name = action_name(self._played(), self.action)
+        spent = f"simulations={self.simulations}, steps={self.steps}, seconds={self.seconds:.3g}"
+        return f"action={self.action} ({name}), {self._found()}, {spent}"
+
+    @abstractmethod
+    def _played(self) -> Game:
+        """Return the game that was searched."""
+
+    @abstractmethod
+    def _found(self) -> str:
+        """Say what speaks for the action."""
+
+    @abstractmethod
+    def _ranking(self, top: int) -> Ranking:
+        """Return the rows of the table, up to ``top``."""
+
+
+@dataclass(frozen=True, repr=False)
+class SearchResult(Found):
+    """What a search found.
+
+    Attributes
+    ----------
+    visits : int64 array [A]
+        Visits of the player's actions at the root.
+    values : float64 array [A]
+        Their mean returns, in units of reward; NaN without a visit.
+    action : int
+        The recommended action.
+    tree : SearchTree
+        The tree, to look at: ``print(result.tree.to_text(depth=2))``.
+    simulations, steps : int
+        Simulations, and steps of the model in tree and rollouts, that this search made. The visits count those of an
+        earlier search too, if its tree was used again.
+    seconds : float
+        How long it took.
+    prior : float64 array [A], optional
+        What the game advises, as probabilities, where ``select`` asks for it.
+    """
+
+    visits: Ints
+    values: Floats
+    action: int
+    tree: SearchTree
+    simulations: int
+    steps: int
+    seconds: float
+    prior: Floats | None = None
+
+    @property
+    def principal_variation(self) -> list[int | tuple[int, ...]]:
+        """The line of most visited actions; where several players choose at once, a tuple of their actions."""
+        return self.tree.principal_variation()
+
+    def _played(self) -> Game:
+        return self.tree.game
+
+    def _found(self) -> str:
+        return f"visits={self.visits[self.action]}, value={self.values[self.action]:.4g}"
+
+    def _ranking(self, top: int) -> Ranking:
+        return ranking(self, top)
