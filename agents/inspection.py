@@ -10,10 +10,11 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from agents.drawing import action_name, as_dot, as_text, counted
 from agents.tree import EACH, EDGE, EDGES, NODE, NODES, PLAYERS, ROOT, WIDTH, Tree, new_tree
+from agents.tree_data import by_players, mean_of, node_data
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import row
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 100
 """Deepest that a tree is written out, in decisions."""
-
-_Data = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +136,7 @@ class Node:
     @property
     def values(self) -> dict[int, float]:
         """Mean return from here on of each player who chose here, over the simulations in which it did."""
-        return {players[0]: _mean(edges) for players, edges in _by_players(self.edges).items()}
+        return {players[0]: mean_of(edges) for players, edges in by_players(self.edges).items()}
 
     def __repr__(self) -> str:
         who = f", player {', '.join(map(str, self.players))} to choose" if self.players else ""
@@ -232,9 +231,6 @@ class JointAction:
         return sum(node.visits for node in self.outcomes)
 
 
-_Action = TypeVar("_Action", Edge, JointAction)
-
-
 class SearchTree:
     """The tree of a search, to look at; it follows a search that goes on.
 
@@ -312,7 +308,7 @@ class SearchTree:
         if breadth is not None:
             breadth = errors.integer("breadth", breadth, 1, 2**62)
         depth = errors.integer("depth", depth, 1, MAX_DEPTH)
-        return _node_data(self.root, depth, errors.integer("min_visits", min_visits, 0, 2**62), breadth)
+        return node_data(self.root, depth, errors.integer("min_visits", min_visits, 0, 2**62), breadth)
 
     def to_dot(self, depth: int = 2, min_visits: int | None = None, breadth: int | None = 5) -> str:
         """Return the tree as a drawing in the language of Graphviz, for ``dot -Tsvg``.
@@ -351,7 +347,7 @@ class SearchTree:
         line: list[int | tuple[int, ...]] = []
         node: Node | None = self.root
         while node is not None:
-            best = {player: edges[0] for (player,), edges in _by_players(node.edges).items() if edges[0].visits}
+            best = {player: edges[0] for (player,), edges in by_players(node.edges).items() if edges[0].visits}
             if not best:
                 break
             chosen = [best[player] for player in _who_chose(node, best)]
@@ -384,18 +380,6 @@ def _rank(edge: Edge) -> tuple[int, int, float, int]:
     return edge.player, -edge.visits, -edge.value if edge.visits else math.inf, edge.action
 
 
-def _mean(edges: Sequence[Edge]) -> float:
-    visits = sum(edge.visits for edge in edges)
-    return sum(edge.value * edge.visits for edge in edges if edge.visits) / visits if visits else math.nan
-
-
-def _by_players(given: Sequence[_Action]) -> dict[tuple[int, ...], list[_Action]]:
-    groups: dict[tuple[int, ...], list[_Action]] = {}
-    for each in given:
-        groups.setdefault(each.players, []).append(each)
-    return groups
-
-
 def _who_chose(node: Node, best: dict[int, Edge]) -> tuple[int, ...]:
     """Return the players who most often chose at once at a node: all of them unless chance decides whose turn it is."""
     owner = {edge.id: edge.player for edge in node.edges}
@@ -405,47 +389,3 @@ def _who_chose(node: Node, best: dict[int, Edge]) -> tuple[int, ...]:
     if times:
         return max(times, key=lambda players: times[players])
     return tuple(best) if node._source.game.simultaneous else (max(best, key=lambda player: best[player].visits),)
-
-
-# Plain data, from which the other forms are made.
-
-
-def _node_data(node: Node, depth: int, min_visits: int, breadth: int | None) -> _Data:
-    """Return a node with what was done there for another ``depth`` decisions."""
-    limits = min_visits, breadth
-    edges = node.edges
-    choices = [_choice_data(players, _mean(own), own, depth, *limits) for players, own in _by_players(edges).items()]
-    for players, joint in _by_players(node.joint_actions).items():
-        choices.append(_choice_data(players, math.nan, joint, depth, *limits))
-    return {"visits": node.visits, "choices": choices}
-
-
-def _choice_data(
-    players: tuple[int, ...], value: float, actions: Sequence[Any], depth: int, min_visits: int, breadth: int | None
-) -> _Data:
-    shown = [each for each in actions[:breadth] if each.visits >= min_visits] if depth else []
-    return {
-        "players": list(players),
-        "visits": sum(each.visits for each in actions),
-        "value": _finite(value),
-        "tried": len(actions),
-        "actions": [_action_data(each, depth, min_visits, breadth) for each in shown],
-        "omitted": len(actions) - len(shown),
-    }
-
-
-def _action_data(done: Edge | JointAction, depth: int, min_visits: int, breadth: int | None) -> _Data:
-    outcomes = done.outcomes
-    shown = [node for node in outcomes[:breadth] if node.visits >= min_visits]
-    return {
-        "action": done.action if isinstance(done, Edge) else list(done.action),
-        "name": done.name,
-        "visits": done.visits,
-        "value": _finite(done.value) if isinstance(done, Edge) else None,
-        "outcomes": [_node_data(node, depth - 1, min_visits, breadth) for node in shown],
-        "omitted": len(outcomes) - len(shown),
-    }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from gymnasium import Space
 
-from agents.bridge.copying import container_of, has_table, is_plain, is_shared, module_of, name_of, slots_of
+from agents.bridge.classes import container_of, has_table, is_plain, is_shared, module_of, name_of, slots_of
 
 _AS_IT_IS = frozenset({bool, bytes, complex, float, int, str, type(None)})
 _LEFT_OUT = ("_np_random_seed", "render_mode")

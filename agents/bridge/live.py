@@ -14,7 +14,7 @@ from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 
 from agents.bridge import kinds
 from agents.bridge.chance import Watch
-from agents.bridge.copying import has_table
+from agents.bridge.classes import has_table
 from agents.bridge.states import NO_LIMIT, ForeignGame, ForeignState, Player
 from mcts_envs.core import errors
 from mcts_envs.core.rng import CHANCE_BYTES

@@ -1,0 +1,79 @@
+"""What can be told from the class of an object: whether copies share it, and where its state is."""
+
+import collections
+import functools
+import io
+import logging
+import numbers
+import random
+import threading
+import types
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
+
+_ATOMS = frozenset({bool, bytes, float, int, str, type(None), np.float32, np.float64, np.int64, type, object})
+
+_SHARED = (
+    *(Enum, bytes, numbers.Number, property, range, slice, str, type, type(...), type(NotImplemented)),
+    *(EnvSpec, io.IOBase, logging.Logger, np.dtype, np.generic, np.ufunc, random.SystemRandom),
+    *(types.CodeType, types.ModuleType, type(threading.Lock()), type(threading.RLock())),
+)
+"""What cannot change, or does not belong to the state of a game."""
+
+_SHARED_MODULES = ("pygame.time", "pygame.font", "pygame.mixer", "pyglet", "matplotlib", "tkinter", "cv2", "glfw")
+"""Modules whose objects only show or sound a game."""
+
+_TABLES = "gymnasium.envs.toy_text."
+"""Classes whose attribute ``P`` is documented to be the table of all transitions, which never changes."""
+
+_CONTAINERS = (collections.OrderedDict, collections.defaultdict, dict, list, set, collections.deque, bytearray)
+
+
+def is_shared(value: Any) -> bool:
+    """Say whether a copy holds the very object that the original holds."""
+    kind: Any = type(value)
+    return kind in _ATOMS or isinstance(value, _SHARED) or module_of(kind).startswith(_SHARED_MODULES)
+
+
+def module_of(kind: type) -> str:
+    """Return the name of the module of a class; empty where compiled code gave it none, as SWIG does."""
+    return str(getattr(kind, "__module__", ""))
+
+
+def name_of(kind: type) -> str:
+    """Return the full name of a class."""
+    return f"{module_of(kind)}.{kind.__qualname__}".removeprefix(".")
+
+
+@functools.cache
+def slots_of(kind: type) -> tuple[Any, ...]:
+    """Return the descriptors of the slots of a class and its bases."""
+    return tuple(v for base in kind.__mro__ for v in vars(base).values() if isinstance(v, types.MemberDescriptorType))
+
+
+@functools.cache
+def container_of(kind: type) -> Any:
+    """Return the built-in container that a class is or inherits from; ``object`` if there is none."""
+    return next((base for base in _CONTAINERS if issubclass(kind, base)), object)
+
+
+@functools.cache
+def is_plain(kind: type) -> bool:
+    """Say whether all that an instance holds is in its ``__dict__``, its slots and a built-in container.
+
+    It is not where a class has memory that only compiled code can read, or says itself how to be copied.
+    """
+    base = container_of(kind)
+    pointers = len(slots_of(kind)) - len(slots_of(base))
+    pointers += (kind.__dictoffset__ > 0) - (base.__dictoffset__ > 0)
+    pointers += (kind.__weakrefoffset__ > 0) - (base.__weakrefoffset__ > 0)
+    return kind.__basicsize__ <= base.__basicsize__ + 8 * pointers and not hasattr(kind, "__deepcopy__")
+
+
+@functools.cache
+def has_table(kind: type) -> bool:
+    """Say whether instances have a constant table of transitions (see ``_TABLES``)."""
+    return any(module_of(base).startswith(_TABLES) for base in kind.__mro__)
