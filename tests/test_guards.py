@@ -113,7 +113,7 @@ def test_nothing_is_seen_before_the_first_reset(id):
             else:
                 seen.append((name, what))
     assert not seen
-    assert checked > 40
+    assert checked > 35
 
 
 def test_wrapped_and_in_a_dummy_vec_env():
