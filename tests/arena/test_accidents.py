@@ -1,0 +1,219 @@
+"""Comparisons left alone: agents that hang, end the program, eat memory or crash; full disks; damaged rows; signals."""
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agents.arena import AgentSpec, Limits, Plan, compare
+from agents.arena.runner import Crew, run
+from agents.arena.storage import EPISODES
+from mcts_envs.core.players import BuiltIn
+
+ROOT = Path(__file__).resolve().parents[2]
+ID = "LaneDefense3x3-v0"
+HOARD: list[bytearray] = []
+
+
+class Odd(BaseException):
+    def __str__(self) -> str:
+        raise RuntimeError("no message")
+
+
+class Hostile(BuiltIn):
+    """A random player; in its second move of an episode it does what its name says."""
+
+    def __init__(self, deed: str) -> None:
+        super().__init__("random")
+        self.deed, self.moves, self.seed = deed, 0, 0
+
+    def reseed(self, seed: int) -> None:
+        super().reseed(seed)
+        self.moves, self.seed = 0, seed
+
+    def act(self, env: object) -> int:
+        self.moves += 1
+        if self.moves == 2 and self.seed and self.deed != "good":
+            getattr(self, self.deed)()
+        return super().act(env)
+
+    def hang(self) -> None:
+        time.sleep(1e6)
+
+    def exit(self) -> None:
+        sys.exit(3)
+
+    def interrupt(self) -> None:
+        raise KeyboardInterrupt
+
+    def odd(self) -> None:
+        raise Odd
+
+    def die(self) -> None:
+        os._exit(0)
+
+    def abort(self) -> None:
+        os.abort()
+
+    def crash(self) -> None:
+        ctypes.string_at(0)
+
+    def eat(self) -> None:
+        while True:
+            HOARD.append(bytearray(10**8))
+
+    def leak(self) -> None:
+        HOARD.append(bytearray(7 * 10**8))
+
+    def fork(self) -> None:
+        os.fork()
+
+
+def make_hostile(spec: AgentSpec) -> Hostile:
+    return Hostile(spec.name)
+
+
+def hostile(*deeds: str, **more: object) -> Plan:
+    return Plan(ID, tuple(AgentSpec(deed, deed) for deed in deeds), make=make_hostile, **more)  # type: ignore[arg-type]
+
+
+DEEDS = {
+    "hang": ("TimeoutError", "no move within 3 s (--move-limit)"),
+    "exit": ("SystemExit", "3"),
+    "interrupt": ("KeyboardInterrupt", ""),
+    "odd": ("Odd", "(its message raises RuntimeError)"),
+    "die": ("ProcessDied", "the process that played it ended itself (exit code 0)"),
+    "abort": ("ProcessDied", "the process that played it was ended by SIGABRT"),
+    "crash": ("ProcessDied", "the process that played it was ended by SIGSEGV"),
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_whatever_an_agent_does_is_an_error_row_and_the_rest_goes_on(tmp_path: Path, workers: int) -> None:
+    plan = hostile("good", *DEEDS, limits=Limits(move=3.0))
+    result = compare(plan, 1 if workers == 1 else 2, workers=workers, folder=tmp_path)
+    good, *others = result.summaries
+    assert result.finished
+    assert result.signal is None
+    assert (good.games, good.errors) == (result.episodes, 0)
+    assert [(s.games, s.errors) for s in others] == [(0, result.episodes)] * len(DEEDS)
+    told = {(row.agent, row.error["type"], row.error["message"]) for row in result.failed if row.error}
+    assert told == {(deed, *error) for deed, error in DEEDS.items()}
+
+
+def test_in_one_process_only_the_person_interrupts() -> None:
+    plan = hostile("exit", "interrupt", "odd")
+    told = [played.row.error["type"] for played in run(plan, plan.jobs(1))]
+    assert told == ["SystemExit", "KeyboardInterrupt", "Odd"]
+
+
+def test_an_episode_has_a_limit_too() -> None:
+    plan = hostile("hang", limits=Limits(episode=0.5))
+    (played,) = run(plan, plan.jobs(1), 1)
+    assert played.row.error["message"] == "no end of the episode within 0.5 s (--episode-limit)"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_DATA")
+def test_memory_has_a_limit_and_what_was_left_behind_is_nobody_elses_fault(tmp_path: Path) -> None:
+    result = compare(hostile("leak", "eat", "good", limits=Limits(memory=1.6)), 3, workers=1, folder=tmp_path)
+    assert [(s.games, s.errors) for s in result.summaries] == [(3, 0), (0, 3), (3, 0)]
+    assert {row.error["type"] for row in result.failed if row.error} == {"MemoryError"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs fork")
+def test_the_child_of_an_agent_plays_nothing(tmp_path: Path) -> None:
+    plan = hostile("fork", "good")
+    rows = [played.row for played in run(plan, plan.jobs(4), 2)]
+    assert len({row.key for row in rows}) == len(rows) == 8
+    assert all(row.error is None for row in rows)
+
+
+def test_limits_are_checked() -> None:
+    for limits, message in [
+        ({"move": 0}, "move limit"),
+        ({"episode": -1}, "episode limit"),
+        ({"memory": -1}, "memory"),
+    ]:
+        with pytest.raises(ValueError, match=f"{message}.* is outside"):
+            Limits(**limits)
+    for gb in (0, 0.1):
+        with pytest.raises(ValueError, match=f"memory limit {gb} GB is less than the 0.5 .*; give 0.5 or more"):
+            Limits(memory=gb)
+    with pytest.raises(ValueError, match="limits need processes"):
+        Crew(hostile("good", limits=Limits(move=1.0)))
+    assert hostile("good").configuration() == hostile("good", limits=Limits(move=1.0)).configuration()
+
+
+# Rows on disk
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"outcome": 7.5}, r"outcome 7\.5 is outside \[0\.0, 1\.0\]"),
+        ({"outcome": "1"}, "outcome '1' is str"),
+        ({"length": 3.5}, "length 3.5 is float"),
+        ({"length": -1}, "length -1 is outside"),
+        ({"is_success": 1}, "is_success 1 is int, not bool"),
+        ({"error": "no"}, "error 'no' is str, not dict"),
+        ({"error": {"type": 3}}, r"error\['type'\] 3 is int, not str"),
+        ({"transitions": [1, "a"]}, r"transitions\[1\] 'a' is str"),
+        ({"outcomes": 1.0}, "unknown row key 'outcomes'; did you mean 'outcome'"),
+        ({"agent": None}, "agent None is NoneType, not str"),
+        ({"discounted_return": float("nan")}, "discounted_return nan"),
+    ],
+)
+def test_a_damaged_row_is_named(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    plan = hostile("good")
+    compare(plan, 2, folder=tmp_path)
+    file = tmp_path / EPISODES
+    first, row, *others = file.read_text().splitlines(keepends=True)
+    file.write_text("".join([first, json.dumps({**json.loads(row), **change}) + "\n", *others]))
+    with pytest.raises(ValueError, match=f"{EPISODES}, line 2, is not .*{message}.* delete the line"):
+        compare(plan, 2, folder=tmp_path)
+    file.write_text("".join([first, *others]))
+    assert compare(plan, 2, folder=tmp_path).reused == 1
+
+
+def test_damaged_rows_of_matches_are_named(tmp_path: Path) -> None:
+    plan = Plan(
+        "WallSurvival-v0", (AgentSpec("good", "good"), AgentSpec("a", "good")), {"board_size": 3}, make=make_hostile
+    )
+    compare(plan, 1, folder=tmp_path)
+    file = tmp_path / EPISODES
+    text = file.read_text()
+    for old, message in [('"outcome": 1.0', "outcome 21.0"), ('"seats": [', "row key")]:
+        assert old in text
+        file.write_text(text.replace(old, old.replace("seats", "seat").replace("1.0", "21.0")))
+        with pytest.raises(ValueError, match=message):
+            compare(plan, 1, folder=tmp_path)
+
+
+_FULL = """
+import resource
+from pathlib import Path
+from tests.arena.test_accidents import hostile, compare
+resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
+try:
+    compare(hostile("good", record=True), 40, folder=Path({folder!r}))
+except OSError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs RLIMIT_FSIZE")
+def test_a_full_disk_is_named_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    code = _FULL.format(size=12345, folder=str(tmp_path))
+    path = {**os.environ, "PYTHONPATH": str(ROOT)}
+    said = subprocess.run([sys.executable, "-c", code], env=path, capture_output=True, text=True, check=True)
+    assert "jsonl cannot be written; make room, and the same command goes on" in said.stdout
+    plan = hostile("good", record=True)
+    result = compare(plan, 40, folder=tmp_path)
+    assert result.reused > 0
+    assert result.summaries[0].games == 40

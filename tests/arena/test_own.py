@@ -1,0 +1,250 @@
+"""Comparisons of one's own: agents, games, and environments that are not of this package."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium
+import pytest
+from rich.console import Console
+
+import agents
+import mcts_envs
+from agents.arena import Plan, compare, parse_agent, parse_agents
+from agents.arena.episode import seeds
+from agents.arena.plot import plot
+from agents.arena.runner import run
+from agents.arena.storage import default_folder
+from agents.arena.table import render
+from mcts_envs.core.loading import load
+
+ROOT = Path(__file__).resolve().parents[2]
+ID = "LaneDefense3x3-v0"
+FOUR = f"{ROOT}/examples/connect_four.py:ConnectFour-v0"
+
+BOT = """
+import random
+from beside import first
+
+class Bot:
+    def __init__(self, last=False):
+        self.last = last
+    def act(self, env):
+        legal = env.unwrapped.view().legal_actions()
+        return int(legal[-1]) if self.last else first(legal)
+
+class Chancy:
+    games = 0
+    def __init__(self):
+        Chancy.games += 1
+    def act(self, env):
+        return random.choice(env.unwrapped.view().legal_actions().tolist())
+
+class Seeded:
+    def __init__(self, seed=0):
+        self.dice = random.Random(seed)
+    def act(self, env):
+        return self.dice.choice(env.unwrapped.view().legal_actions().tolist())
+
+class Pole:
+    def act(self, env):
+        return int(env.unwrapped.state[2] > 0)
+
+class Vague:
+    def act(self, env):
+        return "left"
+
+class Mute:
+    pass
+"""
+
+
+@pytest.fixture
+def bots(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A folder with a file of agents, of a name that nobody else has."""
+    folder = tmp_path / "bots"
+    folder.mkdir()
+    beside = f"beside_{abs(hash(request.node.name))}"
+    (folder / f"{beside}.py").write_text("def first(legal):\n    return int(legal[0])\n")
+    (folder / "my_bot.py").write_text(BOT.replace("from beside", f"from {beside}"))
+    return folder / "my_bot.py"
+
+
+def rows(plan: Plan, episodes: int = 3, workers: int | None = None) -> list[tuple[object, ...]]:
+    found = sorted((played.row for played in run(plan, plan.jobs(episodes), workers)), key=lambda row: str(row.key))
+    return [(row.key, row.outcome, row.episode_return, row.length, row.error) for row in found]
+
+
+# Agents
+
+
+def test_agents_of_ones_own_are_compared_in_this_process_and_in_others(bots: Path, tmp_path: Path) -> None:
+    texts = [f"{bots}:Bot", f"{bots}:Bot:last=true", f"{bots}:Chancy", f"{bots}:Seeded"]
+    plan = Plan(ID, parse_agents(",".join(texts)))
+    here, there = rows(plan), rows(plan, workers=2)
+    assert here == there
+    assert all(error is None for *_, error in here)
+    assert rows(plan, 2) == [row for row in here if row[0][1] < 2]  # type: ignore[index]
+    result = compare(plan, 2, folder=tmp_path / "out")
+    assert [s.agent for s in result.summaries] == texts
+
+
+def test_an_agent_of_a_module_is_found_and_plays_inside_an_environment(
+    bots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(bots.parent)
+    agent = agents.make("my_bot.py:Bot", last=True)
+    env = gymnasium.make(f"mcts_envs/{ID}")
+    env.reset(seed=0)
+    assert agent.act(env) == env.unwrapped.legal_actions()[-1]  # type: ignore[attr-defined]
+    assert agent.bind(env).predict(env.unwrapped.view().observe())[0] == agent.act(env)  # type: ignore[attr-defined]
+    wall = gymnasium.make("mcts_envs/WallSurvival-v0", board_size=3, opponent=f"agents:{bots}:Bot")
+    wall.reset(seed=0)
+    wall.step(0)
+    assert isinstance(agents.make("agents.mcts:MCTS", simulations=10), agents.mcts.MCTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nobody.py:Bot", "there is no file nobody.py in"),
+        ("nobody_at_all:Bot", r"nobody_at_all cannot be imported .* give its file, path/to/nobody_at_all\.py"),
+        ("my_bot.py:Bott", "unknown class 'Bott'; did you mean 'Bot'"),
+        ("my_bot.py:Mute", r"is no class with a method act\(env\)"),
+        ("os:abort", r"is no class with a method act\(env\)"),
+        ("my_bot.py:Bot:lats=1", "unknown setting 'lats'; did you mean 'last'"),
+        ("broken.py:Bot", r"broken.py cannot be imported \(SystemExit: 3\)"),
+    ],
+)
+def test_mistakes_name_the_file_or_the_class(
+    bots: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str
+) -> None:
+    monkeypatch.chdir(bots.parent)
+    Path("broken.py").write_text("import sys\nsys.exit(3)\n")
+    with pytest.raises((ValueError, TypeError), match=message):
+        compare(Plan(ID, parse_agents(name)), 2, folder=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_no_action_is_an_error_row(bots: Path) -> None:
+    ((_, _, _, _, error),) = rows(Plan(ID, parse_agents(f"{bots}:Vague")), 1)
+    assert "Vague.act returned 'left'" in str(error)
+
+
+def test_an_edited_agent_is_another_configuration(bots: Path) -> None:
+    plan = Plan(ID, parse_agents(f"{bots}:Bot"))
+    found = [plan.configuration()]
+    for file in sorted(bots.parent.glob("*.py")):  # what it imports counts too
+        file.write_text(file.read_text() + "# edited\n")
+        found.append(plan.configuration())
+    assert len({default_folder(configuration) for configuration in found}) == 3
+
+
+def test_two_files_of_one_name_are_two_agents_and_share_nothing_unsaid(tmp_path: Path) -> None:
+    for number in (1, 2):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "same_bot.py").write_text(f"class Bot:\n    number = {number}\n")
+        (tmp_path / str(number) / "same_help.py").write_text("")
+        (tmp_path / str(number) / "other_bot.py").write_text("import same_help\n")
+    assert [load(f"{tmp_path}/{number}/same_bot.py").Bot.number for number in (1, 2)] == [1, 2]
+    assert load(f"{tmp_path}/1/same_bot.py") is load(f"{tmp_path}/1/same_bot.py")
+    load(f"{tmp_path}/1/other_bot.py")
+    with pytest.raises(ValueError, match="import same_help there are two"):
+        load(f"{tmp_path}/2/other_bot.py")
+
+
+def test_the_seed_of_an_agent_is_a_stream_of_its_own(bots: Path) -> None:
+    plan = Plan(ID, parse_agents(f"uniform,uniform:seed=5,uniform:seed=6,{bots}:Seeded,{bots}:Seeded:seed=5"))
+    found = [played.row for played in run(plan, plan.jobs(6))]
+    assert all(row.error is None for row in found)
+    by_agent = {spec.label: [r.agent_seed for r in found if r.agent == spec.label] for spec in plan.agents}
+    assert by_agent["uniform"] == [seeds(0, episode)[1] for episode in range(6)]
+    assert len({tuple(given) for given in by_agent.values()}) == 3  # none, 5 and 6
+    lengths = {label: [row.length for row in found if row.agent == label] for label in by_agent}
+    assert lengths["uniform:seed=5"] != lengths["uniform:seed=6"]
+
+
+# Games
+
+
+def test_a_game_of_ones_own_is_imported_with_its_id(tmp_path: Path) -> None:
+    plan = Plan(FOUR, parse_agents("random,uniform"))
+    assert plan.id == "ConnectFour-v0"
+    assert list(plan.configuration()["files"]) == [FOUR]
+    result = compare(plan, 2, workers=1, folder=tmp_path)
+    assert [(s.games, s.errors) for s in result.summaries] == [(4, 0), (4, 0)]
+
+
+def test_every_door_takes_a_module_with_an_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT / "examples")
+    for id in ("connect_four:ConnectFour-v0", "connect_four.py:ConnectFour-v0", FOUR):
+        assert mcts_envs.make_vec(id, 2).num_envs == 2
+        assert mcts_envs.make_aec(id).possible_agents == mcts_envs.make_parallel(id).possible_agents
+        assert mcts_envs.make_sb3_vec_env(id, 2).num_envs == 2
+    for id, message in [
+        ("connect_five:X-v0", "connect_five cannot be imported"),
+        ("connect_four.py", r"write connect_four\.py:ID-v0"),
+        ("connect_four:ConnectFive-v0", "did you mean 'ConnectFour-v0'"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            mcts_envs.make_vec(id)
+        with pytest.raises(ValueError, match=message):
+            Plan(id, parse_agents("random")).make_env()
+
+
+def test_a_game_of_ones_own_is_trained_on(tmp_path: Path) -> None:
+    line = [sys.executable, str(ROOT / "scripts/train.py"), FOUR, "--timesteps", "64", "--n-envs", "2", "--games", "2"]
+    line += ["--param", "n_steps=32", "--param", "batch_size=32"]
+    done = subprocess.run(
+        line, cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "runs/ConnectFour-v0/ppo-0/ppo.zip").exists()
+
+
+# Other environments
+
+
+def test_any_environment_with_discrete_actions_is_compared_by_returns(bots: Path, tmp_path: Path) -> None:
+    plan = Plan("CartPole-v1", parse_agents(f"{bots}:Pole,uniform,one_step"))
+    result = compare(plan, 4, folder=tmp_path)
+    pole, uniform, _ = result.summaries
+    assert [(s.games, s.errors) for s in result.summaries] == [(4, 0)] * 3
+    assert pole.mean_return.low > uniform.mean_return.high
+    assert result.differences[0].mean_return.high < 0
+    console = Console(width=120)
+    with console.capture() as said:
+        console.print(render(result))
+    assert "win rate" not in said.get()
+    assert "discounted by 1" in said.get()
+    plot(result, tmp_path / "returns.png")
+    assert compare(plan, 4, workers=1, folder=tmp_path).reused == 12
+
+
+def test_all_agents_meet_the_same_episodes() -> None:
+    plan = Plan("FrozenLake-v1", parse_agents("uniform,random"), {"map_name": "8x8"})
+    assert plan.discount is None
+    assert len({row[1:] for row in rows(plan, 4)}) < 8
+    found = rows(plan, 4)
+    assert [row[1:] for row in found[:4]] == [row[1:] for row in found[4:]]
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        (Plan("Pendulum-v1", parse_agents("random")), "planners need Discrete"),
+        (Plan("CartPole-v1", parse_agents("random"), record=True), r"no position\(\) to record"),
+        (Plan("pettingzoo:tictactoe_v3", parse_agents("random")), "is an environment of PettingZoo"),
+        (Plan("classic/tictactoe-v3", parse_agents("random")), "is an environment of PettingZoo"),
+        (Plan("CartPole-v1", parse_agents("random,uniform"), against="random"), "meet no other"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(plan: Plan, message: str, tmp_path: Path) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        compare(plan, 2, folder=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_label_with_a_path_is_one_agent() -> None:
+    spec = parse_agent("some/where/my_bot.py:Bot:depth=3")
+    assert (spec.name, spec.settings) == ("some/where/my_bot.py:Bot", {"depth": 3})

@@ -1,0 +1,240 @@
+"""check_game refuses games that break a law, and says which."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import mcts_envs
+from mcts_envs.core.contract import (
+    ADVISE,
+    DETERMINIZE,
+    EVALUATE,
+    KEY,
+    LEGAL,
+    OBSERVE,
+    OUTCOME,
+    RESET,
+    STEP,
+    state_dtype,
+)
+from mcts_envs.core.kernel import kernel, record, word
+from mcts_envs.core.laws import LawError, copies_are_independent, sample
+from mcts_envs.core.rng import seed_stream
+from mcts_envs.games.lane_defense.rules import classic as rules
+from mcts_envs.games.lane_defense.spec.classic import LaneDefense, lane_defense
+from tests.toys import TicTacToe
+
+GAME = lane_defense()
+CLOCK = rules.STATE.fields["t"][1]
+BOARD = rules.STATE.fields["boards"][1]
+
+
+def refused(law, **changes):
+    with pytest.raises(LawError, match=law):
+        mcts_envs.check_game(replace(GAME, variants={}, **changes), episodes=2, faces=False)
+
+
+def test_the_game_itself_passes():
+    mcts_envs.check_game(GAME, episodes=1, faces=False)
+    mcts_envs.check_game(LaneDefense, episodes=1, faces=False, max_steps=3)
+
+
+def test_a_reset_that_leaves_something_of_the_game_before():
+    @kernel(RESET)
+    def reset(state, seed):
+        before = state[CLOCK]
+        rules.reset(state, seed)
+        state[CLOCK] = before
+
+    refused("same seed, same game|compiled", reset=reset)
+
+
+def test_a_reset_that_never_seeds_its_stream():
+    @kernel(RESET)
+    def reset(state, seed):
+        before = word(state, 0)
+        rules.reset(state, seed)
+        record(state, rules.STATE).stream = before
+
+    refused("each seed has its own chance: seed 0 leaves a stream of zeros", reset=reset)
+
+
+def test_a_reset_that_seeds_every_game_alike():
+    @kernel(RESET)
+    def reset(state, seed):
+        rules.reset(state, np.uint64(3))
+
+    refused("each seed has its own chance: seeds 0 and 1 start the same stream", reset=reset)
+
+
+def test_an_observation_that_leaves_a_mark():
+    @kernel(OBSERVE)
+    def observe(state, player, out):
+        rules.observe(state, player, out)
+        state[CLOCK] = np.uint8(0)
+
+    refused("looking changes nothing: observe wrote to the state", observe=observe)
+
+
+def test_a_step_that_remembers_other_games():
+    steps = []
+
+    def step(state, actions, rewards):
+        rules.step(state, actions, rewards)
+        steps.append(state)
+        rewards[0] += len(steps)
+
+    with pytest.raises(LawError, match=r"copies are independent: .* gave different futures"):
+        copies_are_independent(replace(GAME, step=step), sample(GAME, 1, 1_000, 0))
+
+
+def test_a_copy_that_is_tied_to_its_source():
+    states = sample(GAME, 1, 1_000, 0)
+
+    def step(state, actions, rewards):
+        rules.step(state, actions, rewards)
+        for source in states.states:
+            source[CLOCK] += 1
+
+    with pytest.raises(LawError, match="copies are independent: stepping a copy changed the source"):
+        copies_are_independent(replace(GAME, step=step), states)
+
+
+def test_a_position_that_leaves_something_out():
+    def place(state, position):
+        GAME.place(state, {**position, "t": 0})
+
+    refused("positions come back", place=place)
+
+
+def test_an_environment_whose_snapshots_lack_something():
+    class Tired(LaneDefense):
+        paid = 0.0
+
+        def step(self, action):
+            observation, reward, *rest = super().step(action)
+            self.paid += 1.0
+            return observation, reward - self.paid, *rest
+
+    with pytest.raises(LawError, match="two restores of one snapshot led to different games"):
+        mcts_envs.check_game(Tired, episodes=1, faces=False)
+
+
+def test_a_step_that_pays_after_the_end():
+    @kernel(STEP)
+    def step(state, actions, rewards):
+        rules.step(state, actions, rewards)
+        rewards[0] += 1.0
+
+    refused("the end is absorbing", step=step)
+
+
+def test_a_player_who_cannot_move():
+    @kernel(LEGAL)
+    def legal(state, player, actions):
+        return 0
+
+    refused("someone who is to choose can", legal=legal)
+
+
+def test_a_legal_list_with_doubles():
+    @kernel(LEGAL)
+    def legal(state, player, actions):
+        actions[0] = actions[1] = 9
+        return 2
+
+    refused("legal actions", legal=legal)
+
+
+def test_a_key_that_sees_the_dice():
+    @kernel(KEY)
+    def key(state, observer):
+        return word(state, 0) ^ word(state, 1)
+
+    refused("no clairvoyance", key=key)
+
+
+def test_a_determinize_that_changes_what_is_known():
+    @kernel(DETERMINIZE)
+    def determinize(state, observer, seed):
+        seed_stream(state, seed)
+        state[BOARD] ^= np.uint8(1)
+
+    refused("no clairvoyance", determinize=determinize)
+
+
+def test_an_observation_with_gaps():
+    @kernel(OBSERVE)
+    def observe(state, player, out):
+        out[0] = 0.0
+
+    refused("observation", observe=observe)
+
+
+def test_advice_below_zero():
+    @kernel(ADVISE)
+    def advise(state, player, weights):
+        weights[:] = -1.0
+
+    refused("advise", advise=advise)
+
+
+def test_a_value_that_is_no_number():
+    @kernel(EVALUATE)
+    def evaluate(state, values):
+        values[0] = np.nan
+
+    refused("evaluate", evaluate=evaluate)
+
+
+def test_a_reward_without_bounds():
+    @kernel(STEP)
+    def step(state, actions, rewards):
+        rules.step(state, actions, rewards)
+        rewards[0] = np.inf
+
+    refused("rewards", step=step)
+
+
+def test_points_out_of_bounds():
+    @kernel(OUTCOME)
+    def outcome(state, points):
+        points[0] = 2.0
+
+    refused("outcome", outcome=outcome)
+
+
+def test_a_kernel_that_differs_interpreted():
+    @kernel(OUTCOME)
+    def outcome(state, points):
+        points[0] = (state[BOARD] | 200) + np.uint8(100) > 255  # a byte overflows interpreted, not compiled
+
+    refused("compiled equals interpreted|outcome", outcome=outcome)
+
+
+def test_a_function_that_is_not_compiled():
+    refused("signatures", step=rules.step.py_func)
+
+
+def test_a_game_that_does_not_end():
+    with pytest.raises(LawError, match="games end: one was not over after 50 steps"):
+        mcts_envs.check_game(
+            LaneDefense, faces=False, step_bound=50, p_move=0.0, p_plant=0.0, first_plant_guaranteed=False
+        )
+
+
+def test_a_field_that_a_record_has_for_itself():
+    with pytest.raises(ValueError, match="field named 'size'"):
+        state_dtype([("size", "i4")])
+
+
+def test_what_cannot_be_checked():
+    with pytest.raises(TypeError, match="cannot check 3"):
+        mcts_envs.check_game(3)
+    with pytest.raises(TypeError, match="no environment of mcts_envs"):
+        mcts_envs.check_game("CartPole-v1")
+
+
+def test_a_game_for_two_with_all_its_faces():
+    mcts_envs.check_game(TicTacToe, episodes=2)

@@ -1,0 +1,295 @@
+"""Planners on the bomber grid: what they are told, what their presets say, and that they play well enough."""
+
+import numpy as np
+import pytest
+
+import agents
+from agents.mcts import MCTS
+from agents.planners.rhea import Rhea
+from mcts_envs.core.kernel import interpreted, record
+from mcts_envs.core.place import placed
+from mcts_envs.core.view import Episode, View
+from mcts_envs.games.bomber_grid.presets import presets
+from mcts_envs.games.bomber_grid.rules.layout import DOWN, RIGHT, STATE
+from mcts_envs.games.bomber_grid.spec import bomber_grid
+from mcts_envs.registry import ENTRIES
+from tests.games.bomber_grid.test_players import disguise, moves_of, some_states
+
+TEAM = {"mode": "team", "view": 4, "blast_cap": 4}
+PLANNING = {"n_rigid": 20, "n_wood": 20, "n_items": 10, "flame_life": 5}
+
+
+def play(game, players, seed):
+    """Play a game and return the points of all players."""
+    state, episode, rewards = game.new_state(), Episode(), np.zeros(game.players)
+    game.reset(state, np.uint64(seed))
+    while bits := game.active(state):
+        choosing = [player for player in range(game.players) if bits >> player & 1]
+        actions = np.zeros(game.players, np.int64)
+        actions[choosing] = [players[player].act(View(game, state, player, episode)) for player in choosing]
+        game.step(state, actions, rewards)
+    points = rewards.copy()
+    game.outcome(state, points)
+    return points
+
+
+def against(game, name, other, games, **settings):
+    """Return the points of an agent, or a team of it, against others; it changes seats from game to game."""
+    points = []
+    for seed in range(games):
+        first = seed % game.players
+        mine = {first, (first + 2) % 4} if is_team(game) else {first}
+        players = [
+            agents.make(name, seed=seed, **settings) if player in mine else agents.make(other, seed=100 + seed)
+            for player in range(game.players)
+        ]
+        points.append(play(game, players, seed)[first])
+    return np.array(points)
+
+
+def is_team(game):
+    return bool(record(game.template, STATE).mode in (2, 3))
+
+
+# What planners are told.
+
+HIDING = [
+    {"loop": "open"},
+    {"loop": "information_set"},
+    {"loop": "information_set", "opponents": "uniform"},
+    {"loop": "open", "opponents": "advised", "simulate": "advised", "rollout_model": "careful"},
+]
+
+
+@pytest.mark.parametrize("settings", HIDING)
+@pytest.mark.parametrize("modes", [{}, TEAM, {"mode": "radio", "view": 2}])
+def test_what_is_hidden_does_not_change_a_search(modes, settings):
+    """Items under wood, the others' kits and bombs, and whatever lies in the fog."""
+    game, rng, differ = bomber_grid(**modes), np.random.default_rng(4), 0
+    for state in some_states(game, 8, seed=3):
+        player = int(record(state, STATE).alive).bit_length() - 1
+        other = disguise(state, player, rng)
+        differ += game.key(other, -1) != game.key(state, -1)
+        agent = {"simulations": 60, "horizon": 15, **settings}
+        first, second = (MCTS(**agent, seed=2).search(View(game, each, player)) for each in (state, other))
+        assert np.array_equal(first.visits, second.visits)
+        assert np.array_equal(first.values, second.values, equal_nan=True)
+        assert first.action == second.action
+    assert differ > 6
+
+
+def test_nor_an_evolution():
+    game, rng = bomber_grid(**TEAM), np.random.default_rng(5)
+    for state in some_states(game, 6, seed=5):
+        player = int(record(state, STATE).alive).bit_length() - 1
+        views = [View(game, each, player) for each in (state, disguise(state, player, rng))]
+        first, second = (Rhea(simulations=50, opponents="advised").search(view) for view in views)
+        assert first.genes.tolist() == second.genes.tolist()
+        assert first.value == second.value
+
+
+@pytest.mark.parametrize("loop", ["open", "closed"])
+def test_unless_it_is_told_everything(loop):
+    game, rng, differ = bomber_grid(**TEAM), np.random.default_rng(4), 0
+    for state in some_states(game, 6, seed=3):
+        player = int(record(state, STATE).alive).bit_length() - 1
+        agent = MCTS(simulations=100, horizon=15, loop=loop, information="full", evaluate="aiide", opponents="advised")
+        values = []
+        for each in (state, disguise(state, player, rng)):
+            agent.reseed(3)
+            values.append(agent.search(View(game, each, player)).values)
+        differ += not np.array_equal(*values)
+    assert differ > 3
+
+
+@pytest.mark.parametrize("modes", [{}, TEAM])
+def test_compiled_equals_interpreted(modes):
+    game = bomber_grid(**modes)
+    state = some_states(game, 1, seed=8)[0]
+    player = int(record(state, STATE).alive).bit_length() - 1
+    plain = game.interpreted()
+    settings = {"simulations": 6, "horizon": 6, "opponents": "advised", "simulate": "advised", "relative": True}
+    results = [MCTS(**settings).search(View(each, state, player)) for each in (game, plain)]
+    assert results[0].visits.tolist() == results[1].visits.tolist()
+    assert np.array_equal(results[0].values, results[1].values, equal_nan=True)
+
+
+# Values and models.
+
+
+def test_the_dead_of_a_team_are_taken_for_lost():
+    game = bomber_grid(**TEAM)
+    state, values = game.new_state(), np.zeros(4)
+    game.reset(state, np.uint64(0))
+    record(state, STATE).alive = 0b1110
+    game.evaluate(state, values)
+    assert values[0] == -1.0
+    assert values[2] == pytest.approx(0.0 - 2 * 0.13 - 0.1 + 0.15 * 2 / 4)
+
+
+def lane(enemy, bombs=(), **more):
+    """Return a duel in which player 0 stands at the closed end of a lane along the upper border."""
+    board = np.zeros((8, 8), int)
+    board[1, :6] = 1
+    board[0, 0], board[enemy] = 10, 11
+    for row, column, *_ in bombs:
+        board[row, column] = board[row, column] or 3
+    agents = [[1, 0, 0, 1, 2, 0], [1, *enemy, 1, 2, 0]]
+    return {"board": board.tolist(), "items": [], "agents": agents, "bombs": list(bombs), "flames": [], "step_count": 0}
+
+
+@pytest.fixture(scope="module")
+def duel():
+    return bomber_grid(mode="duel", board_size=8, n_rigid=16, n_wood=16, n_items=10)
+
+
+def test_pessimism(duel):
+    pessimistic, values = duel.variant("pessimistic"), np.zeros(2)
+
+    def worth(given):
+        state = placed(duel, given)
+        before = state.copy()
+        pessimistic.evaluate(state, values)
+        assert np.array_equal(state, before)
+        plain = np.zeros(2)
+        interpreted(pessimistic.evaluate)(state, plain)
+        assert np.array_equal(plain, values)
+        return values.copy()
+
+    away, near = worth(lane((6, 6))), worth(lane((0, 2)))
+    assert away[0] > near[0]  # an enemy at the mouth of the lane could close it with a bomb
+    assert near[1] > near[0]
+    trapped = worth(lane((6, 6), [[0, 1, 1, 5, 2, 0]]))
+    assert trapped[0] == pytest.approx(away[0] - 0.4)  # not a cell to live in
+
+
+def test_anybody_mixes_the_others():
+    game = bomber_grid()
+    mixed, parts = game.variant("anybody"), [game.variant(name) for name in ("rule_based", "careful", "random_safe")]
+    for state in some_states(game, 20):
+        for player in range(4):
+            if game.active(state) >> player & 1:
+                weights = np.zeros((4, 6))
+                for row, each in zip(weights, [mixed, *parts], strict=True):
+                    each.advise(state, player, row)
+                shares = weights[1:] / weights[1:].sum(1, keepdims=True)
+                if weights[3].all() and weights[2].all():
+                    continue  # nothing is safe: the others' advice is arbitrary
+                assert weights[0] == pytest.approx(0.45 * shares[0] + 0.45 * shares[1] + 0.1 * shares[2])
+
+
+# Presets.
+
+
+@pytest.mark.parametrize("id", [name for name in ENTRIES if "Bomber" in name])
+def test_every_preset_plays(id):
+    entry = ENTRIES[id]
+    game = bomber_grid(**entry.settings)
+    state = game.new_state()
+    game.reset(state, np.uint64(2))
+    assert set(entry.presets) == set(game.presets)
+    for name in game.presets:
+        more = {"simulations": 20} if agents.takes_budget(name) else {}
+        assert 0 <= agents.make(name, **more).act(View(game, state, 0)) < game.actions
+
+
+def test_with_a_radio_planners_search_moves_not_words():
+    game = bomber_grid(mode="radio")
+    state = some_states(game, 1, seed=1)[0]
+    player = int(record(state, STATE).alive).bit_length() - 1
+    for name in ("best", "mcts_aiide", "mcts_bias", "mcts_bias_once", "pessimist"):
+        visits = agents.make(name, simulations=200).search(View(game, state, player)).visits
+        assert np.flatnonzero(visits).tolist() == [64 * move for move in range(6)]
+    for name in ("osla_aiide", "rhea_aiide"):
+        assert agents.make(name).act(View(game, state, player)) % 64 == 0
+    safe = bomber_grid(mode="radio", mask="safe")
+    silent = moves_of(safe.variant("silent"), state, player)
+    assert silent == sorted({64 * (action // 64) for action in moves_of(safe, state, player)})
+
+
+def test_variants_that_lack_what_is_wanted():
+    game = bomber_grid()
+    state = game.new_state()
+    game.reset(state, np.uint64(0))
+    view = View(game, state, 0)
+    for name, settings, part in (
+        ("best", {"evaluate": "careful"}, "evaluate"),
+        ("rhea_aiide", {"evaluate": "careful"}, "evaluate"),
+        ("best", {"opponent_model": "aiide"}, "advise"),
+        ("careful", {"model": "original"}, "advise"),
+    ):
+        with pytest.raises(ValueError, match=f"unknown {part} variant of bomber_grid"):
+            agents.make(name, **settings).act(view)
+
+
+def test_presets_see_what_their_player_sees():
+    for full, information in ((True, "full"), (False, "own")):
+        for name in ("osla_aiide", "rhea_aiide", "mcts_aiide", "mcts_bias", "mcts_bias_once"):
+            assert presets(full, radio=False)[name]["information"] == information
+        assert "information" not in presets(full, radio=False)["best"]
+
+
+def test_the_reports_agent():
+    game = bomber_grid(**PLANNING)
+    agent = agents.make("mcts_bias").resolve(game)
+    assert (agent.bias, agent.discount, agent.horizon) == (1.0, 0.8, 12)
+    assert agent.budget.simulations == 200
+    assert agents.make("mcts_bias", bias=0.0).resolve(game).bias == 0.0
+    # Its text multiplies every return once with 0.8: the same as dividing c and bias by it.
+    state = some_states(game, 1, seed=1)[0]
+    player = int(record(state, STATE).alive).bit_length() - 1
+
+    def visits(**settings):
+        return agents.make("mcts_bias", **settings).search(View(game, state, player)).visits.tolist()
+
+    once = {"discount": 1.0, "c": 2**0.5 / 0.8, "bias": 1 / 0.8}
+    assert visits() != visits(bias=0.0) != visits(**once)
+    assert sum(visits(**once)) == 200
+    named = agents.make("mcts_bias_once").search(View(game, state, player))
+    assert named.visits.tolist() == visits(**once)
+
+
+def fetch(row, kind=8):
+    """Return a duel in which an item lies one step below player 0."""
+    given = lane((6, 6))
+    given["board"][1] = [0] * 8
+    given["board"][row][0] = kind
+    return given
+
+
+def test_one_step_lookahead_takes_what_lies_near(duel):
+    state = placed(duel, fetch(1))
+    actions = [agents.make("osla_aiide", seed=seed).act(View(duel, state, 0)) for seed in range(10)]
+    assert set(actions) == {DOWN}
+    away = [agents.make("osla_aiide", seed=seed).act(View(duel, placed(duel, fetch(4)), 0)) for seed in range(40)]
+    assert len(set(away)) > 3  # all the same to it
+
+
+@pytest.mark.parametrize("name", ["best", "mcts_aiide", "mcts_bias", "pessimist", "rhea_aiide"])
+def test_planners_run_from_a_bomb(duel, name):
+    given = lane((6, 6)) | {"bombs": [[0, 0, 0, 2, 2, 0]]}  # two steps to the right, or dead
+    assert agents.make(name, simulations=400).act(View(duel, placed(duel, given), 0)) == RIGHT
+
+
+@pytest.mark.slow
+class TestStrength:
+    """Few games each; the bounds leave room for luck."""
+
+    def test_best_against_rule_based_players(self):
+        points = against(bomber_grid(), "best", "rule_based", 4, simulations=60)
+        assert (points == 1).sum() >= 2
+
+    def test_best_teams(self):
+        points = against(bomber_grid(**TEAM), "best", "rule_based", 3, simulations=60)
+        assert (points == 1).sum() >= 2
+
+    @pytest.mark.slow
+    def test_the_literatures_planner(self):
+        points = against(bomber_grid(**PLANNING), "mcts_aiide", "rule_based", 60)
+        assert (points == 1).mean() > 0.15
+
+    @pytest.mark.slow
+    def test_best_needs_little(self):
+        points = against(bomber_grid(), "best", "rule_based", 40, simulations=200)
+        assert (points == 1).mean() >= 0.8
+        assert (points == 0).mean() <= 0.1
