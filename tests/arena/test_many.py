@@ -1,312 +1,50 @@
-"""Comparisons in games for more than two: line-ups, seats, ranks, teams, figures, durability, and mistakes."""
+"""Comparisons in games for more than two: ranks, teams, figures, durability, tables, and mistakes."""
 
 import importlib
-import io
 import json
 import math
 import re
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
 import typer
 import typer.testing
-from rich.console import Console
 
 import mcts_envs
-from agents.arena import AgentSpec, Plan, compare, parse_agent, parse_agents, parse_meeting
+from agents.arena import AgentSpec, Plan, compare, parse_agents, parse_meeting
 from agents.arena.episode import seeds
-from agents.arena.lineups import MOST_SEATINGS, Lineup, lineups, seatings, sides
 from agents.arena.many import ranks, reached, side_name
-from agents.arena.match import MatchRow, Seat
+from agents.arena.match import MatchRow
 from agents.arena.plot import plot
 from agents.arena.report import Report, report
 from agents.arena.runner import run
 from agents.arena.statistics import mean_points
 from agents.arena.storage import EPISODES, TRANSITIONS, default_folder, read_transitions
-from agents.arena.table import remarks, render
-from mcts_envs.core.contract import ACTIVE, LEGAL, OUTCOME, RESET, STATUS, STEP, Game, blank, state_dtype
-from mcts_envs.core.env import GameEnv
-from mcts_envs.core.kernel import kernel, record
-from mcts_envs.core.players import BuiltIn
-from mcts_envs.core.rng import seed_stream
+from agents.arena.table import remarks
 from mcts_envs.games.bomber_grid.spec import bomber_grid
-from tests import toys
+from tests.arena.quitters import (
+    BOMBER,
+    QUIT,
+    TEAM,
+    TURNS,
+    figures,
+    make_quitter,
+    printed,
+    quit_plan,
+    quitters,
+    rows_of,
+    seat,
+    specs,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Quitters: four players choose at once between going (0) and staying (1); the last who stays wins; after six steps
-# those who have stayed share the win. In teams everybody plays on until one team has gone.
-
-QUITTERS = state_dtype([("alive", "u1"), ("t", "u1"), ("over", "u1"), ("in_teams", "u1")])
-LIMIT, FIRST_TEAM = 6, 0b0101
-
-
-@kernel(RESET)
-def quit_reset(state, seed):  # type: ignore[no-untyped-def]
-    seed_stream(state, seed)
-    s = record(state, QUITTERS)
-    s.alive, s.t, s.over = 15, 0, 0
-
-
-@kernel(ACTIVE)
-def quit_active(state):  # type: ignore[no-untyped-def]
-    s = record(state, QUITTERS)
-    return 0 if s.over else np.int64(s.alive)
-
-
-@kernel(LEGAL)
-def quit_legal(state, player, actions):  # type: ignore[no-untyped-def]
-    actions[0], actions[1] = 0, 1
-    return 2
-
-
-@kernel(STEP)
-def quit_step(state, actions, rewards):  # type: ignore[no-untyped-def]
-    s = record(state, QUITTERS)
-    rewards[:] = 0.0
-    if s.over:
-        return
-    alive = np.int64(s.alive)
-    for player in range(4):
-        if alive >> player & 1 and actions[player] == 0:
-            alive -= 1 << player
-    s.alive = alive
-    s.t += 1
-    one_team = alive & FIRST_TEAM == 0 or alive & ~FIRST_TEAM == 0
-    if s.t == LIMIT or (one_team if s.in_teams else alive & (alive - 1) == 0):
-        s.over = 1
-
-
-@kernel(STATUS)
-def quit_status(state, player):  # type: ignore[no-untyped-def]
-    s = record(state, QUITTERS)
-    return np.int64(s.over or (not s.in_teams and np.int64(s.alive) >> player & 1 == 0))
-
-
-@kernel(OUTCOME)
-def quit_outcome(state, points):  # type: ignore[no-untyped-def]
-    s = record(state, QUITTERS)
-    alive = np.int64(s.alive)
-    left = 0
-    for player in range(4):
-        left += alive >> player & 1
-    first, second = alive & FIRST_TEAM != 0, alive & ~FIRST_TEAM != 0
-    for player in range(4):
-        if s.in_teams:
-            own, other = (first, second) if player % 2 == 0 else (second, first)
-            points[player] = 0.5 + 0.5 * (np.float64(own) - np.float64(other))
-        else:
-            points[player] = 1.0 / left if alive >> player & 1 else 0.0
-
-
-def quitters(in_teams: bool = False) -> Game:
-    state = blank(QUITTERS)
-    record(state, QUITTERS).in_teams = in_teams
-    return Game(
-        name="quitters",
-        players=4,
-        actions=2,
-        template=state,
-        reset=quit_reset,
-        active=quit_active,
-        legal=quit_legal,
-        step=quit_step,
-        status=quit_status,
-        outcome=quit_outcome,
-        simultaneous=True,
-        teams=((0, 2), (1, 3)) if in_teams else (),
-        position=lambda state: {"alive": int(record(state, QUITTERS).alive), "t": int(record(state, QUITTERS).t)},
-    )
-
-
-class Quitters(GameEnv):
-    """Quitters."""
-
-    make_game = staticmethod(quitters)
-
-
-QUIT, TURNS, BOMBER, TEAM = "Quitters-v0", "ThreeStakes-v0", "Bomber-v0", "BomberTeam-v0"
-for id, game in ((QUIT, Quitters), (TURNS, toys.Stakes)):
-    gymnasium.register(id, game)
-
-
-class Quitter(BuiltIn):
-    """Goes in its move number ``at`` (0: never; -1: at random); or breaks in its second move where its seed allows."""
-
-    def __init__(self, at: int = -1, breaks: bool = False) -> None:
-        super().__init__("random")
-        self.at, self.breaks, self.moves, self.seed = at, breaks, 0, 0
-
-    def reseed(self, seed: int) -> None:
-        super().reseed(seed)
-        self.moves, self.seed = 0, seed
-
-    def act(self, env: Any) -> int:
-        self.moves += 1
-        if self.breaks and self.moves == 2 and self.seed and self.seed % 5 == 0:
-            raise RuntimeError("the agent broke")
-        return super().act(env) if self.at < 0 else int(self.moves != self.at)
-
-
-def make_quitter(spec: AgentSpec) -> Quitter:
-    return Quitter(**spec.settings)
-
-
-def quit_plan(agents: str, against: str | None = None, in_teams: bool = False, **more: Any) -> Plan:
-    specs, labels = parse_meeting(agents, against)
-    settings = {"in_teams": True} if in_teams else {}
-    return Plan(more.pop("id", QUIT), specs, settings, make=make_quitter, against=labels, **more)
-
-
-def labels_of(agents: Sequence[AgentSpec]) -> str:
-    return "".join(spec.label for spec in agents)
-
-
-def specs(text: str) -> tuple[AgentSpec, ...]:
-    return tuple(map(parse_agent, text))
-
-
-def met(plan_lineups: Sequence[Lineup]) -> list[str]:
-    return ["-".join(map(labels_of, lineup)) for lineup in plan_lineups]
-
-
-def figures(result: Report) -> list[object]:
-    """Everything in a report that does not depend on the clock."""
-    found = [(s.agent, s.games, s.errors, s.win_rate, s.wins, s.ties, s.losses, s.length) for s in result.summaries]
-    return [*found, *map(repr, result.standings)]
-
-
-def rows_of(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / EPISODES).read_text().splitlines()[1:]]
-
-
-def printed(result: Report, width: int = 200) -> str:
-    console = Console(width=width, file=io.StringIO())
-    console.print(render(result))
-    return console.file.getvalue()  # type: ignore[attr-defined]
-
-
-# Who meets whom
 
 ALONE = ((0,), (1,), (2,), (3,))
 PAIRS = ((0, 2), (1, 3))
-
-
-def test_who_meets() -> None:
-    assert met(lineups(specs("abcd"), ALONE)) == ["a-b-c-d"]
-    assert met(lineups(specs("aabb"), ALONE)) == ["a-a-b-b"]
-    assert met(lineups(specs("abcde"), ALONE)) == ["a-b-c-d", "a-b-c-e", "a-b-d-e", "a-c-d-e", "b-c-d-e"]
-    assert met(lineups(specs("ab"), PAIRS)) == ["aa-bb"]
-    assert met(lineups(specs("abcd"), PAIRS)) == ["ac-bd"]
-    assert met(lineups(specs("abc"), PAIRS)) == ["aa-bb", "aa-cc", "bb-cc"]
-    assert lineups(specs("abc"), ALONE) == []
-
-
-def test_who_meets_those_that_are_named() -> None:
-    assert met(lineups(specs("abc"), ALONE, ["c"])) == ["a-c-c-c", "b-c-c-c"]
-    assert met(lineups(specs("abcd"), ALONE, ["b", "d", "d"])) == ["a-b-d-d", "c-b-d-d"]
-    assert met(lineups(specs("abc"), PAIRS, ["c"])) == ["aa-cc", "bb-cc"]
-    assert met(lineups(specs("abc"), PAIRS, ["b", "c"])) == ["aa-bc"]
-    assert lineups(specs("a"), ALONE, ["a"]) == []
-    with pytest.raises(ValueError, match="2 agents for 3 seats; give 1 or 3"):
-        lineups(specs("abc"), ALONE, ["b", "c"])
-    with pytest.raises(ValueError, match="2 agents for 1 seat; give 1"):
-        sides(specs("ab"), ((1,),))
-
-
-# Who sits where
-
-
-def seats(text: str, teams: Sequence[tuple[int, ...]] = ALONE, board: int = 0, seed: int = 0) -> list[str]:
-    (lineup,) = lineups(specs(text), teams)
-    return [labels_of(seating) for seating in seatings(lineup, teams, (seed, board))]
-
-
-def test_few_orders_of_seats_are_all_played() -> None:
-    assert seats("abbb") == ["abbb", "babb", "bbab", "bbba"]
-    assert sorted(seats("aabb")) == sorted(set(map("".join, permutations("aabb"))))
-    assert seats("aaaa") == ["aaaa"]
-    assert seats("ab", PAIRS) == ["abab", "baba"]
-    assert seats("abc", ((0,), (1,), (2,))) == ["abc", "acb", "bac", "bca", "cab", "cba"]
-
-
-def test_mates_stay_mates() -> None:
-    found = seats("abcd", PAIRS)
-    assert len(set(found)) == len(found) == MOST_SEATINGS
-    assert {frozenset((frozenset(seating[::2]), frozenset(seating[1::2]))) for seating in found} == {
-        frozenset((frozenset("ac"), frozenset("bd")))
-    }
-    assert sorted(seats("aabc", PAIRS)) == sorted(seats("caab", PAIRS))  # a and b against a and c
-    assert len(seats("aabb", PAIRS)) == 4  # a and b against b and a: who sits where is all
-    assert len(seats("abab", PAIRS)) == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "teams"),
-    [
-        ("abcd", ALONE),
-        ("abcc", ALONE),
-        ("abcdef", ((0, 1, 2), (3, 4, 5))),
-        ("abcdef", ((0, 5), (1, 4), (2, 3))),
-        ("abcdeeee", tuple((seat,) for seat in range(8))),
-    ],
-)
-def test_of_many_orders_a_latin_square_is_played(text: str, teams: tuple[tuple[int, ...], ...]) -> None:
-    boards = [seats(text, teams, board) for board in range(60)]
-    (lineup,) = lineups(specs(text), teams)
-    for found in boards:
-        assert len(found) == len(text)
-        for seat in range(len(text)):
-            assert Counter(seating[seat] for seating in found) == Counter(text)
-        for seating in found:
-            mates = sorted("".join(sorted(seating[seat] for seat in team)) for team in teams)
-            assert mates == sorted("".join(sorted(map(labels_of, ((spec,) for spec in side)))) for side in lineup)
-    assert boards == [seats(text, teams, board) for board in range(60)]
-    assert boards != [seats(text, teams, board, seed=1) for board in range(60)]
-    assert len({frozenset(found) for found in boards}) >= 3  # another square, another order of neighbours
-
-
-def test_every_board_has_a_square_of_its_own() -> None:
-    plan = quit_plan("a,b,c,d")
-    by_board: dict[int, set[str]] = {}
-    for match in plan.jobs(20):
-        by_board.setdefault(match.episode, set()).add(labels_of(match.agents))
-    assert len(by_board) == 20
-    assert len(set(map(frozenset, by_board.values()))) == 6  # of the six orders round a table
-    assert plan.jobs(20) == plan.jobs(30)[:80]
-    assert sorted(quit_plan("c,a,d,b").jobs(20), key=str) == sorted(plan.jobs(20), key=str)
-
-
-def test_equal_orders_of_a_square_are_played_once() -> None:
-    teams = tuple((seat,) for seat in range(6))
-    for board in range(200):
-        found = seats("aabbcc", teams, board)
-        assert len(set(found)) == len(found)
-        for seat in range(6):
-            assert len(set(Counter(seating[seat] for seating in found).values())) == 1
-
-
-def test_all_lineups_have_the_same_boards_and_seeds() -> None:
-    plan = quit_plan("a,b", "c,d,d", seed=3)
-    played = [item.row for item in run(plan, plan.jobs(3))]
-    assert len(played) == 3 * 2 * 4
-    for board in range(3):
-        chance = {(row.seed, *(seat.agent_seed for seat in row.seats)) for row in played if row.episode == board}
-        assert chance == {seeds(3, board, 4)}
-
-
-# Ends and ranks
-
-
-def seat(label: str, outcome: float, ended: int = 9) -> Seat:
-    return Seat(label, 1, outcome, ended=ended, length=4, decisions=2, seconds=0.004, model_steps=30)
 
 
 def test_ranks() -> None:

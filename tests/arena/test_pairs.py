@@ -1,13 +1,9 @@
-"""Comparisons in games for two: seats, points, intervals, tables, durability, and mistakes."""
+"""Comparisons in games for two: seats, points, intervals, durability, and mistakes."""
 
 import importlib
-import io
 import json
 import math
-import os
 import re
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import gymnasium
@@ -15,103 +11,19 @@ import numpy as np
 import pytest
 import typer
 import typer.testing
-from rich.console import Console
 
-from agents.arena import AgentSpec, Plan, compare, parse_agent, parse_agents, parse_budget, parse_meeting
+from agents.arena import Plan, compare, parse_agents, parse_budget, parse_meeting
 from agents.arena.episode import Episode, seeds
-from agents.arena.match import MatchRow, Seat
 from agents.arena.pairs_table import ranked
-from agents.arena.plot import plot
 from agents.arena.report import Report, report
 from agents.arena.runner import run
 from agents.arena.statistics import mean_points, paired_rates
 from agents.arena.storage import EPISODES, TRANSITIONS, default_folder, read_rows, read_transitions
-from agents.arena.table import remarks, render
-from mcts_envs.core.contract import STEP
-from mcts_envs.core.kernel import kernel
-from mcts_envs.core.players import BuiltIn
-from mcts_envs.core.view import View
-from tests import toys
+from agents.arena.table import remarks
+from tests.arena.pairs import AT_ONCE, PAID, THREE, TURNS, by_hand, fakes, figures, make_fake, printed, rows_of
 
 ROOT = Path(__file__).resolve().parents[2]
 WALL = "WallSurvival-v0"
-
-
-@kernel(STEP)
-def step_paid(state, actions, rewards):  # type: ignore[no-untyped-def]
-    mover = 1 if toys.ttt_active(state) == 2 else 0
-    toys.ttt_step(state, actions, rewards)
-    rewards[mover] += 0.125
-
-
-class Paid(toys.TicTacToe):
-    """Tic-tac-toe in which every move is paid."""
-
-    make_game = staticmethod(lambda: replace(toys.tic_tac_toe(), step=step_paid))
-
-
-TURNS, PAID, AT_ONCE, THREE = "Turns-v0", "Paid-v0", "AtOnce-v0", "Three-v0"
-for id, game in ((TURNS, toys.TicTacToe), (PAID, Paid), (AT_ONCE, toys.Tron), (THREE, toys.Stakes)):
-    gymnasium.register(id, game)
-
-
-class Fake(BuiltIn):
-    """A random player; one that takes the lowest legal action; or one with an accident in its second move."""
-
-    def __init__(self, lowest: bool = False, accident: str = "", every: int = 5) -> None:
-        super().__init__("random")
-        self.lowest, self.accident, self.every, self.moves, self.seed = lowest, accident, every, 0, 0
-
-    def reseed(self, seed: int) -> None:
-        super().reseed(seed)
-        self.moves, self.seed = 0, seed
-
-    def act(self, env: object) -> int:
-        self.moves += 1
-        if self.accident and self.seed and self.seed % self.every == 0 and self.moves == 2:
-            if self.accident == "raise":
-                raise RuntimeError("the agent broke")
-            os._exit(3)
-        view: View = env.unwrapped.view()  # type: ignore[attr-defined]
-        return int(view.legal_actions()[0]) if self.lowest else super().act(env)
-
-
-def make_fake(spec: AgentSpec) -> Fake:
-    return Fake(**spec.settings)
-
-
-def fakes(*texts: str, id: str = TURNS, **more: object) -> Plan:
-    return Plan(id, tuple(parse_agent(text) for text in texts), make=make_fake, **more)  # type: ignore[arg-type]
-
-
-def figures(result: Report) -> list[object]:
-    """Everything in a report that does not depend on the clock."""
-    found = [(s.agent, s.games, s.errors, s.win_rate, s.wins, s.ties, s.losses, s.length) for s in result.summaries]
-    return [*found, *result.pairings]
-
-
-def rows_of(folder: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (folder / EPISODES).read_text().splitlines()[1:]]
-
-
-def printed(result: Report, width: int = 200) -> str:
-    console = Console(width=width, file=io.StringIO())
-    console.print(render(result))
-    return console.file.getvalue()  # type: ignore[attr-defined]
-
-
-def by_hand(outcomes: Mapping[tuple[str, str], list[float]], broken: tuple[str, str, int] | None = None) -> dict:
-    """Return rows in which the first seat had these outcomes on boards 0, 1, ..."""
-    rows = {}
-    for (first, second), given in outcomes.items():
-        for board, points in enumerate(given):
-            costs = {"length": 4, "decisions": 2, "model_steps": 30}
-            seats = [Seat(first, 1, points, seconds=0.004, **costs), Seat(second, 2, 1 - points, seconds=1.0, **costs)]
-            row = MatchRow(board, 0, seats)
-            if broken == (first, second, board):
-                row.last_asked, row.error = 1, {"type": "OSError", "message": "no more", "traceback": ""}
-            rows[row.key] = row
-    return rows
 
 
 # Who meets whom
@@ -395,74 +307,6 @@ def test_recorded_moves_replay(tmp_path: Path) -> None:
             assert env.position() == move["next_state"]
         assert mine[-1]["terminated"]
         assert mine[-1]["reward"] == [seat["episode_return"] for seat in row["seats"]]
-
-
-# Tables and pictures
-
-
-TABLES = """\
- #  agent    games           points %  won  tied  lost  length     ms  steps
- 1  a            8  75.0 [24.7,100.0]    5     2     1     4.0  251.0     15
- 2  c            8   62.5 [21.1,91.4]    4     2     2     4.0  251.0     15
- 3  b            8    12.5 [0.0,71.4]    1     0     7     4.0  251.0     15
- agent    against  boards            points %  won  tied  lost  1st  2nd
- a        b             2  100.0 [32.6,100.0]    4     0     0  100  100
- a        c             2    50.0 [11.3,88.7]    1     2     1   50   50
- b        c             2     25.0 [0.0,78.1]    1     0     3    0   50
- #  agent       1     2      3
- 1  a              50.0  100.0
- 2  c        50.0         75.0
- 3  b         0.0  25.0
-"""
-
-
-def test_the_tables(tmp_path: Path) -> None:
-    met = {("a", "b"): [1, 1], ("b", "a"): [0, 0], ("a", "c"): [1, 0], ("c", "a"): [0.5, 0.5]}
-    rows = by_hand({**met, ("b", "c"): [0, 0], ("c", "b"): [1, 0]})
-    text = printed(report(fakes("a", "b", "c"), tmp_path, rows, 2, 1, 1.0))
-    lines = [line.rstrip() for line in text.splitlines() if line.strip() and "─" not in line]
-    assert lines[:-2] == TABLES.splitlines()
-    assert "; 2 boards of seed 0, the same for all pairings, each from both seats; each agent's own budget" in lines[-2]
-    assert lines[-1].startswith("points: a tie is half a point; [low,high]: 95% intervals over the boards; ms, steps")
-
-
-def test_the_one_that_all_meet_has_no_rank(tmp_path: Path) -> None:
-    met = {("a", "b"): [1, 1], ("b", "a"): [1, 0], ("a", "c"): [1, 1], ("c", "a"): [0, 0]}
-    text = printed(report(fakes("a", "b", "c", against="a"), tmp_path, by_hand(met), 2, 1, 1.0))
-    rows = [line.split()[:2] for line in text.splitlines()]
-    assert rows[3:6] == [["1", "b"], ["2", "c"], ["-", "a"]]
-    assert rows[10:12] == [["b", "a"], ["c", "a"]]
-    assert text.count("#") == 1
-
-
-def test_those_who_play_against_another_are_compared_board_by_board(tmp_path: Path) -> None:
-    met = {("a", "h"): [1, 1, 0], ("h", "a"): [0, 0.5, 1], ("b", "h"): [1, 0, 0], ("h", "b"): [1, 1, 1]}
-    rows = by_hand({**met, ("c", "h"): [1, 1, 1], ("h", "c"): [0, 0, 0]}, broken=("h", "b", 2))
-    plan = fakes("a", "b", "c", "h", against="h")
-    found = report(plan, tmp_path, rows, 3, 1, 1.0)
-    assert [(d.agent, d.reference, d.pairs) for d in found.differences] == [("b", "a", 2), ("c", "a", 3), ("b", "c", 2)]
-    assert found.differences[0].win_rate == paired_rates([0.5, 0.0], [1.0, 0.75])
-    assert found.differences[1].win_rate == paired_rates([1.0, 1.0, 1.0], [1.0, 0.75, 0.0])
-    text = printed(found)
-    assert re.search(r"agent +minus +boards +points", text)
-    assert "minus: on the same boards, against the same others" in text
-    assert not report(fakes("a", "b", "c"), tmp_path, {}, 3, 1, 1.0).differences
-
-
-@pytest.mark.parametrize("width", [60, 80, 200])
-def test_tables_fit_the_terminal(tmp_path: Path, width: int) -> None:
-    result = compare(fakes("a", "a_player_with_a_long_name:lowest=true", "c"), 3, folder=tmp_path)
-    lines = printed(result, width).splitlines()
-    assert max(map(len, lines)) <= width
-    if width >= 80:
-        assert sum("lost  length  " in line and line.rstrip().endswith("steps") for line in lines) == 1
-        assert sum(line.rstrip().endswith("lost  1st  2nd") for line in lines) == 1
-    assert not any(re.search(r"\[[^\]]*$", line) for line in lines if "intervals" not in line)  # none is broken
-
-
-def test_points_are_drawn(tmp_path: Path) -> None:
-    plot(compare(fakes("a", "b", "c"), 3, folder=tmp_path), tmp_path / "points.png")
-    assert (tmp_path / "points.png").read_bytes().startswith(b"\x89PNG")
 
 
 # Mistakes, and the command

@@ -1,0 +1,190 @@
+"""The command `compare`: what it prints, the mistakes it names, progress, help, lists, and how it is ended."""
+
+import importlib
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import gymnasium
+import pytest
+import typer
+import typer.testing
+from rich.console import Console
+
+from agents import names
+from agents.arena import (
+    Plan,
+    compare,
+    parse_agents,
+)
+from agents.arena.storage import EPISODES, LOCK, TRANSITIONS, default_folder
+from mcts_envs.registry import ENTRIES
+from tests.arena.single import TWO, fakes
+
+ROOT = Path(__file__).resolve().parents[2]
+ID = "LaneDefense3x3-v0"
+
+
+@contextmanager
+def command(folder: Path, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    line = [sys.executable, str(ROOT / "scripts" / "compare.py"), *arguments]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    # A process that ignores Ctrl-C, as all that a shell starts in the background do, hands that down.
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with subprocess.Popen(line, cwd=folder, env=environment, start_new_session=True, **streams) as process:  # type: ignore[call-overload]
+        signal.signal(signal.SIGINT, previous)
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_the_command_compares(tmp_path: Path) -> None:
+    line = [ID, "--agents", "random,scripted", "--episodes", "12", "--set", "night=5", "--record", "--plot", "win.png"]
+    with command(tmp_path, *line, "--workers", "2") as process:
+        output, complaints = process.communicate(timeout=300)
+    assert process.returncode == 0, complaints
+    (folder,) = (tmp_path / "results").iterdir()
+    for text in ("random", "scripted", "win rate", "night=5", "12 episodes of seed 0", "2 processes", folder.name):
+        assert text in output
+    assert {file.name for file in folder.iterdir()} == {EPISODES, TRANSITIONS, "report.md", LOCK}
+    assert (tmp_path / "win.png").exists()
+    plan = Plan(ID, parse_agents("random,scripted"), {"night": 5}, record=True)
+    assert default_folder(plan.configuration()).name == folder.name
+    assert compare(plan, 12, folder=folder).reused == 24
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--agents", "random,mtcs"], "did you mean 'mcts'"),
+        (["--agents", "random,mcts:reuse=true:loop=open"], "reuse=true needs loop=closed or 'information_set'"),
+        (["--agents", "random", "--plot", "win.pgn"], "did you mean '.png'"),
+        (["--agents", "random", "--plot", "results/"], "unknown format"),
+        (["--agents", "random", "--plot", f"{__file__}/win.png"], "cannot be written"),
+        (["--agents", "random", "--out", __file__], "is a file; give a folder"),
+        (["--agents", "random", "--out", f"{__file__}/below"], "is a file; give a folder"),
+    ],
+)
+def test_the_command_names_mistakes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    app = typer.Typer()
+    app.command()(importlib.import_module("compare").main)
+    result = typer.testing.CliRunner().invoke(app, [ID, *arguments])
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_cures_are_what_one_writes_on_a_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    said = importlib.import_module("_words").said
+    assert said(ValueError("take loop='closed' or 'open'")) == "take loop=closed or 'open'"
+    assert said(ValueError("leave out deterministic=False, give c=1.5")) == "leave out deterministic=false, give c=1.5"
+    cure = ValueError("name its algorithm, as in algorithm='ppo'")
+    assert said(cure) == "name its algorithm, as in algorithm=ppo"
+    assert said(cure, {"algorithm": "--algo"}) == "name its algorithm, as in --algo ppo"
+
+
+def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    module = importlib.import_module("_progress")
+    monkeypatch.setattr(module, "SECONDS_BETWEEN_LINES", 0.02)
+    progress = module.Progress()
+    with progress.shown(Console(file=io.StringIO())):
+        compare(fakes("random:base=random:pause=0.01"), 20, folder=tmp_path, tell=progress.tell)
+    assert re.search(r"^\d+ of 20 games, 0:00:0\d left$", capsys.readouterr().err, re.MULTILINE)
+    assert progress.line() == "20 of 20 games"
+
+
+def test_in_a_terminal_a_bar_stands_over_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    progress = importlib.import_module("_progress").Progress()
+    compare(fakes(*TWO), 2, folder=tmp_path, watch=progress.watch, tell=progress.tell)
+    console = Console(file=io.StringIO(), width=80, force_terminal=True)
+    console.print(progress.view())
+    with progress.shown(console):
+        pass
+    first, *others = console.file.getvalue().splitlines()
+    assert "4 of 4 games" in first
+    assert any("win rate %" in line for line in others)
+
+
+@pytest.mark.parametrize("script", ["compare", "reproduce", "benchmark"])
+def test_help_loads_no_game_and_no_compiler(script: str) -> None:
+    code = f"import sys; sys.path.insert(0, {str(ROOT / 'scripts')!r}); import {script}; print('numba' in sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert run.stdout.strip() == "False"
+
+
+def test_the_list_has_every_environment_and_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    app = typer.Typer()
+    app.command()(importlib.import_module("compare").main)
+    result = typer.testing.CliRunner().invoke(app, ["--list"])
+    assert result.exit_code == 0
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    for name in [*names(), *(id.removeprefix("mcts_envs/") for id in ENTRIES if id.startswith("mcts_envs/"))]:
+        assert re.search(rf"^ *{name} ", result.stdout, re.MULTILINE), name
+    listed = importlib.import_module("_listing").GAMES
+    env = gymnasium.make("mcts_envs/LaneDefense10x10-v0")
+    assert listed["LaneDefense10x10-v0"][0] == env.action_space.n
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+def test_the_command_can_be_ended_and_goes_on(tmp_path: Path, number: int, status: int) -> None:
+    line = [ID, "--agents", "scripted,flat_mc:simulations=3000", "--out", "out"]
+    file = tmp_path / "out" / EPISODES
+    with command(tmp_path, *line, "--episodes", "5000", "--workers", "2") as process:
+        deadline = time.monotonic() + 300
+        while not file.exists() or file.read_bytes().count(b"\n") < 4:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        workers = _children(process.pid)
+        assert len(workers) >= 2
+        os.kill(process.pid, number)
+        output, complaints = process.communicate(timeout=20)
+        assert process.returncode == status, complaints
+    _wait_until_gone(workers)
+    if number != signal.SIGKILL:
+        assert f"interrupted ({number.name}); the same command goes on from here" in output
+        assert "Traceback" not in complaints
+    kept = file.read_bytes()
+    kept = kept[: kept.rfind(b"\n") + 1]
+    assert compare(Plan(ID, parse_agents(line[2])), 3, folder=tmp_path / "out").finished
+    assert file.read_bytes().startswith(kept)
+
+
+def _children(parent: int) -> list[int]:
+    """Return the processes that a process has started."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    return [int(pid) for pid, above in map(str.split, listed.splitlines()) if int(above) == parent]
+
+
+def _wait_until_gone(processes: list[int]) -> None:
+    """Wait for processes to end."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        listed = subprocess.run(["ps", "-eo", "pid=,stat="], capture_output=True, text=True, check=True).stdout
+        left = {int(pid) for pid, state in map(str.split, listed.splitlines()) if not state.startswith("Z")}
+        if left.isdisjoint(processes):
+            return
+        time.sleep(0.05)
+    raise AssertionError("workers outlive the command")

@@ -1,0 +1,243 @@
+"""Results of comparisons on disk: processes, accidents, interruptions, torn rows, and what is refused."""
+
+import json
+import shutil
+from pathlib import Path
+
+import gymnasium
+import pytest
+
+from agents.arena import (
+    AgentSpec,
+    Plan,
+    compare,
+    parse_agent,
+    parse_agents,
+)
+from agents.arena import plan as plans
+from agents.arena.episode import seeds
+from agents.arena.report import Report
+from agents.arena.runner import run
+from agents.arena.storage import EPISODES, TRANSITIONS, Results, default_folder, read_transitions
+from agents.learning import shipped
+from mcts_envs.core.players import BuiltIn
+from tests.arena.single import TWO, fakes, figures, rows_of
+
+ID = "LaneDefense3x3-v0"
+
+
+def test_one_process_or_two_give_the_same(tmp_path: Path) -> None:
+    plan = fakes(*TWO, record=True)
+    one = compare(plan, 60, folder=tmp_path / "one")
+    two = compare(plan, 60, workers=2, folder=tmp_path / "two")
+    for name in ("one", "two"):
+        check_offsets(tmp_path / name)
+    assert one.finished
+    assert two.finished
+    assert figures(one) == figures(two)
+    assert [s.games for s in one.summaries] == [60, 60]
+    assert one.differences[0].pairs == 60
+    assert one.differences[0].win_rate.low > 0
+
+
+# Accidents
+
+
+def test_an_exception_is_recorded_and_left_out(tmp_path: Path) -> None:
+    plan = fakes("good:base=random", "bad:base=random:accident=raise", record=True)
+    result = compare(plan, 20, folder=tmp_path)
+    good, bad = result.summaries
+    unlucky = [episode for episode in range(20) if seeds(0, episode)[1] % 5 == 0]
+    assert result.finished
+    assert len(unlucky) == bad.errors > 0
+    assert (good.games, bad.games) == (20, 20 - len(unlucky))
+    assert result.differences[0].pairs == bad.games
+    assert result.differences[0].win_rate.value == 0.0
+    assert [row.episode for row in result.failed] == unlucky
+    error = result.failed[0].error
+    assert error is not None
+    assert (error["type"], error["message"]) == ("RuntimeError", "the agent broke")
+    assert "raise RuntimeError" in error["traceback"]
+    again = compare(plan, 20, folder=tmp_path)
+    assert figures(again) == figures(result)
+    assert len(rows_of(tmp_path)) == 40 + len(unlucky)
+
+
+def test_an_exception_in_the_first_move_is_recorded_too(tmp_path: Path) -> None:
+    result = compare(fakes("good:base=random", "bad:base=random:accident=confuse"), 3, folder=tmp_path)
+    assert [(s.games, s.errors) for s in result.summaries] == [(3, 0), (0, 3)]
+    assert {row.error["message"] for row in result.failed if row.error} == {"the agent is confused"}
+
+
+def test_a_dying_worker_is_survived(tmp_path: Path) -> None:
+    deadly, harmless, seed = "x:base=random:accident=die", "y:base=random", 6
+    result = compare(fakes(deadly, harmless, seed=seed), 2, workers=2, folder=tmp_path)
+    assert [episode for episode in range(2) if seeds(seed, episode)[1] % 5 == 0] == [1]
+    assert [(row.agent, row.episode) for row in result.failed] == [(deadly, 1)]
+    error = result.failed[0].error
+    assert error is not None
+    assert error["type"] == "ProcessDied"
+    assert [(s.games, s.errors) for s in result.summaries] == [(1, 1), (2, 0)]
+
+
+def test_workers_that_cannot_start_say_why() -> None:
+    plan = Plan(ID, (parse_agent("x"), parse_agent("y")), make=_unimportable())
+    with pytest.raises((RuntimeError, AttributeError), match=r"import|pickle|local"):
+        list(run(plan, plan.jobs(3), workers=2))
+
+
+def _unimportable() -> object:
+    def make(spec: AgentSpec) -> BuiltIn:
+        return BuiltIn("random")
+
+    return make
+
+
+# Results on disk
+
+
+def test_an_interrupted_comparison_goes_on(tmp_path: Path) -> None:
+    plan = fakes(*TWO, record=True)
+    whole = compare(plan, 30, folder=tmp_path / "whole")
+    interrupted = compare(plan, 30, folder=tmp_path / "cut", watch=interrupt)
+    assert not interrupted.finished
+    rows_before = rows_of(tmp_path / "cut")
+    assert 0 < len(rows_before) < 60
+    resumed = compare(plan, 30, folder=tmp_path / "cut")
+    assert resumed.finished
+    assert resumed.reused == len(rows_before)
+    assert figures(resumed) == figures(whole)
+    texts = [(tmp_path / name / TRANSITIONS).read_text() for name in ("whole", "cut")]
+    assert texts[0] == texts[1]
+
+
+def interrupt(found: Report) -> None:
+    raise KeyboardInterrupt
+
+
+def test_torn_lines_are_dropped(tmp_path: Path) -> None:
+    plan = fakes(*TWO, record=True)
+    whole = compare(plan, 10, folder=tmp_path)
+    transitions = (tmp_path / TRANSITIONS).read_text()
+    for name in (EPISODES, TRANSITIONS):
+        content = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(content[:-40])
+    assert figures(compare(plan, 10, folder=tmp_path)) == figures(whole)
+    assert (tmp_path / TRANSITIONS).read_text() == transitions
+    (tmp_path / EPISODES).write_bytes((tmp_path / EPISODES).read_bytes()[:30])
+    assert figures(compare(plan, 10, folder=tmp_path)) == figures(whole)
+
+
+def test_lost_transitions_are_played_again(tmp_path: Path) -> None:
+    plan = fakes(*TWO, record=True)
+    compare(plan, 10, folder=tmp_path)
+    transitions = (tmp_path / TRANSITIONS).read_text()
+    (tmp_path / TRANSITIONS).write_text(transitions[: len(transitions) // 2])
+    compare(plan, 10, folder=tmp_path)
+    assert (tmp_path / TRANSITIONS).read_text() == transitions
+    assert list(read_transitions(tmp_path, 10)) == [json.loads(line) for line in transitions.splitlines()]
+
+
+def test_transitions_of_fewer_episodes_are_read_once(tmp_path: Path) -> None:
+    plan = fakes(*TWO, record=True)
+    compare(plan, 5, folder=tmp_path)
+    rows = (tmp_path / EPISODES).read_bytes().splitlines(keepends=True)
+    (tmp_path / EPISODES).write_bytes(b"".join(rows + rows[1:3]))
+    moves = [json.loads(line) for line in (tmp_path / TRANSITIONS).read_text().splitlines()]
+    assert list(read_transitions(tmp_path, 3)) == [move for move in moves if move["episode"] < 3]
+
+
+def test_a_folder_has_one_writer(tmp_path: Path) -> None:
+    plan = fakes(*TWO)
+    compare(plan, 2, folder=tmp_path)
+    before = (tmp_path / EPISODES).read_bytes()
+    first = Results(tmp_path, plan.configuration())
+    with first, pytest.raises(BlockingIOError, match=r"another comparison is writing to .* --out"):
+        compare(plan, 4, folder=tmp_path, fresh=True)
+    assert (tmp_path / EPISODES).read_bytes() == before
+    assert compare(plan, 4, folder=tmp_path).reused == 4
+
+
+def test_another_configuration_is_refused(tmp_path: Path) -> None:
+    compare(fakes(*TWO), 3, folder=tmp_path)
+    before = (tmp_path / EPISODES).read_bytes()
+    with pytest.raises(ValueError, match=r"seed 0, now 1\. Choose another folder with --out, .* --fresh"):
+        compare(fakes(*TWO, seed=1), 3, folder=tmp_path)
+    with pytest.raises(ValueError, match=r"settings \{\}, now \{\"night\": 3\}"):
+        compare(fakes(*TWO, settings={"night": 3}), 3, folder=tmp_path)
+    assert (tmp_path / EPISODES).read_bytes() == before
+    assert compare(fakes(*TWO, seed=1), 3, folder=tmp_path, fresh=True).finished
+    lines = (tmp_path / EPISODES).read_text().splitlines()
+    lines[2] = lines[2][:20]
+    (tmp_path / EPISODES).write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match="line 3, is not what a comparison writes"):
+        compare(fakes(*TWO, seed=1), 3, folder=tmp_path)
+
+
+def test_episodes_can_be_added_and_fewer_shown(tmp_path: Path) -> None:
+    plan = fakes(*TWO)
+    few = compare(plan, 5, folder=tmp_path)
+    first = (tmp_path / EPISODES).read_bytes()
+    assert compare(plan, 12, folder=tmp_path).summaries[0].games == 12
+    assert (tmp_path / EPISODES).read_bytes().startswith(first)
+    assert figures(compare(plan, 5, folder=tmp_path)) == figures(few)
+
+
+def test_a_retrained_policy_is_another_configuration(tmp_path: Path) -> None:
+    policy, sidecar = tmp_path / "policy.zip", tmp_path / "policy.json"
+    policy.write_bytes(b"one")
+    plan = Plan(ID, (parse_agent(f"sb3:{tmp_path}/policy"),))
+    found = [plan.configuration()]
+    for file in (policy, sidecar):
+        file.write_bytes(b"two")
+        found.append(plan.configuration())
+    assert len({default_folder(configuration) for configuration in found}) == 3
+    assert default_folder(found[0]).parent == Path("results")
+
+
+def test_a_shipped_policy_belongs_to_the_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = shutil.copytree(shipped.FOLDER, tmp_path / "policies")
+    monkeypatch.setattr(shipped, "FOLDER", folder)
+    plan = Plan(ID, parse_agents("random,ppo"))
+    before = plan.configuration()["files"]
+    assert {label: list(files) for label, files in before.items()} == {"ppo": ["ppo.zip", "ppo.json"]}
+    (folder / ID / "ppo.json").write_text("{}")
+    after = plan.configuration()["files"]
+    assert before["ppo"]["ppo.zip"] == after["ppo"]["ppo.zip"]
+    assert before["ppo"]["ppo.json"] != after["ppo"]["ppo.json"]
+
+
+def test_results_of_other_code_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = fakes(*TWO)
+    folder = default_folder(plan.configuration())
+    compare(plan, 3, folder=tmp_path)
+    monkeypatch.setattr(plans, "source_digest", lambda package: 64 * "0")
+    assert default_folder(plan.configuration()) == folder
+    with pytest.raises(ValueError, match=r"the code of mcts_envs or agents has changed since\. Choose .* --fresh"):
+        compare(plan, 3, folder=tmp_path)
+    assert compare(plan, 3, folder=tmp_path, fresh=True).finished
+
+
+def test_recorded_transitions_replay(tmp_path: Path) -> None:
+    compare(fakes(*TWO, record=True), 6, folder=tmp_path)
+    moves = [json.loads(line) for line in (tmp_path / TRANSITIONS).read_text().splitlines()]
+    env = gymnasium.make(f"mcts_envs/{ID}")
+    for move, following in zip(moves, [*moves[1:], None], strict=True):
+        env.reset(seed=0, options={"position": move["state"]})
+        assert env.unwrapped.position() == move["state"]
+        assert env.unwrapped.action_masks()[move["action"]]
+        if not move["terminated"]:
+            assert following is not None
+            assert following["state"] == move["next_state"]
+    check_offsets(tmp_path)
+
+
+def check_offsets(folder: Path) -> None:
+    """Check that each row says where its transitions are."""
+    content = (folder / TRANSITIONS).read_bytes()
+    for row in rows_of(folder):
+        offset, size = row["transitions"]  # type: ignore[misc]
+        mine = [json.loads(line) for line in content[offset : offset + size].splitlines()]
+        assert {(move["agent"], move["episode"]) for move in mine} == {(row["agent"], row["episode"])}
+        assert [move["step"] for move in mine] == list(range(row["length"]))  # type: ignore[call-overload]
+        assert sum(move["reward"] for move in mine) == pytest.approx(row["episode_return"])

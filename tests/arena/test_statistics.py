@@ -1,0 +1,78 @@
+"""Statistics of comparisons: intervals against published ones, SciPy, and simulated experiments."""
+
+import math
+
+import numpy as np
+import pytest
+
+from agents.arena.statistics import bootstrap_mean, paired_difference, paired_rates, wilson
+
+
+@pytest.mark.parametrize(
+    ("wins", "games", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson_gives_newcombes_published_intervals(wins: int, games: int, low: float, high: float) -> None:
+    """R. G. Newcombe (1998), Statistics in Medicine 17, table I, method 3."""
+    estimate = wilson(wins, games)
+    assert estimate == pytest.approx((wins / games, low, high), abs=5e-5)
+
+
+def test_wilson_agrees_with_scipy_and_takes_ties() -> None:
+    from scipy import stats  # Here and below: late, because worker processes import this file.
+
+    for wins, games, level in [(0, 1, 0.95), (1, 1, 0.95), (7, 10, 0.9), (333, 1000, 0.99)]:
+        expected = stats.binomtest(wins, games).proportion_ci(level, method="wilson")
+        assert wilson(wins, games, level)[1:] == pytest.approx((expected.low, expected.high))
+    assert wilson(2, 10).low < wilson(2.5, 10).low < wilson(3, 10).low
+    assert all(math.isnan(part) for part in wilson(0, 0))
+
+
+@pytest.mark.parametrize("call", [lambda: wilson(3, 2), lambda: wilson(-1, 2), lambda: wilson(1, 2, 95)])
+def test_wilson_refuses_nonsense(call: object) -> None:
+    with pytest.raises(ValueError, match=r"outside|between"):
+        call()  # type: ignore[operator]
+
+
+def test_bootstrap_mean_is_near_the_t_interval_and_repeatable() -> None:
+    from scipy import stats
+
+    sample = np.random.default_rng(1).normal(10.0, 3.0, 400)
+    expected = stats.t.interval(0.95, 399, sample.mean(), stats.sem(sample))
+    estimate = bootstrap_mean(sample)
+    assert estimate.value == pytest.approx(sample.mean())
+    assert estimate[1:] == pytest.approx(expected, abs=0.05)
+    assert estimate == bootstrap_mean(sample)
+    assert bootstrap_mean([2.0, 2.0, 2.0]) == (2.0, 2.0, 2.0)
+    assert bootstrap_mean([2.0]).value == 2.0
+    assert math.isnan(bootstrap_mean([2.0]).low)
+    assert math.isnan(bootstrap_mean([]).value)
+
+
+def test_paired_differences_use_the_pairs() -> None:
+    common = np.random.default_rng(2).normal(0.0, 100.0, 200)
+    estimate = paired_difference(common + 1.0, common)
+    assert estimate == pytest.approx((1.0, 1.0, 1.0))
+    with pytest.raises(ValueError, match="pairs"):
+        paired_difference([1.0], [1.0, 2.0])
+
+
+def test_paired_rates_are_bonett_and_prices() -> None:
+    """By hand: 40 pairs, 12 won by the first alone, 3 by the second alone."""
+    a, b = np.zeros(40), np.zeros(40)
+    a[:12], b[12:15] = 1.0, 1.0
+    first, second = 13 / 42, 4 / 42
+    half = 1.959964 * math.sqrt((first + second - (first - second) ** 2) / 42)
+    assert paired_rates(a, b) == pytest.approx((9 / 40, first - second - half, first - second + half))
+    assert paired_rates(np.ones(5), np.zeros(5)).low < 0.5
+
+
+def test_paired_rates_cover() -> None:
+    rng = np.random.default_rng(3)
+    covered = 0
+    for _ in range(600):
+        luck = rng.random(30)
+        a, b = (luck < 0.7).astype(float), (np.where(rng.random(30) < 0.5, luck, rng.random(30)) < 0.4).astype(float)
+        estimate = paired_rates(a, b)
+        covered += estimate.low <= 0.3 <= estimate.high
+    assert covered / 600 > 0.92

@@ -1,0 +1,155 @@
+"""Tables and pictures of comparisons: what they show, that they fit, and what is marked."""
+
+import io
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import agents.arena.comparison
+from agents.arena import (
+    Plan,
+    compare,
+    parse_agents,
+    parse_budget,
+)
+from agents.arena.cells import short_names
+from agents.arena.episode import Episode
+from agents.arena.plot import drawing, plot, require_drawable
+from agents.arena.report import Report, overruns, report
+from agents.arena.runner import Crew
+from agents.arena.storage import EPISODES
+from agents.arena.table import remarks, render
+from tests.arena.single import TWO, fakes
+
+ID = "LaneDefense3x3-v0"
+
+
+def test_the_budget_is_shown_for_those_who_take_it(tmp_path: Path) -> None:
+    for text, expected in [
+        ("random,mcts,mcts:simulations=7,flat_mc:c=2", "budget simulations=100 for mcts, flat_mc:c=2;"),
+        ("random,mcts:simulations=7", "no agent here takes the budget simulations=100;"),
+    ]:
+        limits = parse_budget("simulations=100")
+        plan = Plan(ID, parse_agents(text, limits), budget=limits)
+        assert expected in remarks(report(plan, tmp_path, {}, 1, 1, 1.0))[0]
+    assert "each agent's own budget;" in remarks(report(fakes(*TWO), tmp_path, {}, 1, 1, 1.0))[0]
+
+
+def test_views_take_little_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, views = 0.0, 0
+
+    def clock() -> float:
+        return now
+
+    def watch(found: Report) -> None:
+        nonlocal now, views
+        now, views = now + 2.0, views + 1
+
+    def playing(crew: Crew, jobs: object) -> Iterator[object]:
+        nonlocal now
+        for played in play(crew, jobs):  # type: ignore[arg-type]
+            now += 1.0
+            yield played
+
+    monkeypatch.setattr(agents.arena.comparison, "monotonic", clock)
+    play = Crew.play
+    monkeypatch.setattr(Crew, "play", playing)
+    compare(fakes(*TWO), 50, folder=tmp_path, watch=watch)
+    assert 4 <= views <= 6
+
+
+def test_the_best_agent_is_compared_with_all(tmp_path: Path) -> None:
+    rows = {}
+    for label, points in (("a", 0.0), ("b", 1.0), ("c", 0.5)):
+        for episode in range(4):
+            rows[label, episode] = Episode(label, episode, 0, 0, outcome=points, discounted_return=10 * points)
+    plan = fakes("a", "b", "c")
+    found = report(plan, tmp_path, rows, 4, 1, 1.0)
+    assert [s.win_rate.value for s in found.summaries] == [0.0, 1.0, 0.5]
+    assert [(d.agent, d.reference, d.win_rate.value) for d in found.differences] == [
+        ("b", "a", 1.0),
+        ("c", "a", 0.5),
+        ("c", "b", -0.5),
+    ]
+    empty = report(plan, tmp_path, {}, 4, 1, 1.0)
+    assert not empty.finished
+    assert math.isnan(empty.summaries[0].win_rate.value)
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_a_table_fits_the_terminal(tmp_path: Path, width: int) -> None:
+    found = compare(fakes("random:base=random", "scripted_with_a_long_name:base=scripted"), 10, folder=tmp_path)
+    console = Console(width=width, file=io.StringIO())
+    console.print(render(found))
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    text = " ".join(map(str.strip, lines))
+    for part in ("random", "scripted", "discounted by 0.95", "minus", "episodes of seed 0"):
+        assert part in text
+
+
+def test_long_names_are_short_and_stay_apart() -> None:
+    labels = ["mcts", "sb3:some/folder/far/away/a.zip", "mcts:simulations=100:c=0.5", "mcts:simulations=900:c=0.5"]
+    assert list(short_names(labels[:3]).values()) == ["mcts", "sb3:away/a.zip", "mcts:sim…0:c=0.5"]
+    assert list(short_names(["/home/me/bots/b.py:Bot"]).values()) == ["bots/b.py:Bot"]
+    assert list(short_names(labels).values())[2:] == labels[2:]
+
+
+def test_an_overrun_budget_is_marked(tmp_path: Path) -> None:
+    limits = {"time_limit": 0.05}
+    plan = Plan(ID, parse_agents("random,mcts,flat_mc", limits), budget=limits)
+    seconds = {"random": 0.3, "mcts": 0.059, "flat_mc": 0.0723}
+    rows = {(name, 0): Episode(name, 0, 0, 0, decisions=1, seconds=taken) for name, taken in seconds.items()}
+    found = report(plan, tmp_path, rows, 1, 1, 1.0)
+    assert overruns(found) == {"flat_mc": (pytest.approx(72.3), 50.0)}
+    console = Console(width=200, file=io.StringIO())
+    console.print(render(found))
+    text = console.file.getvalue()
+    assert " 72.3! " in text
+    assert " 59.0 " in text
+    assert "! flat_mc took 72.3 ms a move, 45% over its limit of 50" in text
+
+
+def test_the_picture_says_who_played_whom_and_holds_all_its_words(tmp_path: Path) -> None:
+    limits = parse_budget("time=0.1,simulations=1000")
+    plan = Plan(
+        ID, parse_agents("random,sb3:some/very/long/folder/of/mine/policy.zip,mcts:c=0.5", limits), budget=limits
+    )
+    rows = {
+        (spec.label, 0): Episode(spec.label, 0, 0, 0, outcome=1.0, decisions=1, seconds=0.01) for spec in plan.agents
+    }
+    figure = drawing(report(plan, tmp_path, rows, 1, 1, 1.0))
+    figure.draw_without_rendering()
+    width, height = figure.bbox.size
+    (axes,) = figure.axes
+    texts = [*figure.texts, *axes.texts, *axes.get_yticklabels()]
+    for text in texts:
+        box = text.get_window_extent()
+        assert -1 <= box.x0 <= box.x1 <= width + 1, text.get_text()
+        assert -1 <= box.y0 <= box.y1 <= height + 1, text.get_text()
+    words = " ".join(" ".join(text.get_text().split()) for text in texts)
+    for part in ("time_limit=0.1 simulations=1000 for mcts:c=0.5", "mcts:c=0.5 10.0 ms a move", "at least 1 episodes"):
+        assert part in words
+
+
+def test_a_plot_is_drawn_or_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = compare(fakes(*TWO), 4, folder=tmp_path)
+    plot(found, tmp_path / "pictures" / "win.png")
+    assert (tmp_path / "pictures" / "win.png").read_bytes().startswith(b"\x89PNG")
+    require_drawable(tmp_path / "new" / "folder" / "win.svg")
+    assert not (tmp_path / "new").exists()
+    for file, message in [
+        (tmp_path / "win.pgn", "unknown format '.pgn'; did you mean '.png'"),
+        (tmp_path / "win", "unknown format ''"),
+        (tmp_path / EPISODES / "win.png", "cannot be written"),
+    ]:
+        with pytest.raises((ValueError, OSError), match=message):
+            require_drawable(file)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    for call in (lambda: plot(found, tmp_path / "win.png"), lambda: require_drawable(tmp_path / "win.png")):
+        with pytest.raises(ImportError, match="pip install"):
+            call()
