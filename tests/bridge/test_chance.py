@@ -1,0 +1,181 @@
+"""Chance of foreign environments: every generator is found, seeded apart, and none is foreseen."""
+
+import collections
+import copy
+import math
+import random
+
+import numpy as np
+import pytest
+from numpy.random import mtrand  # NumPy's global generator
+
+from agents import bridge
+from agents.bridge.chance import reseed
+from agents.bridge.digest import digest
+from tests.bridge.worlds import Walk, mcts, playing
+
+
+def draws_of(generator):
+    return [generator.random() for _ in range(3)]
+
+
+def test_generators_are_seeded_apart_and_reproducibly():
+    def fresh():
+        bits = (np.random.PCG64, np.random.Philox, np.random.MT19937)
+        made = [np.random.Generator(each(1)) for each in bits] + [np.random.Generator(np.random.PCG64(1))]
+        return [*made, random.Random(1), np.random.RandomState(1)]
+
+    def drawn(seed):
+        generators = fresh()
+        reseed(generators, seed)
+        return [draws_of(generator) for generator in generators]
+
+    assert drawn(7) == drawn(7)
+    numbers = np.array(drawn(7) + drawn(8)).ravel()
+    assert len(np.unique(numbers)) == len(numbers)
+    one = np.random.default_rng(0)
+    first = []
+    for seed in range(2000):
+        reseed([one], seed * 0x9E3779B97F4A7C15 % 2**64)
+        first.append(one.random())
+    assert abs(np.mean(first) - 0.5) < 4 / math.sqrt(12 * 2000)
+    assert abs(np.corrcoef(first[1:], first[:-1])[0, 1]) < 4 / math.sqrt(2000)
+
+
+def test_slippery_ice_is_not_foreseen():
+    env = playing("FrozenLake-v1", seed=3)
+    view = bridge.view(env)
+    root, work = view.state.copy(), view.game.new_state()
+    ends = collections.Counter()
+    for seed in range(600):
+        work[:] = root
+        view.game.determinize(work, 0, seed * 0x9E3779B97F4A7C15 % 2**64)
+        view.game.step(work, [2], [0.0])
+        ends[work.env.s] += 1
+    assert set(ends) == {0, 1, 4}
+    assert all(abs(count - 200) < 4 * math.sqrt(600 * 2 / 9) for count in ends.values())
+    plain = {copy.deepcopy(env).step(2)[0] for _ in range(20)}
+    assert len(plain) == 1  # what copies without new chance would have seen
+
+
+def test_cards_are_drawn_anew_but_those_on_the_table_are_known():
+    """What README says of Blackjack."""
+    env = playing("Blackjack-v1")
+    root, drawn = bridge.view(env).state.copy(), set()
+    for seed in range(40):
+        state = root.copy()
+        state.game.determinize(state, 0, seed)
+        assert state.env.dealer == env.unwrapped.dealer
+        state.game.step(state, [1], np.zeros(1))
+        drawn.add(state.env.player[2])
+    assert len(drawn) > 5
+
+
+def test_chance_deep_in_an_environment_is_not_foreseen():
+    class Deck:
+        def __init__(self):
+            self.shuffler = random.Random(5)
+            self.sampler = {"legacy": np.random.RandomState(5)}
+
+    class Cards(Walk):
+        def __init__(self):
+            super().__init__()
+            self.decks = [Deck()]
+
+        def step(self, action):
+            deck = self.decks[0]
+            drawn = deck.shuffler.random(), deck.sampler["legacy"].rand(), self.action_space.sample()
+            self.at += 1
+            return drawn, 0.0, True, False, {}
+
+    env = Cards()
+    env.reset(seed=1)
+    view = bridge.view(env)
+    root, work = view.state.copy(), view.game.new_state()
+
+    def drawn(seed):
+        work[:] = root
+        view.game.determinize(work, 0, seed)
+        view.game.step(work, [0], [0.0])
+        return work.seen
+
+    assert drawn(1) == drawn(1)
+    seen = [drawn(seed) for seed in range(40)]
+    assert len({one[0] for one in seen}) == len({one[1] for one in seen}) == 40
+    assert {one[2] for one in seen} == {0, 1}
+    assert env.step(0)[0] not in seen
+
+
+def test_planning_leaves_the_world_alone():
+    for env_id in ("FrozenLake-v1", "CartPole-v1", "Blackjack-v1"):
+        env, other = playing(env_id, seed=4), playing(env_id, seed=4)
+        before = random.getstate(), mtrand.get_state()[1].tolist(), digest(env.unwrapped)
+        chance = env.unwrapped.np_random.bit_generator.state
+        sampler = env.action_space.np_random.bit_generator.state
+        mcts(50, loop="closed").act(env)
+        assert before == (random.getstate(), mtrand.get_state()[1].tolist(), digest(env.unwrapped))
+        assert env.unwrapped.np_random.bit_generator.state == chance
+        assert env.action_space.np_random.bit_generator.state == sampler
+        action = int(env.action_space.n) - 1
+        assert str(env.step(action)) == str(other.step(action))
+
+
+@pytest.mark.parametrize(
+    ("noise", "named"),
+    [
+        (lambda: random.random(), "random,"),
+        (lambda: mtrand.rand(), r"numpy\.random,"),
+        (lambda: mtrand.standard_normal(), r"numpy\.random,"),
+    ],
+)
+def test_global_generators_are_found_put_back_and_not_foreseen(noise, named):
+    class Noisy(Walk):
+        pass
+
+    env = Noisy(noise=noise)
+    env.reset(seed=1)
+    random.seed(5)
+    mtrand.seed(5)
+    agent = mcts(60)
+    before = random.getstate(), mtrand.get_state()[1:3]
+    with pytest.warns(UserWarning, match=rf"Noisy.step draws from the global generator of {named}.*np_random"):
+        agent.act(env)
+    after = random.getstate(), mtrand.get_state()[1:3]
+    assert before[0] == after[0]
+    assert before[1][1] == after[1][1]
+    assert np.array_equal(before[1][0], after[1][0])
+    first = agent.search(env).values  # warned once
+    assert not np.array_equal(first, agent.search(env).values)
+    same = [mcts(60, seed=2).search(env).values for _ in range(2)]
+    assert np.array_equal(*same)
+    view = bridge.view(env)
+    root, work = view.state.copy(), view.game.new_state()
+    seen = set()
+    for seed in range(10):
+        work[:] = root
+        view.game.determinize(work, 0, seed)
+        reward = [0.0]
+        view.game.step(work, [0], reward)
+        seen.add(reward[0])
+    assert len(seen) == 10
+    assert env.step(0)[1] not in seen
+
+
+def test_a_late_draw_from_a_global_generator_is_found_too():
+    class Late(Walk):
+        def step(self, action):
+            said = super().step(action)
+            self.steps = getattr(self, "steps", 0) + 1
+            if LATE["draw"]:
+                random.random()
+            return said
+
+    LATE = {"draw": False}  # noqa: N806
+    env = Late()
+    env.reset(seed=1)
+    mcts(50).act(env)
+    LATE["draw"] = True
+    state = random.getstate()
+    with pytest.warns(UserWarning, match="Late.step draws from the global generator of random"):
+        mcts(50).act(env)
+    assert random.getstate() == state

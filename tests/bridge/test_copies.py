@@ -1,0 +1,229 @@
+"""Copies of foreign environments: nothing is shared, everything is brought back, and what cannot be copied is named."""
+
+import collections
+import copy
+import functools
+
+import numpy as np
+import pytest
+from pettingzoo.classic.connect_four import connect_four
+from pettingzoo.classic.tictactoe import tictactoe
+
+from agents.bridge.copying import Copy
+from agents.bridge.digest import digest
+from tests.bridge.worlds import TAXI, Walk, mcts, playing
+
+
+class Things:
+    """One of everything that a copy has to get right."""
+
+    __slots__ = ("__dict__", "slot", "unset")
+
+    def __init__(self):
+        self.board = np.arange(6.0)
+        self.row = self.board.reshape(2, 3)[1]
+        self.list = [1, [2, 3], {"a": {4}}]
+        self.alias = self.list[1]
+        self.me = self
+        self.slot = [5]
+        self.queue = collections.deque([1, 2], maxlen=3)
+        self.table = collections.defaultdict(list, {"x": [1]})
+        self.ordered = collections.OrderedDict(b=[1], a=[2])
+        self.pair = (1, [6])
+        self.empty = np.array(3)
+        self.objects = np.array([[1], "x", None], object)
+        self.memory = memoryview(self.board.data)
+        self.draws = np.random.default_rng(3)
+        self.draw = self.draws.random
+        self.bound = self.push
+        self.part = functools.partial(self.push, 9)
+        count = 0
+
+        def counted():
+            nonlocal count
+            count += 1
+            self.list.append(count)
+            return count
+
+        self.counted = counted
+
+    def push(self, item):
+        self.list.append(item)
+
+    def change(self):
+        self.board[3] = -1
+        self.row[1] = -2
+        self.alias.append(99)
+        self.list[2]["a"].add(5)
+        self.slot.append(1)
+        self.unset = 1
+        self.queue.extend([3, 4])
+        self.table["y"].append(2)
+        self.ordered["c"] = 1
+        self.ordered.move_to_end("b")
+        self.pair[1].clear()
+        self.empty[...] = 7
+        self.memory[5] = 1.5
+        self.objects[0].append(2)
+        self.objects[1] = "y"
+        self.bound(7)
+        self.part()
+        self.counted()
+        self.new = self.board
+        self.board = None
+
+
+def looks(things):
+    return (
+        things.row.tolist(),
+        repr(things.list),
+        things.alias is things.list[1],
+        things.me is things,
+        things.slot,
+        hasattr(things, "unset"),
+        list(things.queue),
+        dict(things.table),
+        list(things.ordered.items()),
+        things.pair,
+        int(things.empty),
+        things.objects.tolist(),
+        None if things.board is None else things.board.tolist(),
+        hasattr(things, "new"),
+    )
+
+
+def test_a_copy_is_brought_back_whatever_was_done_to_it():
+    source = Things()
+    before = copy.deepcopy(looks(source))
+    made = Copy(source)
+    thing = made.env
+    assert looks(thing) == before
+    assert thing.bound.__self__ is thing
+    assert thing.draw.__self__ is thing.draws is not source.draws
+    for _ in range(3):
+        thing.change()
+        assert looks(thing) != before
+        assert looks(source) == before
+        made.restore()
+        assert looks(thing) == before
+        thing.board[3] = 8
+        assert thing.row[0] == 8  # still a view of the board
+        made.restore()
+        assert thing.counted() == 1  # so is what functions remember
+        assert thing.list[-1] == 1
+        made.restore()
+
+
+def test_a_copy_of_a_copy_is_apart_from_both():
+    first = Copy(Things())
+    second = Copy(first.env)
+    before = copy.deepcopy(looks(first.env))
+    second.env.change()
+    assert looks(first.env) == before
+
+
+class Opaque:
+    """Holds what nobody can copy."""
+
+    def __init__(self):
+        self.turns = (turn for turn in range(3))
+
+
+class WithIterator:
+    """Holds what only compiled code can look into, in two places."""
+
+    def __init__(self):
+        self.turns = iter([1, 2, 3])
+        self.same = [self.turns]
+
+
+def test_what_cannot_be_looked_into_is_deep_copied_each_time():
+    source = WithIterator()
+    made = Copy(source)
+    for _ in range(2):
+        assert next(made.env.turns) == 1
+        assert next(made.env.same[0]) == 2
+        made.restore()
+    assert next(source.turns) == 1
+
+
+def test_what_cannot_be_copied_is_named():
+    with pytest.raises(TypeError, match=r"Opaque cannot be copied: it holds a builtins.generator .*clone_state"):
+        Copy(Opaque())
+
+
+class _Nameless(type):
+    """Makes classes that have no module, as SWIG does."""
+
+    @property
+    def __module__(cls):
+        raise AttributeError("__module__")
+
+
+class SwigObject(metaclass=_Nameless):
+    """Cannot be copied, like what Box2D's worlds hold."""
+
+    __deepcopy__ = None
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("cannot pickle 'SwigObject' object")
+
+
+def test_objects_of_swig_are_named():
+    env = Walk()
+    env.world = SwigObject()
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match=r"Walk cannot be copied: it holds a SwigObject \(cannot pickle.*clone_state"):
+        mcts().act(env)
+    with pytest.raises(TypeError, match="no key can be made of a SwigObject"):
+        digest(SwigObject())
+
+
+def test_every_environment_at_hand_is_copied_with_its_chance():
+    for env_id in (
+        "CartPole-v1",
+        "MountainCar-v0",
+        "Acrobot-v1",
+        "FrozenLake-v1",
+        "CliffWalking-v1",
+        "Blackjack-v1",
+        TAXI,
+    ):
+        env = playing(env_id, seed=5)
+        twin = Copy(env.unwrapped).env
+        env.action_space.seed(1)
+        for _ in range(30):
+            action = int(env.action_space.sample())
+            seen, mine = env.unwrapped.step(action), twin.step(action)
+            assert np.array_equal(seen[0], mine[0])
+            assert seen[1:4] == mine[1:4]
+            if seen[2]:
+                break
+
+
+def test_pettingzoo_environments_come_back_as_they_were():
+    for module in (tictactoe, connect_four):
+        env = module.env()
+        env.reset(seed=1)
+        for action in (3, 4, 0):
+            env.step(action)
+        inner = env.unwrapped
+        made = Copy(inner)
+        observed = inner.observe("player_1" if module is tictactoe else "player_0")["observation"]
+        assert digest(made.env) == digest(inner)
+        made.env.step(2)
+        assert digest(made.env) != digest(inner)
+        made.restore()
+        assert digest(made.env) == digest(inner)
+        assert np.array_equal(made.env.observe(inner.possible_agents[0])["observation"], observed)
+        assert made.env.agent_selection == inner.agent_selection
+
+
+def test_digests_tell_states_apart_and_nothing_else():
+    env = playing("FrozenLake-v1", seed=1)
+    same = playing("FrozenLake-v1", seed=2, render_mode="ansi")
+    assert digest(env.unwrapped) == digest(same.unwrapped)
+    env.unwrapped.s = 5
+    assert digest(env.unwrapped) != digest(same.unwrapped)
+    assert digest(-1) != digest(-2)  # whose hashes are equal
+    assert digest({1, "a", (2, 3)}) == digest({(2, 3), "a", 1})

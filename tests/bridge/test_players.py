@@ -1,0 +1,223 @@
+"""Foreign environments of several players: in turns, at once, with agents that leave."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.utils import EzPickle
+from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo.classic.rps import rps
+from pettingzoo.utils.conversions import parallel_to_aec
+
+import agents
+from agents import bridge
+from mcts_envs.core.contract import TRUNCATED
+from mcts_envs.core.multi import GameAECEnv, GameParallelEnv
+from tests.bridge.worlds import mcts
+from tests.toys import TicTacToe, Tron
+
+
+class Dwindling(AECEnv, EzPickle):
+    """Three agents in turn; each pays 1 to itself by action 1, and ends for itself by action 2."""
+
+    metadata = {"name": "dwindling_v0", "render_modes": []}  # noqa: RUF012
+    render_mode = None
+
+    def __init__(self):
+        EzPickle.__init__(self)
+        super().__init__()
+        self.possible_agents = ["a", "b", "c"]
+
+    def observation_space(self, agent):
+        return spaces.Discrete(20)
+
+    def action_space(self, agent):
+        return spaces.Discrete(3, start="abc".index(agent))
+
+    def observe(self, agent):
+        return self.moves
+
+    def reset(self, seed=None, options=None):
+        self.agents = self.possible_agents[:]
+        self.moves = 0
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self.agent_selection = "a"
+
+    def step(self, action):
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        self._cumulative_rewards[agent] = 0
+        self._clear_rewards()
+        choice = action - "abc".index(agent)
+        self.moves += 1
+        self.rewards[agent] = float(choice == 1)
+        self.terminations[agent] = choice == 2
+        if self.moves >= 12:
+            self.truncations = dict.fromkeys(self.agents, True)
+        index = self.agents.index(agent)
+        live = [other for other in self.agents[index + 1 :] + self.agents[: index + 1] if not self.terminations[other]]
+        self.agent_selection = live[0] if live else agent
+        self._accumulate_rewards()
+        self._deads_step_first()
+
+
+def test_agents_that_have_ended_are_passed_by():
+    env = Dwindling()
+    env.reset()
+    view = bridge.view(env)
+    state, rewards = view.state.copy(), [0.0] * 3
+    order = []
+    for choice in (2, 1, 0, 1, 2, 1):
+        order.append(view.game.active(state))
+        view.game.step(state, [choice] * 3, rewards)
+        expected = [float(choice == 1 and order[-1] == 1 << player) for player in range(3)]
+        assert rewards == expected
+    assert order == [1, 2, 4, 2, 4, 2]
+    assert state.env.agents == ["b"]
+    for _ in range(6):
+        view.game.step(state, [0] * 3, rewards)
+    assert view.game.active(state) == 0
+    assert view.game.status(state, 0) == TRUNCATED
+    for agent in ("a", "b", "c"):
+        assert env.agent_selection == agent
+        action = mcts(300, discount=0.9).act(env)
+        assert action == 1 + "abc".index(agent)
+        env.step(action)
+    env.step(2)
+    assert env.agent_selection == "a"  # which has ended and takes its last, empty turn
+    with pytest.raises(ValueError, match="not to choose now"):
+        mcts().act(env)
+    env.step(None)
+    assert mcts(100).act(env) in (1, 2, 3)
+
+
+class Auction(ParallelEnv):
+    """Both bid 0 to 2 at once, three times; the higher bid takes 3. The first bids are 0 or 1; ``leaver`` goes then."""
+
+    metadata = {"name": "auction_v0", "render_modes": []}  # noqa: RUF012
+    render_mode = None
+
+    def __init__(self, leaver=None):
+        self.possible_agents = ["x", "y"]
+        self.leaver = leaver
+
+    def observation_space(self, agent):
+        return spaces.Dict({"round": spaces.Discrete(4), "action_mask": spaces.Box(0, 1, (3,), np.int8)})
+
+    def action_space(self, agent):
+        return spaces.Discrete(3)
+
+    def look(self):
+        mask = np.array([1, 1, self.round > 0], np.int8)
+        return {agent: {"round": self.round, "action_mask": mask} for agent in self.agents}
+
+    def reset(self, seed=None, options=None):
+        self.agents = self.possible_agents[:]
+        self.round = 0
+        return self.look(), {agent: {} for agent in self.agents}
+
+    def step(self, actions):
+        assert set(actions) == set(self.agents)
+        assert self.round > 0 or 2 not in actions.values()
+        best = max(actions.values())
+        takers = [agent for agent in actions if actions[agent] == best]
+        rewards = {a: 3.0 * (takers == [a]) - 0.5 * actions[a] for a in self.agents}
+        self.round += 1
+        over = {agent: self.round >= 3 or agent == self.leaver for agent in self.agents}
+        self.agents = [agent for agent in self.agents if not over[agent]]
+        return self.look(), rewards, over, dict.fromkeys(over, False), {agent: {} for agent in over}
+
+
+def test_agents_that_choose_at_once():
+    env = Auction()
+    seen, _ = env.reset()
+    with pytest.raises(ValueError, match=r"2 agents that choose at once.*view\(env, agent\)"):
+        mcts().act(env)
+    view = bridge.view(env, "y", observation=seen)
+    assert view.game.simultaneous
+    assert view.legal_actions().tolist() == [0, 1]
+    agent = mcts(600, c=1.0)
+    assert agent.act(view) == 1
+    result = agent.last_result
+    assert result.visits[2] == 0
+    env.step({"x": 0, "y": 1})
+    assert mcts(600).act(bridge.view(env, "x")) == 2
+
+
+def test_agents_that_left_choose_no_more():
+    env = Auction(leaver="x")
+    seen, _ = env.reset()
+    view = bridge.view(env, "y", observation=seen)
+    state, rewards = view.state.copy(), [0.0, 0.0]
+    assert view.game.active(state) == 3
+    view.game.step(state, [1, 1], rewards)
+    assert rewards == [-0.5, -0.5]
+    assert view.game.active(state) == 2
+    view.game.step(state, [0, 1], rewards)
+    assert rewards == [0.0, 2.5]
+    env.step({"x": 1, "y": 1})
+    assert mcts(200).act(env) == 0  # the only one left
+    with pytest.raises(ValueError, match="not to choose now"):
+        mcts().act(bridge.view(env, "x"))
+
+
+def test_conversions_between_turns_and_at_once():
+    parallel = rps.parallel_env(max_cycles=3)
+    parallel.reset(seed=1)
+    view = bridge.view(parallel, "player_1")
+    assert view.game.simultaneous
+    state, rewards = view.state.copy(), [0.0, 0.0]
+    view.game.step(state, [0, 1], rewards)
+    assert rewards == [-1.0, 1.0]
+    assert mcts(60).act(view) in range(3)
+    in_turns = parallel_to_aec(Auction())
+    in_turns.reset()
+    assert bridge.view(in_turns).player == 0
+    in_turns.step(1)
+    view = bridge.view(in_turns)
+    assert view.player == 1
+    assert view.game.simultaneous
+    assert view.game.active(view.state) == 3  # what the other chose is not known
+
+
+# Ours behind the bridge.
+
+
+def test_ours_are_searched_alike_behind_the_bridge():
+    own, foreign = GameAECEnv(TicTacToe), GameAECEnv(TicTacToe)
+    for env in (own, foreign):
+        env.reset(seed=1)
+        env.step(4)
+        env.step(0)
+    for settings in ({}, {"reuse": True, "loop": "closed"}, {"discount": 0.9, "horizon": 4, "c": 1.0}):
+        agent, twin = (agents.make("mcts", simulations=150, seed=3, **settings) for _ in range(2))
+        expected, found = agent.search(own), twin.search(bridge.view(foreign))
+        assert np.array_equal(expected.visits, found.visits)
+        assert np.array_equal(expected.values, found.values, equal_nan=True)
+        assert (expected.action, expected.steps) == (found.action, found.steps)
+    own, foreign = GameParallelEnv(Tron), GameParallelEnv(Tron)
+    own.reset(seed=1)
+    seen, infos = foreign.reset(seed=1)
+    expected = mcts(150).search(own.view("player_1"))
+    found = mcts(150).search(bridge.view(foreign, "player_1", observation=seen, info=infos))
+    assert np.array_equal(expected.visits, found.visits)
+
+
+def test_ours_with_chance_are_valued_alike_behind_the_bridge():
+    own = gym.make("mcts_envs/LaneDefense3x3-v0").unwrapped
+    foreign = gym.make("mcts_envs/LaneDefense3x3-v0").unwrapped
+    for env in (own, foreign):
+        env.reset(seed=2)
+    expected = agents.make("flat_mc", simulations=20_000).search(own)
+    found = agents.make("flat_mc", simulations=700).search(bridge.view(foreign))
+    assert np.array_equal(expected.visits > 0, found.visits > 0)
+    tried = found.visits > 0
+    error = 300.0 / 2 / np.sqrt(found.visits[tried])  # returns lie in a range of 300
+    assert (np.abs(expected.values - found.values)[tried] < 4 * error).all()
+    assert np.array_equal(own.clone_state().state, foreign.clone_state().state)

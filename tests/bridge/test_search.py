@@ -1,0 +1,213 @@
+"""The search in foreign environments: observations, ends, masks, values, refusals, and trees used again."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from pettingzoo.classic.tictactoe import tictactoe
+
+from agents import bridge
+from mcts_envs.core.contract import TERMINATED, TRUNCATED
+from tests.bridge.worlds import TAXI, Walk, mcts, playing, valued
+
+
+class Sentences(spaces.Space):
+    """Sentences: a space that leaves ``is_np_flattenable`` to its base, which raises; MiniGrid has one."""
+
+    def contains(self, x):
+        return isinstance(x, str)
+
+    def sample(self, mask=None, probability=None):
+        return "go to the red door"
+
+
+class Mission(Walk):
+    def __init__(self):
+        super().__init__()
+        self.observation_space = spaces.Dict({"at": spaces.Discrete(6), "mission": Sentences()})
+
+    def reset(self, **given):
+        at, info = super().reset(**given)
+        return {"at": at, "mission": "walk"}, info
+
+    def step(self, action):
+        at, *rest = super().step(action)
+        return {"at": at, "mission": "walk"}, *rest
+
+
+@pytest.mark.parametrize("loop", ["open", "closed", "information_set"])
+def test_observations_that_cannot_be_flattened_are_no_hindrance(loop):
+    env = bridge.Remember(Mission())
+    env.reset(seed=0)
+    assert mcts(loop=loop).act(env) == 1  # which pays
+    assert bridge.view(env).game.observation_shape == (0,)
+    with pytest.raises(TypeError, match="which Mission shows, is not flattened to numbers"):
+        bridge.view(env).observe()
+
+
+def test_planners_are_asked_with_observations_of_parts():
+    env = bridge.Remember(Mission())
+    seen, _ = env.reset(seed=0)
+    planner = mcts().bind(env)
+    assert planner.predict(seen)[0] == 1
+    assert planner.predict({"at": np.array([0]), "mission": ["walk"]})[0].tolist() == [1]
+    with pytest.raises(ValueError, match="2 observations for 1 bound environments"):
+        planner.predict({"at": np.array([0, 1]), "mission": ["walk"] * 2})
+    env = playing("Blackjack-v1")
+    assert mcts().bind(env).predict((20, 10, 0))[0] in range(2)
+
+
+def test_the_same_seed_gives_the_same_search():
+    for env_id in ("FrozenLake-v1", "CartPole-v1"):
+        for loop in ("open", "closed", "information_set"):
+            first, second = (mcts(80, seed=9, loop=loop).search(playing(env_id, seed=seed)) for seed in (1, 1))
+            assert np.array_equal(first.visits, second.visits)
+            assert np.array_equal(first.values, second.values)
+            assert first.steps == second.steps
+    frozen = [mcts(80, seed=9).search(playing("FrozenLake-v1", seed=seed)).values for seed in (1, 2)]
+    assert np.array_equal(*frozen)  # nor does it depend on what chance the environment has in store
+
+
+# Limits, ends, masks, actions.
+
+
+def test_simulations_end_with_the_time_limit():
+    env = playing("CartPole-v1", max_episode_steps=4)
+    result = mcts(40).search(env)
+    assert np.nanmax(result.values) == np.nanmin(result.values) == 4.0
+    env.step(0)
+    assert np.nanmax(mcts(40).search(env).values) == 3.0
+    assert bridge.view(env.unwrapped).state.left == 500  # by its spec, where nothing counts
+    for _ in range(3):
+        env.step(1)
+    view = bridge.view(env)
+    assert view.over
+    assert view.game.status(view.state, 0) == TRUNCATED
+    with pytest.raises(ValueError, match="not to choose now"):
+        mcts().act(env)
+
+
+def test_ends_and_missing_resets_are_named():
+    env = gym.make("CartPole-v1")
+    bridge.view(env)
+    with pytest.raises(gym.error.ResetNeeded, match=r"CartPoleEnv was not reset; call reset\(\)"):
+        mcts().act(env)
+    over = bridge.Remember(gym.make("CartPole-v1"))
+    over.reset(seed=0)
+    while not over.over:
+        over.step(0)
+    assert bridge.view(over).over
+    with pytest.raises(ValueError, match="not to choose now"):
+        mcts().act(over)
+    board = tictactoe.env()
+    with pytest.raises(gym.error.ResetNeeded, match="call reset"):
+        mcts().act(board)
+    board.reset(seed=0)
+    for action in (0, 3, 1, 4, 2):
+        board.step(action)
+    with pytest.raises(ValueError, match="not to choose now"):
+        mcts().act(board)
+
+
+def test_a_search_stops_at_the_end():
+    env = Walk()
+    env.reset(seed=0)
+    view = bridge.view(env)
+    state, rewards = view.state.copy(), [0.0]
+    for step in range(7):
+        view.game.step(state, [1], rewards)
+        assert rewards == [float(step < 5)]
+    assert view.game.status(state, 0) == TERMINATED
+    assert view.game.active(state) == 0
+
+
+@pytest.mark.parametrize("first", [0, 3, -2])
+def test_actions_are_those_of_the_space(first):
+    env = Walk(first=first)
+    env.reset(seed=0)
+    agent = mcts(60, discount=0.9)
+    assert agent.act(env) == first + 1
+    assert agent.last_result.action == 1
+
+
+def test_masks_of_infos_methods_and_observations_are_kept():
+    env = Walk(mask=[1, 0])
+    _, info = env.reset(seed=0)
+    assert mcts(20).act(bridge.view(env, info=info)) == 0
+    kept = bridge.Remember(Walk(mask=[0, 1]))
+    kept.reset(seed=0)
+    assert bridge.view(kept).legal_actions().tolist() == [1]
+    assert mcts(20).act(kept) == 1
+
+    class Masked(Walk):
+        def action_masks(self):
+            return np.array([self.at % 2 == 0, True])
+
+    masked = Masked()
+    masked.reset(seed=0)
+    view = bridge.view(masked)
+    assert view.action_masks().tolist() == [True, True]
+    masked.step(0)
+    assert view.action_masks().tolist() == [False, True]
+    taxi = playing(TAXI, seed=1)
+    assert bridge.view(taxi).action_masks().tolist() == [bool(x) for x in taxi.unwrapped.action_mask(taxi.unwrapped.s)]
+    empty = Walk(mask=[0, 0])
+    empty.reset(seed=0)
+    with pytest.raises(ValueError, match="allows none of 2 actions"):
+        mcts().act(bridge.view(empty, info=empty.said()))
+
+
+def test_what_cannot_be_planned_in_is_refused():
+    with pytest.raises(TypeError, match=r"action space is Box.*need Discrete\(n\)"):
+        mcts().act(gym.make("Pendulum-v1"))
+    with pytest.raises(TypeError, match="int is no environment"):
+        mcts().act(3)
+
+    class Turned(gym.ActionWrapper):
+        def __init__(self, env):
+            super().__init__(env)
+            self.action_space = spaces.Discrete(3)
+
+    with pytest.raises(TypeError, match=r"a wrapper of CartPoleEnv turns its actions Discrete\(2\) into Discrete\(3\)"):
+        mcts().act(Turned(gym.make("CartPole-v1")))
+    with pytest.raises(ValueError, match="has one player"):
+        bridge.view(gym.make("CartPole-v1"), "player_0")
+    board = tictactoe.env()
+    board.reset()
+    with pytest.raises(ValueError, match="unknown agent 'player_9'; did you mean 'player_"):
+        bridge.view(board, "player_9")
+    view = bridge.view(board)
+    with pytest.raises(TypeError, match="is reset through its environment"):
+        view.game.reset(view.state.copy(), 1)
+
+
+def test_values_at_the_horizon_are_the_users():
+    def steps(state, values):
+        values[0] = 100.0 + state.env.at
+
+    env = Walk()
+    env.reset(seed=0)
+    result = mcts(20, horizon=2).search(valued(bridge.view(env), steps))
+    assert 102.0 <= np.nanmin(result.values) <= np.nanmax(result.values) <= 104.0
+
+
+def test_episodes_are_told_apart_by_the_time_limit():
+    env = playing("CartPole-v1")
+    first = bridge.view(env).episode
+    env.step(0)
+    assert bridge.view(env).episode is first is not None
+    env.reset()
+    assert bridge.view(env).episode is not first
+    assert bridge.view(env.unwrapped).episode is None
+
+
+def test_a_tree_is_used_again_where_the_state_is_found():
+    env = playing(TAXI, seed=1)
+    agent = mcts(60, loop="closed", reuse=True, horizon=20)
+    env.step(agent.act(env))
+    result = agent.search(env)
+    assert result.visits.sum() > 60
+    assert result.simulations == 60
+    env.step(int(result.action))
+    env.reset(seed=2)
+    assert agent.search(env).visits.sum() == 60

@@ -1,0 +1,55 @@
+"""Foreign environments for the bridge, and planners in them."""
+
+from dataclasses import replace
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+import agents
+from mcts_envs.core.view import View
+
+TAXI = "Taxi-v4" if "Taxi-v4" in gym.registry else "Taxi-v3"
+
+
+def mcts(simulations=100, **settings):
+    return agents.make("mcts", simulations=simulations, **settings)
+
+
+def playing(env_id, seed=0, **settings):
+    env = gym.make(env_id, **settings)
+    env.reset(seed=seed)
+    return env
+
+
+def valued(view, evaluate):
+    """Return a view of a game in which unfinished states are worth what a function says."""
+    return View(replace(view.game, evaluate=evaluate), view.state, view.player, view.episode)
+
+
+class Walk(gym.Env):
+    """Walks on a line: up one action of ``first, first + 1``, ends at 5 steps; every odd step pays 1 for the second."""
+
+    def __init__(self, first=0, mask=None, noise=None):
+        self.action_space = spaces.Discrete(2, start=first)
+        self.observation_space = spaces.Discrete(6)
+        self.first, self.mask, self.noise = first, mask, noise
+        self.at = 0
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = 0
+        return self.at, self.said()
+
+    def said(self):
+        return {} if self.mask is None else {"action_mask": np.array(self.mask, np.int8)}
+
+    def step(self, action):
+        assert self.action_space.contains(action)
+        if self.mask is not None:
+            assert self.mask[action - self.first], "an illegal action was tried"
+        self.at += 1
+        reward = float(action == self.first + 1)
+        if self.noise is not None:
+            reward += self.noise()
+        return self.at, reward, self.at >= 5, False, self.said()
