@@ -28,7 +28,7 @@ test-all: $(TEST)
 
 # The faces once more on the oldest Gymnasium that is supported, laid over the newest.
 test-minimum: $(TEST) $(MINIMUM)
-	PYTHONPATH=$(MINIMUM) $(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal tests/core/test_env.py tests/core/test_vector.py tests/core/test_multi.py
+	PYTHONPATH=$(MINIMUM) $(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal tests/core/test_env*.py tests/core/test_vector.py tests/core/test_multi*.py
 
 # Once, before processes that test at the same time would each compile all of it.
 compile: $(TEST)

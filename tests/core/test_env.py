@@ -1,93 +1,24 @@
-"""The Gymnasium face: the checkers of others, snapshots, seeds, positions, opponents, and what bad input does."""
+"""The Gymnasium API: the checkers of others, seeds, positions, views, opponents, and what is paid."""
 
-import copy
-import dataclasses
 import importlib.util
 import json
-import pickle
-import subprocess
-import sys
 from dataclasses import replace
-from types import SimpleNamespace
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env, data_equivalence
+from gymnasium.utils.env_checker import check_env
 
 import agents
-import mcts_envs
-from agents.mcts import MCTS
 from mcts_envs.core import contract
 from mcts_envs.core.kernel import kernel
-from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.vector import vectorized
 from mcts_envs.core.view import View
-from tests.toys import TOYS, Stakes, TicTacToe, Tron, tic_tac_toe, ttt_legal
+from tests.core.single import OPPONENTS, SEATS, First, everything, play, same
+from tests.toys import Stakes, TicTacToe, Tron, tic_tac_toe, ttt_legal
 
 LANES = ("mcts_envs/LaneDefense3x3-v0", "mcts_envs/LaneDefense10x10-v0", "mcts_envs/LaneDefense5x9-v0")
 SMALL = LANES[0]
-SEATS = [(toy, seat) for toy in TOYS for seat in range(3 if toy is Stakes else 2)]
-
-
-class First:
-    """A player from outside the package: takes the first legal action, or the last one after an odd seed."""
-
-    def __init__(self):
-        self.index = 0
-
-    def act(self, env):
-        return int(env.unwrapped.view().legal_actions()[self.index])
-
-    def reseed(self, seed):
-        self.index = -(seed % 2)
-
-
-class Stubborn(First):
-    """A player that always answers the same."""
-
-    def __init__(self, answer):
-        self.answer = answer
-
-    def act(self, env):
-        return self.answer
-
-
-GOOD = {"board": [0, 0, 2, 0, 0, 0, 0, 0, 0], "t": 4, "can_plant": True}
-OPPONENTS = ("random", "scripted", "agents:mcts", "agents:scripted", First(), agents.make("mcts", simulations=20))
-
-
-def same(one, other):
-    return data_equivalence(one, other, exact=True)
-
-
-def play(env, seed, steps=12):
-    """Play at random until the end; return everything that came back, and the position in bytes."""
-    rng, results = np.random.default_rng(seed), []
-    for _ in range(steps):
-        results.append((*env.step(rng.integers(env.action_space.n)), env.unwrapped.clone_state()))
-        if results[-1][2] or results[-1][3]:
-            break
-    return results
-
-
-def lanes(**settings):
-    return [gymnasium.make(name, **settings) for name in LANES]
-
-
-def everything():
-    """Every environment of these tests, in its first state."""
-    for env in lanes():
-        env.reset(seed=3)
-        yield env
-    for toy, seat in SEATS:
-        for opponent in OPPONENTS:
-            env = toy(seat=seat, opponent=opponent)
-            env.reset(seed=3)
-            yield env
-    mixed = Stakes(seat=1, opponent=["scripted", First()])
-    mixed.reset(seed=3)
-    yield mixed
 
 
 # The checkers of others
@@ -127,155 +58,6 @@ def test_module_prefix():
             break
     assert truncated != terminated
     assert (info["outcome"], info["is_success"]) == (0.0, False)
-
-
-# Snapshots, copies and seeds
-
-
-def test_snapshots_bring_back_the_future():
-    for env in everything():
-        inner = env.unwrapped
-        play(env, 1, steps=1)
-        snapshot = inner.clone_state()
-        position = inner.position() if inner.game.position else None
-        masks = inner.action_masks()
-        first = play(env, 2)
-        assert first
-        inner.restore_state(pickle.loads(pickle.dumps(snapshot)))
-        assert inner.clone_state() == snapshot
-        assert hash(inner.clone_state()) == hash(snapshot)
-        assert same(inner.action_masks(), masks)
-        assert position is None or inner.position() == position
-        assert same(play(env, 2), first)
-
-
-def test_copies_are_independent_and_alike():
-    for env in everything():
-        twins = [copy.deepcopy(env)]
-        if not isinstance(env.unwrapped._arguments.get("opponent"), MCTS):
-            twins.append(pickle.loads(pickle.dumps(env.unwrapped)))
-        before = env.unwrapped.clone_state()
-        futures = [play(twin, 5) for twin in twins]
-        assert env.unwrapped.clone_state() == before
-        future = play(env, 5)
-        assert all(same(each, future) for each in futures)
-
-
-@pytest.mark.parametrize("make", [gymnasium.make, mcts_envs.make_vec, mcts_envs.make_aec])
-def test_what_a_face_was_made_with_cannot_be_changed(make):
-    bot = First()
-    opponents = {} if make is mcts_envs.make_aec else {"opponent": ["random"]}
-    env = make("mcts_envs/WallSurvival-v0", **opponents).unwrapped
-    for name in env.settings:
-        env.settings[name] = "nothing"
-        if isinstance(env.settings[name], list):
-            env.settings[name].append("nothing")
-    assert pickle.loads(pickle.dumps(env)).settings == env.settings
-    assert Stakes(opponent=["random", bot]).settings["opponent"][1] is bot
-    batch = mcts_envs.make_sb3_vec_env("mcts_envs/WallSurvival-v0", 2, **opponents)
-    assert batch.get_attr("settings") == [batch.settings] * 2
-
-
-def test_settings_are_not_shared_with_the_caller():
-    waves = [{"steps": 5, "p_new": 1.0, "flag": 0, "mix": [1, 0, 0, 0]} for _ in range(3)]
-    env = gymnasium.make(LANES[2], waves=waves).unwrapped
-    env.reset(seed=1)
-    fingerprint = env.game.fingerprint
-    waves.pop()
-    waves[0]["steps"] = 1
-    opponents = ["scripted", First()]
-    with_opponents = Stakes(opponent=opponents)
-    with_opponents.reset(seed=1)
-    opponents.clear()
-    for each in (env, with_opponents):
-        twin = copy.deepcopy(each)
-        assert twin.game.fingerprint == each.game.fingerprint
-        assert same(play(twin, 2), play(each, 2))
-    assert env.game.fingerprint == fingerprint
-
-
-def test_copies_into_another_game_are_refused():
-    env = gymnasium.make(LANES[1]).unwrapped
-    env.reset(seed=0)
-    env._arguments["rows"] = 3
-    with pytest.raises(ValueError, match=r"the copied state is of lane_defense:.* and this environment is "):
-        copy.deepcopy(env)
-
-
-def test_copies_before_the_first_reset():
-    env = gymnasium.make(SMALL)
-    twin = copy.deepcopy(env)
-    for each in (env, twin):
-        each.reset(seed=1)
-    assert env.unwrapped.clone_state() == twin.unwrapped.clone_state()
-
-
-def test_equal_states_have_equal_snapshots_without_chance():
-    env = gymnasium.make(SMALL).unwrapped
-    snapshots, rewards = set(), []
-    for board, action in (([0, 0, 2, 0, 0, 0, 0, 0, 0], 0), ([1, 0, 0, 0, 0, 0, 0, 0, 0], 9)):
-        env.reset(options={"position": {"board": board, "t": 4, "can_plant": True, "dice": [0, 0, 0]}})
-        rewards.append(env.step(action)[1])
-        snapshots.add(env.clone_state(include_rng=False))
-    assert rewards == [1.0, 0.0]
-    assert len(snapshots) == 1
-
-
-def test_snapshots_without_chance():
-    for env in [*lanes(), Stakes(seat=1)]:
-        inner = env.unwrapped
-        env.reset(seed=0)
-        bare, full = inner.clone_state(include_rng=False), inner.clone_state()
-        assert bare != full
-        assert bare == inner.clone_state(include_rng=False)
-        env.reset(seed=1)
-        running = inner.clone_state()
-        inner.restore_state(bare)
-        assert inner.clone_state().state == running.state[:8] + bytes(24) + full.state[32:]
-        assert inner.clone_state(include_rng=False) == bare
-
-
-def test_snapshot_without_chance_drops_forced_dice():
-    env = gymnasium.make(SMALL).unwrapped
-    env.reset(seed=0)
-    bare = env.clone_state(include_rng=False)
-    env.reset(options={"position": {**GOOD, "dice": [1, 2, 3]}})
-    forced, stream = env.clone_state(), env.clone_state().state[:8]
-    env.restore_state(bare)
-    assert "dice" not in env.position()
-    assert env.clone_state().state[:8] == stream
-    env.restore_state(forced)
-    assert env.position()["dice"] == [1, 2, 3]
-
-
-def test_snapshot_without_chance_in_a_new_environment():
-    env = gymnasium.make(SMALL)
-    env.reset(seed=0)
-    bare = env.unwrapped.clone_state(include_rng=False)
-    streams = set()
-    for _ in range(4):
-        fresh = gymnasium.make(SMALL).unwrapped
-        fresh.restore_state(bare)
-        assert fresh.clone_state(include_rng=False) == bare
-        streams.add(fresh.clone_state().state[:8])
-    assert len(streams) == 4
-
-
-def test_snapshots_in_another_process():
-    env = gymnasium.make(SMALL)
-    env.reset(seed=8)
-    play(env, 0, steps=2)
-    snapshot = env.unwrapped.clone_state()
-    script = (
-        "import pickle, sys, gymnasium, mcts_envs\n"
-        f"env = gymnasium.make({SMALL!r}).unwrapped\n"
-        "env.restore_state(pickle.load(sys.stdin.buffer))\n"
-        "rewards = [env.step(9)[1] for _ in range(10)]\n"
-        "sys.stdout.buffer.write(pickle.dumps((rewards, env.clone_state())))"
-    )
-    done = subprocess.run([sys.executable, "-c", script], input=pickle.dumps(snapshot), capture_output=True, check=True)
-    rewards = [env.unwrapped.step(9)[1] for _ in range(10)]
-    assert pickle.loads(done.stdout) == (rewards, env.unwrapped.clone_state())
 
 
 def test_seeds():
@@ -348,86 +130,6 @@ def test_forced_dice():
     assert "dice" not in env.position()
 
 
-# What bad input does: it says what is wrong, and changes nothing
-
-
-@pytest.mark.parametrize(
-    ("action", "error", "text"),
-    [
-        (10, ValueError, r"action 10 is outside Discrete\(10\); legal now: 0, 1"),
-        (-1, ValueError, r"action -1 is outside Discrete\(10\)"),
-        (np.int64(10), ValueError, r"action 10 is outside Discrete\(10\)"),
-        (2.0, TypeError, "action 2.0 is float, not an integer; legal now"),
-        (np.float32(2), TypeError, "is float32, not an integer"),
-        ("2", TypeError, "action '2' is str, not an integer"),
-        (True, TypeError, "action True is a boolean, not an integer"),
-        (np.True_, TypeError, "is a boolean"),
-        (None, TypeError, "action None is NoneType, not an integer"),
-        (np.array([1, 2]), TypeError, r"action array\(\[1, 2\]\) is ndarray, not an integer"),
-    ],
-)
-def test_impossible_actions(action, error, text):
-    env = gymnasium.make(SMALL).unwrapped
-    env.reset(seed=0)
-    before = env.clone_state()
-    with pytest.raises(error, match=text):
-        env.step(action)
-    assert env.clone_state() == before
-
-
-@pytest.mark.parametrize("action", [4, np.int64(4), np.uint8(4), np.array(4)])
-def test_possible_types_of_actions(action):
-    env = gymnasium.make(SMALL).unwrapped
-    env.reset(seed=0)
-    env.step(action)
-    assert env.position()["board"][4] in (1, 0)
-
-
-def test_illegal_actions():
-    env = TicTacToe(opponent=First(), illegal="accept")
-    env.reset(seed=0)
-    env.step(4)
-    *_, info = env.step(4)
-    assert info["illegal_action"] is True
-    strict = TicTacToe(opponent=First(), illegal="raise")
-    strict.reset(seed=0)
-    strict.step(4)
-    before = strict.clone_state()
-    with pytest.raises(ValueError, match=r"action 4 is illegal; legal now: [0-9]"):
-        strict.step(4)
-    assert strict.clone_state() == before
-    while len(strict.legal_actions()):
-        strict.step(strict.legal_actions()[0])
-    assert strict.step(4)[1:4] == (0.0, True, False)
-
-
-@pytest.mark.parametrize(
-    ("position", "error", "text"),
-    [
-        ({"board": [0] * 9, "t": 4}, ValueError, "position lacks 'can_plant'; it needs board, can_plant, t"),
-        ({**GOOD, "bord": 1}, ValueError, "unknown position key 'bord'; did you mean 'board'"),
-        ({**GOOD, "board": [0] * 8}, ValueError, "has 8 cells; it must be a flat list of 3 x 3 = 9"),
-        ({**GOOD, "board": 3}, ValueError, "is int; it must be a flat list"),
-        ({**GOOD, "board": [5] + [0] * 8}, ValueError, r"position\['board'\]\[0\] 5 is outside \[0, 4\]"),
-        ({**GOOD, "board": ["x"] + [0] * 8}, TypeError, r"'x' is str, not an integer from 0 to 4"),
-        ({**GOOD, "board": [2] + [0] * 8}, ValueError, "is a zombie in column 0: the game is already lost"),
-        ({**GOOD, "board": [0] * 9, "t": 30}, ValueError, "the game is already won"),
-        ({**GOOD, "can_plant": "yes"}, TypeError, r"'yes' is not True or False"),
-        ({**GOOD, "dice": [256]}, ValueError, r"position\['dice'\]\[0\] 256 is outside \[0, 255\]"),
-        ({**GOOD, "dice": [0] * 24}, ValueError, "is not a list of at most 23 results"),
-        ([], TypeError, "position is list, not a dictionary such as position"),
-    ],
-)
-def test_impossible_positions(position, error, text):
-    env = gymnasium.make(SMALL).unwrapped
-    env.reset(seed=0)
-    before = env.clone_state()
-    with pytest.raises(error, match=text):
-        env.reset(seed=1, options={"position": position})
-    assert env.clone_state() == before
-    assert env.np_random_seed == 0
-
-
 def test_position_that_is_over():
     env = Stakes()
     env.reset(seed=0)
@@ -437,118 +139,6 @@ def test_position_that_is_over():
     with pytest.raises(ValueError, match="tron defines no position"):
         Tron().reset(options={"position": {}})
     assert env.clone_state() == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "text"),
-    [
-        ({"options": {"positon": GOOD}}, ValueError, "unknown option key 'positon'; did you mean 'position'"),
-        ({"seed": -1}, ValueError, r"seed -1 is outside \[0, 18446744073709551615\]"),
-        ({"seed": 2**64}, ValueError, "seed 18446744073709551616 is outside"),
-        ({"seed": 0.5}, TypeError, "seed 0.5 is float, not an integer"),
-        ({"seed": True}, TypeError, "seed True is bool, not an integer"),
-        ({"seed": np.array([1, 2])}, TypeError, r"seed array\(\[1, 2\]\) is ndarray, not an integer"),
-        ({"options": 5}, TypeError, r"options 5 is int, not a dictionary such as \{'position': ...\}"),
-        ({"options": {"position": {**GOOD, "t": 10**6 + 1}}}, ValueError, r"\['t'\] 1000001 is outside \[0, 1000000\]"),
-    ],
-)
-def test_impossible_resets(arguments, error, text):
-    env = gymnasium.make(SMALL).unwrapped
-    env.reset(seed=0)
-    before = env.clone_state()
-    with pytest.raises(error, match=text):
-        env.reset(**arguments)
-    assert env.clone_state() == before
-    env.reset(seed=2**64 - 1)
-
-
-def test_snapshots_of_others_are_refused():
-    env = gymnasium.make(SMALL).unwrapped
-    env.reset(seed=0)
-    before = env.clone_state()
-    for other in (*lanes()[1:], gymnasium.make(SMALL, night=5), TicTacToe()):
-        other.reset(seed=0)
-        with pytest.raises(ValueError, match=r"the snapshot is of .* and this environment is lane_defense:.* same id"):
-            env.restore_state(other.unwrapped.clone_state())
-    for other in (None, before.state, {"state": before.state}, tuple(before)):
-        with pytest.raises(TypeError, match=r"cannot restore .*; pass what clone_state\(\) returned"):
-            env.restore_state(other)
-    assert env.clone_state() == before
-
-
-def test_snapshots_of_another_seat_are_refused():
-    envs = [Stakes(seat=seat) for seat in range(3)]
-    for env in envs:
-        env.reset(seed=0, options={"position": {"chips": [4, 4, 4], "turn": 0, "dice": [0] * 9}})
-    for env in envs:
-        before = env.clone_state()
-        for other in envs:
-            if other is not env:
-                text = f"was taken from seat {other.seat} and this environment is seat {env.seat}; .*seat={other.seat}"
-                with pytest.raises(ValueError, match=text):
-                    env.restore_state(other.clone_state())
-        assert env.clone_state() == before
-
-
-def test_damaged_snapshots_are_refused():
-    for env in (gymnasium.make(SMALL).unwrapped, Stakes(seat=1)):
-        env.reset(seed=0)
-        good = env.clone_state()
-        env.reset(seed=1)
-        before = env.clone_state()
-        for bad in (
-            good._replace(state=good.state[:-1]),
-            good._replace(state=good.state + bytes(8)),
-            good._replace(state=b""),
-            good._replace(state=None),
-            good._replace(face=good.face[:-8]),
-            good._replace(face=good.face[:32] + good.face),
-            good._replace(face=b""),
-        ):
-            with pytest.raises(ValueError, match=r"the snapshot is damaged: its .* has .*, not \d+ bytes"):
-                env.restore_state(bad)
-            assert env.clone_state() == before
-
-
-def test_impossible_settings():
-    with pytest.raises(TypeError, match="unknown setting 'nigt'; did you mean 'night'"):
-        gymnasium.make(SMALL, nigt=3)
-    # TorchRL's GymEnv tries frameskip=1, and goes on without it where it reads these words.
-    with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip': unknown setting 'frameskip'"):
-        gymnasium.make(SMALL, frameskip=1)
-    with pytest.raises(ValueError, match=r"p_new 1.5 is outside \[0, 1\]"):
-        gymnasium.make(SMALL, p_new=1.5)
-    for value in (np.array([0.5]), np.array([1, 2]), True, np.True_, 1j):
-        with pytest.raises(TypeError, match=rf"p_new .* is {type(value).__name__}, not a number from 0 to 1"):
-            gymnasium.make(SMALL, p_new=value)
-        with pytest.raises(TypeError, match=rf"night .* is {type(value).__name__}, not an integer from 0 to 1000000"):
-            gymnasium.make(SMALL, night=value)
-    assert gymnasium.make(SMALL, p_new=np.array(0.5), night=np.array(7)).unwrapped.game.name == "lane_defense"
-    with pytest.raises(TypeError, match=r"rows '3' is str, not an integer from 1 to 16"):
-        gymnasium.make(SMALL, rows="3")
-    with pytest.raises(ValueError, match=r"seat 2 is outside \[0, 1\]"):
-        TicTacToe(seat=2)
-    with pytest.raises(ValueError, match="unknown observation 'plane'; did you mean 'planes'"):
-        gymnasium.make(SMALL, observation="plane")
-    with pytest.raises(ValueError, match="unknown way with illegal actions 'ignore'; known: accept, raise"):
-        gymnasium.make(SMALL, illegal="ignore")
-    with pytest.raises(ValueError, match="unknown render mode 'rgb'; did you mean 'rgb_array'"):
-        TicTacToe(render_mode="rgb")
-
-
-def test_before_the_first_reset():
-    env = gymnasium.make(SMALL)
-    with pytest.raises(gymnasium.error.ResetNeeded):
-        env.step(0)
-    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before step\(\)"):
-        env.unwrapped.step(0)
-    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before clone_state\(\)"):
-        env.unwrapped.clone_state()
-    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before position\(\)"):
-        env.unwrapped.position()
-    for mode in (None, "ansi"):
-        with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before render\(\)"):
-            gymnasium.make(SMALL, render_mode=mode).unwrapped.render()
 
 
 def test_numpy_seeds():
@@ -640,33 +230,7 @@ def test_a_player_who_is_out_has_ended():
     assert env.position()["chips"] == [0, 4, 4]
 
 
-def test_impossible_opponents():
-    with pytest.raises(ValueError, match="unknown opponent 'scriptd'; did you mean 'scripted'"):
-        TicTacToe(opponent="scriptd")
-    with pytest.raises(ValueError, match="opponent nowhere:mcts: cannot import nowhere"):
-        TicTacToe(opponent="nowhere:mcts")
-    with pytest.raises(ValueError, match="unknown agent 'mtcs'; did you mean 'mcts'"):
-        TicTacToe(opponent="agents:mtcs")
-    with pytest.raises(ValueError, match="opponent json:nothing: json has no nothing"):
-        TicTacToe(opponent="json:nothing")
-    for opponent in (3, object(), ""):
-        with pytest.raises((TypeError, ValueError), match="opponent"):
-            TicTacToe(opponent=opponent)
-    with pytest.raises(ValueError, match="1 opponents for 2 other seats"):
-        Stakes(opponent=["random"])
-    with pytest.raises(ValueError, match="is a game for one; leave opponent out"):
-        gymnasium.make(SMALL, opponent="random")
-
-
-@pytest.mark.parametrize(("answer", "error"), [(9, ValueError), (-1, ValueError), (2.5, TypeError), (None, TypeError)])
-def test_opponents_with_impossible_actions(answer, error):
-    env = TicTacToe(opponent=Stubborn(answer))
-    env.reset(seed=0)
-    with pytest.raises(error, match="action"):
-        env.step(0)
-
-
-# Views and pictures
+# Views
 
 
 def test_views():
@@ -678,74 +242,6 @@ def test_views():
         before = env.unwrapped.clone_state()
         agents.make("random", seed=1).act(env)
         assert env.unwrapped.clone_state() == before
-
-
-def test_render():
-    for name in LANES:
-        env = gymnasium.make(name, render_mode="rgb_array")
-        env.reset(seed=0)
-        picture = env.render()
-        assert (picture.dtype, picture.shape[2]) == (np.uint8, 3)
-        env = gymnasium.make(name, render_mode="ansi")
-        env.reset(seed=0)
-        assert isinstance(env.render(), str)
-    env = TicTacToe()
-    env.reset(seed=0)
-    with pytest.warns(UserWarning, match="render_mode='rgb_array'"):
-        env.render()
-
-
-def test_video(tmp_path):
-    pytest.importorskip("moviepy")
-    env = gymnasium.make(SMALL, render_mode="rgb_array", max_steps=4)
-    env = gymnasium.wrappers.RecordVideo(env, str(tmp_path / "video"), episode_trigger=lambda episode: True)
-    env.reset(seed=0)
-    for _ in range(4):
-        env.step(9)
-    env.close()
-    videos = list((tmp_path / "video").glob("*.mp4"))
-    assert len(videos) == 1
-    assert videos[0].stat().st_size > 500
-
-
-def test_notebooks_show_the_game():
-    for env in (gymnasium.make(SMALL).unwrapped, GameAECEnv(TicTacToe)):
-        assert "call reset() to see the game" in env._repr_html_()
-        env.reset(seed=1)
-        assert env._repr_html_().startswith('<svg style="max-width:100%;height:auto" xmlns=')
-    wrapped = gymnasium.make(SMALL)
-    wrapped.reset(seed=1)
-    assert str(wrapped).startswith("<")
-    assert "svg" in wrapped.unwrapped._repr_html_()
-    without = TicTacToe()
-    without.game = dataclasses.replace(without.game, picture=None)
-    without.reset(seed=1)
-    assert without._repr_html_() == "<p>&lt;TicTacToe instance&gt;</p>"
-
-
-def test_notebooks_show_the_game_in_its_wrappers(monkeypatch):
-    shown = {}
-    html = SimpleNamespace(for_type_by_name=lambda module, name, show: shown.update({f"{module}.{name}": show}))
-    session = SimpleNamespace(display_formatter=SimpleNamespace(formatters={"text/html": html}))
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: session))
-    env = gymnasium.make(SMALL)
-    show = shown["gymnasium.core.Wrapper"]
-    env.reset(seed=1)
-    assert show(env) == env.unwrapped._repr_html_()
-    assert show(gymnasium.make("CartPole-v1")) is None
-    own = type("Own", (gymnasium.Wrapper,), {"_repr_html_": lambda self: "own"})
-    assert show(own(env)) == "own"
-
-
-@pytest.mark.filterwarnings("ignore:.*You are trying to use 'human' rendering")
-def test_human_mode(monkeypatch):
-    pytest.importorskip("pygame")
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    env = gymnasium.make(SMALL, render_mode="human")
-    env.reset(seed=0)
-    env.step(4)
-    assert env.render() is None
-    env.close()
 
 
 @kernel(contract.LEGAL)

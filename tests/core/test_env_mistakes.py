@@ -1,0 +1,181 @@
+"""Mistakes with the Gymnasium API: actions, positions, resets, settings and opponents that are impossible."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+from tests.core.single import First, Stubborn
+from tests.toys import Stakes, TicTacToe
+
+LANES = ("mcts_envs/LaneDefense3x3-v0", "mcts_envs/LaneDefense10x10-v0", "mcts_envs/LaneDefense5x9-v0")
+SMALL = LANES[0]
+
+
+GOOD = {"board": [0, 0, 2, 0, 0, 0, 0, 0, 0], "t": 4, "can_plant": True}
+
+
+@pytest.mark.parametrize(
+    ("action", "error", "text"),
+    [
+        (10, ValueError, r"action 10 is outside Discrete\(10\); legal now: 0, 1"),
+        (-1, ValueError, r"action -1 is outside Discrete\(10\)"),
+        (np.int64(10), ValueError, r"action 10 is outside Discrete\(10\)"),
+        (2.0, TypeError, "action 2.0 is float, not an integer; legal now"),
+        (np.float32(2), TypeError, "is float32, not an integer"),
+        ("2", TypeError, "action '2' is str, not an integer"),
+        (True, TypeError, "action True is a boolean, not an integer"),
+        (np.True_, TypeError, "is a boolean"),
+        (None, TypeError, "action None is NoneType, not an integer"),
+        (np.array([1, 2]), TypeError, r"action array\(\[1, 2\]\) is ndarray, not an integer"),
+    ],
+)
+def test_impossible_actions(action, error, text):
+    env = gymnasium.make(SMALL).unwrapped
+    env.reset(seed=0)
+    before = env.clone_state()
+    with pytest.raises(error, match=text):
+        env.step(action)
+    assert env.clone_state() == before
+
+
+@pytest.mark.parametrize("action", [4, np.int64(4), np.uint8(4), np.array(4)])
+def test_possible_types_of_actions(action):
+    env = gymnasium.make(SMALL).unwrapped
+    env.reset(seed=0)
+    env.step(action)
+    assert env.position()["board"][4] in (1, 0)
+
+
+def test_illegal_actions():
+    env = TicTacToe(opponent=First(), illegal="accept")
+    env.reset(seed=0)
+    env.step(4)
+    *_, info = env.step(4)
+    assert info["illegal_action"] is True
+    strict = TicTacToe(opponent=First(), illegal="raise")
+    strict.reset(seed=0)
+    strict.step(4)
+    before = strict.clone_state()
+    with pytest.raises(ValueError, match=r"action 4 is illegal; legal now: [0-9]"):
+        strict.step(4)
+    assert strict.clone_state() == before
+    while len(strict.legal_actions()):
+        strict.step(strict.legal_actions()[0])
+    assert strict.step(4)[1:4] == (0.0, True, False)
+
+
+@pytest.mark.parametrize(
+    ("position", "error", "text"),
+    [
+        ({"board": [0] * 9, "t": 4}, ValueError, "position lacks 'can_plant'; it needs board, can_plant, t"),
+        ({**GOOD, "bord": 1}, ValueError, "unknown position key 'bord'; did you mean 'board'"),
+        ({**GOOD, "board": [0] * 8}, ValueError, "has 8 cells; it must be a flat list of 3 x 3 = 9"),
+        ({**GOOD, "board": 3}, ValueError, "is int; it must be a flat list"),
+        ({**GOOD, "board": [5] + [0] * 8}, ValueError, r"position\['board'\]\[0\] 5 is outside \[0, 4\]"),
+        ({**GOOD, "board": ["x"] + [0] * 8}, TypeError, r"'x' is str, not an integer from 0 to 4"),
+        ({**GOOD, "board": [2] + [0] * 8}, ValueError, "is a zombie in column 0: the game is already lost"),
+        ({**GOOD, "board": [0] * 9, "t": 30}, ValueError, "the game is already won"),
+        ({**GOOD, "can_plant": "yes"}, TypeError, r"'yes' is not True or False"),
+        ({**GOOD, "dice": [256]}, ValueError, r"position\['dice'\]\[0\] 256 is outside \[0, 255\]"),
+        ({**GOOD, "dice": [0] * 24}, ValueError, "is not a list of at most 23 results"),
+        ([], TypeError, "position is list, not a dictionary such as position"),
+    ],
+)
+def test_impossible_positions(position, error, text):
+    env = gymnasium.make(SMALL).unwrapped
+    env.reset(seed=0)
+    before = env.clone_state()
+    with pytest.raises(error, match=text):
+        env.reset(seed=1, options={"position": position})
+    assert env.clone_state() == before
+    assert env.np_random_seed == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({"options": {"positon": GOOD}}, ValueError, "unknown option key 'positon'; did you mean 'position'"),
+        ({"seed": -1}, ValueError, r"seed -1 is outside \[0, 18446744073709551615\]"),
+        ({"seed": 2**64}, ValueError, "seed 18446744073709551616 is outside"),
+        ({"seed": 0.5}, TypeError, "seed 0.5 is float, not an integer"),
+        ({"seed": True}, TypeError, "seed True is bool, not an integer"),
+        ({"seed": np.array([1, 2])}, TypeError, r"seed array\(\[1, 2\]\) is ndarray, not an integer"),
+        ({"options": 5}, TypeError, r"options 5 is int, not a dictionary such as \{'position': ...\}"),
+        ({"options": {"position": {**GOOD, "t": 10**6 + 1}}}, ValueError, r"\['t'\] 1000001 is outside \[0, 1000000\]"),
+    ],
+)
+def test_impossible_resets(arguments, error, text):
+    env = gymnasium.make(SMALL).unwrapped
+    env.reset(seed=0)
+    before = env.clone_state()
+    with pytest.raises(error, match=text):
+        env.reset(**arguments)
+    assert env.clone_state() == before
+    env.reset(seed=2**64 - 1)
+
+
+def test_impossible_settings():
+    with pytest.raises(TypeError, match="unknown setting 'nigt'; did you mean 'night'"):
+        gymnasium.make(SMALL, nigt=3)
+    # TorchRL's GymEnv tries frameskip=1, and goes on without it where it reads these words.
+    with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip': unknown setting 'frameskip'"):
+        gymnasium.make(SMALL, frameskip=1)
+    with pytest.raises(ValueError, match=r"p_new 1.5 is outside \[0, 1\]"):
+        gymnasium.make(SMALL, p_new=1.5)
+    for value in (np.array([0.5]), np.array([1, 2]), True, np.True_, 1j):
+        with pytest.raises(TypeError, match=rf"p_new .* is {type(value).__name__}, not a number from 0 to 1"):
+            gymnasium.make(SMALL, p_new=value)
+        with pytest.raises(TypeError, match=rf"night .* is {type(value).__name__}, not an integer from 0 to 1000000"):
+            gymnasium.make(SMALL, night=value)
+    assert gymnasium.make(SMALL, p_new=np.array(0.5), night=np.array(7)).unwrapped.game.name == "lane_defense"
+    with pytest.raises(TypeError, match=r"rows '3' is str, not an integer from 1 to 16"):
+        gymnasium.make(SMALL, rows="3")
+    with pytest.raises(ValueError, match=r"seat 2 is outside \[0, 1\]"):
+        TicTacToe(seat=2)
+    with pytest.raises(ValueError, match="unknown observation 'plane'; did you mean 'planes'"):
+        gymnasium.make(SMALL, observation="plane")
+    with pytest.raises(ValueError, match="unknown way with illegal actions 'ignore'; known: accept, raise"):
+        gymnasium.make(SMALL, illegal="ignore")
+    with pytest.raises(ValueError, match="unknown render mode 'rgb'; did you mean 'rgb_array'"):
+        TicTacToe(render_mode="rgb")
+
+
+def test_before_the_first_reset():
+    env = gymnasium.make(SMALL)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(0)
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before step\(\)"):
+        env.unwrapped.step(0)
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before clone_state\(\)"):
+        env.unwrapped.clone_state()
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before position\(\)"):
+        env.unwrapped.position()
+    for mode in (None, "ansi"):
+        with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before render\(\)"):
+            gymnasium.make(SMALL, render_mode=mode).unwrapped.render()
+
+
+def test_impossible_opponents():
+    with pytest.raises(ValueError, match="unknown opponent 'scriptd'; did you mean 'scripted'"):
+        TicTacToe(opponent="scriptd")
+    with pytest.raises(ValueError, match="opponent nowhere:mcts: cannot import nowhere"):
+        TicTacToe(opponent="nowhere:mcts")
+    with pytest.raises(ValueError, match="unknown agent 'mtcs'; did you mean 'mcts'"):
+        TicTacToe(opponent="agents:mtcs")
+    with pytest.raises(ValueError, match="opponent json:nothing: json has no nothing"):
+        TicTacToe(opponent="json:nothing")
+    for opponent in (3, object(), ""):
+        with pytest.raises((TypeError, ValueError), match="opponent"):
+            TicTacToe(opponent=opponent)
+    with pytest.raises(ValueError, match="1 opponents for 2 other seats"):
+        Stakes(opponent=["random"])
+    with pytest.raises(ValueError, match="is a game for one; leave opponent out"):
+        gymnasium.make(SMALL, opponent="random")
+
+
+@pytest.mark.parametrize(("answer", "error"), [(9, ValueError), (-1, ValueError), (2.5, TypeError), (None, TypeError)])
+def test_opponents_with_impossible_actions(answer, error):
+    env = TicTacToe(opponent=Stubborn(answer))
+    env.reset(seed=0)
+    with pytest.raises(error, match="action"):
+        env.step(0)
