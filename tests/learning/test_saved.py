@@ -1,0 +1,210 @@
+"""Saved policies and those that come with the package: what is refused, copied, and how well it plays."""
+
+import copy
+import json
+import pickle
+import zipfile
+
+import pytest
+
+pytest.importorskip("stable_baselines3")
+pytest.importorskip("sb3_contrib")
+
+from stable_baselines3 import DQN
+
+import agents
+import mcts_envs
+from agents.learning import storage
+from agents.learning.evaluation import evaluate
+from agents.learning.shipped import FOLDER, shipped, shipped_for
+from tests.learning.quick import make, quick
+
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+IDS = ("LaneDefense3x3-v0", "LaneDefense10x10-v0", "LaneDefense5x9-v0")
+
+
+def test_a_zip_without_sidecar_needs_its_algorithm(tmp_path, trained):
+    path = tmp_path / "mine.zip"
+    path.write_bytes(trained["ppo"].read_bytes())
+    with pytest.raises(ValueError, match="name its algorithm"):
+        agents.make(f"sb3:{path}")
+    env = make(IDS[0])
+    env.reset(seed=0)
+    expected = agents.make(f"sb3:{trained['ppo']}").act(env)
+    assert agents.make(f"sb3:{path}", algorithm="ppo").act(env) == expected
+    with pytest.raises(ValueError, match="no policy of maskable_ppo"):
+        agents.make(f"sb3:{path}", algorithm="maskable_ppo")
+    with pytest.raises(ValueError, match="dqn"):
+        agents.make(f"sb3:{path}", algorithm="dqn")
+    with pytest.raises(ValueError, match="did you mean 'ppo'"):
+        agents.make(f"sb3:{path}", algorithm="pppo")
+
+
+def test_a_policy_without_probabilities(tmp_path):
+    DQN("MlpPolicy", make(IDS[0]), device="cpu", buffer_size=10).save(tmp_path / "q")
+    env = make(IDS[0])
+    env.reset(seed=0)
+    assert agents.make(f"sb3:{tmp_path / 'q'}", algorithm="dqn").act(env) in range(10)
+    with pytest.raises(ValueError, match="no probabilities"):
+        agents.make(f"sb3:{tmp_path / 'q'}", algorithm="dqn", deterministic=False).act(env)
+
+
+def test_wrong_files(tmp_path, trained):
+    with pytest.raises(FileNotFoundError, match=r"there is no policy .*none\.zip"):
+        agents.make(f"sb3:{tmp_path / 'none'}")
+    (tmp_path / "torn.zip").write_bytes(trained["ppo"].read_bytes()[:5000])
+    with pytest.raises(ValueError, match="is damaged"):
+        storage.load(tmp_path / "torn", "ppo")
+    (tmp_path / "torn.json").write_text("{")
+    with pytest.raises(ValueError, match="is no JSON"):
+        storage.load(tmp_path / "torn")
+    (tmp_path / "torn.json").write_text("[]")
+    with pytest.raises(ValueError, match="describes no policy"):
+        storage.load(tmp_path / "torn")
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as other:
+        other.writestr("hello", "world")
+    with pytest.raises(ValueError, match="is damaged, or no policy of ppo"):
+        storage.load(tmp_path / "other", "ppo")
+    with pytest.raises(ValueError, match="was made by 'ppo'"):
+        storage.load(trained["ppo"], "maskable_ppo")
+    with pytest.raises(ValueError, match="not for mcts_envs/LaneDefense10x10-v0"):
+        storage.load(trained["ppo"], env_id="mcts_envs/LaneDefense10x10-v0")
+
+
+def test_a_policy_for_another_game_is_refused(trained):
+    for env_id in IDS[1:]:
+        env = make(env_id)
+        env.reset(seed=0)
+        with pytest.raises(ValueError, match="use a policy that was trained here"):
+            agents.make(f"sb3:{trained['ppo']}").act(env)
+
+
+def test_a_policy_for_another_board_of_the_same_size_is_refused(tmp_path):
+    path = quick(tmp_path, settings={"rows": 3, "columns": 4}).path
+    assert json.loads(path.with_suffix(".json").read_text())["layout"] == {"planes": [6, 3, 4]}
+    agent = agents.make(f"sb3:{path}")
+    same, other = make(IDS[0], rows=3, columns=4, p_new=0.5), make(IDS[0], rows=4, columns=3)
+    assert same.observation_space == other.observation_space
+    for env in (same, other):
+        env.reset(seed=0)
+    assert agent.act(same) in range(13)
+    with pytest.raises(ValueError, match=r"another board .* \(6, 3, 4\), here \(6, 4, 3\); use a policy"):
+        agent.act(other)
+    with pytest.raises(ValueError, match="another board"):
+        evaluate(path, 2, settings={"rows": 4, "columns": 3})
+    with pytest.raises(ValueError, match="another board"):
+        quick(tmp_path, resume=path, timesteps=2048, settings={"rows": 4, "columns": 3})
+
+
+GOOD_MOMENTS = {"mean": [0.0] * 38, "var": [1.0] * 38, "count": 9.0, "clip": 10.0, "epsilon": 1e-8}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("algorithm", ["ppo"], r"algorithm \['ppo'\] is list, not a name"),
+        ("algorithm", "pppo", "did you mean 'ppo'"),
+        ("environment", 3, "environment 3 is int, not an environment id"),
+        ("settings", None, "settings None is NoneType, not an object"),
+        ("timesteps", -1, r"timesteps -1 is outside \[0,"),
+        ("seed", "0", "seed '0' is str, not an integer"),
+        ("hyperparameters", [], r"hyperparameters \[\] is list"),
+        ("observation_space", {"shape": 38}, r"observation_space\.shape 38 is int, not a list of sizes"),
+        ("observation_space", {"shape": [37]}, r"observation_space\.shape is of size \[37\], but \[38\]"),
+        ("action_space", {}, "action_space lacks 'n'"),
+        ("action_space", {"n": 11}, r"action_space\.n is of size 11, but 10"),
+        ("layout", {"planes": ["3"]}, r"layout\.planes\[0\] '3' is str"),
+        ("normalization", [], r"normalization \[\] is list"),
+        ("normalization", {"observations": {"mean": [0]}}, "normalization lacks 'rewards'"),
+        (
+            "normalization",
+            {"rewards": None, "observations": {"mean": [0]}},
+            r"normalization\.observations lacks 'clip'",
+        ),
+        ("normalization", {"rewards": 1, "observations": None}, r"normalization\.rewards 1 is int"),
+        *(
+            ("normalization", {"rewards": None, "observations": {**GOOD_MOMENTS, **change}}, message)
+            for change, message in (
+                ({"mean": "x"}, r"normalization\.observations\.mean 'x' is no array of numbers"),
+                ({"mean": [float("nan")] * 38}, r"mean has values that are not finite"),
+                ({"mean": [0.0]}, r"mean has shape \(1,\) and .*var \(38,\)"),
+                ({"mean": [0.0], "var": [1.0]}, r"mean is of size \[1\], but \[38\]"),
+                ({"var": [-1.0] * 38}, r"var has the value -1\.0"),
+                ({"clip": 0}, r"clip 0\.0 is outside"),
+                ({"epsilon": None}, r"epsilon None is NoneType"),
+            )
+        ),
+    ],
+)
+def test_damaged_sidecars(tmp_path, trained, field, value, message):
+    path = tmp_path / "ppo.zip"
+    path.write_bytes(trained["ppo"].read_bytes())
+    about = json.loads(trained["ppo"].with_suffix(".json").read_text())
+    path.with_suffix(".json").write_text(json.dumps({**about, field: value}))
+    with pytest.raises(
+        ValueError, match=rf"ppo\.json: .*{message}.*restore the file, or remove it and name the algorithm"
+    ):
+        agents.make(f"sb3:{path}")
+
+
+def test_a_short_sidecar_is_enough(tmp_path, trained):
+    path = tmp_path / "mine.zip"
+    path.write_bytes(trained["ppo"].read_bytes())
+    path.with_suffix(".json").write_text('{"algorithm": "ppo", "note": "mine"}')
+    env = make(IDS[0])
+    env.reset(seed=0)
+    assert agents.make(f"sb3:{path}").act(env) == agents.make(f"sb3:{trained['ppo']}").act(env)
+    with pytest.raises(ValueError, match="names its environment"):
+        evaluate(path, 2)
+
+
+@pytest.mark.parametrize("name", ["sb3", "ppo"])
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
+def test_copies_play_on(trained, monkeypatch, tmp_path, name, duplicate):
+    monkeypatch.chdir(trained["ppo"].parent)
+    env = make(IDS[0])
+    env.reset(seed=0)
+    agent = agents.make("sb3:ppo" if name == "sb3" else name, deterministic=False, seed=3)
+    agent.act(env)
+    monkeypatch.chdir(tmp_path)
+    other = duplicate(agent)
+    assert len(pickle.dumps(agent)) < 1000
+    assert [other.act(env) for _ in range(20)] == [agent.act(env) for _ in range(20)]
+
+
+# The policies that come with the package
+
+
+@pytest.mark.parametrize(
+    ("env_id", "algorithm", "floor"),
+    [
+        ("LaneDefense3x3-v0", "ppo", 0.55),
+        ("LaneDefense3x3-v0", "maskable_ppo", 0.55),
+        ("LaneDefense10x10-v0", "ppo", 0.80),
+        ("LaneDefense5x9-v0", "maskable_ppo", 0.40),
+    ],
+)
+def test_shipped_policies_beat_random_clearly(env_id, algorithm, floor):
+    path = shipped(env_id, algorithm)
+    assert path.stat().st_size < 2**20
+    with zipfile.ZipFile(path) as archive:
+        assert "system_info.txt" not in archive.namelist()
+    assert (path.parent / "README.md").is_file()
+    found = evaluate(path, 300, settings={})
+    assert found.wins / found.games > floor
+    env = make(env_id)
+    env.reset(seed=0)
+    agent = agents.make(algorithm)
+    assert agent.act(env) == agents.make(f"sb3:{path}").act(env)
+    assert shipped_for(env.unwrapped.game, algorithm) == path
+
+
+def test_no_policy_is_shipped_for_other_settings():
+    env = make(IDS[0], p_new=0.1)
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=r"no ppo policy is shipped for lane_defense .*scripts/train\.py"):
+        agents.make("ppo").act(env)
+    with pytest.raises(ValueError, match="no nothing policy"):
+        shipped(IDS[0], "nothing")
+    folders = {path.parent.name for path in FOLDER.glob("*/*.zip")}
+    assert folders <= {name.split("/")[-1] for name in mcts_envs.environment_ids()}
