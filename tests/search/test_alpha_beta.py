@@ -16,7 +16,7 @@ from mcts_envs.core.contract import ACTIVE, EVALUATE, LEGAL, OUTCOME, RESET, STA
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.rng import seed_stream
 from mcts_envs.core.view import View
-from tests.toys import Stakes, TicTacToe, Tron  # toy games kept in the tests
+from tests.toys import Stakes, TicTacToe, Tron
 from tests.toys import tic_tac_toe as make_tic_tac_toe
 
 ROUNDS = state_dtype([("t", "i8"), ("points", "i8", 2)])

@@ -1,7 +1,6 @@
-"""Looking at search trees: walked, as text, as data, drawn, and their principal variation."""
+"""Looking at search trees: walked, as data, drawn, and their principal variation."""
 
 import json
-import math
 import pickle
 import re
 import shutil
@@ -10,232 +9,14 @@ from collections import Counter
 from dataclasses import replace
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 
-import agents
 from agents.inspection import SearchTree
 from agents.mcts import MCTS
-from agents.tree import EDGE, NODE, ROOT, new_edge, new_tree, outcome_of
-from mcts_envs.core.kernel import interpreted, row
-from mcts_envs.core.rng import combine
+from agents.tree import NODE, ROOT, new_tree
+from mcts_envs.core.kernel import row
+from tests.search.trees import BOTH_KINDS, SEARCHES, Builder, at_once, in_turns, searched, walk, whoever_is_next
 from tests.toys import Stakes, TicTacToe, Tron, stakes, tic_tac_toe, tron
-
-add_edge, add_outcome = interpreted(new_edge), interpreted(outcome_of, (combine,))
-BOTH_KINDS = pytest.mark.parametrize("objects", [False, True], ids=["bytes", "objects"])
-
-
-class Builder:
-    """Builds trees by hand."""
-
-    def __init__(self, players, visits, objects=False, simultaneous=False):
-        self.players = players
-        self.tree = new_tree(players, 50, simultaneous=simultaneous, objects=objects)
-        row(self.tree.nodes, ROOT, NODE).visits = visits
-
-    def edge(self, node, player, action, visits, value):
-        edge = add_edge(self.tree, node, player, self.players, action)
-        record = row(self.tree.edges, edge, EDGE)
-        record.visits, record.sums = visits, visits * value
-        return edge
-
-    def outcome(self, node, edges, visits, key=0):
-        """Add what the edges of these players, a dictionary, led to."""
-        via = [edges.get(player, 0) for player in range(self.players)]
-        via = via if isinstance(self.tree.via, list) else np.array(via, np.int32)
-        child = add_outcome(self.tree, node, via, 0, self.players, np.uint64(key))
-        row(self.tree.nodes, child, NODE).visits = visits
-        return child
-
-
-def in_turns(objects=False):
-    """Player 0 has three actions; the best one has two outcomes, the next one an outcome, the last one none."""
-    build = Builder(2, 20, objects)
-    build.edge(ROOT, 0, 8, 1, -1.0)
-    second, best = build.edge(ROOT, 0, 0, 7, 0.25), build.edge(ROOT, 0, 4, 12, 0.5)
-    lesser, greater = build.outcome(ROOT, {0: best}, 4, key=5), build.outcome(ROOT, {0: best}, 8, key=6)
-    reply = build.outcome(ROOT, {0: second}, 7, key=7)
-    build.outcome(greater, {1: build.edge(greater, 1, 2, 4, -0.75)}, 4, key=8)
-    build.outcome(greater, {1: build.edge(greater, 1, 1, 3, -0.0)}, 3, key=9)
-    build.outcome(lesser, {1: build.edge(lesser, 1, 3, 3, 1 / 3)}, 3, key=9)
-    build.outcome(reply, {1: build.edge(reply, 1, 5, 6, -0.125)}, 6, key=10)
-    return SearchTree([build.tree], tic_tac_toe())
-
-
-def at_once(objects=False):
-    """Two players choose at once: the best of each were done together 3 times, with two outcomes."""
-    build = Builder(2, 6, objects, simultaneous=True)
-    mine = {action: build.edge(ROOT, 0, action, visits, 0.5) for action, visits in ((0, 2), (1, 4))}
-    theirs = {action: build.edge(ROOT, 1, action, visits, -0.5) for action, visits in ((2, 5), (3, 1))}
-    build.outcome(ROOT, {0: mine[0], 1: theirs[2]}, 2, key=1)
-    build.outcome(ROOT, {0: mine[1], 1: theirs[2]}, 1, key=2)
-    again = build.outcome(ROOT, {0: mine[1], 1: theirs[2]}, 2, key=3)
-    build.outcome(ROOT, {0: mine[1], 1: theirs[3]}, 1, key=4)
-    build.edge(again, 0, 0, 1, 1.0)
-    build.edge(again, 1, 3, 1, -1.0)
-    return SearchTree([build.tree], tron())
-
-
-def whoever_is_next(objects=False):
-    """In an open loop, chance decides who chooses after the first action: player 2 does more often."""
-    build = Builder(3, 9, objects)
-    after = build.outcome(ROOT, {0: build.edge(ROOT, 0, 2, 9, 0.0)}, 9)
-    build.outcome(after, {1: build.edge(after, 1, 0, 3, 0.5)}, 3)
-    build.outcome(after, {2: build.edge(after, 2, 1, 5, 0.25)}, 5)
-    return SearchTree([build.tree], stakes())
-
-
-IN_TURNS = """\
-tic_tac_toe      visits  player   value  → player   value     actions
-root                 20                         0   0.338           3
-├─ 1,1               12       0   0.500                    2 outcomes
-│  ├─ outcome 1       8                         1  -0.429           2
-│  │  ├─ 0,2          4       1  -0.750
-│  │  └─ 0,1          3       1   0.000
-│  └─ outcome 2       4                         1   0.333           1
-│     └─ 1,0          3       1   0.333
-├─ 0,0                7       0   0.250         1  -0.125           1
-│  └─ 1,2             6       1  -0.125
-└─ 2,2                1       0  -1.000"""
-
-AT_ONCE = """\
-tron                      visits  player   value  → player          value     actions
-root                           6                      0, 1  0.500, -0.500        2, 2
-├─ player 0                    6
-│  ├─ 1                        4       0   0.500
-│  └─ 0                        2       0   0.500
-├─ player 1                    6
-│  ├─ 2                        5       1  -0.500
-│  └─ 3                        1       1  -0.500
-└─ players 0, 1 together       6
-   ├─ 1 + 2                    3                                           2 outcomes
-   │  ├─ outcome 1             2                      0, 1  1.000, -1.000        1, 1
-   │  │  ├─ player 0           1
-   │  │  │  └─ 0               1       0   1.000
-   │  │  └─ player 1           1
-   │  │     └─ 3               1       1  -1.000
-   │  └─ outcome 2             1
-   ├─ 0 + 2                    2
-   └─ 1 + 3                    1"""
-
-WHOEVER_IS_NEXT = """\
-stakes          visits  player   value  → player           value  actions
-root                 9                         0          0.0000        1
-└─ 2                 9       0  0.0000      1, 2  0.5000, 0.2500     1, 1
-   ├─ player 1       3
-   │  └─ 0           3       1  0.5000
-   └─ player 2       5
-      └─ 1           5       2  0.2500"""
-
-BROAD_BY_ONE = """\
-tic_tac_toe          visits  player    value  → player    value     actions
-root                     20                          0   0.3375           3
-├─ 1,1                   12       0   0.5000                     2 outcomes
-│  ├─ outcome 1           8                          1  -0.4286           2
-│  │  ├─ 0,2              4       1  -0.7500
-│  │  └─ ... 1 more       3
-│  └─ ... 1 more          4
-└─ ... 2 more             8"""
-
-SEVEN_VISITS = """\
-tic_tac_toe          visits  player   value  → player    value     actions
-root                     20                         0   0.3375           3
-├─ 1,1                   12       0  0.5000                     2 outcomes
-│  ├─ outcome 1           8                         1  -0.4286           2
-│  │  └─ ... 2 more       7
-│  └─ ... 1 more          4
-├─ 0,0                    7       0  0.2500         1  -0.1250           1
-│  └─ ... 1 more          6
-└─ ... 1 more             1"""
-
-
-class TestText:
-    @BOTH_KINDS
-    @pytest.mark.parametrize(
-        ("build", "expected"),
-        [(in_turns, IN_TURNS), (at_once, AT_ONCE), (whoever_is_next, WHOEVER_IS_NEXT)],
-        ids=["in turns", "at once", "whoever is next"],
-    )
-    def test_by_hand(self, build, expected, objects):
-        assert build(objects).to_text() == expected
-
-    def test_depth_counts_decisions(self):
-        lines = in_turns().to_text(depth=1).splitlines()
-        assert [line.split()[1] for line in lines[2:]] == ["1,1", "0,0", "2,2"]
-        assert lines[2].endswith("2 outcomes")
-        assert in_turns().to_text(depth=100) == IN_TURNS
-
-    def test_what_is_left_out_is_said(self):
-        assert in_turns().to_text(breadth=1) == BROAD_BY_ONE
-        assert in_turns().to_text(min_visits=7) == SEVEN_VISITS
-
-    def test_lines_are_cut_to_a_width(self):
-        whole = IN_TURNS.splitlines()
-        assert max(map(len, whole)) == 69
-        assert in_turns().to_text(width=69) == IN_TURNS
-        assert in_turns().to_text(width=66).splitlines()[3] == whole[3].replace("outcome 1", "outco…")
-        for width in (20, 40, 64, 68):
-            lines = in_turns().to_text(width=width).splitlines()
-            assert max(map(len, lines)) <= width
-            assert lines[0].startswith("tic_tac_toe")
-            assert lines[8].split()[1:3] == ["0,0", "7"]
-
-    def test_one_player_needs_no_numbers(self):
-        build = Builder(1, 3)
-        build.outcome(ROOT, {0: build.edge(ROOT, 0, 1, 3, -199.96)}, 3)
-        game = replace(tic_tac_toe(), players=1, teams=(), action_name=lambda action: f"walk\n to  {action}")
-        assert SearchTree([build.tree], game).to_text().splitlines() == [
-            "tic_tac_toe   visits   value  → value  actions",
-            "root               3           -200.0        1",
-            "└─ walk to 1       3  -200.0",
-        ]
-
-    def test_an_empty_tree(self):
-        tree = SearchTree([new_tree(2, 3)], tic_tac_toe())
-        assert tree.to_text().splitlines()[1].split() == ["root", "0"]
-        assert tree.to_json() == {"visits": 0, "choices": []}
-        assert tree.principal_variation() == []
-        assert "0 visits" in tree.to_dot()
-
-    def test_edges_without_a_visit(self):
-        build = Builder(1, 1)
-        build.edge(ROOT, 0, 1, 0, 0.0)
-        tree = SearchTree([build.tree], tic_tac_toe())
-        assert math.isnan(tree.root.edges[0].value)
-        assert tree.to_text(min_visits=0).splitlines()[2].split()[-3:] == ["0", "0", "-"]
-        assert tree.to_json(min_visits=0)["choices"][0]["actions"][0]["value"] is None
-        assert tree.principal_variation() == []
-
-    def test_limits_are_checked(self):
-        tree = in_turns()
-        for call in (tree.to_text, tree.to_json, tree.to_dot):
-            with pytest.raises(ValueError, match=r"depth 0 is outside \[1, 100\]"):
-                call(depth=0)
-            with pytest.raises(ValueError, match="min_visits -1 is outside"):
-                call(min_visits=-1)
-            with pytest.raises(ValueError, match="breadth 0 is outside"):
-                call(breadth=0)
-        with pytest.raises(ValueError, match=r"width 5 is outside \[20, 10000\]"):
-            tree.to_text(width=5)
-
-
-SEARCHES = [
-    pytest.param(make, loop, id=f"{make.__name__}-{loop}")
-    for make in (TicTacToe, Tron, Stakes)
-    for loop in ("open", "closed")
-]
-
-
-def searched(make, loop, seed=0, **settings):
-    env = make()
-    env.reset(seed=seed)
-    return MCTS(simulations=400, loop=loop, seed=seed, **settings).search(env)
-
-
-def walk(node):
-    yield node
-    for child in node.children:
-        yield from walk(child)
 
 
 class TestWalking:
@@ -491,57 +272,6 @@ class TestPrincipalVariation:
             assert not any(child.edges for child in node.children if child.action == line[-1])
 
 
-# What Python and notebooks show.
-
-
-@pytest.mark.parametrize("select", ["ucb1", "puct"])
-def test_a_result_is_one_line_and_a_table_of_80_columns(select):
-    env = Stakes()
-    env.reset(seed=1)
-    result = MCTS(simulations=300, select=select).search(env)
-    assert "\n" not in repr(result)
-    assert re.match(
-        r"SearchResult\(action=\d \(.+\), visits=\d+, value=.+simulations=300, steps=\d+, sec", repr(result)
-    )
-    head, *lines = result.table().split("\n")
-    assert head.split() == ["action", "visits", "share", "value", *(["prior"] if select == "puct" else [])]
-    visits = [int(line.split()[-4 if select == "puct" else -3]) for line in lines]
-    assert visits == sorted(result.visits[result.visits > 0], reverse=True)
-    (chosen,) = [line for line in lines if line.startswith("> ")]
-    assert result.tree.game.action_name(result.action) in chosen
-    assert (result.prior is None) == (select == "ucb1")
-    assert result.prior is None or result.prior.sum() == pytest.approx(1.0)
-    assert result.table(1).split("\n")[-1].startswith("  ... ")
-    assert result._repr_html_().count("<tr>") == len(lines) + 1
-    with pytest.raises(ValueError, match="top 0"):
-        result.table(0)
-
-
-def test_results_of_other_planners_are_a_line_and_a_table_too():
-    env = TicTacToe()
-    env.reset(seed=1)
-    found = agents.make("alpha_beta", depth=3, margin=None).search(env)
-    assert re.fullmatch(r"AlphaBetaResult\(action=\d \(.+\), value=.+, depth=3, simul.+, seconds=.+\)", repr(found))
-    head, first, *others = found.table().split("\n")
-    assert head.split() == ["action", "ply", "value"]
-    assert first.split() == [">", *found.game.action_name(found.action).split(), "1", f"{found.value:.4g}"]
-    assert [line.split()[-1] for line in others] == ["2", "3"]
-    assert found.table(1).endswith("  ... 2 more")
-    evolved = agents.make("rhea", simulations=50).search(env)
-    assert re.fullmatch(r"RheaResult\(action=\d \(.+\), value=.+, simulations=50, steps=.+\)", repr(evolved))
-    assert evolved.table().split("\n")[1].startswith("> ")
-    assert evolved._repr_html_().startswith("<table>")
-
-
-def test_long_names_of_actions_are_cut_in_the_table():
-    env = Stakes()
-    env.reset(seed=1)
-    result = MCTS(simulations=100).search(env)
-    result = replace(result, tree=SearchTree(result.tree.trees, replace(stakes(), action_name=lambda action: "x" * 99)))
-    assert max(map(len, result.table().split("\n"))) == 80
-    assert "…" in result.table()
-
-
 @pytest.mark.parametrize(("env", "loop"), [(Stakes, "closed"), (TicTacToe, "open"), (Tron, "open")])
 def test_pictures_of_trees_show_what_their_text_does(env, loop):
     env = env()
@@ -555,12 +285,3 @@ def test_pictures_of_trees_show_what_their_text_does(env, loop):
     assert any(word.startswith(f"{first.visits} visits, ") for word in words)
     assert ("outcome 1" in words) == (loop == "closed")
     assert tree.to_picture(depth=1).to_rgb(8).ndim == 3
-
-
-def test_a_search_under_way_is_one_line():
-    env = TicTacToe()
-    env.reset(seed=1)
-    search = MCTS().start(env)
-    assert repr(search.run(simulations=50)).startswith("Search(tic_tac_toe, player 0: simulations=50, seconds=")
-    assert repr(env.view()) == "View(tic_tac_toe, player 0)"
-    assert len(repr(env.clone_state())) < 80

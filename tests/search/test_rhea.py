@@ -22,7 +22,7 @@ from mcts_envs.core.contract import (
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.rng import coin, seed_stream
 from mcts_envs.core.view import Episode, View
-from tests.toys import Stakes, TicTacToe, Tron  # toy games kept in the tests
+from tests.toys import Stakes, TicTacToe, Tron
 
 # A lock: a player turns a wheel of 4 places in each of 8 steps; a step pays if the wheel is where the code has it. Only
 # 2 places are on offer at odd steps. A second player, who is asked at every third step, spoils it by choosing 1.

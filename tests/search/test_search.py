@@ -1,17 +1,12 @@
-"""The search: its phases on hand-made trees, bandits with known answers, budgets, and what it must not know."""
+"""The search itself: its phases on hand-made trees, bandits, budgets, settings, and what it must not know."""
 
 import math
-import subprocess
-import sys
-from dataclasses import replace
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from numba import types
 
 import agents
-from agents import policies
 from agents.mcts import MCTS
 from agents.policies.least_visited import least_visited
 from agents.policies.recommend import max_value, max_visits, mixed
@@ -19,7 +14,7 @@ from agents.policies.signatures import SELECT, Options
 from agents.policies.ucb1 import ucb1
 from agents.policies.ucb1_forms import ucb1_in_order
 from agents.search import SETTINGS, backup
-from agents.tree import EDGE, NODE, NODES, ROOT, TREE, WORK, Tree, new_edge, new_work
+from agents.tree import EDGE, NODE, NODES, ROOT, TREE, WORK, new_edge, new_work
 from mcts_envs.core.contract import (
     ACTIVE,
     EVALUATE,
@@ -30,14 +25,13 @@ from mcts_envs.core.contract import (
     TABLE,
     Game,
     blank,
-    default_advise,
     state_dtype,
 )
 from mcts_envs.core.env import GameEnv
-from mcts_envs.core.kernel import interpreted, kernel, record
+from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.rng import coin, new_stream, seed_stream
-from mcts_envs.core.view import View
-from tests.toys import Stakes, TicTacToe, Tron  # toy games kept in the tests
+from tests.search.lanes import lane
+from tests.toys import TicTacToe
 
 
 @kernel(types.void(TABLE, SETTINGS, TREE, WORK, types.int64, types.int64))
@@ -94,12 +88,6 @@ def bandit(p=(0.1, 0.4, 0.8, 0.3), length=1):
 
 def env_of(game, seed=0):
     env = GameEnv(game=game)
-    env.reset(seed=seed)
-    return env
-
-
-def lane(size=3, seed=0, **settings):
-    env = gym.make(f"mcts_envs/LaneDefense{size}x{size}-v0", **settings)
     env.reset(seed=seed)
     return env
 
@@ -332,81 +320,6 @@ class TestBudgets:
         env.step(0)
         with pytest.raises(ValueError, match="not to choose"):
             MCTS().search(env)
-
-
-ALL_POLICIES = [
-    pytest.param(select, simulate, loop, marks=[pytest.mark.slow] if (i + j + 2 * k) % 4 else [])
-    for i, select in enumerate(sorted(policies.SELECTION))
-    for j, simulate in enumerate(sorted(policies.SIMULATION))
-    for k, loop in enumerate(("open", "closed"))
-]
-"""Each selection once in each loop, with all kinds of rollouts in turn; the other combinations are longer checks."""
-
-
-class TestCompiledEqualsInterpreted:
-    @pytest.mark.parametrize(("select", "simulate", "loop"), ALL_POLICIES)
-    def test_trees_are_equal(self, select, simulate, loop):
-        results = [
-            MCTS(simulations=60, select=select, simulate=simulate, loop=loop, discount=0.9, seed=5).search(view)
-            for view in self.views(lane(3, seed=3).unwrapped)
-        ]
-        for name, compiled, plain in zip(Tree._fields, *(result.tree.trees[0] for result in results), strict=True):
-            assert np.array_equal(compiled, plain), name
-
-    @pytest.mark.parametrize("backup", sorted(policies.BACKUP))
-    @pytest.mark.parametrize("toy", [Tron, Stakes])
-    def test_several_players_too(self, toy, backup):
-        env = toy()
-        env.reset(seed=2)
-        results = [MCTS(simulations=60, backup=backup, loop="closed").search(view) for view in self.views(env)]
-        for name, compiled, plain in zip(Tree._fields, *(result.tree.trees[0] for result in results), strict=True):
-            assert np.array_equal(compiled, plain), name
-
-    @pytest.mark.parametrize(
-        "settings",
-        [
-            {"opponents": "uniform"},
-            {"opponents": "advised", "simulate": "advised", "opponent_model": "drawn"},
-            {"opponents": "advised", "simulate": "advised_own", "loop": "closed"},
-            {"opponents": "uniform", "information": "full", "relative": True, "horizon": 5},
-        ],
-    )
-    @pytest.mark.parametrize("toy", [Tron, Stakes])
-    def test_with_opponents(self, toy, settings):
-        env = toy()
-        env.reset(seed=2)
-        view = env.view()
-        game = replace(view.game, variants={"drawn": {"advise": default_advise}})
-        results = []
-        for each in (game, game.interpreted()):
-            variants = {"drawn": {"advise": default_advise if each is game else interpreted(default_advise)}}
-            seen = View(replace(each, variants=variants), view.state, view.player)
-            results.append(MCTS(simulations=60, **settings).search(seen))
-        for name, compiled, plain in zip(Tree._fields, *(result.tree.trees[0] for result in results), strict=True):
-            assert np.array_equal(compiled, plain), name
-
-    def views(self, env):
-        view = env.view()
-        return view, View(view.game.interpreted(), view.state, view.player)
-
-    def test_everything_runs_without_the_compiler(self):
-        code = (
-            "import gymnasium as gym, mcts_envs, agents;"
-            "env = gym.make('mcts_envs/LaneDefense3x3-v0'); env.reset(seed=3);"
-            "r = agents.make('mcts', simulations=60, seed=2).search(env); print(r.visits.tolist(), r.steps)"
-        )
-        outputs = [
-            subprocess.run(
-                [sys.executable, "-W", "ignore", "-c", code],
-                capture_output=True,
-                text=True,
-                check=True,
-                env={**__import__("os").environ, "NUMBA_DISABLE_JIT": flag},
-            ).stdout
-            for flag in ("0", "1")
-        ]
-        assert outputs[0] == outputs[1]
-        assert outputs[0].startswith("[")
 
 
 class TestSettings:

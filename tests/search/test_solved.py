@@ -1,0 +1,270 @@
+"""Whole searches in games small enough to solve: chance, hidden information, opponents, and choices at once."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from agents.mcts import MCTS
+from agents.planners.flat import FlatMonteCarlo, OneStep
+from agents.planners.halving import SequentialHalving
+from agents.tree import EDGE, NODE
+from mcts_envs.core.kernel import record
+from tests.search.tables import (
+    END,
+    PLACES,
+    TABLES,
+    always_first,
+    at_once,
+    chain,
+    only_the_viewers,
+    outcomes_of,
+    roll,
+    second_is_out,
+    table_game,
+    view_of,
+    within_chance,
+)
+
+DEALS = list(itertools.permutations(range(3), 2))
+
+
+def cards(player, own, other):
+    """Two hidden cards of 0, 1, 2: a player passes (0), or bets (1) that the own one is higher: it wins 1 or loses 2.
+
+    Before that it can look at the other card, which costs 1/4 (2), and wait (3), once each.
+    """
+    places, seen = {}, np.repeat(np.arange(PLACES)[:, None], 2, axis=1)
+    for i, (mine, theirs) in enumerate(DEALS):
+        for j, (looked, waited) in enumerate(itertools.product((0, 1), repeat=2)):
+            place, sign = 4 * i + j, 1 - 2 * player
+            moves = {0: (END, 0), 1: (END, sign if mine > theirs else -2 * sign)}
+            moves |= {} if looked else {2: (place + 2, -sign / 4)}
+            moves |= {} if waited else {3: (place + 1, 0)}
+            places[place] = 1 + player, moves
+            seen[place, player] = place if looked else 100 + 4 * mine + j
+    return view_of(table_game(places, seen=seen), player, at=4 * DEALS.index((own, other)))
+
+
+class TestHiddenInformation:
+    def search(self, view, **settings):
+        settings = {"simulations": 5000, "loop": "information_set", "recommend": "max_value", **settings}
+        return MCTS(**settings).search(view)
+
+    @pytest.mark.parametrize("player", [0, 1])
+    @pytest.mark.parametrize("own", [0, 1, 2])
+    @pytest.mark.parametrize("loop", ["information_set", "open", "closed"])
+    def test_a_hidden_card_does_not_matter(self, player, own, loop):
+        others = [other for other in range(3) if other != own]
+        first, second = (self.search(cards(player, own, other), loop=loop, simulations=500) for other in others)
+        assert np.array_equal(first.visits, second.visits)
+        assert np.array_equal(first.values, second.values, equal_nan=True)
+
+    @pytest.mark.parametrize("player", [0, 1])
+    def test_true_values(self, player):
+        # With the middle card a blind bet is worth (1 - 2) / 2, and who has looked wins 1 half of the time.
+        result = self.search(cards(player, 1, 0))
+        assert result.action in (2, 3)
+        assert result.values[[0, 2]] == pytest.approx([0.0, 0.25], abs=0.08)
+        assert result.values[3] < 0.3
+        assert self.search(cards(player, 0, 1)).action == 0
+        assert self.search(cards(player, 2, 1)).values[1] == 1.0
+
+    def test_an_open_loop_cannot_use_what_it_looked_at(self):
+        assert self.search(cards(0, 1, 0), loop="open").values[2] < -0.2
+
+    def test_a_closed_loop_acts_on_cards_that_it_dealt_itself(self):
+        assert self.search(cards(0, 1, 0), loop="closed").values[3] == pytest.approx(0.5, abs=0.08)
+
+    @pytest.mark.parametrize(("model", "score"), [(None, 0.25), ("cheat", 0.5)])
+    def test_cheating_would_score_more(self, model, score):
+        best = [np.nanmax(self.search(cards(0, 1, other), model=model).values) for other in (0, 2)]
+        assert np.mean(best) == pytest.approx(score, abs=0.08)
+
+
+GAMBLE = {
+    0: (1, {0: [(0.3, 1, 0.0), (0.7, 2, 0.0)], 1: (END, 0.5)}),
+    1: (1, {0: (END, 1.0), 1: (END, -1.0)}),
+    2: (1, {0: (END, -1.0), 1: (END, 1.0)}),
+}
+
+
+def solve(places, place=0):
+    """Return what each player gets from a place on if everybody, in turn, plays for the best."""
+    if place not in places:
+        return np.zeros(2)
+    who, moves = places[place]
+    return max((value_of(places, given) for given in moves.values()), key=lambda value: value[who - 1])
+
+
+def value_of(places, given):
+    return sum(p * (np.array(pays) + solve(places, to)) for p, to, pays in outcomes_of(given))
+
+
+class TestChance:
+    def search(self, places, **settings):
+        return MCTS(c=0.5, **settings).search(view_of(table_game(places)))
+
+    def test_a_closed_loop_sees_what_came_of_it(self):
+        result = self.search(GAMBLE, simulations=8000, loop="closed")
+        assert result.values[:2] == pytest.approx([1.0, 0.5], abs=0.05)
+        edge = next(edge for edge in result.tree.root.edges if edge.action == 0)
+        assert len(edge.children) == 2
+        assert within_chance(min(child.visits for child in edge.children), edge.visits, 0.3)
+
+    def test_an_open_loop_finds_the_best_blind_plan(self):
+        result = self.search(GAMBLE, simulations=8000, loop="open")
+        assert result.action == 1
+        assert -0.4 < result.values[0] < 0.45  # 0.7 - 0.3 at best
+        assert all(len(edge.children) == 1 for edge in result.tree.root.edges)
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_small_games_are_solved(self, seed):
+        rng, places = np.random.default_rng(seed), {}
+        for place in range(10):  # the first player at 0, the second at 1 to 3, the first again at 4 to 9
+            below = (1, 4) if place == 0 else (4, 10) if place < 4 else (END, END + 1)
+            places[place] = 1 + (0 < place < 4), {}
+            for action in range(3):
+                p, to, pays = rng.uniform(0.2, 0.8), rng.integers(*below, 2), rng.uniform(-1, 1, 2)
+                places[place][1][action] = [(1 - p, to[0], pays[0]), (p, to[1], pays[1])]
+        values = [value_of(places, places[0][1][action])[0] for action in range(3)]
+        result = self.search(places, simulations=40_000, loop="closed", recommend="max_value")
+        assert values[result.action] > max(values) - 0.05
+        assert result.values[result.action] == pytest.approx(max(values), abs=0.08)
+
+
+SECOND_ADVISED = {"advice": (1.0, 3.0, 0.0, 0.0)}
+"""The second player takes 1 in three of four games."""
+
+
+class TestOpponents:
+    """Players who follow a policy of their own while one searches: what each action is worth against it."""
+
+    def values(self, game, player=0, **settings):
+        settings = {"simulations": 3000, "select": "least_visited", **settings}
+        return MCTS(**settings).search(view_of(game, player)).values[:2]
+
+    def matrix(self, **given):
+        pays = {(0, 0): 4.0, (0, 1): 0.0, (1, 0): -4.0, (1, 1): 2.0}
+        game = table_game({0: (3, {pair: (END, pay) for pair, pay in pays.items()})}, **given)
+        return replace(game, variants={"first": {"advise": always_first}})
+
+    @pytest.mark.parametrize("player", [0, 1])
+    @pytest.mark.parametrize("loop", ["open", "closed", "information_set"])
+    def test_at_the_same_time(self, loop, player):
+        game = self.matrix(**SECOND_ADVISED)
+        uniform, advised = ([2.0, -1.0], [1.0, 0.5]) if player == 0 else ([0.0, -1.0], [2.0, -1.5])
+        assert self.values(game, player, loop=loop, opponents="uniform") == pytest.approx(uniform, abs=0.3)
+        assert self.values(game, player, loop=loop, opponents="advised") == pytest.approx(advised, abs=0.3)
+
+    def test_whose_advice_they_follow(self):
+        game = self.matrix(**SECOND_ADVISED)
+        settings = {"opponents": "advised", "opponent_model": "first"}
+        assert self.values(game, **settings).tolist() == [4.0, -4.0]
+        # In rollouts, too, the searching player goes by its own advice: 0 in one game of four.
+        game = table_game({0: (1, {0: (1, 0.0)}), 1: (3, {(a, b): (END, 10 * a + b) for a in (0, 1) for b in (0, 1)})})
+        game = replace(self.with_advice(game), variants={"first": {"advise": always_first}})
+        result = MCTS(simulate="advised", tree_depth=1, simulations=4000, **settings).search(view_of(game))
+        assert result.values[0] == pytest.approx(7.5, abs=0.6)
+
+    def with_advice(self, game):
+        state = game.template.copy()
+        record(state, TABLES).advice[:] = (1, 3, 0, 0)
+        return replace(game, template=state)
+
+    @pytest.mark.parametrize("loop", ["open", "closed"])
+    def test_in_turns(self, loop):
+        places = {0: (1, {0: (1, 0.0), 1: (2, 0.0)}), 1: (2, {0: (END, 4.0), 1: (END, 0.0)})}
+        places[2] = 2, {0: (END, -4.0), 1: (END, 2.0)}
+        game = self.with_advice(table_game(places))
+        assert self.values(game, loop=loop, opponents="uniform") == pytest.approx([2.0, -1.0], abs=0.3)
+        assert self.values(game, loop=loop, opponents="advised") == pytest.approx([1.0, 0.5], abs=0.3)
+        # Of themselves they would choose the best for them.
+        first, second = self.values(game, loop=loop, select="ucb1", c=1.0)
+        assert first < 0.5
+        assert second < -2.0
+
+    def test_only_the_searching_player_has_edges(self):
+        for player in (0, 1):
+            result = MCTS(simulations=200, opponents="uniform").search(view_of(self.matrix(), player))
+            assert {edge.player for edge in result.tree.root.edges} == {player}
+            assert result.tree.to_text(depth=2)
+            assert result.tree.trees[0].edges.view(EDGE)["visits"].sum() == 200
+
+    def test_forced_first_actions(self):
+        agents = FlatMonteCarlo, SequentialHalving
+        for agent in agents:
+            result = agent(simulations=4000, opponents="advised").search(view_of(self.matrix(**SECOND_ADVISED)))
+            assert result.values[:2] == pytest.approx([1.0, 0.5], abs=0.3)
+            assert result.action == 0
+        for opponents in (None, "uniform"):
+            result = OneStep(samples=2000, opponents=opponents).search(view_of(self.matrix()))
+            assert result.values[:2] == pytest.approx([2.0, -1.0], abs=0.3)
+
+
+class TestInformation:
+    @pytest.mark.parametrize("loop", ["open", "closed"])
+    def test_the_whole_state_is_told(self, loop):
+        # The informed player bets on the higher card, and only on that.
+        for own, other, action in ((1, 0, 1), (1, 2, 0), (2, 0, 1), (0, 2, 0)):
+            view = cards(0, own, other)
+            view.game = replace(view.game, determinize=only_the_viewers)
+            result = MCTS(simulations=300, loop=loop, information="full", recommend="max_value").search(view)
+            assert result.values[action] == max(0.0, result.values[1]) == np.nanmax(result.values)
+
+    def test_relative_evaluation(self):
+        game = chain([0.0] * 9, worth=10.0 + np.arange(PLACES) ** 2, players=1)
+        view = view_of(game, at=2)
+        assert MCTS(simulations=1, horizon=3).search(view).values[0] == 10 + 25
+        for settings in ({}, {"rollout_depth": 0, "tree_depth": 3}):
+            found = MCTS(simulations=9, horizon=3, relative=True, **settings).search(view).values[0]
+            assert found == 25 - 4 if not settings else found < 25 - 4
+        discounted = MCTS(simulations=1, horizon=3, relative=True, discount=0.5).search(view)
+        assert discounted.values[0] == (25 - 4) / 8
+
+    def test_who_is_out_of_the_game_is_not_evaluated(self):
+        game = replace(chain([1.0, 0.0, 0.0, 0.0], worth=100.0), status=second_is_out)
+        view = view_of(game)
+        assert MCTS(simulations=1, horizon=2).search(view).values[0] == 101
+        _, values, _ = roll(MCTS(simulate="uniform").simulate, game, limit=2)
+        assert values == [101.0, -1.0]
+
+
+class TestSimultaneousChoices:
+    def test_both_players_choose_at_the_root(self):
+        for player in (0, 1):
+            result = MCTS(simulations=400).search(view_of(at_once(1.0, -2.0, 3.0, -4.0), player))
+            edges = {(edge.player, edge.action): edge for edge in result.tree.root.edges}
+            assert sorted(edges) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+            assert edges[0, 0].visits + edges[0, 1].visits == edges[1, 0].visits + edges[1, 1].visits == 400
+            assert [edges[player, action].visits for action in (0, 1)] == result.visits[:2].tolist()
+            assert [edges[player, action].value for action in (0, 1)] == result.values[:2].tolist()
+            (tree,) = result.tree.trees
+            assert tree.nodes.view(NODE)["visits"][2:6].sum() == 400
+            assert not tree.edges.view(EDGE)["child"].any()
+
+    @pytest.mark.parametrize("player", [0, 1])
+    def test_dominant_actions_are_found(self, player):
+        game = at_once((1, 0), (2, 4), (3, 1), (4, 3))  # action 1 pays either player more, whatever the other does
+        result = MCTS(simulations=3000).search(view_of(game, player))
+        assert result.action == 1
+        assert result.visits[1] > 2700
+
+    def test_prisoners_defect(self):
+        result = MCTS(simulations=3000).search(view_of(at_once((3, 3), (0, 5), (5, 0), (1, 1))))
+        assert result.action == 1
+
+    def test_nobody_foresees_the_others_choice(self):
+        result = MCTS(simulations=4000).search(view_of(at_once(1.0, -1.0, -1.0, 1.0)))
+        assert result.visits[:2] / 4000 == pytest.approx([0.5, 0.5], abs=0.1)
+        assert result.values[:2] == pytest.approx([0.0, 0.0], abs=0.1)
+
+    def test_mixed_plays_in_proportion(self):
+        view = view_of(at_once(3.0, -1.0, -1.0, 1.0))
+        results = [MCTS(simulations=60, recommend="mixed", seed=seed).search(view) for seed in range(400)]
+        shares = np.array([result.visits[1] / 60 for result in results])
+        played = sum(result.action == 1 for result in results)
+        assert 0.1 < shares.mean() < 0.9
+        assert abs(played - shares.sum()) < 4 * math.sqrt((shares * (1 - shares)).sum())
