@@ -13,7 +13,7 @@ from mcts_envs.games.bomber_grid.presets import presets
 from mcts_envs.games.bomber_grid.rules.layout import DOWN, RIGHT, STATE
 from mcts_envs.games.bomber_grid.spec import bomber_grid
 from mcts_envs.registry import ENTRIES
-from tests.games.bomber_grid.test_players import disguise, moves_of, some_states
+from tests.games.bomber_grid.situations import disguise, moves_of, some_states
 
 TEAM = {"mode": "team", "view": 4, "blast_cap": 4}
 PLANNING = {"n_rigid": 20, "n_wood": 20, "n_items": 10, "flame_life": 5}

@@ -1,6 +1,5 @@
-"""Football-lite: laws, faces, mirror images, positions and their errors, values, players, pictures."""
+"""Football-lite: laws, faces, mirror images, what is observed, keys, ways, and illegal actions."""
 
-import json
 import warnings
 
 import gymnasium as gym
@@ -9,63 +8,21 @@ import pettingzoo
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-import agents
 import mcts_envs
-from mcts_envs.core.contract import (
-    BYTES,
-    FLOATS,
-    INTS,
-    TABLE,
-    active_of,
-    advise_of,
-    legal_of,
-    reset_of,
-    step_of,
-    types,
-)
-from mcts_envs.core.kernel import kernel, record
+from mcts_envs.core.kernel import record
 from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.place import placed
-from mcts_envs.core.rng import below, choose_among, draw, new_stream
 from mcts_envs.games.football.rules.layout import STATE
 from mcts_envs.games.football.sizes import SIZES
 from mcts_envs.games.football.spec import Football, football
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    from pettingzoo.test import max_cycles_test, render_test
+from tests.games.football.moves import act, legal, played
 
 ID = "mcts_envs/Football{}-v0"
 OTHER = {"home": "away", "away": "home"}
 
-
-def legal(game, state):
-    actions = np.zeros(game.actions, np.int64)
-    return actions[: game.legal(state, int(game.active(state)) >> 1, actions)].tolist()
-
-
-def act(game, state, *actions):
-    rewards = np.zeros(2)
-    for action in actions:
-        game.step(state, np.full(2, action), rewards)
-    return rewards
-
-
-def played(size, steps, seed, **settings):
-    """Return states of random play that goes on."""
-    plain = football(size, **settings)
-    game = plain.variant("random_active")
-    state, rng, states = game.new_state(), np.random.default_rng(seed), []
-    game.reset(state, np.uint64(seed))
-    weights = np.zeros(game.actions)
-    while len(states) < steps and game.active(state):
-        states.append(state.copy())
-        game.advise(state, int(game.active(state)) >> 1, weights)
-        act(game, state, rng.choice(game.actions, p=weights / weights.sum()))
-    return plain, states
-
-
-# Laws and faces.
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from pettingzoo.test import max_cycles_test, render_test
 
 
 @pytest.mark.parametrize("size", [1, 3])
@@ -142,7 +99,7 @@ def test_step_limit_and_rewards():
     assert points.tolist() == [0, 1]
 
 
-# Mirror images.
+# Mirror images, and what is observed.
 
 
 def mirrored(value, width, key=None):
@@ -274,244 +231,6 @@ def test_what_is_observed_when(changes, other, dice, actions, expected):
     assert observed(game, state) == expected
 
 
-# Positions.
-
-
-def scene(**changes):
-    players = {"home": [{"at": [3, 2]}, {"at": [5, 2]}], "away": [{"at": [4, 3]}]}
-    return {"players": players, "ball": {"at": [4, 3], "carried": True}, "to_act": "away", **changes}
-
-
-BLOCKER, PASSER = ({"player": ["away", 0], "activity": activity} for activity in ("block", "pass"))
-END = {"task": "end_activation", "player": ["away", 0]}
-
-
-def test_positions_are_readable_and_json():
-    game = football(3)
-    state = placed(game, scene())
-    found = json.loads(json.dumps(game.position(state)))
-    assert found["decision"] == "turn"
-    assert found["to_act"] == found["side"] == "away"
-    assert found["turn_counters"] == [0, 1]
-    assert found["opening_kicker"] == "home"
-    assert found["players"]["away"][0]["at"] == [4, 3]
-    assert found["players"]["home"][3] == {
-        "role": "lineman", "ma": 6, "st": 3, "ag": 3, "av": 8, "at": "reserves",
-        "up": True, "stunned": False, "used": False, "moves": 0,
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"balls": 1}, ValueError, "unknown position key 'balls'; did you mean 'ball'"),
-        ({"to_act": "left"}, ValueError, "unknown position\\['to_act'\\] 'left'"),
-        ({"to_act": None}, ValueError, "'home' or 'away' must act"),
-        ({"half": 3}, ValueError, r"position\['half'\] 3 is outside \[1, 2\]"),
-        ({"turn_counters": [9, 1]}, ValueError, r"\[0\] 9 is outside \[0, 8\]"),
-        ({"players": []}, TypeError, "not a dictionary with home and away"),
-        ({"players": {"home": []}}, ValueError, "lacks 'away'"),
-        ({"players": {"home": [{"at": [1, 1]}] * 2, "away": []}, "ball": None}, ValueError, "stands on"),
-        ({"players": {"home": [{"at": [0, 1]}], "away": []}}, ValueError, r"\[0\] 0 is outside \[1, 12\]"),
-        ({"players": {"home": [{"at": "bench"}], "away": []}}, ValueError, "'bench'.*reserves"),
-        ({"players": {"home": [{"at": [1, 1], "ma": 11}], "away": []}}, ValueError, r"11 is outside \[1, 10\]"),
-        ({"players": {"home": [{"at": [1, 1], "up": True, "stunned": True}], "away": []}}, ValueError, "lies down"),
-        ({"players": {"home": [{"at": "reserves", "up": False}], "away": []}}, ValueError, "only players on the pitch"),
-        ({"players": {"home": [{"at": [1, 1]}] * 5, "away": []}}, TypeError, "at most 4 entries"),
-        ({"ball": {"at": [9, 5], "carried": True}}, ValueError, "where nobody stands"),
-        ({"ball": 3}, TypeError, "not a dictionary"),
-        ({"decision": "dance"}, ValueError, "unknown position\\['decision'\\] 'dance'"),
-        ({"decision": "push"}, ValueError, "waits for a pending push; the last one is None"),
-        ({"decision": "reroll"}, ValueError, "waits for a pending catch or pick_up"),
-        ({"decision": "activation"}, ValueError, "say who acts"),
-        ({"decision": "block_dice"}, ValueError, "who blocks whom"),
-        ({"decision": "touchback", "kicker": "home", "players": {"home": [], "away": []}, "ball": None},
-         ValueError, "nobody on the pitch"),
-        ({"active": {"player": ["home", 0], "activity": "move"}}, ValueError, "must be None for 'turn'"),
-        ({"decision": "activation", "active": {"player": ["home", 0], "activity": "move"}},
-         ValueError, "not on the pitch for away"),
-        ({"ball": {"at": [4, 3]}}, ValueError, "who stands there carries it"),
-        ({"players": {"home": [{"at": "crowd"}], "away": [{"at": [4, 3]}]}}, ValueError, "give 'reserves'"),
-        ({"decision": "kick", "to_act": "home", "ball": None, "players": {"home": [{"at": [1, 2]}], "away": []}},
-         ValueError, "where he scores"),
-        ({"decision": "setup", "to_act": "home", "kicker": "home", "ball": None}, ValueError, "is to set up"),
-        ({"decision": "kick", "to_act": "away", "kicker": "home", "ball": None}, ValueError, "is that of 'home' here"),
-        ({"decision": "push", "active": BLOCKER,
-          "pending": [{"task": "push", "player": ["home", 0], "square": [6, 3]}]}, ValueError, "is not next to"),
-        ({"decision": "follow_up", "active": BLOCKER,
-          "pending": [{"task": "follow_up", "player": ["away", 0], "square": [3, 2]}]}, ValueError, "needs a free one"),
-        ({"decision": "reroll", "pending": [{"task": "rush", "player": ["away", 0], "square": [4, 4]}]},
-         ValueError, "say who acts"),
-        ({"decision": "reroll", "active": BLOCKER,
-          "pending": [{"task": "rush", "player": ["home", 3], "square": [4, 4]}]}, ValueError, "on the pitch"),
-        ({"pending": [{"task": "turnover"}]}, ValueError, "leaves nothing pending"),
-        ({"pending": [{"task": "dodge"}]}, ValueError, "lacks 'player', 'square'"),
-        ({"block": {"defender": ["home", 0], "faces": []}}, ValueError, "is empty"),
-        ({"spent": ["dodge"]}, ValueError, "unknown position\\['spent'\\] entry 'dodge'"),
-        ({"rolls": [["d7", 1]]}, ValueError, "'d7'"),
-        ({"events": {"goals": 1}}, ValueError, "unknown position\\['events'\\] key 'goals'"),
-        ({"decision": "over", "to_act": None}, ValueError, "already over"),
-        ({"turn_counters": [0, 8]}, ValueError, "as many as the other or one more"),
-        ({"turn_counters": [2, 1]}, ValueError, "as many as the other or one more"),
-        ({"decision": "kick", "to_act": "home", "ball": None, "turn_counters": [3, 1]}, ValueError, "by one at most"),
-        ({"decision": "touchback", "to_act": "away", "kicker": "away", "ball": None}, ValueError, "is that of 'home'"),
-        ({"decision": "push", "active": BLOCKER,
-          "pending": [{"task": "push", "player": ["home", 0], "square": [4, 3]}]}, ValueError, "who may only block"),
-        ({"decision": "push", "active": {**BLOCKER, "activity": "blitz", "blocked": False},
-          "pending": [{"task": "push", "player": ["home", 0], "square": [4, 3]}]}, ValueError, "one block a blitz"),
-        ({"decision": "block_dice", "active": {**BLOCKER, "activity": "pass"},
-          "block": {"defender": ["home", 0], "faces": ["push"]}}, ValueError, "must be 'block' or 'blitz'"),
-        ({"decision": "reroll", "active": PASSER, "ball": None, "fumbled": True,
-          "pending": [{"task": "pass", "player": ["away", 0], "square": [8, 3]}]}, ValueError, "ball must be on"),
-        ({"decision": "reroll", "active": PASSER, "ball": {"at": [4, 3], "carried": True},
-          "pending": [{"task": "pass", "player": ["away", 0], "square": [8, 3]}]}, ValueError, "not carried"),
-        ({"decision": "follow_up", "active": BLOCKER, "ball": None,
-          "pending": [END, {"task": "bounce"}, {"task": "follow_up", "player": ["away", 0], "square": [4, 4]}]},
-         ValueError, "must say where the ball is"),
-        ({"decision": "follow_up", "active": BLOCKER, "ball": {"at": [4, 3], "carried": True},
-          "pending": [END, {"task": "scatter", "square": [1, 1]},
-                      {"task": "follow_up", "player": ["away", 0], "square": [4, 4]}]}, ValueError, "not be carried"),
-        ({"decision": "reroll", "active": {**BLOCKER, "activity": "move"},
-          "pending": [{"task": "walk", "player": ["away", 0], "square": [7, 3]},
-                      {"task": "dodge", "player": ["away", 0], "square": [5, 4]}]}, ValueError, "is not next to"),
-        ({"decision": "reroll", "active": {**BLOCKER, "activity": "move"},
-          "pending": [{"task": "walk", "player": ["home", 0], "square": [6, 3]},
-                      {"task": "dodge", "player": ["away", 0], "square": [5, 4]}]}, ValueError, "only the active"),
-    ],
-)  # fmt: skip
-def test_bad_positions(change, error, message):
-    env = Football(size=3, opponent="random")
-    env.reset(seed=1)
-    before = env.clone_state()
-    with pytest.raises(error, match=message):
-        env.reset(options={"position": {**scene(), **change}})
-    assert env.clone_state() == before
-
-
-@pytest.mark.parametrize(
-    ("settings", "error", "message"),
-    [
-        ({"size": 4}, ValueError, "size 4 is none of 1, 3, 5, 7, 11"),
-        ({"movement": "fly"}, ValueError, "unknown movement 'fly'"),
-        ({"orientation": "left"}, ValueError, "unknown orientation"),
-        ({"first_kicker": "referee"}, ValueError, "unknown first_kicker"),
-        ({"squads": ["goalie"] * 4}, ValueError, "unknown role 'goalie'"),
-        ({"squads": ["thrower"]}, ValueError, "has 1 players; it must have 3 to 16"),
-        ({"squads": [{"role": "thrower", "ma": 20}] * 3}, ValueError, r"20 is outside \[1, 10\]"),
-        ({"formations": {"attack": []}}, ValueError, "unknown formations key 'attack'"),
-        ({"formations": {"offence": [[(1, 1), (2, 2), (3, 3)]]}}, ValueError, "at least 1 are required"),
-        ({"formations": {"offence": [[(6, 1), (5, 1), (3, 3)]]}}, ValueError, "at most 1 may be there"),
-        ({"formations": {"offence": [[(6, 3), (6, 3), (3, 3)]]}}, ValueError, "3 different ones"),
-        ({"formations": {"offence": [3]}}, TypeError, "3 is not a list of places"),
-        ({"formations": {"offence": [{"places": [], "deep": 0}]}}, ValueError, "3 different ones"),
-        ({"turns": 0}, ValueError, r"turns 0 is outside"),
-        ({"halves": 9, "turns": 20}, ValueError, "make 180; at most 99"),
-    ],
-)
-def test_bad_settings(settings, error, message):
-    with pytest.raises(error, match=message):
-        football(**{"size": 3, **settings})
-
-
-def test_settings():
-    squads = {"home": [{"role": "blitzer", "st": 5}] * 3, "away": ["catcher"] * 5}
-    places = [(6, 3), (5, 3), (4, 3)]
-    game = football(
-        3, squads=squads, formations={"offence": [{"places": places, "name": "column"}]}, first_kicker="away"
-    )
-    assert game.actions == 25 + 10 * 5 + 2 * 60
-    state = game.new_state()
-    game.reset(state, np.uint64(1))
-    found = game.position(state)
-    assert (found["decision"], found["to_act"], found["kicker"]) == ("kick", "away", "away")
-    assert [player["at"] for player in found["players"]["home"]] == [[7, 3], [8, 3], [9, 3]]
-    assert found["players"]["home"][0]["st"] == 5
-    assert [player["at"] for player in found["players"]["away"]][3:] == ["reserves"] * 2
-
-
-def test_places_next_to_the_middle_are_filled_first():
-    formation = {"places": [(3, 3), (5, 3), (6, 2)], "deep": 0}
-    game = football(3, formations={"offence": [formation]}, first_kicker="away")
-    gone = [{"at": "casualties"}] * 2
-    players = {"home": [{"at": "reserves"}, {"at": "reserves"}, *gone], "away": []}
-    state = placed(game, {"decision": "setup", "to_act": "home", "kicker": "away", "players": players, "ball": None})
-    act(game, state, 21)
-    assert [player["at"] for player in game.position(state)["players"]["home"][:2]] == [[7, 2], [10, 3]]
-
-
-def test_positions_come_back_when_who_fell_has_left_the_pitch():
-    """The carrier is knocked out, a team-mate may try again to catch the ball; then the turn ends."""
-    game = football(3)
-    players = {"home": [{"at": [4, 3]}], "away": [{"at": [5, 3]}, {"at": [7, 3]}]}
-    position = scene(players=players, ball={"at": [5, 3], "carried": True}, dice=[1, 6, 6, 4, 4, 5, 1])
-    state = placed(game, position)
-    act(game, state, 25, 25 + 10 * 4 + 2 * 12 + 5, 4)
-    found = game.position(state)
-    assert found["decision"] == "reroll"
-    assert found["players"]["away"][0]["at"] == "knocked_out"
-    again = placed(game, found)
-    assert np.array_equal(again[32:], state[32:])
-    act(game, again, 4)
-    assert game.position(again)["to_act"] == "home"
-
-
-@pytest.mark.parametrize("activity", ["block", "blitz"])
-def test_a_block_set_up_by_hand_is_the_only_one_of_its_activation(activity):
-    game = football(3)
-    active = {"player": ["away", 0], "activity": activity}
-    block = {"defender": ["home", 0], "faces": ["push"]}
-    state = placed(game, scene(decision="block_dice", active=active, block=block))
-    act(game, state, 7)
-    while game.position(state)["decision"] in ("push", "follow_up"):
-        act(game, state, legal(game, state)[-1])
-    found = game.position(state)
-    if activity == "block":
-        assert found["players"]["away"][0]["used"]
-        assert found["active"] is None
-    else:
-        assert found["active"]["blocked"]
-        assert not any(25 + 6 * 4 <= action < 25 + 7 * 4 for action in legal(game, state))
-
-
-def test_receivers_have_the_first_turn_after_a_kick_off_set_up_by_hand():
-    players = {"home": [{"at": [9, 2]}], "away": [{"at": [3, 2]}]}
-    for half in (1, 2):
-        for counters, kicker in (([0, 0], "home"), ([0, 0], "away"), ([3, 2], "home"), ([3, 2], "away")):
-            game = football(3)
-            position = {"decision": "kick", "to_act": kicker, "half": half, "turn_counters": counters}
-            state = placed(game, {**position, "players": players, "ball": None})
-            found = game.position(state)
-            assert found["kicker"] == kicker
-            first = "home" if counters == [3, 2] or kicker == "away" else "away"
-            assert (found["opening_kicker"] == first) == (half == 2)
-            while game.position(state)["decision"] != "turn":
-                act(game, state, legal(game, state)[0])
-            behind = "away" if counters == [3, 2] else first
-            assert game.position(state)["to_act"] == behind
-    state = placed(game, {"decision": "touchback", "to_act": "away", "players": players, "ball": None})
-    assert game.position(state)["kicker"] == "home"
-    state = placed(game, {"decision": "setup", "to_act": "home", "players": {"home": [], "away": []}, "ball": None})
-    assert [task["task"] for task in game.position(state)["pending"]] == ["kick", "setup", "setup"]
-
-
-def test_numbers_of_a_position_do_not_outlast_it():
-    env = Football(size=3, opponent="random")
-    env.reset(seed=7)
-    first = env.position()
-    changed = {"at": [3, 2], "ma": 2, "st": 9, "ag": 5, "av": 3, "role": "lineman"}
-    env.reset(options={"position": scene(players={"home": [changed], "away": [{"at": [4, 3]}]})})
-    assert env.position()["players"]["home"][0]["st"] == 9
-    env.reset(seed=7)
-    assert env.position() == first
-
-
-def test_after_a_touchback_only_who_stands_may_have_the_ball():
-    game = football(3)
-    players = {"home": [], "away": [{"at": [2, 2], "up": False}, {"at": [2, 4]}, {"at": [3, 3]}]}
-    state = placed(game, scene(decision="touchback", kicker="home", players=players, ball=None))
-    assert legal(game, state) == [25 + 9 * 4 + 1, 25 + 9 * 4 + 2]
-
-
 def test_keys_leave_out_what_no_rule_looks_at():
     game, states = played(3, 60, 2)
     for state in states:
@@ -584,102 +303,3 @@ def test_paths_are_the_safest_and_stop_at_the_ball():
     act(game, state, 25, first + 3 * width + 2)
     assert game.position(state)["ball"] == {"at": [3, 4], "carried": True}
     assert game.position(state)["decision"] == "activation"
-
-
-# Values, players, pictures.
-
-
-def test_values():
-    game = football(11)
-    values = np.zeros(2)
-    for x in (4, 12, 20):
-        position = {"players": {"home": [], "away": [{"at": [x, 7]}]}, "ball": {"at": [x, 7], "carried": True}}
-        state = placed(game, {**position, "to_act": "away"})
-        before = values[1]
-        game.evaluate(state, values)
-        assert -1 < values[0] == -values[1] < 1
-        assert values[1] > before
-    game.variant("tutorial").evaluate(state, values)
-    assert values == pytest.approx([0.45, 0.55])
-    players = {"home": [{"at": "casualties"}, {"at": "knocked_out"}], "away": [{"at": [1, 1], "stunned": True}]}
-    players["away"].append({"at": [2, 2], "up": False})
-    state = placed(game, {"players": players, "ball": None, "to_act": "away", "score": [2, 1]})
-    game.variant("tutorial").evaluate(state, values)
-    own = 2 / 10 - 1 / 30 - 1 / 50 - (1 / 10 - 1 / 100 - 1 / 200)
-    assert values == pytest.approx([0.5 + own, 0.5 - own])
-
-
-@kernel(types.void(TABLE, BYTES, BYTES, INTS, INTS, FLOATS, FLOATS, types.int64, types.int64[:, ::1]))
-def against_random(functions, state, stream, actions, legal, weights, rewards, seat, results):
-    """Let the advised player of a seat meet the uniform one; results are touchdowns of both."""
-    for game in range(results.shape[0]):
-        reset_of(functions)(state, draw(stream))
-        while active_of(functions)(state) != 0:
-            player = active_of(functions)(state) >> 1
-            count = legal_of(functions)(state, player, legal)
-            if player == seat:
-                advise_of(functions)(state, player, weights)
-                actions[player] = choose_among(stream, weights, legal, count)
-            else:
-                actions[player] = legal[below(stream, count)]
-            step_of(functions)(state, actions, rewards)
-        s = record(state, STATE)
-        results[game, 0], results[game, 1] = s.score[seat], s.score[1 - seat]
-
-
-@pytest.mark.parametrize("seat", [0, 1])
-def test_the_scripted_player_scores_three_times_against_the_random_one(seat):
-    game = football(11)
-    results = np.zeros((150, 2), np.int64)
-    work = np.zeros(2, np.int64), np.zeros(game.actions, np.int64), np.zeros(game.actions), np.zeros(2)
-    against_random(game.table, game.new_state(), new_stream(5), *work, seat, results)
-    assert results[:, 0].mean() > 3
-    assert (results[:, 0] > results[:, 1]).mean() > 0.95
-
-
-def test_the_scripted_player_names_one_legal_action():
-    game, states = played(7, 500, 3)
-    weights = np.zeros(game.actions)
-    for state in states[::3]:
-        game.advise(state, int(game.active(state)) >> 1, weights)
-        assert weights.sum() == 1
-        assert int(np.argmax(weights)) in legal(game, state)
-
-
-def test_random_types_weighs_kinds_equally():
-    game = football(3).variant("random_types")
-    state = placed(game, scene())
-    weights = np.zeros(game.actions)
-    game.advise(state, 1, weights)
-    assert weights.nonzero()[0].tolist() == legal(game, state)
-    assert weights.sum() == pytest.approx(7)  # the end of the turn and six kinds of activations
-    assert weights[0] == 1
-    game.variant("random_active").advise(state, 1, weights)
-    assert weights[0] == 0
-
-
-@pytest.mark.parametrize("name", ["random", "random_types", "random_active", "scripted", "one_step"])
-def test_named_players(name):
-    env = gym.make(ID.format(1), opponent="random", turns=2)
-    agent = agents.make(name, seed=1)
-    env.reset(seed=2)
-    over = False
-    while not over:
-        action = agent.act(env)
-        assert action in env.unwrapped.legal_actions()
-        _, _, over, _, _ = env.step(action)
-
-
-def test_pictures_and_names():
-    for size, settings in ((1, {}), (5, {"show_zones": True}), (11, {"movement": "path"})):
-        game, states = played(size, 120, 1, **settings)
-        pictures = {game.picture(state).to_rgb(16).tobytes() for state in states[::20]}
-        texts = {game.text(state) for state in states[::20]}
-        assert len(pictures) > 3
-        assert len(texts) > 3
-        assert game.picture(states[-1]).to_svg().startswith("<svg")
-    names = [football(3).action_name(action) for action in range(185)]
-    assert len(set(names)) == 185
-    assert names[0] == "end turn"
-    assert names[25 + 2 * 4] == "start blitz with 1"
-    assert names[65 + 13] == "move to 2,2"

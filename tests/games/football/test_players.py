@@ -1,0 +1,123 @@
+"""Football-lite: values, players that are no search, their names, and pictures."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import agents
+from mcts_envs.core.contract import (
+    BYTES,
+    FLOATS,
+    INTS,
+    TABLE,
+    active_of,
+    advise_of,
+    legal_of,
+    reset_of,
+    step_of,
+    types,
+)
+from mcts_envs.core.kernel import kernel, record
+from mcts_envs.core.place import placed
+from mcts_envs.core.rng import below, choose_among, draw, new_stream
+from mcts_envs.games.football.rules.layout import STATE
+from mcts_envs.games.football.spec import football
+from tests.games.football.moves import legal, played, scene
+
+ID = "mcts_envs/Football{}-v0"
+
+
+def test_values():
+    game = football(11)
+    values = np.zeros(2)
+    for x in (4, 12, 20):
+        position = {"players": {"home": [], "away": [{"at": [x, 7]}]}, "ball": {"at": [x, 7], "carried": True}}
+        state = placed(game, {**position, "to_act": "away"})
+        before = values[1]
+        game.evaluate(state, values)
+        assert -1 < values[0] == -values[1] < 1
+        assert values[1] > before
+    game.variant("tutorial").evaluate(state, values)
+    assert values == pytest.approx([0.45, 0.55])
+    players = {"home": [{"at": "casualties"}, {"at": "knocked_out"}], "away": [{"at": [1, 1], "stunned": True}]}
+    players["away"].append({"at": [2, 2], "up": False})
+    state = placed(game, {"players": players, "ball": None, "to_act": "away", "score": [2, 1]})
+    game.variant("tutorial").evaluate(state, values)
+    own = 2 / 10 - 1 / 30 - 1 / 50 - (1 / 10 - 1 / 100 - 1 / 200)
+    assert values == pytest.approx([0.5 + own, 0.5 - own])
+
+
+@kernel(types.void(TABLE, BYTES, BYTES, INTS, INTS, FLOATS, FLOATS, types.int64, types.int64[:, ::1]))
+def against_random(functions, state, stream, actions, legal, weights, rewards, seat, results):
+    """Let the advised player of a seat meet the uniform one; results are touchdowns of both."""
+    for game in range(results.shape[0]):
+        reset_of(functions)(state, draw(stream))
+        while active_of(functions)(state) != 0:
+            player = active_of(functions)(state) >> 1
+            count = legal_of(functions)(state, player, legal)
+            if player == seat:
+                advise_of(functions)(state, player, weights)
+                actions[player] = choose_among(stream, weights, legal, count)
+            else:
+                actions[player] = legal[below(stream, count)]
+            step_of(functions)(state, actions, rewards)
+        s = record(state, STATE)
+        results[game, 0], results[game, 1] = s.score[seat], s.score[1 - seat]
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_scripted_player_scores_three_times_against_the_random_one(seat):
+    game = football(11)
+    results = np.zeros((150, 2), np.int64)
+    work = np.zeros(2, np.int64), np.zeros(game.actions, np.int64), np.zeros(game.actions), np.zeros(2)
+    against_random(game.table, game.new_state(), new_stream(5), *work, seat, results)
+    assert results[:, 0].mean() > 3
+    assert (results[:, 0] > results[:, 1]).mean() > 0.95
+
+
+def test_the_scripted_player_names_one_legal_action():
+    game, states = played(7, 500, 3)
+    weights = np.zeros(game.actions)
+    for state in states[::3]:
+        game.advise(state, int(game.active(state)) >> 1, weights)
+        assert weights.sum() == 1
+        assert int(np.argmax(weights)) in legal(game, state)
+
+
+def test_random_types_weighs_kinds_equally():
+    game = football(3).variant("random_types")
+    state = placed(game, scene())
+    weights = np.zeros(game.actions)
+    game.advise(state, 1, weights)
+    assert weights.nonzero()[0].tolist() == legal(game, state)
+    assert weights.sum() == pytest.approx(7)  # the end of the turn and six kinds of activations
+    assert weights[0] == 1
+    game.variant("random_active").advise(state, 1, weights)
+    assert weights[0] == 0
+
+
+@pytest.mark.parametrize("name", ["random", "random_types", "random_active", "scripted", "one_step"])
+def test_named_players(name):
+    env = gym.make(ID.format(1), opponent="random", turns=2)
+    agent = agents.make(name, seed=1)
+    env.reset(seed=2)
+    over = False
+    while not over:
+        action = agent.act(env)
+        assert action in env.unwrapped.legal_actions()
+        _, _, over, _, _ = env.step(action)
+
+
+def test_pictures_and_names():
+    for size, settings in ((1, {}), (5, {"show_zones": True}), (11, {"movement": "path"})):
+        game, states = played(size, 120, 1, **settings)
+        pictures = {game.picture(state).to_rgb(16).tobytes() for state in states[::20]}
+        texts = {game.text(state) for state in states[::20]}
+        assert len(pictures) > 3
+        assert len(texts) > 3
+        assert game.picture(states[-1]).to_svg().startswith("<svg")
+    names = [football(3).action_name(action) for action in range(185)]
+    assert len(set(names)) == 185
+    assert names[0] == "end turn"
+    assert names[25 + 2 * 4] == "start blitz with 1"
+    assert names[65 + 13] == "move to 2,2"
