@@ -1,6 +1,6 @@
 # make compare   set up, then the main job: a planner, a trained policy and a script on 5x9 lane defense
 # make test      set up, then every test that CI runs (some 5 minutes on two cores)
-# make test-all  the longer checks too
+# make test-all  the longer checks too, and which lines of Python they run
 # make lint      format, style, types and import arrows
 # make compile   every game, into the cache of this machine
 
@@ -23,7 +23,7 @@ test: $(TEST)
 
 test-all: $(TEST)
 	$(MAKE) --jobs=2 compile lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --cov
 	$(MAKE) test-minimum
 
 # The faces once more on the oldest Gymnasium that is supported, laid over the newest.
@@ -57,4 +57,4 @@ $(MINIMUM): $(TEST)
 	touch $@
 
 clean:
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache results runs
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .coverage* results runs
