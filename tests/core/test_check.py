@@ -1,4 +1,4 @@
-"""check_game refuses games that break a law, and says which."""
+"""check_game refuses games whose kernels break a law, and says which; all laws are in `test_laws.py`."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ from mcts_envs.core.contract import (
     state_dtype,
 )
 from mcts_envs.core.kernel import kernel, record, word
-from mcts_envs.core.laws import LawError, copies_are_independent, sample
+from mcts_envs.core.laws import LawError
 from mcts_envs.core.rng import seed_stream
 from mcts_envs.games.lane_defense.rules import classic as rules
 from mcts_envs.games.lane_defense.spec.classic import LaneDefense, lane_defense
@@ -75,30 +75,6 @@ def test_an_observation_that_leaves_a_mark():
         state[CLOCK] = np.uint8(0)
 
     refused("looking changes nothing: observe wrote to the state", observe=observe)
-
-
-def test_a_step_that_remembers_other_games():
-    steps = []
-
-    def step(state, actions, rewards):
-        rules.step(state, actions, rewards)
-        steps.append(state)
-        rewards[0] += len(steps)
-
-    with pytest.raises(LawError, match=r"copies are independent: .* gave different futures"):
-        copies_are_independent(replace(GAME, step=step), sample(GAME, 1, 1_000, 0))
-
-
-def test_a_copy_that_is_tied_to_its_source():
-    states = sample(GAME, 1, 1_000, 0)
-
-    def step(state, actions, rewards):
-        rules.step(state, actions, rewards)
-        for source in states.states:
-            source[CLOCK] += 1
-
-    with pytest.raises(LawError, match="copies are independent: stepping a copy changed the source"):
-        copies_are_independent(replace(GAME, step=step), states)
 
 
 def test_a_position_that_leaves_something_out():

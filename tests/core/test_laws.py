@@ -1,0 +1,238 @@
+"""Every law, and everything that it requires, has a game that breaks it."""
+
+import ast
+import inspect
+import traceback
+import warnings
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from mcts_envs.core import laws
+from mcts_envs.core.contract import Game
+from mcts_envs.core.kernel import record
+from mcts_envs.core.laws import LawError, sample
+from mcts_envs.core.rng import CHANCE_BYTES
+from tests.toys import STAKES, stakes
+
+GAME = stakes(goal=20)
+PLAYED = sample(GAME, 2, 1_000, 0)
+UNUSED = CHANCE_BYTES - 1
+"""A byte of the state, the last forced die, that changes no game."""
+
+
+def mark(state, *rest):
+    state[UNUSED] += 1
+
+
+def then(name, more):
+    """Return the kernel of this name, and after it something else with the same arguments."""
+
+    def changed(*arguments):
+        result = getattr(GAME, name)(*arguments)
+        more(*arguments)
+        return result
+
+    return changed
+
+
+def after_the_end(more):
+    """Return a step that does something else once the game is over."""
+
+    def step(state, actions, rewards):
+        over = GAME.active(state) == 0
+        GAME.step(state, actions, rewards)
+        if over:
+            more(state, rewards)
+
+    return step
+
+
+def reset_but_for_the_clock(state, seed):
+    t = record(state, STAKES).t
+    GAME.reset(state, seed)
+    record(state, STAKES).t = t
+
+
+def one_action_twice(state, player, actions):
+    actions[:2] = 0
+    return 2
+
+
+def leave_a_chip(state, observer, seed):
+    record(state, STAKES).chips[observer] = 1
+
+
+def pass_the_turn(state, observer, seed):
+    record(state, STAKES).turn ^= 1
+
+
+def empty_the_dice(state, observer, seed):
+    state[8] = 0
+
+
+def place_at_the_start(state, position):
+    GAME.place(state, {**position, "t": 0})
+
+
+def step_into_the_past(state, actions, rewards):
+    GAME.step(state, actions, rewards)
+    for source in PLAYED.states:
+        mark(source)
+
+
+PAID = []
+
+
+def step_that_pays_more_each_time(state, actions, rewards):
+    GAME.step(state, actions, rewards)
+    PAID.append(1)
+    rewards += len(PAID)
+
+
+def blind(state, observer):
+    return np.uint64(0)
+
+
+def nothing(*arguments):
+    return 0
+
+
+def games_can_be_played(game, played):
+    sample(game, 1, 50, 0)
+
+
+BROKEN = [
+    (games_can_be_played, "games end: one was not over after 50 steps", {"step": nothing}),
+    (games_can_be_played, "can: player 0 has no legal action", {"legal": nothing}),
+    (laws.signatures, "step is no kernel, not .*: use @kernel", {"step": GAME.step.py_func}),
+    (laws.same_seed_same_game, "seed 0 ended differently", {"reset": reset_but_for_the_clock}),
+    (laws.each_seed_has_its_own_chance, "seed 0 leaves a stream of zeros", {"reset": nothing}),
+    (
+        laws.each_seed_has_its_own_chance,
+        "seeds 0 and 1 start the same stream",
+        {"reset": lambda state, seed: GAME.reset(state, np.uint64(3))},
+    ),
+    *(
+        (laws.looking_changes_nothing, f"{name} wrote to the state", {name: then(name, mark)})
+        for name in ("active", "legal", "status", "outcome", "key", "evaluate", "advise", "observe")
+    ),
+    (laws.copies_are_independent, "stepping a copy changed the source", {"step": step_into_the_past}),
+    (laws.copies_are_independent, "gave different futures", {"step": step_that_pays_more_each_time}),
+    (laws.legal_actions_are_sound, r"player 0 has \[0 0\], not distinct", {"legal": one_action_twice}),
+    (
+        laws.legal_actions_are_sound,
+        "action 0 gave .*inf",
+        {"step": then("step", lambda state, actions, rewards: rewards.fill(np.inf))},
+    ),
+    (
+        laws.chance_is_redrawn_and_nothing_known,
+        "the key depends on forced dice",
+        {"key": lambda state, observer: state[8]},
+    ),
+    (laws.chance_is_redrawn_and_nothing_known, "forced dice in the queue", {"determinize": nothing}),
+    (laws.chance_is_redrawn_and_nothing_known, "random stream as it was", {"determinize": empty_the_dice}),
+    (
+        laws.chance_is_redrawn_and_nothing_known,
+        "key changed",
+        {"determinize": then("determinize", pass_the_turn)},
+    ),
+    (
+        laws.chance_is_redrawn_and_nothing_known,
+        "legal actions changed",
+        {"determinize": then("determinize", leave_a_chip), "key": blind},
+    ),
+    (
+        laws.chance_is_redrawn_and_nothing_known,
+        "the observation changed",
+        {"determinize": then("determinize", pass_the_turn), "key": blind},
+    ),
+    (laws.observations_are_in_their_space, "leaves its bounds or has gaps", {"observe": nothing}),
+    (laws.heuristics_are_finite, "evaluate: gave", {"evaluate": lambda state, values: values.fill(np.inf)}),
+    (laws.heuristics_are_finite, "advise: gave", {"advise": lambda state, player, weights: weights.fill(-1.0)}),
+    (
+        laws.the_end_is_absorbing,
+        "for players who had ended",
+        {"step": then("step", lambda state, actions, rewards: rewards.fill(1.0))},
+    ),
+    (laws.the_end_is_absorbing, "only these have ended", {"status": nothing}),
+    (laws.the_end_is_absorbing, "after the end changed the state", {"step": after_the_end(mark)}),
+    (
+        laws.the_end_is_absorbing,
+        "after the end paid",
+        {"step": after_the_end(lambda state, rewards: rewards.fill(1.0))},
+    ),
+    (laws.the_end_is_absorbing, r"are not in \[0, 1\]", {"outcome": lambda state, points: points.fill(2.0)}),
+    (
+        laws.the_end_is_absorbing,
+        "status: unknown value",
+        {"status": lambda state, player: 3 * GAME.status(state, player)},
+    ),
+    (laws.positions_come_back, "gave another state", {"place": place_at_the_start}),
+]
+
+
+class TwoForms(Game):
+    """A game whose interpreted form is another game."""
+
+    other: Game
+
+    def interpreted(self):
+        return self.other
+
+
+def two_forms(**changes):
+    game = TwoForms(**{f.name: getattr(GAME, f.name) for f in fields(Game)})
+    object.__setattr__(game, "other", replace(GAME, **changes))
+    return game
+
+
+INTERPRETED = [
+    ("step paid", {"step": step_that_pays_more_each_time}),
+    ("states differ after the same actions", {"step": then("step", mark)}),
+    ("active differs", {"active": lambda state: 8}),
+    ("evaluate gave", {"evaluate": lambda state, values: values.fill(5.0)}),
+    ("outcome gave", {"outcome": lambda state, points: points.fill(5.0)}),
+    ("status differs", {"status": lambda state, player: 8}),
+    ("observe differs", {"observe": nothing}),
+    ("legal differs", {"legal": one_action_twice}),
+    ("key differs", {"key": blind}),
+    ("advise differs", {"advise": lambda state, player, weights: weights.fill(5.0)}),
+    ("determinize differs", {"determinize": empty_the_dice}),
+    ("interpreted, a kernel warns: too much", {"active": lambda state: warnings.warn("too much", stacklevel=1)}),
+]
+
+EXAMPLES = [
+    *((law, message, replace(GAME, **changes)) for law, message, changes in BROKEN),
+    *((laws.compiled_equals_interpreted, message, two_forms(**changes)) for message, changes in INTERPRETED),
+]
+
+
+@pytest.mark.parametrize(("law", "message", "game"), EXAMPLES, ids=[message for _, message, _ in EXAMPLES])
+def test_a_law_refuses(law, message, game):
+    with pytest.raises(LawError, match=message):
+        law(game, PLAYED)
+
+
+@pytest.mark.parametrize("law", laws.LAWS)
+def test_a_law_lets_the_game_itself_pass(law):
+    law(GAME, PLAYED)
+
+
+def test_every_law_and_all_that_it_requires_has_a_counter_example():
+    assert {law for law, *_ in EXAMPLES} - {games_can_be_played} == set(laws.LAWS)
+    refused = set()
+    for law, _, game in EXAMPLES:
+        with pytest.raises(LawError) as error:
+            law(game, PLAYED)
+        frames = [frame for frame in traceback.extract_tb(error.value.__traceback__) if frame.name != "require"]
+        refused.add((frames[-1].name, frames[-1].lineno))
+    required = {
+        (function.name, node.lineno)
+        for function in ast.parse(inspect.getsource(laws)).body
+        if isinstance(function, ast.FunctionDef) and function.name != "require"
+        for node in ast.walk(function)
+        if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and ast.unparse(node.func) == "require")
+    }
+    assert refused == required
