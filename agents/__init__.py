@@ -77,14 +77,19 @@ def names() -> list[str]:
 def takes_budget(name: str) -> bool:
     """Say whether an agent takes a budget: ``simulations``, ``time_limit`` (seconds) or ``max_steps`` (of the model).
 
-    Its class says so (``Agent.takes_budget``). A name that games bring takes one if that of any of them does, whose
-    preset may refuse it.
+    Its class says so (``Agent.takes_budget``), one of your own too. A name that games bring takes one if that of any of
+    them does, whose preset may refuse it.
     """
     from mcts_envs.registry import ENTRIES
 
+    if name in NAMES:
+        return bool(_class(NAMES[name]).takes_budget)
+    if ":" in name and not name.startswith("sb3:"):
+        from agents import own
+
+        return bool(getattr(own.class_of(name), "takes_budget", False))
     brought = [entry.presets[name] for entry in ENTRIES.values() if name in entry.presets]
-    kinds = [name] if name in NAMES else [str(p["agent"]) for p in brought if p.get("takes_budget", True)]
-    return any(bool(_class(NAMES[kind]).takes_budget) for kind in kinds if kind in NAMES)
+    return any(takes_budget(str(preset["agent"])) for preset in brought if preset.get("takes_budget", True))
 
 
 def _class(path: str) -> Any:

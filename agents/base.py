@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from agents.budget import LIMITS, Budget
+from agents.budget import LIMITS
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import reference, resolve
@@ -35,8 +35,9 @@ class Agent(ABC):
     name = "agent"
     takes_budget = False
     """Whether it has ``simulations``, ``time_limit`` and ``max_steps`` among its settings."""
-    _transient: tuple[str, ...] = ()
-    """Attributes that a copy or a pickle leaves out."""
+    _transient: tuple[str, ...] = ("_prepared",)
+    """Attributes that a copy or a pickle leaves out, besides those of the classes above."""
+    _prepared: tuple[Game, Any] | None = None
     _given: dict[str, str]
     """The settings that it was made with, as they are written."""
 
@@ -55,7 +56,8 @@ class Agent(ABC):
         self._compares = False
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: reference(value) for name, value in vars(self).items() if name not in self._transient}
+        left_out = {name for kind in type(self).__mro__ for name in vars(kind).get("_transient", ())}
+        kept = {name: reference(value) for name, value in vars(self).items() if name not in left_out}
         return kept | {"_bound": [], "last_result": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -74,8 +76,7 @@ class Agent(ABC):
 
     def _limits(self) -> dict[str, Any]:
         """Return the budget that it has by default, as settings."""
-        budget: Budget | None = getattr(self, "budget", None)
-        return {} if budget is None else budget.limits()
+        return {}
 
     @abstractmethod
     def choose(self, view: View) -> int:
@@ -110,6 +111,16 @@ class Agent(ABC):
         view = view_of(env)
         check_turn(view)
         return outward(view, self.choose(view))
+
+    def prepare(self, game: Game) -> Any:
+        """Return what the agent makes once for a game, such as a variant of it or work arrays; for :meth:`prepared`."""
+        return game
+
+    def prepared(self, game: Game) -> Any:
+        """Return what :meth:`prepare` made for this game; it is kept until another game is played."""
+        if self._prepared is None or self._prepared[0] is not game:
+            self._prepared = game, self.prepare(game)
+        return self._prepared[1]
 
     def reseed(self, seed: int) -> None:
         """Start the random stream anew, as at construction; it is unrelated to that of a game with the same seed."""

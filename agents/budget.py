@@ -1,6 +1,7 @@
-"""How long a search may take."""
+"""How long a search may take, and how its time is spent."""
 
 import math
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,9 @@ from mcts_envs.core import errors
 
 NO_LIMIT = 2**62
 LIMITS = ("simulations", "time_limit", "max_steps")
+
+SLICE_SECONDS = 0.005
+"""Compiled code runs for about as long before Python looks at the clock and at interrupts again."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,72 @@ def read_budget(
     if max_steps is not None:
         limits["max_steps"] = errors.integer("max_steps", max_steps, 1, NO_LIMIT)
     return Budget(**limits) if limits else None
+
+
+class Clock:
+    """A budget that is being spent, in slices.
+
+    ::
+
+        while count := clock.slice():
+            ...  # so many simulations
+            clock.spend(count, steps)
+
+    A slice takes a few milliseconds, and no more than half of the time that is left, as far as the last one tells how
+    long a simulation takes; it is at most twice as large as the last, since later simulations may take longer. So
+    compiled code can be interrupted, and overruns a limit of time by little more than one simulation.
+
+    Parameters
+    ----------
+    budget : Budget
+    started : float, optional
+        When its time began, as ``time.perf_counter`` counts; by default now.
+    begun : bool
+        Whether there is something to show already. Else there is one slice, however short the time.
+
+    Attributes
+    ----------
+    budget : Budget
+    started, deadline : float
+        When its time began and ends.
+    simulations, steps : int
+        What has been spent: simulations, and steps of the model.
+    """
+
+    def __init__(self, budget: Budget, started: float | None = None, begun: bool = False) -> None:
+        self.budget = budget
+        self.started = time.perf_counter() if started is None else started
+        self.deadline = self.started + budget.time_limit
+        self.simulations = self.steps = 0
+        self._begun, self._count, self._most, self._rate = begun, 0, 1, 0.0
+        self._slice_began = self.started
+
+    @property
+    def seconds(self) -> float:
+        """The time since it began."""
+        return time.perf_counter() - self.started
+
+    def slice(self, most: int = NO_LIMIT, unit: int = 1) -> int:
+        """Return how many simulations to do now, up to ``most``; 0 when the budget is spent.
+
+        As each takes a step of the model at least, they are no more than the steps that are left. Where whole units fit
+        into a slice, it is made of these.
+        """
+        now = time.perf_counter()
+        left = min(self.budget.simulations - self.simulations, self.budget.max_steps - self.steps, most)
+        if left <= 0 or (now >= self.deadline and self._begun):
+            return 0
+        fit = int(self._rate * min(SLICE_SECONDS, max(self.deadline - now, 0.0) / 2))
+        count = min(max(1, fit), self._most, left)
+        self._slice_began, self._count = now, count if count < unit else count - count % unit
+        return self._count
+
+    def spend(self, simulations: int, steps: int, done: int | None = None) -> None:
+        """Count the simulations and the steps of a slice; ``done`` of it, where it is not counted in simulations."""
+        self.simulations += simulations
+        self.steps += steps
+        self._rate = (simulations if done is None else done) / max(time.perf_counter() - self._slice_began, 1e-9)
+        self._begun, self._most = True, 2 * self._count
 
 
 def _share(amount: int, part: int, parts: int) -> int:

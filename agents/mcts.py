@@ -1,17 +1,15 @@
 """Monte Carlo tree search as an agent."""
 
 import math
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from numba.core.config import DISABLE_JIT
 
 from agents import policies
-from agents.base import Agent, check_turn, view_of
-from agents.budget import LIMITS, Budget, read_budget
+from agents.base import check_turn, view_of
+from agents.budget import LIMITS, Budget, Clock, read_budget
+from agents.planner import Planner, variant_of
 from agents.policies.mean import mean
 from agents.policies.opponents import OPPONENTS, read_information, read_opponents, variant_name
 from agents.policies.signatures import SIGNATURES, needs_of
@@ -22,7 +20,7 @@ from mcts_envs.core import errors
 from mcts_envs.core.contract import EVALUATE, EVERYTHING, Game
 from mcts_envs.core.kernel import function_table
 from mcts_envs.core.rng import draw, new_stream
-from mcts_envs.core.view import Episode, View
+from mcts_envs.core.view import View
 
 MAX_HORIZON = 10_000
 """Longest simulation in steps: compiled code cannot be interrupted, and a game may have no end."""
@@ -38,7 +36,7 @@ MAX_THREADS = 256
 LOOPS = {"open": OPEN_LOOP, "closed": EVERYTHING, "information_set": 0}
 
 
-class MCTS(Agent):
+class MCTS(Planner[SearchResult]):
     """Monte Carlo tree search: UCT by default.
 
     Parameters
@@ -121,11 +119,7 @@ class MCTS(Agent):
     """
 
     name = "mcts"
-    takes_budget = True
     common_chance = False
-    _transient = ("_plans", "_memory")
-    _plans: tuple[Any, Plan] | None = None
-    _memory: "WeakKeyDictionary[Episode, dict[int, Search]] | None" = None
 
     def __init__(
         self,
@@ -159,8 +153,7 @@ class MCTS(Agent):
         max_nodes: int = MAX_NODES,
         seed: int = 0,
     ) -> None:
-        super().__init__(seed=seed)
-        self.budget = read_budget(simulations, time_limit, max_steps) or Budget(simulations=1000)
+        super().__init__(simulations=simulations, time_limit=time_limit, max_steps=max_steps, seed=seed)
         self.first_move = self.budget if first_move is None else _first_budget(first_move)
         self.select = _policy("select", select, policies.SELECTION)
         self.simulate = _policy("simulate", simulate, policies.SIMULATION)
@@ -191,25 +184,6 @@ class MCTS(Agent):
         self.max_nodes = errors.integer("max_nodes", max_nodes, 1, 2**30)
         self._check_signatures()
 
-    def choose(self, view: View) -> int:
-        """Return the only legal action, or the one that a search recommends."""
-        legal = view.legal_actions()
-        if len(legal) == 1:
-            self.last_result = None
-            return int(legal[0])
-        self.last_result = self._search(view)
-        return int(self.last_result.action)
-
-    def search(self, env: Any) -> SearchResult:
-        """Search from the present state of an environment or a view, which is left as it is.
-
-        Raises
-        ------
-        ValueError
-            If the player is not to choose.
-        """
-        return self._search(view_of(env))
-
     def start(self, env: Any) -> Search:
         """Return a search from the present state that has not begun: run it for as long as you like, ask it any time.
 
@@ -218,40 +192,30 @@ class MCTS(Agent):
         ValueError
             If the player is not to choose.
         """
-        return self._started(view_of(env), self.max_nodes)
+        view = view_of(env)
+        check_turn(view)
+        return self._started(view, self.max_nodes, None)
 
-    def reseed(self, seed: int) -> None:
-        """Start the random stream anew and forget all trees, as at construction."""
-        super().reseed(seed)
-        self._memory = None
-
-    def _search(self, view: View) -> SearchResult:
-        started = time.perf_counter()
-        memory = self._memory_of(view)
-        budget = self.first_move if memory is not None and view.player not in memory else self.budget
-        search = self._started(view, min(budget.simulations, self.max_nodes), None if memory is None else memory)
-        self._spend(search, budget, started)
+    def plan(self, view: View, clock: Clock) -> SearchResult:
+        """Return what a search finds; with ``reuse`` it goes on from the last one of the episode."""
+        memory = self.memory(view)
+        search = self._started(view, min(clock.budget.simulations, self.max_nodes), memory.get("search"))
+        self.spend(search, clock)
         result = search.result()
-        if memory is not None:
-            memory[view.player] = search if self.reuse else None
+        memory["search"] = search if self.reuse else None
         return result
 
-    def _spend(self, search: Search, budget: Budget, started: float) -> None:
-        search.spend(budget, started)
+    def budget_for(self, view: View) -> Budget:
+        """Return the budget of a search from this view: another for the first of an episode, if it has one."""
+        return self.budget if view.episode is None or self.memory(view) else self.first_move
 
-    def _started(self, view: View, nodes: int, memory: "dict[int, Search | None] | None" = None) -> Search:
-        check_turn(view)
+    def spend(self, search: Search, clock: Clock) -> None:
+        """Spend a budget on a search."""
+        search.spend(clock)
+
+    def _started(self, view: View, nodes: int, previous: Search | None) -> Search:
         streams = [new_stream(int(draw(self.stream))) for _ in range(self.threads + 1)]
-        previous = memory.get(view.player) if memory and self.reuse else None
-        return Search(self._plan(view.game), view, streams, -(-nodes // self.threads), previous)
-
-    def _memory_of(self, view: View) -> Any:
-        """Return what is remembered of the episode: the last search of each player; None if there is no episode."""
-        if view.episode is None:
-            return None
-        if self._memory is None:
-            self._memory = WeakKeyDictionary()
-        return self._memory.setdefault(view.episode, {})
+        return Search(self.prepared(view.game), view, streams, -(-nodes // self.threads), previous)
 
     def _check_signatures(self) -> None:
         """Refuse kernels with another signature now, not at the first search."""
@@ -265,38 +229,37 @@ class MCTS(Agent):
     def _policies(self) -> dict[str, Any]:
         return {"select": self.select, "simulate": self.simulate, "backup": self.backup}
 
-    def _plan(self, game: Game) -> Plan:
-        if self._plans is None or self._plans[0] is not game:
-            select, simulate = needs_of(self.select), needs_of(self.simulate)
-            backup_column = select.edge + simulate.edge
-            settings = Settings(
-                player=0,
-                viewer=0 if self.information == "own" else EVERYTHING,
-                opponents=OPPONENTS[self.opponents],
-                observer=LOOPS[self._loop_in(game)],
-                tree_depth=self.tree_depth,
-                horizon=self.horizon,
-                rollout_depth=self.rollout_depth,
-                c=self.c,
-                fpu=math.nan if self.fpu is None else self.fpu,
-                bias=self.bias,
-                discount=self.discount,
-                common_chance=self.common_chance,
-                normalize=self.normalize,
-                prior=select.prior,
-                relative=self.relative,
-                width=select.edge,
-                simulate_column=select.edge,
-                backup_column=backup_column,
-                mean=self.backup is mean,
-                update_select=select.update is not None,
-                update_simulate=simulate.update is not None,
-            )
-            inside, outside = self._models(game)
-            others = game.variant(self.opponent_model, "advise") if self.opponent_model else None
-            max_nodes = max(1, self.max_nodes // self.threads)
-            self._plans = game, Plan(inside, outside, self._policies(), self.recommend, settings, max_nodes, others)
-        return self._plans[1]
+    def prepare(self, game: Game) -> Plan:
+        """Return what is settled about the searches in a game."""
+        select, simulate = needs_of(self.select), needs_of(self.simulate)
+        backup_column = select.edge + simulate.edge
+        settings = Settings(
+            player=0,
+            viewer=0 if self.information == "own" else EVERYTHING,
+            opponents=OPPONENTS[self.opponents],
+            observer=LOOPS[self._loop_in(game)],
+            tree_depth=self.tree_depth,
+            horizon=self.horizon,
+            rollout_depth=self.rollout_depth,
+            c=self.c,
+            fpu=math.nan if self.fpu is None else self.fpu,
+            bias=self.bias,
+            discount=self.discount,
+            common_chance=self.common_chance,
+            normalize=self.normalize,
+            prior=select.prior,
+            relative=self.relative,
+            width=select.edge,
+            simulate_column=select.edge,
+            backup_column=backup_column,
+            mean=self.backup is mean,
+            update_select=select.update is not None,
+            update_simulate=simulate.update is not None,
+        )
+        inside, outside = self._models(game)
+        others = game.variant(self.opponent_model, "advise") if self.opponent_model else None
+        max_nodes = max(1, self.max_nodes // self.threads)
+        return Plan(inside, outside, self._policies(), self.recommend, settings, max_nodes, others)
 
     def _loop_in(self, game: Game) -> str:
         """Return what an action leads to in the tree of a game."""
@@ -308,13 +271,8 @@ class MCTS(Agent):
 
     def _models(self, game: Game) -> tuple[Game, Game]:
         """Return the game as the tree sees it, and as rollouts do."""
-        inside = game.variant(self.model) if self.model else game
-        outside = game.variant(self.rollout_model) if self.rollout_model else inside
-        if self.evaluate is not None:
-            given = self.evaluate
-            evaluate = game.variant(given, "evaluate").evaluate if isinstance(given, str) else given
-            inside, outside = replace(inside, evaluate=evaluate), replace(outside, evaluate=evaluate)
-        return inside, outside
+        inside = variant_of(game, self.model, self.evaluate)
+        return inside, variant_of(game, self.rollout_model, self.evaluate) if self.rollout_model else inside
 
 
 def _limit(name: str, given: int | None, low: int, high: int) -> int:

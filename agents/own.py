@@ -81,23 +81,39 @@ def make(path: str, seed: int, settings: dict[str, Any]) -> Agent:
     TypeError
         If it is no class with ``act``, or takes no such setting.
     """
-    source, _, name = path.rpartition(":")
-    module = load(source)
-    if not hasattr(module, name):
-        classes = [key for key, value in vars(module).items() if isinstance(value, type) and hasattr(value, "act")]
-        raise ValueError(f"{source}: {errors.unknown('class', name, classes)}")
-    found = getattr(module, name)
-    if not isinstance(found, type) or not callable(getattr(found, "act", None)):
-        raise TypeError(f"{path} is no class with a method act(env)")
+    found = class_of(path)
     _check_settings(path, found, settings)
     if issubclass(found, Agent):
         return found(**seeded(found, settings, seed))
     return OwnAgent(found, settings, seed=seed)
 
 
+def class_of(path: str) -> type:
+    """Return the class of an agent by where it is.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, module or class.
+    TypeError
+        If it is no class with ``act``.
+    """
+    source, _, name = path.rpartition(":")
+    module = load(source)
+    if not hasattr(module, name):
+        classes = [key for key, value in vars(module).items() if isinstance(value, type) and _plays(value)]
+        raise ValueError(f"{source}: {errors.unknown('class', name, classes)}")
+    found = getattr(module, name)
+    if not isinstance(found, type) or not callable(getattr(found, "act", None)):
+        raise TypeError(f"{path} is no class with a method act(env)")
+    return found
+
+
 def seeded(made_by: type, settings: dict[str, Any], seed: int) -> dict[str, Any]:
     """Return settings with the seed, if a class takes one."""
-    return {"seed": seed, **settings} if "seed" in _parameters(made_by) else settings
+    known = _parameters(made_by)
+    takes_seed = "seed" in known or (issubclass(made_by, Agent) and _takes_any(known))
+    return {"seed": seed, **settings} if takes_seed else settings
 
 
 def source_of(path: str) -> Path | None:
@@ -114,8 +130,17 @@ def _parameters(made_by: type) -> dict[str, inspect.Parameter]:
 
 def _check_settings(path: str, made_by: type, settings: dict[str, Any]) -> None:
     known = _parameters(made_by)
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+    if _takes_any(known):
         return
     for name in settings:
         if name not in known:
             raise TypeError(errors.unknown("setting", name, known))
+
+
+def _plays(kind: type) -> bool:
+    return hasattr(kind, "act") and not inspect.isabstract(kind)
+
+
+def _takes_any(known: dict[str, inspect.Parameter]) -> bool:
+    """Say whether there is a ``**settings`` among parameters, which an agent hands on to its base."""
+    return any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())

@@ -1,6 +1,5 @@
 """A search under way: it can be run on, asked and stopped at any time."""
 
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.budget import NO_LIMIT, Budget, read_budget
+from agents.budget import NO_LIMIT, Clock, read_budget
 from agents.inspection import SearchTree
 from agents.policies.opponents import table_with
 from agents.policies.signatures import SIGNATURES, needs_of
@@ -38,7 +37,6 @@ from mcts_envs.core.kernel import function_table, interpreted, row
 from mcts_envs.core.typing import Bytes, Floats, Ints
 from mcts_envs.core.view import View
 
-_SLICE_SECONDS = 0.005
 _ANY = np.zeros(0, np.int64)
 
 
@@ -160,7 +158,6 @@ class Search:
         self._works = [new_work(plan.inside, tree, depth, length, *plan.shared[:2]) for tree in self.trees]
         for work in self._works:
             work.searcher[0] = view.player
-        self._rates = [0.0] * len(self.trees)
         self._locks = [Lock() for _ in self.trees]
         self._over = Event()
         self.seconds = 0.0
@@ -202,47 +199,38 @@ class Search:
         budget = read_budget(simulations, time_limit, max_steps)
         if budget is None:
             raise TypeError("a search needs a limit to run to: simulations, time_limit (seconds) or max_steps")
-        return self.spend(budget)
+        return self.spend(Clock(budget))
 
-    def spend(
-        self,
-        budget: Budget,
-        started: float | None = None,
-        arms: Ints = _ANY,
-        whole_passes: bool = True,
-        until: float | None = None,
-    ) -> "Search":
-        """Search on for a budget whose time began at ``started`` (default: now).
+    def spend(self, clock: Clock, arms: Ints = _ANY, whole_passes: bool = True, until: float | None = None) -> "Search":
+        """Search on for the budget of a clock.
 
         First actions, if given, are simulated in turn and equally often, in whole passes unless told otherwise: a pass
         that has begun goes on past the budget's time, but is cut off at ``until`` (default: the end of that time).
         """
-        began = time.perf_counter() if started is None else started
         parts, once = len(self.trees), max(1, len(arms))
-        work: list[tuple[Budget, Ints]] = []
+        jobs: list[tuple[int, Clock, Ints]] = []
         first = 0
-        for part in range(parts):
-            share = budget.share(part, parts, once if whole_passes else 1)
+        for part, tree in enumerate(self.trees):
+            share = clock.budget.share(part, parts, once if whole_passes else 1)
             # As if the threads took the arms one after another: all are tried equally often, whoever does it.
-            work.append((share, np.roll(arms, -first)))
+            own = Clock(share, clock.started, begun=bool(tree.counters[SIMULATIONS]))
+            jobs.append((part, own, np.roll(arms, -first)))
             first = 0 if whole_passes else (first + share.simulations) % once
-        deadline = began + budget.time_limit
+        over, end = self._over, clock.deadline if until is None else until
         try:
-            self._spend_each(work, deadline, deadline if until is None else until)
+            if parts == 1:
+                self._grow(*jobs[0], end, over)
+            else:
+                self._grow_all(jobs, end, over)
         finally:
             self._over = Event()
-            self.seconds += time.perf_counter() - began
+            self.seconds += clock.seconds
         return self
 
-    def _spend_each(self, work: Sequence[tuple[Budget, Ints]], deadline: float, until: float) -> None:
-        over = self._over
-        if len(work) == 1:
-            self._spend_one(0, *work[0], deadline, until, over)
-            return
-        with ThreadPoolExecutor(len(work)) as threads:
+    def _grow_all(self, jobs: Sequence[tuple[int, Clock, Ints]], until: float, over: Event) -> None:
+        with ThreadPoolExecutor(len(jobs)) as threads:
             try:
-                parts = enumerate(work)
-                futures = [threads.submit(self._spend_one, i, *part, deadline, until, over) for i, part in parts]
+                futures = [threads.submit(self._grow, *job, until, over) for job in jobs]
                 for future in futures:
                     future.result()
             finally:
@@ -290,48 +278,37 @@ class Search:
         prior[self.legal] = weights / weights.sum() if weights.any() else 1 / len(weights)
         return prior
 
-    def _spend_one(self, i: int, budget: Budget, arms: Ints, deadline: float, until: float, over: Event) -> None:
-        """Add simulations to one tree, alone; arms are simulated in whole passes, or in parts of a pass."""
-        with self._locks[i]:
-            self._grow(i, budget, arms, deadline, until, over)
-
-    def _grow(self, i: int, budget: Budget, arms: Ints, deadline: float, until: float, over: Event) -> None:
-        """Add simulations to one tree, in slices of a few milliseconds between which Python can interrupt.
+    def _grow(self, i: int, clock: Clock, arms: Ints, until: float, over: Event) -> None:
+        """Add simulations to one tree, alone.
 
         Arms are simulated in whole passes, or in parts of a pass, which meet the same chance if they are to share it.
         """
-        plan, tree, work, stream = self._plan, self.trees[i], self._works[i], self._streams[i]
-        run = _plain_search() if plan.interpreted else search
-        tables = *plan.games, plan.table
-        once, place, left, most = max(1, len(arms)), 0, budget.simulations, 1
-        max_steps = min(int(tree.counters[STEPS]) + budget.max_steps, NO_LIMIT)
-        before_pass = stream.copy()
-        while left > 0 and tree.counters[STEPS] < max_steps and not over.is_set():
-            now = time.perf_counter()
-            if now >= (until if place else deadline) and tree.counters[SIMULATIONS]:
-                break
-            count = min(self._slice(i, now, until if place else deadline), left, most)
-            if place or count < once:
-                count = min(self._slice(i, now, until), left, once - place, most)
-            else:
-                count -= count % once
-            room = enlarge(tree, count)
-            if room is not tree:
-                tree = self.trees[i] = room
-                continue  # that took time
-            if place and self._settings.common_chance:
-                stream[:] = before_pass
-            elif not place:
-                before_pass[:] = stream
-            run(*tables, self._settings, self._root, arms[place : place + once], count, max_steps, stream, work, tree)
-            if tree.counters[FAULTS]:
-                raise ValueError(f"select {plan.policies['select']!r} returned an index outside the k actions on offer")
-            left, place, most = left - count, (place + count) % once, 2 * count  # later simulations may be dearer
-            self._rates[i] = count / max(time.perf_counter() - now, 1e-9)
-
-    def _slice(self, i: int, now: float, end: float) -> int:
-        """Return how many simulations of a tree fit into a slice of half the time that is left, at least 1."""
-        return max(1, int(self._rates[i] * min(_SLICE_SECONDS, max(end - now, 0.0) / 2)))
+        with self._locks[i]:
+            plan, tree, work, stream = self._plan, self.trees[i], self._works[i], self._streams[i]
+            run = _plain_search() if plan.interpreted else search
+            tables = *plan.games, plan.table
+            once, place, deadline = max(1, len(arms)), 0, clock.deadline
+            max_steps = min(int(tree.counters[STEPS]) + clock.budget.max_steps, NO_LIMIT)
+            before_pass = stream.copy()
+            while not over.is_set() and (count := clock.slice(once - place if place else NO_LIMIT, once)):
+                room = enlarge(tree, count)
+                if room is not tree:
+                    tree = self.trees[i] = room
+                    continue  # that took time
+                if place and self._settings.common_chance:
+                    stream[:] = before_pass
+                elif not place:
+                    before_pass[:] = stream
+                before = int(tree.counters[STEPS])
+                now = arms[place : place + once]
+                run(*tables, self._settings, self._root, now, count, max_steps, stream, work, tree)
+                if tree.counters[FAULTS]:
+                    raise ValueError(
+                        f"select {plan.policies['select']!r} returned an index outside the k actions on offer"
+                    )
+                clock.spend(count, int(tree.counters[STEPS]) - before)
+                place = (place + count) % once
+                clock.deadline = until if place else deadline
 
 
 _COMPILED = (rng.below, rng.coin, rng.combine, rng.draw, rng.uniform)
@@ -360,6 +337,8 @@ def _moved_down(plan: Plan, tree: Tree, key: int, nodes: int) -> Tree:
 def legal_actions(model: Game, view: View) -> Ints:
     """Return the legal actions [k] that a model considers too; all legal ones if it considers none of them."""
     legal = view.legal_actions()
+    if model.legal is view.game.legal:
+        return legal
     actions = np.empty(model.actions, np.int64)
     considered = actions[: model.legal(view.state, view.player, actions)]
     both = considered[np.isin(considered, legal)]

@@ -1,16 +1,15 @@
 """Alpha-beta search with iterative deepening as an agent, for two players who take turns."""
 
 import math
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from numba.core.config import DISABLE_JIT
 
-from agents.base import Agent, check_turn, view_of
-from agents.budget import NO_LIMIT, Budget, read_budget
+from agents.budget import Budget, Clock
+from agents.planner import Planner, variant_of
 from agents.planners.frames import (
     BEST,
     BEST_SCORE,
@@ -35,9 +34,6 @@ from mcts_envs.core.view import View
 
 MAX_DEPTH = 64
 """Plies that can be looked ahead."""
-
-_SLICE_SECONDS = 0.002
-_FIRST_SLICE = 16
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,7 +83,7 @@ class AlphaBetaResult(Found):
         return best_line(self.game, self.principal_variation or [self.action], self.value, top)
 
 
-class AlphaBeta(Agent):
+class AlphaBeta(Planner[AlphaBetaResult]):
     """Iterative-deepening alpha-beta search.
 
     For games of two players in turns without chance, in which one wins what the other loses. The points at the end of
@@ -97,13 +93,6 @@ class AlphaBeta(Agent):
 
     Parameters
     ----------
-    simulations : int, optional
-        Budget in lines that are looked at to their end. The tightest budget ends a search, within an iteration too: the
-        best action so far is played.
-    time_limit : float, optional
-        Budget in seconds.
-    max_steps : int, optional
-        Budget in steps of the model; 100,000 when neither a budget nor a depth is given.
     depth : int, optional
         Plies to look ahead at most.
     evaluate : kernel or str, optional
@@ -116,7 +105,10 @@ class AlphaBeta(Agent):
     table_size : int
         Positions that the transposition table holds (32 bytes each), rounded down to a power of 2; 0: no table. They
         lie in pairs: of those that belong to a pair, one place keeps the deepest search and the other the latest.
-    seed : int
+    **budget
+        ``simulations`` (lines that are looked at to their end), ``time_limit``, ``max_steps`` (100,000 when neither a
+        budget nor a depth is given) and ``seed`` as in :class:`agents.planner.Planner`. A budget may end a search
+        within an iteration: the best action so far is played.
 
     Raises
     ------
@@ -125,25 +117,17 @@ class AlphaBeta(Agent):
     """
 
     name = "alpha_beta"
-    takes_budget = True
-    _transient = ("_kept",)
-    _kept: tuple[Game, Game, Work] | None = None
 
     def __init__(
         self,
         *,
-        simulations: int | None = None,
-        time_limit: float | None = None,
-        max_steps: int | None = None,
         depth: int | None = None,
         evaluate: Callable[..., None] | str | None = None,
         margin: float | None = 0.1,
         table_size: int = 2**18,
-        seed: int = 0,
+        **budget: Any,
     ) -> None:
-        super().__init__(seed=seed)
-        steps = NO_LIMIT if depth is not None else 100_000
-        self.budget = read_budget(simulations, time_limit, max_steps) or Budget(max_steps=steps)
+        super().__init__(**{"default": Budget(max_steps=100_000) if depth is None else Budget(), **budget})
         self.depth = MAX_DEPTH if depth is None else errors.integer("depth", depth, 1, MAX_DEPTH)
         self.evaluate = _checked(evaluate)
         self.margin = None if margin is None else errors.number("margin", margin, 0.0, 2.0)
@@ -153,39 +137,19 @@ class AlphaBeta(Agent):
             margin=-1 if self.margin is None else int(self.margin * UNIT),
         )
 
-    def choose(self, view: View) -> int:
-        """Return the only legal action, or the best one that a search finds.
+    def plan(self, view: View, clock: Clock) -> AlphaBetaResult:
+        """Return what the last iteration found.
 
         Raises
         ------
         ValueError
             If the game is not for two players in turns.
         """
-        legal = view.legal_actions()
-        if len(legal) == 1:
-            self.last_result = None
-            return int(legal[0])
-        self.last_result = self._search(view)
-        return int(self.last_result.action)
-
-    def search(self, env: Any) -> AlphaBetaResult:
-        """Search from the present state of an environment or a view, which is left as it is.
-
-        Raises
-        ------
-        ValueError
-            If the player is not to choose, or the game is not for two players in turns.
-        """
-        return self._search(view_of(env))
-
-    def _search(self, view: View) -> AlphaBetaResult:
-        started = time.perf_counter()
-        check_turn(view)
-        game, work = self._prepared(view.game)
+        game, work = self.prepared(view.game)
         copy(work.states[0], view.state)
         game.determinize(work.states[0], view.player, draw(self.stream))
         _clear(work)
-        iterations = _Iterations(game, self._options, work, self.budget, started)
+        iterations = _Iterations(game, self._options, work, clock)
         action, score, reached, line = int(view.legal_actions()[0]), 0, 0, list[int]()
         for depth in range(1, self.depth + 1):
             done = iterations.run(depth, action)
@@ -203,25 +167,19 @@ class AlphaBeta(Agent):
                 break
         end_in = WIN - abs(score) if abs(score) > UNIT else None
         value = score / UNIT if end_in is None else math.copysign(1.0, score)
-        leaves, steps = int(work.counters[LEAVES]), int(work.counters[STEPS])
-        seconds = time.perf_counter() - started
-        return AlphaBetaResult(action, value, reached, end_in, line, leaves, steps, seconds, game)
+        spent = clock.simulations, clock.steps, clock.seconds
+        return AlphaBetaResult(action, value, reached, end_in, line, *spent, game)
 
-    def _prepared(self, game: Game) -> tuple[Game, Work]:
+    def prepare(self, game: Game) -> tuple[Game, Work]:
         """Return the game as the search sees it, and work arrays for it."""
-        if self._kept is None or self._kept[0] is not game:
-            if game.players != 2 or game.simultaneous:
-                how = "choose at the same time" if game.simultaneous else "take turns"
-                raise ValueError(
-                    f"alpha_beta plays games in which 2 players take turns; in {game.name}, {game.players} {how}: "
-                    "take 'mcts'"
-                )
-            inside, evaluate = game, self.evaluate
-            if evaluate is not None:
-                evaluate = game.variant(evaluate, "evaluate").evaluate if isinstance(evaluate, str) else evaluate
-                inside = replace(game, evaluate=evaluate)
-            self._kept = game, inside, new_work(inside, self.depth, self._options.buckets)
-        return self._kept[1:]
+        if game.players != 2 or game.simultaneous:
+            how = "choose at the same time" if game.simultaneous else "take turns"
+            raise ValueError(
+                f"alpha_beta plays games in which 2 players take turns; in {game.name}, {game.players} {how}: "
+                "take 'mcts'"
+            )
+        inside = variant_of(game, None, self.evaluate)
+        return inside, new_work(inside, self.depth, self._options.buckets)
 
 
 def _checked(evaluate: Any) -> Any:
@@ -246,32 +204,26 @@ def _clear(work: Work) -> None:
 
 
 class _Iterations:
-    """The iterations of one search, in slices of a few milliseconds between which Python can interrupt."""
+    """The iterations of one search."""
 
-    def __init__(self, game: Game, options: Options, work: Work, budget: Budget, started: float) -> None:
-        self._table, self._options, self._work = game.table, options, work
-        self._budget, self._deadline = budget, started + budget.time_limit
+    def __init__(self, game: Game, options: Options, work: Work, clock: Clock) -> None:
+        self._table, self._options, self._work, self._clock = game.table, options, work, clock
         self._begin: Callable[..., Any]
         self._search: Callable[..., Any]
         self._begin, self._search = _plain() if isinstance(game.table, tuple) else (begin, search)
-        self._slice = _FIRST_SLICE
 
     def run(self, depth: int, first: int) -> bool:
         """Search to a depth, beginning with an action; return whether that was finished within the budget."""
         self._begin(self._table, self._options, self._work, depth, first)
-        counters = self._work.counters
-        while True:
-            before, steps = time.perf_counter(), int(counters[STEPS])
+        clock, counters = self._clock, self._work.counters
+        while count := clock.slice():
             # A line takes a step at least, so that many steps end no more lines than that.
-            left = min(self._budget.max_steps - steps, self._budget.simulations - int(counters[LEAVES]))
-            if before >= self._deadline or left <= 0:
-                return False
-            limit = steps + min(self._slice, left)
-            if self._search(self._table, self._options, self._work, limit):
+            done = self._search(self._table, self._options, self._work, clock.steps + count)
+            steps = int(counters[STEPS]) - clock.steps
+            clock.spend(int(counters[LEAVES]) - clock.simulations, steps, done=steps)
+            if done:
                 return True
-            now = time.perf_counter()
-            rate = (limit - steps) / max(now - before, 1e-9)
-            self._slice = max(1, int(rate * min(_SLICE_SECONDS, max(self._deadline - now, 0.0))))
+        return False
 
     @property
     def open(self) -> bool:

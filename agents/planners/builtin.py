@@ -21,8 +21,6 @@ class UniformAgent(Agent):
 
     name = "uniform"
     _play = staticmethod(play_random)
-    _transient = ("_games",)
-    _games: tuple[Game, Game] | None = None
 
     def __init__(self, *, model: str | None = None, seed: int = 0) -> None:
         super().__init__(seed=seed)
@@ -33,13 +31,11 @@ class UniformAgent(Agent):
         if getattr(view.game, "plain_lists", False):  # not ours and not compiled: it has no script either
             actions = view.legal_actions()
             return int(actions[below(self.stream, len(actions))])
-        if self._games is None or self._games[0] is not view.game:
-            self._games = view.game, self._seen(view.game)
-        game = self._games[1]
+        game = self.prepared(view.game)
         legal, weights = np.empty(game.actions, np.int64), np.empty(game.actions)
         return int(self._play(game.table, view.state, view.player, legal, weights, self.stream))
 
-    def _seen(self, game: Game) -> Game:
+    def prepare(self, game: Game) -> Game:
         """Return the game in the model that the agent plays by."""
         return game.variant(self.model) if self.model else game
 
@@ -52,7 +48,8 @@ class RandomAgent(UniformAgent):
 
     name = "random"
 
-    def _seen(self, game: Game) -> Game:
+    def prepare(self, game: Game) -> Game:
+        """Return the game in the model that the agent plays by."""
         model = self.model or random_model(game)
         return game.variant(model) if model else game
 
@@ -70,5 +67,6 @@ class ScriptedAgent(UniformAgent):
     name = "scripted"
     _play = staticmethod(play_scripted)
 
-    def _seen(self, game: Game) -> Game:
+    def prepare(self, game: Game) -> Game:
+        """Return the game with the advice that the agent follows."""
         return game.variant(self.model, "advise") if self.model else game

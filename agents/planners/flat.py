@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from agents.budget import LIMITS, Budget
+from agents.budget import LIMITS, Budget, Clock
 from agents.mcts import MCTS
-from agents.results import SearchResult
-from agents.running import Search
+from agents.running import Search, legal_actions
 from mcts_envs.core import errors
 from mcts_envs.core.view import View
 
@@ -26,8 +25,9 @@ class FlatMonteCarlo(MCTS):
             **{"select": "least_visited", "recommend": "max_value", "tree_depth": 1, "loop": "open", **settings}
         )
 
-    def _spend(self, search: Search, budget: Budget, started: float) -> None:
-        search.spend(budget, started, search.legal, whole_passes=False)
+    def spend(self, search: Search, clock: Clock) -> None:
+        """Spend a budget on all actions in turn."""
+        search.spend(clock, search.legal, whole_passes=False)
 
 
 class OneStep(FlatMonteCarlo):
@@ -51,12 +51,9 @@ class OneStep(FlatMonteCarlo):
         super().__init__(**{"horizon": 1, **settings})
         self.samples = errors.integer("samples", samples, 1, 10**6)
 
+    def budget_for(self, view: View) -> Budget:
+        """Return the samples of all actions that the model considers."""
+        return Budget(simulations=self.samples * len(legal_actions(self.prepared(view.game).inside, view)))
+
     def _limits(self) -> dict[str, Any]:
         return {"samples": self.samples}
-
-    def _search(self, view: View) -> SearchResult:
-        self.budget = self.first_move = Budget(simulations=self.samples * len(view.legal_actions()))
-        return super()._search(view)
-
-    def _spend(self, search: Search, budget: Budget, started: float) -> None:
-        super()._spend(search, Budget(simulations=self.samples * len(search.legal)), started)

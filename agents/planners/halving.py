@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.budget import NO_LIMIT, Budget
+from agents.budget import NO_LIMIT, Budget, Clock
 from agents.mcts import MCTS
 from agents.policies.paired import paired
 from agents.running import Search
@@ -61,24 +61,24 @@ class SequentialHalving(MCTS):
         """
         raise TypeError("halving shares a known budget between its rounds; call search(env), or start an 'mcts' agent")
 
-    def _spend(self, search: Search, budget: Budget, started: float) -> None:
-        margin = self.margin
+    def spend(self, search: Search, clock: Clock) -> None:
+        """Spend a budget in rounds."""
+        margin, budget = self.margin, clock.budget
         control = None if margin is None else search.advised()
         arms = self._ordered(search.legal, control)[: budget.simulations]
         if control is not None:
             for tree in search.trees:
                 tree.shared[-3:] = search.player, control, 0.0
         left, end = budget.simulations, search.steps + budget.max_steps
-        until = started + budget.time_limit
         for rounds in range(max(1, math.ceil(math.log2(len(arms)))), 0, -1):
             if left < len(arms) or search.steps >= end:
                 break
             simulations = NO_LIMIT if left == NO_LIMIT else max(1, left // rounds // len(arms)) * len(arms)
             left = left if left == NO_LIMIT else left - simulations
             now = time.perf_counter()
-            seconds = max(0.0, until - now) / rounds
+            seconds = max(0.0, clock.deadline - now) / rounds
             steps = NO_LIMIT if budget.max_steps == NO_LIMIT else -(-(end - search.steps) // rounds)
-            search.spend(Budget(simulations, seconds, steps), now, arms, until=until)
+            search.spend(Clock(Budget(simulations, seconds, steps), now), arms, until=clock.deadline)
             arms = _better_half(arms, search.statistics()[1], control)
         search.choice = int(arms[0])
         if margin is not None and control is not None and len(arms) > 1 and _ahead(search, int(arms[1])) > margin:

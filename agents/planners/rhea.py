@@ -1,17 +1,15 @@
 """Rolling horizon evolution as an agent."""
 
 import math
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from agents.base import Agent, check_turn, view_of
-from agents.budget import NO_LIMIT, Budget, read_budget
+from agents.budget import NO_LIMIT, Clock
+from agents.planner import Planner, variant_of
 from agents.planners.evolution import SIMULATIONS, STEPS, Evolution, evolve
 from agents.policies.opponents import OPPONENTS, read_information, read_opponents, table_with, variant_name
 from agents.ranking import Ranking, best_line
@@ -22,12 +20,10 @@ from mcts_envs.core import errors
 from mcts_envs.core.contract import EVERYTHING, Game
 from mcts_envs.core.kernel import interpreted
 from mcts_envs.core.rng import below, coin, draw
-from mcts_envs.core.typing import Ints
-from mcts_envs.core.view import Episode, View
+from mcts_envs.core.typing import Floats, Ints
+from mcts_envs.core.view import View
 
 MAX_LENGTH, MAX_POPULATION = 1000, 10_000
-
-_SLICE_SECONDS = 0.005
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,18 +63,11 @@ class RheaResult(Found):
         return best_line(self.game, [self.action], self.value, top)
 
 
-class Rhea(Agent):
+class Rhea(Planner[RheaResult]):
     """Rolling horizon evolution: a sequence of the player's own actions is evolved, and its first one played.
 
     Parameters
     ----------
-    simulations : int, optional
-        Budget in simulations; 1000 when no budget is given. The tightest budget ends a search; an individual that is
-        being tried out is finished.
-    time_limit : float, optional
-        Budget in seconds.
-    max_steps : int, optional
-        Budget in steps of the model.
     length : int
         Actions of the player that are looked ahead.
     population : int
@@ -105,7 +94,9 @@ class Rhea(Agent):
         Variant of the game that says what an unfinished state is worth; by default the model.
     relative : bool
         Count ``evaluate`` as its change since the root.
-    seed : int
+    **budget
+        ``simulations`` (1000 when no budget is given; an individual that is being tried out is finished),
+        ``time_limit``, ``max_steps`` and ``seed`` as in :class:`agents.planner.Planner`.
 
     Raises
     ------
@@ -114,17 +105,10 @@ class Rhea(Agent):
     """
 
     name = "rhea"
-    takes_budget = True
-    _transient = ("_kept", "_memory")
-    _kept: tuple[Game, Game, Any] | None = None
-    _memory: "WeakKeyDictionary[Episode, dict[int, Ints]] | None" = None
 
     def __init__(
         self,
         *,
-        simulations: int | None = None,
-        time_limit: float | None = None,
-        max_steps: int | None = None,
         length: int = 12,
         population: int = 1,
         mutation: float = 0.5,
@@ -137,10 +121,9 @@ class Rhea(Agent):
         model: str | None = None,
         evaluate: str | None = None,
         relative: bool = False,
-        seed: int = 0,
+        **budget: Any,
     ) -> None:
-        super().__init__(seed=seed)
-        self.budget = read_budget(simulations, time_limit, max_steps) or Budget(simulations=1000)
+        super().__init__(**budget)
         self.length = errors.integer("length", length, 1, MAX_LENGTH)
         self.population = errors.integer("population", population, 1, MAX_POPULATION)
         self.mutation = errors.number("mutation", mutation, 0.0, 1.0)
@@ -153,47 +136,19 @@ class Rhea(Agent):
         self.model, self.evaluate = variant_name("model", model), variant_name("evaluate", evaluate)
         self.relative = errors.flag("relative", relative)
 
-    def choose(self, view: View) -> int:
-        """Return the only legal action, or the one that evolution finds."""
-        legal = view.legal_actions()
-        if len(legal) == 1:
-            self.last_result = None
-            return int(legal[0])
-        self.last_result = self._search(view)
-        return int(self.last_result.action)
-
-    def search(self, env: Any) -> RheaResult:
-        """Search from the present state of an environment or a view, which is left as it is.
-
-        Raises
-        ------
-        ValueError
-            If the player is not to choose.
-        """
-        return self._search(view_of(env))
-
-    def reseed(self, seed: int) -> None:
-        """Start the random stream anew and forget all populations, as at construction."""
-        super().reseed(seed)
-        self._memory = None
-
-    def _search(self, view: View) -> RheaResult:
-        started = time.perf_counter()
-        check_turn(view)
-        game, table = self._prepared(view.game)
-        memory = self._memory_of(view)
-        genes = self._first(memory.get(view.player) if memory and self.shift else None, game)
-        fitness, counters = np.full(self.population, np.nan), np.zeros(2, np.int64)
-        self._evolve(game, table, view, genes, fitness, counters, started)
+    def plan(self, view: View, clock: Clock) -> RheaResult:
+        """Return what evolution finds."""
+        game, table = self.prepared(view.game)
+        memory = self.memory(view)
+        genes = self._first(memory.get("genes") if self.shift else None, game)
+        fitness = np.full(self.population, np.nan)
+        self._evolve(game, table, view, genes, fitness, clock)
         order = np.argsort(-np.nan_to_num(fitness, nan=-math.inf), kind="stable")
-        best = genes[order[0]].copy()
-        if memory is not None:
-            memory[view.player] = genes[order]
+        memory["genes"] = genes[order]
+        best, value = genes[order[0]].copy(), float(fitness[order[0]])
         legal = legal_actions(game, view)
-        simulations, steps = int(counters[SIMULATIONS]), int(counters[STEPS])
-        value = float(fitness[order[0]])
         action = int(legal[best[0] % len(legal)])
-        return RheaResult(action, value, best, simulations, steps, time.perf_counter() - started, game)
+        return RheaResult(action, value, best, clock.simulations, clock.steps, clock.seconds, game)
 
     def _first(self, last: Ints | None, game: Game) -> Ints:
         """Return the first population [N + 1, L]: drawn, or that of the last move without its first action."""
@@ -204,48 +159,25 @@ class Rhea(Agent):
             genes[:-1, :-1] = last[:, 1:]
         return genes
 
-    def _evolve(
-        self, game: Game, table: Any, view: View, genes: Ints, fitness: Any, counters: Ints, started: float
-    ) -> None:
-        """Evolve until the budget is spent, in slices of a few milliseconds between which Python can interrupt."""
+    def _evolve(self, game: Game, table: Any, view: View, genes: Ints, fitness: Floats, clock: Clock) -> None:
+        """Evolve until the budget is spent."""
         viewer = view.player if self.information == "own" else EVERYTHING
         chances = self.samples, self.mutation, self.discount, self.relative
         settings = Evolution(view.player, viewer, OPPONENTS[self.opponents], *chances)
         run = _plain() if isinstance(table, tuple) else evolve
         work = new_work(game, new_tree(game.players, 1, objects=getattr(game, "plain_lists", False)), 1, 1)
         work.searcher[0] = view.player
-        budget, deadline = self.budget, started + self.budget.time_limit
-        max_steps, count = min(budget.max_steps, NO_LIMIT), 1
-        root = view.state.copy()
-        while counters[STEPS] < max_steps:
-            left = -(-(budget.simulations - int(counters[SIMULATIONS])) // self.samples)
-            before = time.perf_counter()
-            if left <= 0 or (before >= deadline and counters[SIMULATIONS]):
-                break
-            count = min(count, left)
-            run(table, settings, root, genes, fitness, count, max_steps, counters, work, self.stream)
-            now = time.perf_counter()
-            rate = count / max(now - before, 1e-9)
-            count = max(1, int(rate * min(_SLICE_SECONDS, max(deadline - now, 0.0))))
+        root, counters, max_steps = view.state.copy(), np.zeros(2, np.int64), min(clock.budget.max_steps, NO_LIMIT)
+        while count := clock.slice():
+            individuals = -(-count // self.samples)
+            run(table, settings, root, genes, fitness, individuals, max_steps, counters, work, self.stream)
+            clock.spend(int(counters[SIMULATIONS]) - clock.simulations, int(counters[STEPS]) - clock.steps)
 
-    def _prepared(self, game: Game) -> tuple[Game, Any]:
+    def prepare(self, game: Game) -> tuple[Game, Any]:
         """Return the game as the evolution sees it, and its function table."""
-        if self._kept is None or self._kept[0] is not game:
-            inside = game.variant(self.model) if self.model else game
-            if self.evaluate is not None:
-                inside = replace(inside, evaluate=game.variant(self.evaluate, "evaluate").evaluate)
-            others = game.variant(self.opponent_model, "advise") if self.opponent_model else None
-            table = table_with(inside, others) if others else inside.table
-            self._kept = game, inside, table
-        return self._kept[1:]
-
-    def _memory_of(self, view: View) -> "dict[int, Ints] | None":
-        """Return what is remembered of the episode: the last population of each player; None if there is no episode."""
-        if view.episode is None:
-            return None
-        if self._memory is None:
-            self._memory = WeakKeyDictionary()
-        return self._memory.setdefault(view.episode, {})
+        inside = variant_of(game, self.model, self.evaluate)
+        others = game.variant(self.opponent_model, "advise") if self.opponent_model else None
+        return inside, table_with(inside, others) if others else inside.table
 
 
 @cache

@@ -62,9 +62,8 @@ class SB3Agent(Agent):
     """
 
     name = "sb3"
-    _transient: tuple[str, ...] = ("_loaded", "_known", "_frames", "_here")
+    _transient: tuple[str, ...] = ("_loaded", "_frames", "_here")
     _loaded: SavedPolicy | None = None
-    _known: tuple[Game, Game, Game] | None = None
     _frames: Frames | None = None
     _frame_stack = 1
     _here: dict[str, Any] | None = None
@@ -109,7 +108,7 @@ class SB3Agent(Agent):
 
     def _choose(self, view: View, mask: npt.NDArray[np.bool_] | None) -> int:
         policy = self._policy(view.game)
-        shown, limited = self._fitted(policy, view.game)
+        shown, limited = self.prepared(view.game)
         observations = self._observation(policy, shown, view)[None]
         masks = _narrowed(view, limited, mask)[None] if policy.masked else None
         if self.deterministic:
@@ -139,12 +138,12 @@ class SB3Agent(Agent):
         assert axis is not None, "fitting has seen to it"
         return self._frames.stacked(view, policy.normalized(frame[None])[0], axis)
 
-    def _fitted(self, policy: SavedPolicy, game: Game) -> tuple[Game, Game]:
+    def prepare(self, game: Game) -> tuple[Game, Game]:
         """Return the game with the observation, and with the legal actions, that the policy was trained on."""
-        if self._known is None or self._known[0] is not game:
-            self._known = game, fitting(policy, game, self._frame_stack), own_mask(policy, game)
-            self._arrive(policy, game)
-        return self._known[1:]
+        policy = self._policy(game)
+        seen = fitting(policy, game, self._frame_stack), own_mask(policy, game)
+        self._arrive(policy, game)
+        return seen
 
 
 def _narrowed(view: View, limited: Game, mask: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.bool_]:
@@ -173,7 +172,7 @@ class ShippedAgent(SB3Agent):
         At the first move, if no policy is shipped for the game.
     """
 
-    _transient = ("_shipped", "_known", "_here")
+    _transient = ("_shipped",)
     _shipped: tuple[str, SavedPolicy] | None = None
 
     def __init__(self, algorithm: str, *, deterministic: bool = True, seed: int = 0) -> None:

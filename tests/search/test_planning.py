@@ -12,6 +12,7 @@ import pytest
 from connect_four import GAME
 
 import agents
+from agents import budget as budget_module
 from agents import running
 from agents import tree as tree_module
 from agents.mcts import MCTS
@@ -284,7 +285,7 @@ class TestMemory:
 def test_slices_change_nothing(name, budget, threads, monkeypatch):
     results = []
     for seconds in (1e-9, 1e-4, 0.005, math.inf):
-        monkeypatch.setattr(running, "_SLICE_SECONDS", seconds if seconds < math.inf else 1e3)
+        monkeypatch.setattr(budget_module, "SLICE_SECONDS", seconds if seconds < math.inf else 1e3)
         agent = agents.make(name, threads=threads, seed=3, **budget)
         result = agent.search(lane(10))
         results.append((result.visits.tolist(), result.values.tolist(), result.steps, agent.stream.tolist()))

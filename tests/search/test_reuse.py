@@ -45,7 +45,7 @@ class TestGraft:
         settings = {"select": "rave", "simulate": "mast", "loop": loop, "simulations": simulations}
         for seed in range(count):
             agent, view = MCTS(seed=seed, **settings), STARTS[start]()
-            self.plan = agent._plan(view.game)
+            self.plan = agent.prepared(view.game)
             yield agent.search(view).tree.trees[0]
 
     def test_moving_the_root_keeps_all_that_lies_below(self, start, loop):

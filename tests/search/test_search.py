@@ -139,7 +139,7 @@ class TestRecommendation:
 class TestBackup:
     def test_discounted_returns_reach_every_edge_and_node(self):
         agent = MCTS(discount=0.5)
-        plan = agent._plan(bandit())
+        plan = agent.prepared(bandit())
         tree = plan.new_tree(10)
         work = new_work(bandit(), tree, 5, 10)
         edges = [new_edge(tree, node, 0, 1, 0) for node in (1, 2)]

@@ -1,0 +1,134 @@
+"""What planners have in common: a budget, the only legal move, and what they keep of a game."""
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Generic, Protocol, TypeVar
+from weakref import WeakKeyDictionary
+
+from agents.base import Agent, check_turn, view_of
+from agents.budget import Budget, Clock, read_budget
+from mcts_envs.core.contract import Game
+from mcts_envs.core.view import Episode, View
+
+_DEFAULT = Budget(simulations=1000)
+
+
+class Planned(Protocol):
+    """What a planner returns: at least the action to play. :class:`agents.results.Found` can show itself besides."""
+
+    @property
+    def action(self) -> int:
+        """A legal action."""
+
+
+Result = TypeVar("Result", bound=Planned)
+
+
+class Planner(Agent, Generic[Result]):
+    """Base of agents that search for as long as their budget allows.
+
+    A planner of your own defines :meth:`plan`; ``examples/one_ply.py`` is a whole one. It looks at the game by
+    ``view.game`` (:class:`mcts_envs.core.contract.Game`), in copies of ``view.state``, each redrawn by
+    ``game.determinize(state, view.player, draw(self.stream))`` so that it knows no more than its player does. For each
+    slice of ``clock`` it does so many simulations and says how many steps of the model they took::
+
+        def plan(self, view, clock):
+            while count := clock.slice():
+                steps = search(view.game.table, view.state, count, ..., self.stream)  # compiled code, say
+                clock.spend(count, steps)
+            return Result(action=..., simulations=clock.simulations, steps=clock.steps, seconds=clock.seconds)
+
+    It has from here: the budget and the limits of time, interrupts between slices, a search only where there is a
+    choice, ``search(env)`` and ``last_result``, what it remembers of an episode (:meth:`memory`) and what it makes once
+    for a game (:meth:`prepare`); and, from :class:`agents.base.Agent`, ``act``, ``predict``, copies and pickles, in
+    which what it remembers and has prepared stays behind.
+
+    Parameters
+    ----------
+    simulations : int, optional
+        Budget in simulations. The tightest budget ends a search.
+    time_limit : float, optional
+        Budget in seconds, from the call on.
+    max_steps : int, optional
+        Budget in steps of the model.
+    default : Budget
+        The budget when none is given.
+    seed : int
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a limit is no number, or not positive.
+    """
+
+    takes_budget = True
+    _transient = ("_memory",)
+    _memory: "WeakKeyDictionary[Episode, dict[int, dict[str, Any]]] | None" = None
+
+    def __init__(
+        self,
+        *,
+        simulations: int | None = None,
+        time_limit: float | None = None,
+        max_steps: int | None = None,
+        default: Budget = _DEFAULT,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(seed=seed)
+        self.budget = read_budget(simulations, time_limit, max_steps) or default
+
+    @abstractmethod
+    def plan(self, view: View, clock: Clock) -> Result:
+        """Return what a search from this view, which is left as it is, finds while the clock gives it slices."""
+
+    def budget_for(self, view: View) -> Budget:
+        """Return the budget of a search from this view."""
+        return self.budget
+
+    def choose(self, view: View) -> int:
+        """Return the only legal action, or the one that a search finds."""
+        legal = view.legal_actions()
+        self.last_result = None if len(legal) == 1 else self.search(view)
+        return int(legal[0] if self.last_result is None else self.last_result.action)
+
+    def search(self, env: Any) -> Result:
+        """Search from the present state of an environment or a view, which is left as it is.
+
+        Raises
+        ------
+        ValueError
+            If the player is not to choose, or the planner does not play such a game.
+        """
+        view = view_of(env)
+        started = time.perf_counter()
+        check_turn(view)
+        return self.plan(view, Clock(self.budget_for(view), started))
+
+    def memory(self, view: View) -> dict[str, Any]:
+        """Return what the planner keeps for this player until the episode ends: empty at first, to be written to.
+
+        Where a view belongs to no episode, nothing is kept.
+        """
+        if view.episode is None:
+            return {}
+        if self._memory is None:
+            self._memory = WeakKeyDictionary()
+        return self._memory.setdefault(view.episode, {}).setdefault(view.player, {})
+
+    def reseed(self, seed: int) -> None:
+        """Start the random stream anew and forget all episodes, as at construction."""
+        super().reseed(seed)
+        self._memory = None
+
+    def _limits(self) -> dict[str, Any]:
+        return self.budget.limits()
+
+
+def variant_of(game: Game, model: str | None, evaluate: Callable[..., None] | str | None) -> Game:
+    """Return a game in a model, with another evaluation: variants of it by their names, or a kernel."""
+    inside = game.variant(model) if model else game
+    if isinstance(evaluate, str):
+        evaluate = game.variant(evaluate, "evaluate").evaluate
+    return inside if evaluate is None else replace(inside, evaluate=evaluate)
