@@ -57,9 +57,9 @@ def picture(state: Bytes, show_zones: bool = False, seat: int | None = None) -> 
         pitch.at(0, height + 0.42).number(columns, (), _TINTS[AWAY])
     if show_zones:
         _draw_zones(pitch, state)
-    for player in range(32):
-        if s.square[player]:
-            y, x = divmod(int(s.square[player]), width + 2)
+    for player, square in enumerate(s.square.tolist()):
+        if square:
+            y, x = divmod(square, width + 2)
             _draw_player(pitch.at(x - 0.5, y - 0.5), s, player)
     if s.ball:
         y, x = divmod(int(s.ball), width + 2)
@@ -214,7 +214,8 @@ def _rerolls(s: Any, team: int) -> str:
 def _off_pitch(s: Any, team: int) -> list[tuple[str, list[int]]]:
     """Return where players of a team are who are not on the pitch, and who they are."""
     members = range(16 * team, 16 * team + int(s.members[team]))
-    found = [(_WORDS.get(name, ""), [p for p in members if s.box[p] == box]) for box, name in enumerate(BOXES)]
+    boxes = s.box.tolist()
+    found = [(_WORDS.get(name, ""), [p for p in members if boxes[p] == box]) for box, name in enumerate(BOXES)]
     return [(word, players) for word, players in found if word and players]
 
 
@@ -240,8 +241,10 @@ def text(state: Bytes, seat: int | None = None) -> str:
     above, below = ("".join(each).rstrip() for each in (columns[::-1] if s.mirrored else columns, columns))
     lines.append("  " + (ansi(above, _TERMINAL[HOME]) if s.mirrored else above))
     at = {int(square): player for player, square in enumerate(s.square) if square}
+    ball = int(s.ball)
     for y in range(1, height + 1):
-        cells = (_cell(s, at, y * (width + 2) + x, x in (1, width)) for x in range(1, width + 1))
+        row = range(y * (width + 2) + 1, y * (width + 2) + width + 1)
+        cells = (_cell(s, at.get(i), i == ball, i in (row[0], row[-1])) for i in row)
         lines.append(f"{y:2}" + "".join(cells))
     lines += ["  " + ansi(below, _TERMINAL[AWAY])] if s.mirrored else []
     lines += in_lines(_dice(s).split("  "), "  ") if s.rolled or s.defender != NOBODY else []
@@ -257,10 +260,8 @@ def _bench(s: Any, team: int) -> str:
     return f"{TEAMS[team]}: {', '.join([_rerolls(s, team), *off])}"
 
 
-def _cell(s: Any, at: dict[int, int], square: int, end_zone: bool) -> str:
-    """Write a square in three characters."""
-    ball = s.ball == square
-    player = at.get(square)
+def _cell(s: Any, player: int | None, ball: bool, end_zone: bool) -> str:
+    """Write a square in three characters: who stands there, and whether the ball is there."""
     if player is None:
         return " * " if ball else " : " if end_zone else " . "
     letter = _LETTERS[s.role[player]]
