@@ -5,11 +5,7 @@ import os
 import time
 from pathlib import Path
 
-from agents.arena import (
-    AgentSpec,
-    Plan,
-    parse_agent,
-)
+from agents.arena import AgentSpec, Plan, parse_agent
 from agents.arena.report import Report
 from agents.arena.storage import EPISODES
 from mcts_envs.core.players import BuiltIn

@@ -19,11 +19,7 @@ import typer.testing
 from rich.console import Console
 
 from agents import names
-from agents.arena import (
-    Plan,
-    compare,
-    parse_agents,
-)
+from agents.arena import Plan, compare, parse_agents
 from agents.arena.storage import EPISODES, LOCK, TRANSITIONS, default_folder
 from mcts_envs.registry import ENTRIES
 from tests.arena.single import TWO, fakes

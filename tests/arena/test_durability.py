@@ -7,13 +7,7 @@ from pathlib import Path
 import gymnasium
 import pytest
 
-from agents.arena import (
-    AgentSpec,
-    Plan,
-    compare,
-    parse_agent,
-    parse_agents,
-)
+from agents.arena import AgentSpec, Plan, compare, parse_agent, parse_agents
 from agents.arena import plan as plans
 from agents.arena.episode import seeds
 from agents.arena.report import Report

@@ -10,12 +10,7 @@ import pytest
 from rich.console import Console
 
 import agents.arena.comparison
-from agents.arena import (
-    Plan,
-    compare,
-    parse_agents,
-    parse_budget,
-)
+from agents.arena import Plan, compare, parse_agents, parse_budget
 from agents.arena.cells import short_names
 from agents.arena.episode import Episode
 from agents.arena.plot import drawing, plot, require_drawable

@@ -12,9 +12,7 @@ from numba import types
 
 from mcts_envs.core import sources
 from mcts_envs.core.cache import cache_directory
-from mcts_envs.core.kernel import (
-    kernel,
-)
+from mcts_envs.core.kernel import kernel
 from tests.core.processes import python
 
 ROOT = Path(__file__).parents[2]
@@ -198,18 +196,25 @@ class TestCache:
             assert self.run_file(tmp_path, text, code) == "6 8"
             assert len(list((tmp_path / "cache").rglob("*.kernel"))) == 3
 
+    @pytest.fixture(scope="class")
+    @classmethod
+    def small(cls, tmp_path_factory):
+        """Return a folder in which the program has been compiled."""
+        folder = tmp_path_factory.mktemp("small")
+        cls().run_small(folder)
+        return folder
+
     @pytest.mark.parametrize("damage", ["empty", "cut", "changed", "garbage"])
-    def test_a_damaged_file_is_compiled_again(self, tmp_path, damage):
-        self.run_small(tmp_path)
-        file = self.kept(tmp_path)
+    def test_a_damaged_file_is_compiled_again(self, small, damage):
+        file = self.kept(small)
         whole = file.read_bytes()
         broken = {"empty": b"", "cut": whole[:100], "changed": whole[:-9] + b"x" + whole[-8:], "garbage": b"\x80" * 99}
         file.write_bytes(broken[damage])
-        printed, said = self.run_small(tmp_path)
+        printed, said = self.run_small(small)
         assert printed == "8"
         assert ("is damaged; it is compiled again" in said) == (damage != "empty")
         assert file.read_bytes() != broken[damage]
-        assert self.run_small(tmp_path) == ("8", "")
+        assert self.run_small(small) == ("8", "")
 
     @pytest.mark.skipif(os.name == "nt", reason="limits of files are set in another way there")
     def test_a_full_disk_costs_a_compilation_and_no_more(self, tmp_path):

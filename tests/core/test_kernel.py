@@ -15,16 +15,7 @@ from numba.core.serialize import dumps as numba_pickle
 
 from mcts_envs.core import rng
 from mcts_envs.core.contract import ACTIVE, Game, state_dtype
-from mcts_envs.core.kernel import (
-    count_bits,
-    function_table,
-    interpreted,
-    kernel,
-    lowest,
-    record,
-    reference,
-    resolve,
-)
+from mcts_envs.core.kernel import count_bits, function_table, interpreted, kernel, lowest, record, reference, resolve
 from tests.core.processes import python
 
 SIGNATURE = types.int64(types.int64)

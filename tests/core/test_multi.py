@@ -73,11 +73,6 @@ class TestPettingZooTests:
         render_test(lambda **more: GameAECEnv(toy, **more))
 
 
-@pytest.mark.parametrize("toy", TOYS)
-def test_toys_keep_the_laws(toy):
-    check_game(toy, faces=False)
-
-
 def test_max_cycles():
     module = SimpleNamespace(
         parallel_env=lambda max_cycles: parallel(Tron, size=20, max_steps=max_cycles),

@@ -4,13 +4,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from agents.tree import (
-    EDGE,
-    NODE,
-    PLAYERS,
-    ROOT,
-    WIDTH,
-)
+from agents.tree import EDGE, NODE, PLAYERS, ROOT, WIDTH
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import row
 

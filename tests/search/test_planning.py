@@ -17,16 +17,7 @@ from agents import running
 from agents import tree as tree_module
 from agents.mcts import MCTS
 from agents.policies.signatures import SELECT
-from agents.tree import (
-    EDGE,
-    MAX_EDGES,
-    MAX_NODES,
-    NODE,
-    NODES,
-    ROOT,
-    SIMULATIONS,
-    STEPS,
-)
+from agents.tree import EDGE, MAX_EDGES, MAX_NODES, NODE, NODES, ROOT, SIMULATIONS, STEPS
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.view import View
 from tests.search.arms import arms_view, first_view, lane

@@ -8,17 +8,7 @@ from connect_four import GAME
 
 from agents.graft import graft
 from agents.mcts import MCTS
-from agents.tree import (
-    EDGES,
-    MAX_EDGES,
-    MAX_NODES,
-    NODE,
-    NODES,
-    ROOT,
-    SIMULATIONS,
-    STEPS,
-    enlarge,
-)
+from agents.tree import EDGES, MAX_EDGES, MAX_NODES, NODE, NODES, ROOT, SIMULATIONS, STEPS, enlarge
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.view import View

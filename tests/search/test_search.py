@@ -15,18 +15,7 @@ from agents.policies.ucb1 import ucb1
 from agents.policies.ucb1_forms import ucb1_in_order
 from agents.search import SETTINGS, backup
 from agents.tree import EDGE, NODE, NODES, ROOT, TREE, WORK, new_edge, new_work
-from mcts_envs.core.contract import (
-    ACTIVE,
-    EVALUATE,
-    LEGAL,
-    RESET,
-    STATUS,
-    STEP,
-    TABLE,
-    Game,
-    blank,
-    state_dtype,
-)
+from mcts_envs.core.contract import ACTIVE, EVALUATE, LEGAL, RESET, STATUS, STEP, TABLE, Game, blank, state_dtype
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.rng import coin, new_stream, seed_stream

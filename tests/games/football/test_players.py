@@ -5,18 +5,7 @@ import numpy as np
 import pytest
 
 import agents
-from mcts_envs.core.contract import (
-    BYTES,
-    FLOATS,
-    INTS,
-    TABLE,
-    active_of,
-    advise_of,
-    legal_of,
-    reset_of,
-    step_of,
-    types,
-)
+from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, active_of, advise_of, legal_of, reset_of, step_of, types
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.place import placed
 from mcts_envs.core.rng import below, choose_among, draw, new_stream
