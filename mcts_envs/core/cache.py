@@ -14,29 +14,42 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+from mcts_envs.core.compiled import Machine, inner_of, inner_parts, machine_of, machine_parts
 from mcts_envs.core.meaning import meaning
-from mcts_envs.core.sources import closure_digest
+from mcts_envs.core.sources import closure_digest, kernels_in
+
+fcntl: Any
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None
 
 _DAY = 86_400.0
 _DIRECTORY = re.compile(r"[\w.]+-[0-9a-f]{16}")
-_SUFFIX = ".kernel"
+_LOCK = "lock"
+_PATIENCE = 120.0  # seconds
+_SECONDS = 0.07  # for a kernel: a part of a game's are compiled at first, some of them longer than others
+_SUFFIX, _INNER = ".kernel", ".inner"
+"""Of machine code, and of what other kernels are compiled with."""
 
 
-@cache
-def _say(message: str) -> None:
-    """Say something on stderr, once a process."""
-    print(f"mcts_envs: {message}", file=sys.stderr, flush=True)
+_said: set[str] = set()
+
+
+def _say(message: str, of: str = "") -> None:
+    """Say something on stderr, once a process; or what there is to say of something, once."""
+    if (of or message) not in _said:
+        _said.add(of or message)
+        print(f"mcts_envs: {message}", file=sys.stderr, flush=True)
 
 
 class KernelCache(NullCache):  # type: ignore[misc]
@@ -48,41 +61,95 @@ class KernelCache(NullCache):  # type: ignore[misc]
     ----------
     function : callable
         The function, not compiled.
-    directory : Path
-        As :func:`cache_directory` returns it.
+    directory : Path, optional
+        Where code is kept, as :func:`cache_directory` returns it.
+    filled : list of Path
+        Where code is looked for first, as :func:`filled_directories` returns it.
     """
 
-    def __init__(self, function: Callable[..., Any], directory: Path) -> None:
+    def __init__(self, function: Callable[..., Any], directory: Path | None, filled: Iterable[Path] = ()) -> None:
         self._function, self._directory = function, directory
+        self._read_from = [*filled, *([] if directory is None else [directory])]
 
     @property
     def cache_path(self) -> str:
         """Where the files lie."""
         return str(self._directory)
 
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes from compiling kernels of this module, so that they wait and find them here.
+
+        The system gives a lock back when its holder ends, however it does. Who has waited for too long goes on, and so
+        does everyone where there are no locks.
+        """
+        directory = self._directory
+        if directory is None or fcntl is None or directory in _locked:
+            yield
+            return
+        with contextlib.ExitStack() as stack:
+            with contextlib.suppress(OSError):
+                file = stack.enter_context((directory / _LOCK).open("a"))
+                end = time.monotonic() + _PATIENCE
+                while not _lock(file) and time.monotonic() < end:
+                    _say(f"waiting for another process that compiles {_part(self._function.__module__)}.")
+                    time.sleep(0.05)
+            _locked.add(directory)
+            try:
+                yield
+            finally:
+                _locked.discard(directory)
+
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled code for a signature; None if it is not kept, or damaged."""
-        target_context.refresh()
-        file = self._file(signature, target_context.codegen())
-        try:
-            sealed = file.read_bytes()
-        except OSError:
-            sealed = b""
-        if sealed:
-            seal, payload = sealed[:32], sealed[32:]
-            if hashlib.sha256(payload).digest() == seal:
-                return CompileResult._rebuild(target_context, *pickle.loads(payload))
-            _say(f"a file of compiled code in {self._directory} is damaged; it is compiled again.")
-        _say(f"compiling {_part(self._function.__module__)} for this machine, once (10 to 60 seconds).")
-        return None
+        parts = self._load(signature, target_context, _INNER)
+        if parts is None:
+            if self._directory is not None:
+                part, source = _part(self._function.__module__), Path(self._function.__code__.co_filename)
+                whole = next((folder for folder in source.parents if folder.name == part), source)
+                seconds = max(2, round(_SECONDS * kernels_in(whole)))
+                _say(f"compiling {part} for this machine, once (about {seconds} seconds).", part)
+            return None
+        return inner_of(target_context, parts)
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keep the compiled code for a signature, if it can be kept."""
-        if result.library.has_dynamic_globals:
+        if not result.library.has_dynamic_globals:
+            self._save(signature, result.target_context, _INNER, lambda: inner_parts(result))
+
+    def load_machine(self, signature: Any, target_context: Any) -> Machine | None:
+        """Return the machine code for a signature; None if it is not kept, or damaged."""
+        parts = self._load(signature, target_context, _SUFFIX)
+        return None if parts is None else machine_of(target_context, parts)
+
+    def save_machine(self, machine: Machine, signature: Any, target_context: Any) -> None:
+        """Keep the machine code for a signature, if it can be kept."""
+        if not machine.library.has_dynamic_globals:
+            self._save(signature, target_context, _SUFFIX, lambda: machine_parts(machine))
+
+    def _load(self, signature: Any, target_context: Any, suffix: str) -> Any:
+        if not self._read_from:
+            return None
+        target_context.refresh()
+        name = self._file(signature, target_context.codegen(), suffix)
+        for directory in self._read_from:
+            try:
+                sealed = (directory / name).read_bytes()
+            except OSError:
+                continue
+            seal, payload = sealed[:32], sealed[32:]
+            if hashlib.sha256(payload).digest() == seal:
+                return pickle.loads(payload)
+            if sealed:
+                _say(f"a file of compiled code in {directory} is damaged; it is compiled again.")
+        return None
+
+    def _save(self, signature: Any, target_context: Any, suffix: str, parts: Callable[[], Any]) -> None:
+        if self._directory is None:
             return
-        file = self._file(signature, result.codegen)
+        file = self._directory / self._file(signature, target_context.codegen(), suffix)
         try:
-            payload = dumps(result._reduce())
+            payload = dumps(parts())
         except RuntimeError:
             return  # Ctrl-C while LLVM handed the object code over: the kernel works, but there is none to keep
         temporary = file.with_name(f"{uuid.uuid4().hex}.tmp")
@@ -94,15 +161,28 @@ class KernelCache(NullCache):  # type: ignore[misc]
             with contextlib.suppress(OSError):
                 temporary.unlink()
             _say(
-                f"compiled code cannot be kept in {self._directory.parent} ({error.strerror}); every process compiles"
-                " anew until there is room, or MCTS_ENVS_CACHE_DIR names another directory."
+                f"compiled code cannot be kept in {self._directory.parent} ({error.strerror}); every process compiles "
+                "anew until there is room, or MCTS_ENVS_CACHE_DIR names another directory.",
             )
 
-    def _file(self, signature: Any, codegen: Any) -> Path:
+    def _file(self, signature: Any, codegen: Any, suffix: str) -> str:
         machine = codegen.magic_tuple(), sys.implementation.cache_tag
         key = repr((str(signature), machine, meaning(self._function))).encode()
         name = re.sub(r"[^\w.]", "", self._function.__qualname__)
-        return self._directory / f"{name}-{hashlib.sha256(key).hexdigest()[:16]}{_SUFFIX}"
+        return f"{name}-{hashlib.sha256(key).hexdigest()[:16]}{suffix}"
+
+
+_locked: set[Path] = set()
+"""Directories that this process has locked; one of its threads compiles at a time."""
+
+
+def _lock(file: Any) -> bool:
+    """Lock an open file, unless another process has; say whether it is locked."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def cache_directory(source: Path, module: str = "") -> Path | None:
@@ -114,10 +194,9 @@ def cache_directory(source: Path, module: str = "") -> Path | None:
     """
     if not source.is_file():
         return None
-    versions = f"{np.__version__} {numba.__version__}"
-    digest = hashlib.sha256((closure_digest(source) + versions).encode()).hexdigest()[:16]
+    name = _named(source, module)
     for root in _cache_roots():
-        directory = root / f"{module or source.stem}-{digest}"
+        directory = root / name
         try:
             if not directory.exists():
                 root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -131,6 +210,24 @@ def cache_directory(source: Path, module: str = "") -> Path | None:
             continue
     _say("compiled code cannot be kept anywhere; every process compiles anew until MCTS_ENVS_CACHE_DIR names a folder.")
     return None
+
+
+def filled_directories(source: Path, module: str = "") -> list[Path]:
+    """Return directories with compiled code of a source file that may be read and not be written to.
+
+    Such a cache was filled by this user, or by the system's, for all.
+    """
+    if not source.is_file():
+        return []
+    name = _named(source, module)
+    found = [directory for root in _cache_roots() if (directory := root / name).is_dir()]
+    return [each for each in found if not os.access(each, os.W_OK) and (_is_ours(each) or each.stat().st_uid == 0)]
+
+
+def _named(source: Path, module: str) -> str:
+    versions = f"{np.__version__} {numba.__version__}"
+    digest = hashlib.sha256((closure_digest(source) + versions).encode()).hexdigest()[:16]
+    return f"{module or source.stem}-{digest}"
 
 
 def _part(module: str) -> str:
@@ -170,6 +267,6 @@ def _prune(root: Path) -> None:
         stale = time.time() - directory.lstat().st_mtime > 30 * _DAY
         if stale and _DIRECTORY.fullmatch(directory.name) and directory.is_dir() and not directory.is_symlink():
             with contextlib.suppress(OSError):
-                for file in (*directory.glob(f"*{_SUFFIX}"), *directory.glob("*.tmp")):
+                for file in [f for suffix in (_SUFFIX, _INNER, ".tmp", _LOCK) for f in directory.glob(f"*{suffix}")]:
                     file.unlink()
                 directory.rmdir()

@@ -8,23 +8,16 @@ import importlib
 import sys
 import types as python_types
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
-from pathlib import Path
-from threading import Thread
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils, typeinfer
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.errors import NumbaError, UnsupportedBytecodeError
-from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core import cgutils
 from numba.extending import lower_builtin, type_callable
 
-from mcts_envs.core import errors
-from mcts_envs.core.cache import KernelCache, cache_directory
+from mcts_envs.core.dispatcher import Inlined, Kernel
 from mcts_envs.core.typing import Bytes
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -59,95 +52,12 @@ def kernel(signature: Any = None) -> Callable[[Function], Function]:
             return function
         options = {"nopython": True, "nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
         if signature is None:
-            return cast(Function, CPUDispatcher(function, {}, {**options, "forceinline": True}))
+            return cast(Function, Inlined(function, {}, {**options, "forceinline": True}))
         compiled = Kernel(function, {}, options)
         compiled.declared = signature
         return cast(Function, compiled)
 
     return decorate
-
-
-class Kernel(CPUDispatcher):  # type: ignore[misc]
-    """A function that is compiled for its one signature, or loaded, when it is first needed.
-
-    That is when it is called, when a kernel that calls it is compiled, or when its address is asked for.
-    """
-
-    declared: Any = None
-    """The signature."""
-    _compiling = False
-
-    def ready(self) -> "Kernel":
-        """Compile the kernel or load its code unless that is done, and return it.
-
-        Raises
-        ------
-        numba.core.errors.NumbaError
-            If it does not compile: why, and where. ``NUMBA_FULL_TRACEBACKS=1`` shows all that Numba says.
-        """
-        if self._can_compile:
-            _numba_loaded()
-            with global_compiler_lock:
-                # Another thread may have been faster; and a kernel that calls itself asks while it is compiled.
-                if self._can_compile and not self._compiling:
-                    self._compiling = True
-                    try:
-                        self._compile_declared()
-                    finally:
-                        self._compiling = False
-        return self
-
-    def _compile_declared(self) -> None:
-        # Loading cached code imports the module that it names: what a script compiled as __main__ lies apart.
-        directory = cache_directory(Path(self.py_func.__code__.co_filename), self.py_func.__module__)
-        if directory is not None:
-            self._cache = KernelCache(self.py_func, directory)
-        try:
-            with typeinfer.register_dispatcher(self):
-                self.compile(self.declared)
-        except (NumbaError, UnsupportedBytecodeError, KeyError) as error:
-            if numba.config.FULL_TRACEBACKS:
-                raise
-            raise NumbaError(errors.compilation(self.__name__, error)) from None
-        self.disable_compile()
-
-    def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return what Numba wants to know where another kernel calls this one."""
-        return super(Kernel, self.ready()).get_call_template(args, kws)
-
-    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
-        """Return what Numba is to call with these arguments, for which it has found nothing compiled."""
-        if not self._can_compile:
-            return super()._compile_for_args(*args, **kws)
-        (result,) = self.ready().overloads.values()
-        return result.entry_point
-
-    def _reduce_states(self) -> dict[str, Any]:
-        return {**super()._reduce_states(), "sigs": [self.declared]}
-
-    @classmethod
-    def _rebuild(cls, sigs: list[Any], **states: Any) -> Any:
-        self = super()._rebuild(sigs=[], **{**states, "can_compile": True})
-        (self.declared,) = sigs
-        return self
-
-
-@cache
-def _numba_loaded() -> None:
-    """Let Numba import what it compiles with, where no signal can interrupt it: in a thread.
-
-    Ctrl-C there would leave half of Numba's types registered, and nothing could be compiled any more.
-    """
-
-    def load() -> None:
-        with global_compiler_lock:
-            cpu_target.typing_context.refresh()
-            cpu_target.target_context.refresh()
-
-    if not global_compiler_lock.is_locked():  # by this thread: then Numba compiles what calls a kernel, and has loaded
-        thread = Thread(target=load)
-        thread.start()
-        thread.join()
 
 
 def interpreted(function: Function, compiled: Iterable[Any] = ()) -> Function:
@@ -236,12 +146,7 @@ def function_table(kernels: Mapping[str, Any], signatures: Mapping[str, Any]) ->
         if getattr(function, "declared", None) != signatures[name]:
             found = str(getattr(function, "declared", "no signature"))[:80]
             raise TypeError(f"{name} has {found}, not that of {name.upper()}; decorate it with @kernel({name.upper()})")
-    return np.array([_address(function) for function in functions], np.uint64)
-
-
-def _address(compiled: Any) -> int:
-    (result,) = compiled.ready().overloads.values()
-    return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+    return np.array([function.ready().address for function in functions], np.uint64)
 
 
 def slot(index: int, signature: Any, module: str, name: str) -> Callable[[Any], Any]:

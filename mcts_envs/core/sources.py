@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import os
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -31,6 +32,16 @@ def closure_digest(source: Path) -> str:
 
     A kernel is compiled together with those that it calls, and Numba alone would not see changes in their files.
     """
+    return _digest(_closure(source))
+
+
+def kernels_in(folder: Path) -> int:
+    """Count the kernels in the files of a folder, or in one file."""
+    files = folder.rglob("*.py") if folder.is_dir() else [folder]
+    return sum(len(re.findall(rb"^@(?:kernel|policy)\(", file.read_bytes(), re.M)) for file in files)
+
+
+def _closure(source: Path) -> list[Path]:
     source = source.resolve()
     package = package_of(source)
     found, left = {source}, [source]
@@ -39,7 +50,7 @@ def closure_digest(source: Path) -> str:
             if file not in found:
                 found.add(file)
                 left.append(file)
-    return _digest([source, *sorted(found - {source})])
+    return [source, *sorted(found - {source})]
 
 
 def _digest(files: list[Path]) -> str:
@@ -71,10 +82,15 @@ def _imported(file: Path, package: Path) -> Iterator[Path]:
 
 def _files(root: Path, name: str) -> Iterator[Path]:
     """Yield the file of a module below a folder, or of its package; nothing for a name that is neither."""
-    path = root.joinpath(*name.split(".")) if name else root
-    for file in (path.with_name(f"{path.name}.py"), path / "__init__.py"):
-        if file.is_file():
-            yield file.resolve()
+    path = os.path.join(root, *name.split(".")) if name else str(root)
+    for file in (f"{path}.py", os.path.join(path, "__init__.py")):
+        if os.path.isfile(file):
+            yield _resolved(file)
+
+
+@cache
+def _resolved(file: str) -> Path:
+    return Path(file).resolve()
 
 
 @cache

@@ -138,7 +138,7 @@ class TestCache:
 
     def test_compiled_once_and_said_once(self, tmp_path):
         first, second = self.run_small(tmp_path), self.run_small(tmp_path)
-        assert first == ("8", "mcts_envs: compiling small for this machine, once (10 to 60 seconds).\n")
+        assert first == ("8", "mcts_envs: compiling small for this machine, once (about 2 seconds).\n")
         assert second == ("8", "")
 
     def run_file(self, tmp_path, text, code):
@@ -194,7 +194,9 @@ class TestCache:
         code = "import own; print(own.times(own.add, 3)(1), own.times(own.add, 4)(1))"
         for _ in range(2):
             assert self.run_file(tmp_path, text, code) == "6 8"
-            assert len(list((tmp_path / "cache").rglob("*.kernel"))) == 3
+            # ``add`` is called by kernels alone, and has no machine code of its own.
+            assert len(list((tmp_path / "cache").rglob("*.kernel"))) == 2
+            assert len(list((tmp_path / "cache").rglob("*.inner"))) == 3
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -253,3 +255,66 @@ class TestCache:
 
         assert before == numba.config.CACHE_DIR
         assert same(np.int64(3)) == 3
+
+    def run_both(self, tmp_path, text, codes, **environment):
+        """Write a module, and run programs on it at the same time; return what each printed, and complained of."""
+        (tmp_path / "own.py").write_text(
+            "from numba import types\nfrom mcts_envs.core.kernel import kernel\n" + textwrap.dedent(text)
+        )
+        path = f"{ROOT}{os.pathsep}{tmp_path}"
+        settings = {**os.environ, "PYTHONPATH": path, "MCTS_ENVS_CACHE_DIR": str(tmp_path / "cache"), **environment}
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": settings}
+        runs = [subprocess.Popen([sys.executable, "-W", "ignore", "-c", code], **pipes) for code in codes]
+        return [run.communicate(timeout=120) for run in runs]
+
+    FACTORY = """
+        def times(factor):
+            @kernel(types.int64(types.int64))
+            def outer(value):
+                return value * factor
+            return outer
+        """
+
+    def test_functions_of_one_name_from_two_processes_stay_two(self, tmp_path):
+        for factor in (3, 4):
+            assert (
+                self.run_both(tmp_path, self.FACTORY, [f"import own; print(own.times({factor})(1))"])[0][0]
+                == f"{factor}\n"
+            )
+        both = "import own; print(own.times(3)(1), own.times(4)(1))"
+        assert self.run_both(tmp_path, self.FACTORY, [both]) == [("3 4\n", "")]
+
+    @pytest.mark.skipif(os.name == "nt", reason="there are no locks")
+    def test_processes_that_start_together_compile_once(self, tmp_path):
+        code = """
+import own, sys
+from mcts_envs.core import compiled, dispatcher
+made = []
+dispatcher.translate = lambda result: made.append(result) or compiled.translate(result)
+print(own.times(3)(1), len(made))
+"""
+        runs = self.run_both(tmp_path, self.FACTORY, [code] * 3)
+        assert sorted(printed for printed, _ in runs) == ["3 0\n", "3 0\n", "3 1\n"]
+
+    @pytest.mark.skipif(os.name == "nt", reason="there are no locks")
+    def test_a_lock_ends_with_its_holder(self, tmp_path):
+        hold = """
+import fcntl, os, pathlib, signal
+from mcts_envs.core.cache import cache_directory
+file = (cache_directory(pathlib.Path("own.py"), "own") / "lock").open("a")
+fcntl.flock(file, fcntl.LOCK_EX)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+        ((printed, said),) = self.run_both(tmp_path, self.FACTORY, [f"import os; os.chdir({str(tmp_path)!r})\n{hold}"])
+        assert (printed, said) == ("", "")
+        ((printed, said),) = self.run_both(tmp_path, self.FACTORY, ["import own; print(own.times(3)(1))"])
+        assert printed == "3\n"
+        assert "waiting" not in said
+
+    @pytest.mark.skipif(os.name == "nt", reason="directories are read-only in another way there")
+    def test_a_filled_cache_that_may_only_be_read_is_read(self, tmp_path):
+        code = "import own; print(own.times(3)(1))"
+        self.run_both(tmp_path, self.FACTORY, [code])
+        # The administrator may write everywhere, so that is said here by a stand-in for ``os.access``.
+        closed = f"import os; os.access = lambda path, mode: {str(tmp_path / 'cache')!r} not in str(path)\n{code}"
+        assert self.run_both(tmp_path, self.FACTORY, [closed], TMPDIR=str(tmp_path)) == [("3\n", "")]

@@ -1,0 +1,147 @@
+"""What Numba calls a dispatcher: a function that is compiled or loaded when it is first needed, and as it is needed."""
+
+from functools import cache
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import numba
+from numba.core import typeinfer
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
+from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.typing import make_concrete_template
+
+from mcts_envs.core import errors
+from mcts_envs.core.cache import KernelCache, cache_directory, filled_directories
+from mcts_envs.core.compiled import Machine, Pipeline, translate
+
+
+class Compiled(CPUDispatcher):  # type: ignore[misc]
+    """A function of which machine code is made when Python calls it, or asks for its address; see :mod:`.compiled`."""
+
+    def __init__(self, function: Any, local: Any = None, options: Any = None, pipeline: Any = Pipeline) -> None:
+        super().__init__(function, local, options, pipeline)
+        self._opened: list[Machine] = []  # Numba's part in C holds no references to what it calls
+
+    def add_overload(self, result: Any) -> None:
+        """Note what was compiled for some arguments."""
+        self.overloads[tuple(result.signature.args)] = result
+
+    def _open(self, arguments: Any, machine: Machine) -> Any:
+        """Let Python call the function with arguments of these types, and return what it calls."""
+        self._opened.append(machine)
+        self._insert([argument._code for argument in arguments], machine.call, False)
+        return machine.call
+
+
+class Inlined(Compiled):
+    """A function that is compiled into its callers, for whatever arguments they have."""
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        entry = super()._compile_for_args(*args, **kws)
+        with global_compiler_lock:
+            (result,) = (result for result in self.overloads.values() if result.entry_point is entry)
+            return self._open(result.signature.args, translate(result))
+
+
+class Kernel(Compiled):
+    """A function that is compiled for its one signature, or loaded, when it is first needed.
+
+    That is when it is called, when a kernel that calls it is compiled, or when its address is asked for.
+    """
+
+    declared: Any = None
+    """The signature."""
+    _cache: Any
+    _compiling = False
+    _machine: Machine | None = None
+
+    def ready(self) -> Machine:
+        """Return the machine code; it is made or loaded unless that is done.
+
+        Raises
+        ------
+        numba.core.errors.NumbaError
+            If it does not compile: why, and where. ``NUMBA_FULL_TRACEBACKS=1`` shows all that Numba says.
+        """
+        if self._machine is None:
+            _numba_loaded()
+            with global_compiler_lock:
+                if self._machine is None:  # another thread may have been faster
+                    kept, made = self._kept(), (self.declared, self.targetctx)
+                    machine = kept.load_machine(*made)
+                    if machine is None:
+                        with kept.alone():  # and so may another process
+                            machine = kept.load_machine(*made) or translate(*self._for_callers().overloads.values())
+                            kept.save_machine(machine, *made)
+                    self._open(self.declared.args, machine)
+                    self._can_compile, self._machine = False, machine
+        return self._machine
+
+    def _kept(self) -> KernelCache:
+        """Return where this kernel's code is kept."""
+        if not isinstance(self._cache, KernelCache):
+            # Loading cached code imports the module that it names: what a script compiled as __main__ lies apart.
+            of = Path(self.py_func.__code__.co_filename), self.py_func.__module__
+            self._cache = KernelCache(self.py_func, cache_directory(*of), filled_directories(*of))
+        kept: KernelCache = self._cache
+        return kept
+
+    def _for_callers(self) -> "Kernel":
+        """Compile the kernel for those that call it, or load that, unless it is done."""
+        if not self.overloads:
+            _numba_loaded()
+            with global_compiler_lock:
+                # A kernel that calls itself asks while it is compiled.
+                if not self.overloads and not self._compiling:
+                    self._compiling = self._can_compile = True
+                    try:
+                        with self._kept().alone(), typeinfer.register_dispatcher(self):
+                            self.compile(self.declared)
+                    except (NumbaError, UnsupportedBytecodeError, KeyError) as error:
+                        if numba.config.FULL_TRACEBACKS:
+                            raise
+                        raise NumbaError(errors.compilation(self.__name__, error)) from None
+                    finally:
+                        self._compiling, self._can_compile = False, self._machine is None
+        return self
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return what Numba wants to know where another kernel calls this one."""
+        self._for_callers()
+        pysig, args = self._compiler.fold_argument_types(args, kws)
+        name = self.__name__
+        template = make_concrete_template(f"CallTemplate({name})", key=name, signatures=self.nopython_signatures)
+        return template, pysig, args, {}
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        """Return what Numba is to call with these arguments, for which it has found nothing compiled."""
+        return super()._compile_for_args(*args, **kws) if self._machine else self.ready().call
+
+    def _reduce_states(self) -> dict[str, Any]:
+        return {**super()._reduce_states(), "sigs": [self.declared]}
+
+    @classmethod
+    def _rebuild(cls, sigs: list[Any], **states: Any) -> Any:
+        self = super()._rebuild(sigs=[], **{**states, "can_compile": True})
+        (self.declared,) = sigs
+        return self
+
+
+@cache
+def _numba_loaded() -> None:
+    """Let Numba import what it compiles with, where no signal can interrupt it: in a thread.
+
+    Ctrl-C there would leave half of Numba's types registered, and nothing could be compiled any more.
+    """
+
+    def load() -> None:
+        with global_compiler_lock:
+            cpu_target.typing_context.refresh()
+            cpu_target.target_context.refresh()
+
+    if not global_compiler_lock.is_locked():  # by this thread: then Numba compiles what calls a kernel, and has loaded
+        thread = Thread(target=load)
+        thread.start()
+        thread.join()
