@@ -103,7 +103,7 @@ def test_whatever_an_agent_does_is_an_error_row_and_the_rest_goes_on(tmp_path: P
     assert result.signal is None
     assert (good.games, good.errors) == (result.episodes, 0)
     assert [(s.games, s.errors) for s in others] == [(0, result.episodes)] * len(DEEDS)
-    told = {(row.agent, row.error["type"], row.error["message"]) for row in result.failed if row.error}
+    told = {(row.agents[0], row.error["type"], row.error["message"]) for row in result.failed if row.error}
     assert told == {(deed, *error) for deed, error in DEEDS.items()}
 
 

@@ -10,7 +10,7 @@ from papers import bomber
 from papers.meetings import differences
 
 import agents
-from agents.arena.many import side_name
+from agents.arena.formats.lineup_figures import side_name
 from agents.arena.statistics import wilson
 from mcts_envs.games.bomber_grid.spec import bomber_grid
 
