@@ -12,6 +12,8 @@ from agents.arena.rows import Row
 from papers.measures import Found, Line, Measure, Rate, Wins
 from papers.study import Cell, Player, Study, Table
 
+NIGHT = 20
+"""Steps after which no zombie comes."""
 SMALL, LARGE = "LaneDefense3x3-v0", "LaneDefense10x10-v0"
 COIN = {"first_plant_guaranteed": False}
 """The paper's programs with search drew the plant coin at the first step too, against its text."""
@@ -103,14 +105,14 @@ class Plants(Measure):
 
 
 def draw(results: Sequence[str]) -> Image.Image | None:
-    """Draw four boards that were won, None where there are not as many."""
+    """Draw four boards that were won as at the end of the night, None where there are not as many."""
     won = [board for board in results if board][:4]
     if len(won) < 4:
         return None
     env = gymnasium.make(f"mcts_envs/{LARGE}", render_mode="rgb_array", **COIN)
     frames = []
     for board in won:
-        position = {"board": [int(c) for c in board], "t": 10, "can_plant": True}
+        position = {"board": [int(c) for c in board], "t": NIGHT, "can_plant": True}
         env.reset(options={"position": position})
         frames.append(np.asarray(env.render()))
     grid = np.vstack([np.hstack(frames[:2]), np.hstack(frames[2:])])
@@ -138,7 +140,8 @@ def _tables() -> list[Table]:
             ("player",),
             Plants(),
             (_cell("mcts_paper", LARGE, "mcts_paper", 400),),
-            "Share of the plants in each column, in percent, on the last boards of games that the paper's agent wins.",
+            "Share of the plants in each column, in percent, on the last boards of games that the paper's agent wins; "
+            "below four of these boards.",
             draw,
         ),
     ]

@@ -30,9 +30,10 @@ def _head(study: Study, record: Record, numbers: dict[str, int]) -> str:
     """Say how the page was made."""
     how = (
         f"Written by `python scripts/reproduce.py {study.name}`; do not edit. Intervals are of 95 %. A figure is "
-        "consistent with a published one if their intervals meet, and better or below if they do not; a published rate "
-        "without a number of games is taken as exact. Scale 1 plays as many games as were published, or more. ms a "
-        "move: where there was a choice."
+        "consistent with a published one if their intervals meet, and better or below if they do not. Few games make "
+        "wide intervals, with which much is consistent. A published rate without a number of games is taken as exact. "
+        "Scale 1 plays as many games as were published, or more. ms a move: where there was a choice, with whatever "
+        "else the machine had to do."
     )
     lines = [fill(how, _WIDTH)]
     if not numbers:

@@ -32,7 +32,8 @@ def play_table(table: Table, run: Run, folder: Path, workers: int, fresh: bool, 
         If the folder holds rows of other code, or cannot be written.
     """
     for cells in companies(table.cells):
-        say(f"{table.title}: {'; '.join(dict.fromkeys(', '.join(cell.words) for cell in cells))}")
+        others = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+        say(f"{table.title}: {', '.join(cells[0].words)}{others}")
         play = _play_games if cells[0].measure is None else _measure
         yield from play(table, cells, run, folder / f"{cells[0].key}-{cells[0].games}", workers, fresh)
 
