@@ -21,7 +21,7 @@ import mcts_envs
 from agents import bridge
 from agents.arena.formats import Format, format_of
 from agents.arena.limits import Limits
-from agents.arena.lineups import Lineup, Teams, lineups, seatings
+from agents.arena.lineups import Lineup, Teams
 from agents.arena.rows import Match
 from agents.arena.spec import AgentSpec
 from agents.learning.normalizing import chosen
@@ -136,8 +136,8 @@ class Plan:
 
     @property
     def lineups(self) -> list[Lineup]:
-        """Who meets: each agent alone, or pairs, or all the sides of a game for more."""
-        return lineups(self.agents, self.teams, self.opponents)
+        """Who meets, as the format says."""
+        return self.format.lineups(self)
 
     def make_env(self) -> Any:
         """Make the environment: its Gymnasium face, where agents meet its AEC face.
@@ -200,12 +200,11 @@ class Plan:
 
     def board(self, lineup: Lineup, episode: int) -> list[Match]:
         """Return all matches of a line-up on a start board."""
-        return [Match(seats, episode) for seats in seatings(lineup, self.teams, (self.seed, episode))]
+        return self.format.board(self, lineup, episode)
 
     def jobs(self, episodes: int) -> list[Match]:
         """Return all there is to play, board by board, so that what is unfinished can be compared too."""
-        met = self.lineups
-        return [match for episode in range(episodes) for lineup in met for match in self.board(lineup, episode)]
+        return self.format.jobs(self, episodes)
 
     def configuration(self) -> dict[str, Any]:
         """Return, as it is written to JSON, what must be equal for episodes to belong to the same results.

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from rich.table import Table
 import agents.arena.runner
 from agents.arena import Plan, compare, parse_agents
 from agents.arena.formats import Duel, Format, Lineups, Mark, Solo, format_of
+from agents.arena.lineups import Lineup
 from agents.arena.report import Report, report
 from agents.arena.rows import Row, Seat, row_of
 from agents.arena.statistics import Estimate
@@ -105,12 +107,27 @@ class Longest(Solo):
         return [Mark(names[s.agent], s.games, Estimate(s.length, s.length, s.length)) for s in report.summaries]
 
 
-class LongestPlan(Plan):
-    """A comparison in it."""
+class Ladder(Duel):
+    """Each agent meets the next one alone."""
 
-    @property
-    def format(self) -> Format:
-        return Longest()
+    def lineups(self, plan: Plan) -> list[Lineup]:
+        return [((one,), (other,)) for one, other in pairwise(plan.agents)]
+
+
+class LongestPlan(Plan):
+    format = Longest()
+
+
+class LadderPlan(Plan):
+    format = Ladder()
+
+
+def test_a_format_says_who_meets(tmp_path: Path) -> None:
+    plan = LadderPlan("WallSurvival-v0", parse_agents("uniform,random_walk,greedy"), {"board_size": 3})
+    result = compare(plan, 2, folder=tmp_path)
+    assert [(p.agent, p.opponent) for p in result.pairings] == [("uniform", "random_walk"), ("random_walk", "greedy")]
+    assert len(read_rows(tmp_path)) == 8
+    assert [s.games for s in result.summaries] == [4, 8, 4]
 
 
 def test_one_more_format_is_one_more_class(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from agents.arena.cells import new_table, shown_names
 from agents.arena.figures import Difference, Pairing, Standing, Summary
-from agents.arena.rows import Row, Rows
+from agents.arena.lineups import Lineup, lineups, seatings
+from agents.arena.rows import Match, Row, Rows
 from agents.arena.statistics import LEVEL, Estimate
 from mcts_envs.core import errors
 
@@ -66,6 +67,19 @@ class Format(ABC):
         ValueError
             If not, with the cure.
         """
+
+    def lineups(self, plan: "Plan") -> list[Lineup]:
+        """Return who meets: each agent alone, or pairs, or all the sides of a game for more."""
+        return lineups(plan.agents, plan.teams, plan.opponents)
+
+    def board(self, plan: "Plan", lineup: Lineup, episode: int) -> list[Match]:
+        """Return all matches of a line-up on a start board."""
+        return [Match(seats, episode) for seats in seatings(lineup, plan.teams, (plan.seed, episode))]
+
+    def jobs(self, plan: "Plan", episodes: int) -> list[Match]:
+        """Return all there is to play, board by board, so that what is unfinished can be compared too."""
+        met = self.lineups(plan)
+        return [match for episode in range(episodes) for lineup in met for match in self.board(plan, lineup, episode)]
 
     def configuration(self, plan: "Plan") -> dict[str, Any]:
         """Return what else must be equal for matches to belong to the same results."""
