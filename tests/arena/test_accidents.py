@@ -174,7 +174,10 @@ def test_a_damaged_row_is_named(tmp_path: Path, change: dict[str, object], messa
     compare(plan, 2, folder=tmp_path)
     file = tmp_path / EPISODES
     first, row, *others = file.read_text().splitlines(keepends=True)
-    file.write_text("".join([first, json.dumps({**json.loads(row), **change}) + "\n", *others]))
+    whole = json.loads(row)
+    of_row = change.keys() <= whole.keys()
+    damaged = whole | change if of_row else whole | {"seats": [whole["seats"][0] | change]}
+    file.write_text("".join([first, json.dumps(damaged) + "\n", *others]))
     with pytest.raises(ValueError, match=f"{EPISODES}, line 2, is not .*{message}.* delete the line"):
         compare(plan, 2, folder=tmp_path)
     file.write_text("".join([first, *others]))
