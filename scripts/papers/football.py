@@ -110,7 +110,7 @@ def gap(played: Sides) -> Estimate:
     n = len(played.home) + 2
     half = 1.96 * sqrt((home * (1 - home) + away * (1 - away)) / n)
     value = won(played.home) / len(played.home) - won(played.away) / len(played.away)
-    return Estimate(value, home - away - half, home - away + half)
+    return Estimate(value, max(home - away - half, -1.0), min(home - away + half, 1.0))
 
 
 def _rate(estimate: Estimate) -> str:

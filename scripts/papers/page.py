@@ -9,7 +9,7 @@ from papers.study import Study, Table
 
 UNPLAYED = "not yet played"
 _WIDTH = 120
-_LEFT = ("verdict", "side")
+_LEFT = ("verdict", "verdict on touchdowns", "verdict on ties", "side")
 
 
 def write(study: Study, record: Record, pictured: bool = False) -> str:
@@ -18,12 +18,16 @@ def write(study: Study, record: Record, pictured: bool = False) -> str:
         record.entries[cell.key].run for t in study.tables for cell in t.cells if cell.key in record.entries
     )
     numbers = {id: number for number, id in enumerate(ids, 1)}
-    parts = [f"# {study.title}", fill(" ".join(study.source.split()), _WIDTH), _head(study, record, numbers)]
+    parts = [f"# {study.title}", _paragraph(study.source), _head(study, record, numbers)]
     for table in study.tables:
         parts += _section(table, record, numbers)
         if table.draw and pictured:
             parts.append(f"![{table.title}]({study.name}.png)")
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _paragraph(text: str, indent: str = "") -> str:
+    return fill(" ".join(text.split()), _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _head(study: Study, record: Record, numbers: dict[str, int]) -> str:
@@ -35,11 +39,11 @@ def _head(study: Study, record: Record, numbers: dict[str, int]) -> str:
         "Scale 1 plays as many games as were published, or more. ms a move: where there was a choice, with whatever "
         "else the machine had to do."
     )
-    lines = [fill(how, _WIDTH)]
+    lines = [_paragraph(how)]
     if not numbers:
         return "\n\n".join([*lines, "Nothing has been played yet."])
     runs = [f"{number}. {_run(record.runs[id])}" for id, number in numbers.items()]
-    return "\n\n".join([*lines, "Played by:", "\n".join(fill(run, _WIDTH, subsequent_indent="   ") for run in runs)])
+    return "\n\n".join([*lines, "Played by:", "\n".join(_paragraph(run, "   ") for run in runs)])
 
 
 def _run(run: Run) -> str:
@@ -54,7 +58,7 @@ def _run(run: Run) -> str:
 def _section(table: Table, record: Record, numbers: dict[str, int]) -> Iterator[str]:
     """Yield title, note, scale and lines of a table."""
     yield f"## {table.title}"
-    yield fill(" ".join(table.note.split()), _WIDTH)
+    yield _paragraph(table.note)
     yield _scale(table, record, numbers)
     lines: list[Line] = []
     for cell in table.cells:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import platform
+import shlex
 import subprocess
 import sys
 from collections import Counter
@@ -53,7 +54,7 @@ def this_run(scale: float) -> Run:
     )
     code = "-".join(source_digest(Path(str(package.__file__)).parent)[:8] for package in (mcts_envs, agents))
     return Run(
-        command=" ".join(["python", "scripts/reproduce.py", *sys.argv[1:]]),
+        command=shlex.join(["python", "scripts/reproduce.py", *sys.argv[1:]]),
         scale=scale,
         commit=commit or "unknown",
         changed=bool(changes),
