@@ -54,9 +54,11 @@ def main(
         study: Study = importlib.import_module(f"papers.{paper}").STUDY
         record = Record.read(pages / "data" / f"{paper}.jsonl")
         tables = chosen(study, only or [])
-        if not report_only:
-            play(study, tables, record, out / paper, scale, workers or os.cpu_count() or 1, fresh)
-        page = publish(study, record, pages)
+        try:
+            if not report_only:
+                play(study, tables, record, out / paper, scale, workers or os.cpu_count() or 1, fresh)
+        finally:  # of what there is, if it was interrupted
+            page = publish(study, record, pages)
     except (KeyboardInterrupt, Stopped):
         typer.secho("interrupted; the same command goes on from here", err=True, fg="yellow")
         raise typer.Exit(130) from None

@@ -209,6 +209,21 @@ def test_damaged_data_are_refused(tmp_path, line):
         Record.read(file)
 
 
+def test_an_interrupted_run_has_a_page_of_what_there_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(importlib.import_module("papers.lane"), "STUDY", small())
+    monkeypatch.setattr(importlib.import_module("papers.playing"), "_measure", stopped)
+    result = invoked("lane", "--workers", 1, "--out", tmp_path / "out", "--pages", tmp_path)
+    assert result.exit_code == 130
+    assert "interrupted; the same command goes on from here" in result.stderr
+    page = (tmp_path / "small.md").read_text()
+    assert page == write(small(), Record.read(tmp_path / "data" / "lane.jsonl"))
+    assert (page.count("Played at scale 1."), page.count("Not yet played.")) == (3, 1)
+
+
+def stopped(*_):
+    raise KeyboardInterrupt
+
+
 # Pages
 
 
