@@ -71,7 +71,7 @@ class Cell:
 
         Others are alone.
         """
-        alone = self.words if len(self.players) > 1 or self.measure is not None else ()
+        alone = (self.words, self.players) if len(self.players) > 1 or self.measure is not None else ()
         return self.environment, json.dumps(dict(self.settings), sort_keys=True), self.against, self.games, alone
 
     @property

@@ -87,9 +87,11 @@ def test_every_comparison_can_be_set_up(name):
     for table in STUDIES[name].tables:
         for cells in companies(table.cells):
             assert len({cell.games for cell in cells}) == 1
+            assert len(cells) == 1 or all(len(cell.players) == 1 and cell.measure is None for cell in cells)
             if cells[0].measure is None:
                 plan = plan_of(cells, table.measure.keep)
                 plan.format.check(plan)
+                assert len(plan.lineups) == len(cells)
                 assert boards_of(cells[0], plan, 1e-6) == 2
                 matches = boards_of(cells[0], plan, 1.0) * len(plan.board(plan.lineups[0], 0))
                 assert cells[0].games <= matches < cells[0].games + 8
