@@ -175,8 +175,8 @@ class Planners(Touchdowns):
     """Our planners; published are touchdowns of policies that were trained, without a number of games."""
 
     columns = (
-        *("points %", "home won", "away won", "games", "published touchdowns", "touchdowns", "verdict"),
-        *("the other's touchdowns", "ms a decision"),
+        *("points %", "home won", "away won", "games", "published touchdowns", "touchdowns"),
+        *("verdict on touchdowns", "the other's touchdowns", "ms a decision"),
     )
     ours = "points %"
 
@@ -189,7 +189,7 @@ class Planners(Touchdowns):
         line["the other's touchdowns"] = f"{sum(game.others for game in played.games) / len(played.games):.2f}"
         line["ms a decision"] = found.costs[cell.players[0].label].milliseconds
         if cell.published is not None:
-            line["verdict"] = verdict(scored, Estimate(*(cell.published,) * 3))
+            line["verdict on touchdowns"] = verdict(scored, Estimate(*(cell.published,) * 3))
         return [self.known(cell)[0] | line]
 
     def known(self, cell: Cell) -> list[Line]:
