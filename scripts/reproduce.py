@@ -1,16 +1,19 @@
-"""Reproduce the published results of a source document, beside ours with intervals.
+"""Reproduce the published results of a source document, and write them beside ours as a page of ``docs/results``.
 
-    python scripts/reproduce.py lane                 everything, as published or with more games
-    python scripts/reproduce.py lane --scale 0.02    a quick look
-    python scripts/reproduce.py wall                 the same for another paper
+    python scripts/reproduce.py lane                    everything, as published or with more games
+    python scripts/reproduce.py lane --scale 0.02       a quick look
+    python scripts/reproduce.py wall --only "wall"      the tables whose titles hold these words, or by their numbers
+    python scripts/reproduce.py bomber --report-only    the page anew, of what has been played; nothing is played
 
-What has been played is kept below ``results/``; the same command goes on after an interruption.
+Every game is kept below ``results/`` at once, so that the same command goes on after an interruption. The page is made
+of ``docs/results/data/``, which says how often each result came out; there a longer run stays, when a shorter follows.
 """
 
 import importlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import _own  # noqa: F401
 import typer
@@ -18,36 +21,104 @@ from _words import said
 
 from mcts_envs.core.errors import unknown, writable
 
+if TYPE_CHECKING:
+    from papers.record import Record
+    from papers.study import Study, Table
+
 PAPERS = ("lane", "wall", "bomber", "football")
-_REPORT = "report.md"
+_PAGES = Path(__file__).resolve().parents[1] / "docs" / "results"
 
 
 def main(
     paper: Annotated[str, typer.Argument(help=f"One of: {', '.join(PAPERS)}.")],
     scale: Annotated[float, typer.Option(min=0.001, max=100.0, help="Share of the games to play.")] = 1.0,
+    only: Annotated[list[str] | None, typer.Option(help="Words of a table's title, or its number; repeatable.")] = None,
     workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one for each core.")] = 0,
-    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results/reproduce"),
+    out: Annotated[Path, typer.Option(help="Folder of the games.")] = Path("results/reproduce"),
+    pages: Annotated[Path, typer.Option(help="Folder of the pages and of their data.")] = _PAGES,
+    report_only: Annotated[bool, typer.Option("--report-only", help="Write the page anew, and play nothing.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Throw away the games of these tables.")] = False,
 ) -> None:
     """Reproduce a paper."""
     if paper not in PAPERS:
         typer.secho(f"error: {unknown('paper', paper, PAPERS)}", err=True, fg="red")
         raise typer.Exit(2)
-    folder = out / paper
+    # Late, so that --help loads no game.
+    from papers.playing import Stopped
+    from papers.record import Record
+
     try:
-        writable("out", folder, folder=True)
-        writable("report", folder / _REPORT)
-        folder.mkdir(parents=True, exist_ok=True)
-        module = importlib.import_module(f"papers.{paper}")
-        text = module.reproduce(folder, scale, workers or os.cpu_count() or 1, lambda line: typer.echo(line, err=True))
-    except KeyboardInterrupt:
+        for folder in (out / paper, pages / "data"):
+            writable("out", folder, folder=True)
+        writable("page", pages / f"{paper}.md")
+        study: Study = importlib.import_module(f"papers.{paper}").STUDY
+        record = Record.read(pages / "data" / f"{paper}.jsonl")
+        tables = chosen(study, only or [])
+        try:
+            if not report_only:
+                play(study, tables, record, out / paper, scale, workers or os.cpu_count() or 1, fresh)
+        finally:  # of what there is, if it was interrupted
+            page = publish(study, record, pages)
+    except (KeyboardInterrupt, Stopped):
         typer.secho("interrupted; the same command goes on from here", err=True, fg="yellow")
         raise typer.Exit(130) from None
     except (ValueError, OSError) as error:
         typer.secho(f"error: {said(error)}", err=True, fg="red")
         raise typer.Exit(2) from error
-    (folder / _REPORT).write_text(text)
-    typer.echo(text)
-    typer.echo(f"report: {folder / _REPORT}")
+    typer.echo(page.read_text())
+    typer.echo(f"page: {page}")
+
+
+def chosen(study: "Study", only: Sequence[str]) -> "list[Table]":
+    """Return the tables to be played: all, or those that are named.
+
+    Raises
+    ------
+    ValueError
+        If a name is no table's.
+    """
+    found = []
+    for words in only:
+        numbered = enumerate(study.tables, 1)
+        named = [t for number, t in numbered if words == str(number) or words.lower() in t.title.lower()]
+        if not named:
+            titles = "; ".join(f"{number} {table.title}" for number, table in enumerate(study.tables, 1))
+            raise ValueError(f"only {words!r}: no table has this in its title; there are: {titles}")
+        found += named
+    titles = {table.title for table in found}
+    return [table for table in study.tables if table.title in titles or not only]
+
+
+def play(
+    study: "Study", tables: "Sequence[Table]", record: "Record", out: Path, scale: float, workers: int, fresh: bool
+) -> None:
+    """Play tables, and write down what they came to after each comparison."""
+    from papers.playing import play_table
+    from papers.record import this_run
+
+    run, keys = this_run(scale), [cell.key for table in study.tables for cell in table.cells]
+    for table in tables:
+        longer = 0
+        for found in play_table(table, run, out, workers, fresh, lambda line: typer.echo(line, err=True)):
+            longer += not record.add(found, run)
+            record.write(keys)
+        if longer:
+            typer.echo(f"{table.title}: {longer} figures stand on more games than these, and stay", err=True)
+
+
+def publish(study: "Study", record: "Record", pages: Path) -> Path:
+    """Write the page of a study, and its pictures, and return where it is."""
+    from papers.page import write
+
+    pages.mkdir(parents=True, exist_ok=True)
+    for table in study.tables:
+        entry = record.entries.get(table.cells[0].key)
+        picture = table.draw(entry.found.results) if table.draw and entry else None
+        if picture is not None:
+            picture.save(pages / f"{study.name}.png")
+    page = pages / f"{study.name}.md"
+    page.write_text(write(study, record, (pages / f"{study.name}.png").exists()))
+    return page
 
 
 if __name__ == "__main__":

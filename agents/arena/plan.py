@@ -5,11 +5,12 @@ import hashlib
 import json
 import os
 import platform
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import gymnasium
 import numpy as np
@@ -18,11 +19,11 @@ import pettingzoo
 import agents
 import mcts_envs
 from agents import bridge
-from agents.arena.episode import MakeAgent
+from agents.arena.formats import Format, format_of
 from agents.arena.limits import Limits
-from agents.arena.lineups import Lineup, Teams, lineups, seatings
-from agents.arena.match import Match
-from agents.arena.spec import AgentSpec, require_distinct
+from agents.arena.lineups import Lineup, Teams
+from agents.arena.rows import Match
+from agents.arena.spec import AgentSpec
 from agents.learning.normalizing import chosen
 from agents.learning.shipped import shipped_for
 from mcts_envs.core import errors
@@ -33,6 +34,8 @@ from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.players import Player
 from mcts_envs.core.sources import closure_digest, source_digest
 from mcts_envs.registry import full_id
+
+MakeAgent: TypeAlias = Callable[[AgentSpec], Player]
 
 _SEEDS_TO_TRY = 100
 """An opponent that moves first may end a game before an agent's first move."""
@@ -112,7 +115,7 @@ class Plan:
 
     @cached_property
     def discount(self) -> float | None:
-        """Of the returns; None for an environment that is not ours: it does not say who has won, only returns count."""
+        """Of the returns; None for an environment that is not ours."""
         inner = self.make_env().unwrapped
         return float(inner.game.discount) if isinstance(inner, (GameEnv, GameAECEnv)) else None
 
@@ -122,9 +125,19 @@ class Plan:
         return sum(map(len, self.teams))
 
     @property
+    def scored(self) -> bool:
+        """Whether games are won and lost, as all of ours are; elsewhere only returns count."""
+        return self.discount is not None
+
+    @property
+    def format(self) -> Format:
+        """How agents meet, and how what came of it is summed up and shown."""
+        return format_of(self.seats)
+
+    @property
     def lineups(self) -> list[Lineup]:
-        """Who meets: each agent alone, or pairs, or all the sides of a game for more."""
-        return lineups(self.agents, self.teams, self.opponents)
+        """Who meets, as the format says."""
+        return self.format.lineups(self)
 
     def make_env(self) -> Any:
         """Make the environment: its Gymnasium face, where agents meet its AEC face.
@@ -166,7 +179,7 @@ class Plan:
         """
         errors.integer("seed", self.seed, 0, 2**63 - 1)
         env = self.make_env()
-        self._check_meeting()
+        self.format.check(self)
         env.reset(seed=0)
         if self.record or self.keep:
             if self.discount is None:
@@ -185,45 +198,13 @@ class Plan:
                 break
         return agent
 
-    def _check_meeting(self) -> None:
-        """Check that agents can be told apart, and that there is somebody to meet."""
-        labels = [spec.label for spec in self.agents]
-        repeats = self.seats > 2 and self.against is None
-        require_distinct(tuple(dict.fromkeys(self.agents)) if repeats else self.agents)
-        if self.seats == 1:
-            if self.against is not None:
-                raise ValueError(f"against {self.against!r}: agents meet no other in {self.id} as it is set up here")
-            return
-        for label in self.opponents:
-            if label not in labels:
-                raise ValueError(errors.unknown("against", label, labels))
-        try:
-            met = self.lineups
-        except ValueError as error:
-            raise ValueError(f"against {', '.join(self.opponents)}: {error}") from None
-        if not met or len(set(labels)) < len(labels) != self.seats:
-            raise ValueError(self._cure(labels))
-
-    def _cure(self, labels: list[str]) -> str:
-        """Say what to write where agents cannot meet."""
-        inside = "or the setting opponent=NAME for a player of the environment"
-        if self.seats == 2:
-            return f"{labels[0]!r} is alone in a game for 2; give another agent to play against, {inside}"
-        whole = f", or {len(self.teams)} that play a team each" if len(self.teams) < self.seats else ""
-        return (
-            f"{self.id} is a game for {self.seats}; {', '.join(labels)} cannot fill it: give {self.seats} agents (the "
-            f"same one several times if you like){whole}, or --against with who plays the other seats, {inside}, such "
-            "as opponent=random"
-        )
-
     def board(self, lineup: Lineup, episode: int) -> list[Match]:
         """Return all matches of a line-up on a start board."""
-        return [Match(seats, episode) for seats in seatings(lineup, self.teams, (self.seed, episode))]
+        return self.format.board(self, lineup, episode)
 
     def jobs(self, episodes: int) -> list[Match]:
         """Return all there is to play, board by board, so that what is unfinished can be compared too."""
-        met = self.lineups
-        return [match for episode in range(episodes) for lineup in met for match in self.board(lineup, episode)]
+        return self.format.jobs(self, episodes)
 
     def configuration(self) -> dict[str, Any]:
         """Return, as it is written to JSON, what must be equal for episodes to belong to the same results.
@@ -250,10 +231,7 @@ class Plan:
         }
         if self.keep:
             configuration["keep"] = self.keep
-        if self.seats > 1:
-            configuration["matches"] = {"seats": self.seats, "against": self.against}
-        if self.seats > 2:
-            configuration["lineups"] = [[[spec.label for spec in side] for side in lineup] for lineup in self.lineups]
+        configuration |= self.format.configuration(self)
         found: dict[str, Any] = json.loads(json.dumps(configuration, default=_plain))
         return found
 

@@ -2,13 +2,12 @@
 
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import Any
 
 from agents.arena.cells import cost, short_names
-from agents.arena.many_table import ranked_sides
-from agents.arena.pairs_table import ranked
+from agents.arena.formats import Mark
 from agents.arena.report import Report
-from agents.arena.statistics import LEVEL, Estimate
+from agents.arena.statistics import LEVEL
 from agents.arena.table import budget
 from mcts_envs.core import errors
 
@@ -50,19 +49,17 @@ def plot(report: Report, file: Path) -> None:
 
 
 def drawing(report: Report) -> Any:
-    """Draw win rates with their intervals, as a figure of matplotlib, a row for each agent.
+    """Draw a figure with its interval for each agent, or each side of a game for more than two, by matplotlib.
 
-    In games for two it is points, best first; in games for more a row for each side, best first; returns
-    of environments that do not say who has won. Below stands who
-    played whom and with which budget, beside each agent how long a move took it.
+    It is what the format of the comparison draws: win rates, points, or returns of environments that do not say who has
+    won. Below stands who played whom and with which budget, beside each agent how long a move took it.
 
     Raises
     ------
     ImportError
         If matplotlib is not installed.
     """
-    scored = report.plan.discount is not None
-    shown = [row for row in _rows(report) if row.games]
+    scored, shown = report.plan.scored, _marks(report)
     notes = [line for note in _notes(report, shown) for line in wrap(note, _LINE)]
     figure = _figure(figsize=(7.0, 1.0 + 0.5 * len(shown) + 0.17 * len(notes)), layout="constrained")
     axes = figure.add_subplot()
@@ -78,7 +75,7 @@ def drawing(report: Report) -> Any:
             ha="center",
             fontsize=9,
         )
-    axes.set_yticks(range(len(shown)), [row.name for row in shown], fontsize=9)
+    axes.set_yticks(range(len(shown)), [mark.name for mark in shown], fontsize=9)
     axes.set_ylim(len(shown) - 0.5, -0.6)
     if scored:
         axes.set_xlim(-0.02, 1.02)
@@ -93,30 +90,19 @@ def drawing(report: Report) -> Any:
     return figure
 
 
-class _Row(NamedTuple):
-    name: str
-    games: int
-    rate: Estimate
-
-
-def _rows(report: Report) -> list[_Row]:
+def _marks(report: Report) -> list[Mark]:
     """Return what is drawn, each agent with the time that a move takes it."""
     short = short_names((s.agent for s in report.summaries), _NAME)
     names = {s.agent: f"{short[s.agent]}\n{cost(s)[0]} ms a move" for s in report.summaries}
-    if report.plan.seats > 2:
-        return [_Row(names.get(s.name, s.name), s.games, s.wins) for _, s in ranked_sides(report)]
-    found = ranked(report) if report.plan.seats == 2 else report.summaries
-    scored = report.plan.discount is not None
-    return [_Row(names[s.agent], s.games, s.win_rate if scored else s.mean_return) for s in found]
+    return [mark for mark in report.plan.format.marks(report, names) if mark.games]
 
 
-def _notes(report: Report, shown: list[_Row]) -> list[str]:
+def _notes(report: Report, shown: list[Mark]) -> list[str]:
     """Say what is drawn, who played whom, and with which budget."""
-    fewest = min((row.games for row in shown), default=0)
-    rate = "return" if report.plan.discount is None else "win rate"
-    what, unit = "points" if report.plan.seats == 2 else rate, "games" if report.plan.seats > 1 else "episodes"
-    opponents = f"; all against {', '.join(report.plan.opponents)}" if report.plan.against else ""
-    return [f"{what} with {LEVEL:.0%} interval, at least {fewest} {unit} each{opponents}", budget(report.plan)]
+    plan, fewest = report.plan, min((mark.games for mark in shown), default=0)
+    what, unit = plan.format.quantity(plan), plan.format.unit
+    opponents = f"; all against {', '.join(plan.opponents)}" if plan.against else ""
+    return [f"{what} with {LEVEL:.0%} interval, at least {fewest} {unit} each{opponents}", budget(plan)]
 
 
 def _figure(**settings: Any) -> Any:

@@ -4,9 +4,9 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from agents.arena.episode import Transition, caught
-from agents.arena.match import Match, Played, blank_row, play
 from agents.arena.plan import Plan
+from agents.arena.play import caught, play
+from agents.arena.rows import Match, Played, Transition, blank_row
 from agents.arena.spec import AgentSpec
 from mcts_envs.core.players import Player
 
@@ -20,7 +20,7 @@ class Room:
     ----------
     plan : Plan
     asked : callable, optional
-        See :func:`agents.arena.match.play`.
+        See :func:`agents.arena.play.play`.
     """
 
     def __init__(self, plan: Plan, asked: Callable[[int], None] = lambda seat: None) -> None:

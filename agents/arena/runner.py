@@ -8,9 +8,9 @@ from types import TracebackType
 from typing import Any, cast
 
 from agents.arena.interrupt import interruptible
-from agents.arena.match import Match, MatchRow, Played, blank_row
 from agents.arena.plan import Plan
 from agents.arena.room import Room
+from agents.arena.rows import Match, Played, blank_row
 from agents.arena.worker import Job, Result, Worker
 from mcts_envs.core import errors
 
@@ -148,8 +148,7 @@ class Crew:
         if not isinstance(job, Match):
             return None
         row = blank_row(job, self._plan.seed)
-        if isinstance(row, MatchRow):
-            row.last_asked = worker.seat
+        row.last_asked = worker.seat
         kind, message = ("TimeoutError", overdue) if overdue else ("ProcessDied", worker.epitaph())
         row.error = {"type": kind, "message": message, "traceback": ""}
         return Played(row, [])

@@ -14,9 +14,8 @@ from typing import Any
 
 import filelock
 
-from agents.arena.episode import Transition
-from agents.arena.match import Key, Match, Played, Row, row_of
 from agents.arena.plan import circumstances
+from agents.arena.rows import Key, Match, Played, Row, Transition, row_of
 
 EPISODES = "episodes.jsonl"
 TRANSITIONS = "transitions.jsonl"
@@ -58,11 +57,12 @@ class Results:
     """The results of a comparison in a folder.
 
     The first line of ``episodes.jsonl`` holds the configuration, every other line a finished episode
-    (:class:`agents.arena.episode.Episode`). Lines are only ever appended; of two lines about the same episode the later
+    (:class:`agents.arena.rows.Row`). Lines are only ever appended; of two lines about the same episode the later
     one counts. A torn last line is dropped when the folder is opened again.
 
-    ``transitions.jsonl`` has a line for each move of the recorded episodes: ``agent``, ``episode``, ``step``, and what
-    :func:`agents.arena.episode.play` says. An episode's transitions are on disk before its line is.
+    ``transitions.jsonl`` has a line for each move of the recorded episodes: ``agent`` (in games for several
+    ``agents``, by seat), ``episode``, ``step``, and what :func:`agents.arena.play.play` says. An episode's transitions
+    are on disk before its line is.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Results:
     Attributes
     ----------
     rows : dict
-        By their keys: ``(label, number) -> Episode``, or ``(labels by seat, number) -> MatchRow``.
+        By their keys: ``(labels by seat, number) -> Row``.
 
     Raises
     ------

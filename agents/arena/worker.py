@@ -15,9 +15,9 @@ from time import monotonic
 from typing import Any, TypeAlias
 
 from agents.arena.limits import Limits
-from agents.arena.match import Match, Played
 from agents.arena.plan import Plan
 from agents.arena.room import Room
+from agents.arena.rows import Match, Played
 from agents.arena.spec import AgentSpec
 from agents.learning.notices import PolicyWarning
 

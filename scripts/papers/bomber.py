@@ -1,24 +1,14 @@
-"""Pommerman: a student report on progressive bias, and D. Perez-Liebana et al. (AIIDE 2019), whose program it extends.
+"""Pommerman: a student report on progressive bias, and D. Perez-Liebana et al. (AIIDE 2019), which it extends."""
 
-The report plays 10 boards five times for each table: 50 games. Its depth is that of the rollouts of both tree searches;
-evolution keeps its length. No radius is given where the players see a part of the board. Boards collapse as they do in
-later versions of the program, and in a second reading not; the older paper plays without.
-"""
-
-import math
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-import agents
-from mcts_envs.core.multi import GameParallelEnv
+from agents.arena.lineups import Teams
+from agents.arena.rows import Row
+from agents.arena.statistics import wilson
 from mcts_envs.games.bomber_grid.presets import GAMMA
-from mcts_envs.games.bomber_grid.rules.layout import STOP
-from mcts_envs.games.bomber_grid.spec import Bomber
-from papers.duels import Player
-from papers.meetings import Meeting, Shares, play, table
+from papers.measures import Found, Line, Measure, Rate, Shares, Standings, Triple, mean, percent, verdict
+from papers.study import Cell, Player, Study, Table
 
 PLANNING = "BomberPlanning-v0"
 TEAM = {"mode": "team"}
@@ -32,18 +22,18 @@ COLLAPSE = [500, 575, 650, 725]
 CUSTOM, ADVANCED = 0.0, 1.0
 """The report's two heuristics of the progressive bias."""
 
-PAIRS: dict[int, Shares] = {2: (50, 24, 26), 3: (40, 24, 36)}
-MIXED: dict[int, Shares] = {4: (62, 8, 30), 5: (62, 6, 32)}
+PAIRS: dict[int, Triple] = {2: (50, 24, 26), 3: (40, 24, 36)}
+MIXED: dict[int, Triple] = {4: (62, 8, 30), 5: (62, 6, 32)}
 """What the team with MCTSBias won, tied and lost in a table of the report."""
 
-EACH: dict[int, dict[str, Shares]] = {
+EACH: dict[int, dict[str, Triple]] = {
     6: {"OSLA": (0, 0, 100), "RHEA": (18, 6, 76), "MCTS": (18, 18, 64), "MCTSBias": (44, 20, 36)},
     7: {"OSLA": (0, 0, 100), "RHEA": (30, 10, 60), "MCTS": (22, 8, 70), "MCTSBias": (32, 14, 54)},
     8: {"OSLA": (0, 0, 100), "RHEA": (32, 2, 66), "MCTS": (28, 10, 62), "MCTSBias": (28, 12, 60)},
     9: {"OSLA": (0, 0, 100), "RHEA": (24, 6, 70), "MCTS": (28, 16, 56), "MCTSBias": (30, 16, 54)},
 }
 
-AGAINST_THREE: list[tuple[Player, Player, Shares]] = [
+AGAINST_THREE: list[tuple[Player, Player, Triple]] = [
     (MCTS, RULES, (46.5, 42.0, 11.5)),
     (MCTS, OSLA, (91.5, 5.0, 3.5)),
     (RHEA, RULES, (33.0, 22.0, 45.0)),
@@ -59,13 +49,27 @@ ONE_OF_EACH: dict[str, Sequence[tuple[float, float]]] = {
 }
 """Won and tied with these views."""
 
-TEAMS: list[tuple[Player, Player, Sequence[Shares]]] = [
+TEAMS: list[tuple[Player, Player, Sequence[Triple]]] = [
     (RHEA, OSLA, ((76.5, 1.5, 22), (88.5, 3.5, 8), (90.5, 2.5, 7), (81, 0.5, 18.5))),
     (MCTS, OSLA, ((97, 1, 2), (95, 2, 3), (97, 2.5, 0.5), (98.5, 1.5, 0))),
     (RHEA, RULES, ((76.5, 3, 20.5), (45, 27, 28), (55, 22.5, 22.5), (40.5, 23.5, 36))),
     (MCTS, RULES, ((68.5, 19.5, 12), (74, 22.5, 3.5), (70, 28, 2), (73, 23, 4))),
     (MCTS, RHEA, ((68.5, 14, 17.5), (22.5, 59, 18.5), (7.5, 85.5, 7), (9, 84, 7))),
 ]
+
+
+def _cell(
+    title: str,
+    note: str,
+    players: tuple[Player, ...],
+    games: int,
+    settings: Mapping[str, Any],
+    published: Mapping[str, Triple] | None = None,
+    against: Player | None = None,
+    environment: str = PLANNING,
+) -> Cell:
+    known = None if published is None else Shares(published, games)
+    return Cell((title, note), players, environment, games, settings, against, known)
 
 
 def _mcts(**settings: Any) -> Player:
@@ -83,8 +87,8 @@ def _seen(view: int | None) -> dict[str, Any]:
     return {} if view is None else {"view": view}
 
 
-def _report_tables() -> list[Meeting]:
-    meetings = []
+def _report_tables() -> list[Cell]:
+    cells = []
     for number in range(2, 10):
         bias = CUSTOM if number % 2 == 0 else ADVANCED
         far = number in (4, 5, 8, 9)
@@ -94,12 +98,13 @@ def _report_tables() -> list[Meeting]:
         ]
         for decay, view, collapse in readings if far else [*readings, ("depth", None, False)]:
             settings = _seen(view) | ({"collapse": COLLAPSE} if collapse else {})
-            note = f"decay={decay}" + (f", view {view}" if view else "") + ("" if collapse else ", no collapse")
-            meetings.append(_report_table(number, _mcts(**depth), _bias(bias, decay, **depth), settings, note))
-    return meetings
+            note = "decay by depth" if decay == "depth" else "decay once"
+            note += (f", view {view}" if view else "") + ("" if collapse else ", no collapse")
+            cells.append(_report_table(number, _mcts(**depth), _bias(bias, decay, **depth), settings, note))
+    return cells
 
 
-def _report_table(number: int, mcts: Player, bias: Player, board: dict[str, Any], note: str) -> Meeting:
+def _report_table(number: int, mcts: Player, bias: Player, board: dict[str, Any], note: str) -> Cell:
     """Return a table of the report in one reading of it."""
     if number in PAIRS:
         players: tuple[Player, ...] = (mcts, bias)
@@ -112,44 +117,28 @@ def _report_table(number: int, mcts: Player, bias: Player, board: dict[str, Any]
     else:
         players, published = (OSLA, RHEA, mcts, bias), EACH[number]
     settings = board | (TEAM if number < 6 else {})
-    return Meeting(f"Table {number}", players, PLANNING, 50, settings, published=published, of=50, note=note)
+    return _cell(f"table {number}", note, players, 50, settings, published)
 
 
-def _aiide() -> list[Meeting]:
-    meetings = [
-        Meeting(
-            f"{player.label} against three",
-            (player, other),
-            PLANNING,
-            200,
-            {},
-            other.label,
-            {player.label: shares},
-            200,
-        )
+def _aiide() -> list[Cell]:
+    cells = [
+        _cell("against three", f"{other.label}, full view", (player,), 200, {}, {player.label: shares}, other)
         for player, other, shares in AGAINST_THREE
     ]
     for at, view in enumerate(VIEWS):
-        note = f"view {view or 'full'}"
+        note = f"view {view}" if view else "full view"
         pairs = {name: rates[at] for name, rates in ONE_OF_EACH.items()}
         shares = {name: (won, tied, 100 - won - tied) for name, (won, tied) in pairs.items()}
-        players = MCTS, RHEA, RULES, OSLA
-        meetings.append(Meeting("One of each", players, PLANNING, 200, _seen(view), "", shares, 200, note))
+        cells.append(_cell("one of each", note, (MCTS, RHEA, RULES, OSLA), 200, _seen(view), shares))
         for player, other, rows in TEAMS:
-            published = {player.label: rows[at]}
             settings = TEAM | _seen(view)
-            meetings.append(
-                Meeting(f"Teams: {other.label}", (player, other), PLANNING, 200, settings, "", published, 200, note)
-            )
-    return meetings
+            published = {player.label: rows[at]}
+            cells.append(_cell(f"team against {other.label}", note, (player, other), 200, settings, published))
+    return cells
 
 
-def _future() -> list[Meeting]:
-    """The report's wishes: its agent with one number changed in a team against MCTS, and against evolution alone.
-
-    Returns decay once, which is the reading that agrees with its tables; gamma is that of a decay by depth. Boards
-    collapse, for on others nearly all games of two teams that search are ties.
-    """
+def _future() -> list[Cell]:
+    """The report's wishes: its agent with one number changed in a team against MCTS, and against evolution alone."""
     changes: list[tuple[str, Player, Player]] = []
     for simulations in (50, 100, 200, 400, 800):
         budget = {"simulations": simulations}
@@ -167,27 +156,27 @@ def _future() -> list[Meeting]:
         ("last choice with C = 0", _bias(CUSTOM, "once", recommend="max_value"), MCTS),
     ]
     board = TEAM | {"collapse": COLLAPSE}
-    meetings = [Meeting("One change", (bias, mcts), PLANNING, 100, board, note=note) for note, bias, mcts in changes]
+    cells = [_cell("one change", note, (bias, mcts), 100, board) for note, bias, mcts in changes]
     pair = _bias(CUSTOM, "once"), RHEA
     for view in VIEWS:
-        note = f"teams, view {view or 'full'}"
-        meetings.append(Meeting("Against evolution", pair, PLANNING, 100, board | _seen(view), note=note))
+        note = f"teams, view {view}" if view else "teams, full view"
+        cells.append(_cell("against evolution", note, pair, 100, board | _seen(view)))
     duel = {"mode": "duel", "board_size": 8, "n_rigid": 16, "n_wood": 16}
-    return [*meetings, Meeting("Against evolution", pair, PLANNING, 100, duel, note="duel, 8x8")]
+    return [*cells, _cell("against evolution", "duel, 8x8", pair, 100, duel)]
 
 
-def _ours() -> list[Meeting]:
+def _ours() -> list[Cell]:
     """What we play ourselves; simulations that take well below 0.1 seconds on one core of 2024."""
     small = Player("best, 200 simulations, depth 12", "best", {"simulations": 200, "horizon": 12})
     best, few = (Player(f"best, {count} simulations", "best", {"simulations": count}) for count in (200, 60))
     return [
-        Meeting("Against three, planning constants", (small, SIMPLE), PLANNING, 200, {}, SIMPLE.label),
-        Meeting("Against three", (best, SIMPLE), "Bomber-v0", 200, {}, SIMPLE.label),
-        Meeting("Team", (few, SIMPLE), "BomberTeam-v0", 200),
+        _cell("against three", "planning constants", (small,), 200, {}, against=SIMPLE),
+        _cell("against three", "the original's constants", (best,), 200, {}, against=SIMPLE, environment="Bomber-v0"),
+        _cell("teams, view 4", "the original's constants", (few, SIMPLE), 200, {}, environment="BomberTeam-v0"),
     ]
 
 
-def _plain() -> list[Meeting]:
+def _plain() -> list[Cell]:
     """MCTS that knows how rule-based players move, and no heuristic, against three in the original's own constants."""
     known = {
         "opponents": "advised",
@@ -197,71 +186,86 @@ def _plain() -> list[Meeting]:
         "loop": "open",
     }
     rewards = {100: -0.736, 1000: -0.105}
-    meetings = []
+    cells = []
     for simulations, reward in rewards.items():
         settings = {"simulations": simulations, "discount": 0.9, "rollout_model": "unadvised", **known}
         player = Player(f"MCTS, {simulations} iterations", "mcts", settings)
-        note = f"the original's: mean reward {reward}, so {50 * (1 + reward):.0f} % won"
-        meetings.append(
-            Meeting("Plain MCTS against three", (player, SIMPLE), "Bomber-v0", 100, {}, SIMPLE.label, note=note)
-        )
-    return meetings
+        note = f"theirs: mean reward {reward}, so {50 * (1 + reward):.0f} % won"
+        cells.append(_cell("against three", note, (player,), 100, {}, against=SIMPLE, environment="Bomber-v0"))
+    return cells
 
 
-def reproduce(folder: Path, scale: float, workers: int, say: Callable[[str], None]) -> str:
-    """Play everything and return the report as Markdown.
+class Length(Measure):
+    """How long games are, and how often they are tied; published as the steps and the ties of so many games."""
 
-    Parameters
-    ----------
-    folder : Path
-    scale : float
-        Share of the games to play; 20 plays 1,000 for each table of the report.
-    workers : int
-    say : callable
-        Is told what is being played.
-    """
-    sections = {
-        "Our best": _ours(),
-        "Plain MCTS": _plain(),
-        "The report": _report_tables(),
-        "Perez-Liebana et al., AIIDE 2019": _aiide(),
-        "What the report leaves to the future": _future(),
-    }
-    text = ["# Pommerman", "", *_anchors(max(5, round(30 * scale)), say)]
-    for title, meetings in sections.items():
-        text += [f"## {title}", "", *table(play(meetings, scale, folder, workers, say)), ""]
-    return "\n".join(text)
+    columns = "published steps", "steps", "published ties %", "ties %", "games", "verdict on ties"
+    ours = "steps"
+
+    def result(self, cell: Cell, rows: Sequence[Row], teams: Teams) -> list[int]:
+        """Return the steps of a game, which its last players make all of, and whether nobody won it alone."""
+        (row,) = rows
+        return [max(seat.length for seat in row.seats), int(max(seat.outcome or 0.0 for seat in row.seats) < 1.0)]
+
+    def lines(self, cell: Cell, found: Found) -> list[Line]:
+        """Return the means."""
+        words = {"consistent": "consistent", "better": "more", "below": "fewer"}
+        ties = wilson(sum(tied for _, tied in found.results), len(found.results))
+        line = {"steps": mean([steps for steps, _ in found.results]), "ties %": percent(ties)}
+        line |= {
+            "games": f"{len(found.results):,}",
+            "verdict on ties": words[verdict(ties, cell.published[1].estimate)],
+        }
+        return [self.known(cell)[0] | line]
+
+    def known(self, cell: Cell) -> list[Line]:
+        """Return what is published."""
+        steps, ties = cell.published
+        return [{"published steps": str(steps), "published ties %": str(ties)}]
 
 
-def _anchors(games: int, say: Callable[[str], None]) -> list[str]:
-    """Say how long games of four rule-based players are, beside those of the original's SimpleAgent."""
-    lines = [
-        "## Four rule-based players",
-        "",
-        f"The original: 329 steps, 3 ties of 30 for all by themselves; 370, 8 of 30 in teams. Ours, {games} games:",
-        "",
-        "| | steps a game, 95 % interval | ties |",
-        "|---|---|---|",
+def _anchors() -> list[Cell]:
+    four = (SIMPLE,) * 4
+    teams = {"mode": "team", "view": 4, "blast_cap": 4}
+    return [
+        Cell(("all by themselves",), four, "Bomber-v0", 300, published=(329, Rate(10, 30))),
+        Cell(("teams, view 4",), four, "Bomber-v0", 300, teams, published=(370, Rate(800 / 30, 30))),
     ]
-    for title, settings in (("all by themselves", {}), ("teams, view 4", {"mode": "team", "view": 4, "blast_cap": 4})):
-        say(f"four rule-based players, {title}")
-        played = [_game(settings, seed) for seed in range(games)]
-        steps = np.array([length for length, _ in played])
-        margin = 1.96 * steps.std(ddof=1) / math.sqrt(games)
-        lines.append(f"| {title} | {steps.mean():.0f} ± {margin:.0f} | {sum(tied for _, tied in played)} |")
-    return [*lines, ""]
 
 
-def _game(settings: dict[str, Any], seed: int) -> tuple[int, bool]:
-    """Return the steps of a game between four rule-based players, and whether it was a tie."""
-    env = GameParallelEnv(Bomber, **settings)
-    players = {name: agents.make("rule_based", seed=4 * seed + at) for at, name in enumerate(env.possible_agents)}
-    env.reset(seed=seed)
-    steps, outcomes = 0, []
-    while env.agents:
-        steps += 1
-        views = {name: env.view(name) for name in env.agents}
-        chosen = {name: players[name].act(view) for name, view in views.items() if view.action_masks().any()}
-        _, _, _, _, infos = env.step({name: chosen.get(name, STOP) for name in env.agents})
-        outcomes += [info["outcome"] for info in infos.values() if "outcome" in info]
-    return steps, max(outcomes) < 1.0
+def _tables() -> list[Table]:
+    words, standings = ("game", "reading"), Standings()
+    return [
+        Table("Our best", words, standings, (*_ours(),)),
+        Table(
+            "Four rule-based players",
+            ("game",),
+            Length(),
+            (*_anchors(),),
+            "Published: 30 games of four of the original's SimpleAgents.",
+        ),
+        Table("Plain MCTS", words, standings, (*_plain(),), "The original gives mean rewards, from -1 to 1."),
+        Table("The report", words, standings, (*_report_tables(),)),
+        Table("Perez-Liebana et al., AIIDE 2019", words, standings, (*_aiide(),)),
+        Table(
+            "What the report leaves to the future",
+            words,
+            standings,
+            (*_future(),),
+            """Returns decay once, which is the reading that agrees with its tables; gamma is that of a decay by depth.
+            Boards collapse, for on others nearly all games of two teams that search are ties.""",
+        ),
+    ]
+
+
+STUDY = Study(
+    "bomber",
+    "Pommerman",
+    """A student report on progressive bias, and D. Perez-Liebana et al. (AIIDE 2019), whose program it extends. The
+    report plays 10 boards five times for each table: 50 games. Its depth is that of the rollouts of both tree searches;
+    evolution keeps its length. No radius is given where the players see a part of the board. Boards collapse as they do
+    in later versions of the program, and in a second reading not; the older paper plays without. "rule-based" is the
+    older paper's player, which is less careful than the original's SimpleAgent; among our best and in plain MCTS it is
+    one in that agent's manner. Every start board is played in all orders of seats, in four where there are more than
+    eight; shares are of games, intervals over the boards.""",
+    _tables,
+)

@@ -1,59 +1,53 @@
-"""A. Zhang, "Monte Carlo Tree Search Applied to Plants vs. Zombies": tables I and II, the ablations, the boards.
+"""A. Zhang, "Monte Carlo Tree Search Applied to Plants vs. Zombies": tables I and II, the ablations, the boards."""
 
-The paper played 100 games a figure. Its programs with search drew the plant coin at the first step too, against its
-text; so do the rows with ``COIN``. ``author`` figures come from a port of its programs.
-"""
-
-import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import gymnasium
 import numpy as np
 from PIL import Image
 
-import agents
-from agents.arena import AgentSpec, Plan, compare
-from agents.arena.storage import read_transitions
-from agents.base import Agent
-from papers.tables import Row, play, table
+from agents.arena.lineups import Teams
+from agents.arena.rows import Row
+from papers.measures import Found, Line, Measure, Rate, Wins
+from papers.study import Cell, Player, Study, Table
 
+NIGHT = 20
+"""Steps after which no zombie comes."""
 SMALL, LARGE = "LaneDefense3x3-v0", "LaneDefense10x10-v0"
 COIN = {"first_plant_guaranteed": False}
+"""The paper's programs with search drew the plant coin at the first step too, against its text."""
 
 
-def _tables() -> dict[str, list[Row]]:
-    small = [
-        Row("random", SMALL, "random", 20_000, wins=11, of=100),
-        Row("MCTS, as the programs have it", SMALL, "mcts_paper", 4_000, {}, COIN, 39, 100),
-        Row("MCTS, as the text has it", SMALL, "mcts_text", 4_000, {}, COIN, 39, 100),
-    ]
-    large = [
-        Row("random", LARGE, "random", 20_000, wins=2, of=100),
-        Row("MCTS, as the programs have it", LARGE, "mcts_paper", 1_000, {}, COIN, 95, 100),
-        Row("MCTS, as the text has it", LARGE, "mcts_text", 4_000, {}, COIN, 95, 100),
-    ]
-    return {
-        "Table I: win rates on 3x3": [*small, *_beyond(small[1])],
-        "Table II: win rates on 10x10": [*large, *_beyond(large[1])],
-    }
+def _cell(
+    label: str,
+    environment: str,
+    agent: str,
+    games: int,
+    settings: Mapping[str, Any] | None = None,
+    published: Rate | None = None,
+    rules: Mapping[str, Any] | None = None,
+) -> Cell:
+    rules = COIN if rules is None else rules
+    return Cell((label,), (Player(label, agent, settings or {}),), environment, games, rules, published=published)
 
 
-def _beyond(like: Row) -> list[Row]:
-    """Our own players under the conditions of the paper's search."""
+def _table(board: str, random: Rate, search: Rate, games: int) -> list[Cell]:
+    """Return a table of the paper, then our own players under the conditions of its search."""
     return [
-        replace(like, label="scripted player (H1)", agent="scripted", wins=None, of=0),
-        replace(like, label="UCT, 1,000 simulations", agent="mcts", settings={"simulations": 1000}, wins=None, of=0),
+        _cell("random", board, "random", 20_000, published=random, rules={}),
+        _cell("MCTS, as the programs have it", board, "mcts_paper", games, published=search),
+        _cell("MCTS, as the text has it", board, "mcts_text", 4_000, published=search),
+        _cell("scripted player (H1)", board, "scripted", games),
+        _cell("UCT, 1,000 simulations", board, "mcts", games, {"simulations": 1000}),
     ]
 
 
-def _best() -> list[Row]:
-    """Our best player on the paper's boards; on 3x3 no player can exceed 71.02 %, and 52.69 % by coin."""
+def _best() -> list[Cell]:
     return [
-        Row(f"best, {board[11:-3]}, first plant {first}", board, "best", games, {}, settings)
+        _cell(f"{board[11:-3]}, first plant {first}", board, "best", games, rules=rules)
         for board, games in ((SMALL, 8_000), (LARGE, 3_000))
-        for first, settings in (("guaranteed", {}), ("by coin", COIN))
+        for first, rules in (("guaranteed", {}), ("by coin", COIN))
     ]
 
 
@@ -74,94 +68,90 @@ _AUTHOR = {
 }
 
 
-def _ablation(board: str) -> list[Row]:
+def _ablation(board: str) -> list[Cell]:
     games, author = _AUTHOR[board]
     return [
-        Row(label, board, "mcts_paper", games, settings, COIN, rate * games / 100, games)
+        _cell(label, board, "mcts_paper", games, settings, Rate(rate, games))
         for (label, settings), rate in zip(_CHANGES.items(), author, strict=True)
     ]
 
 
-def _depths(board: str, games: int) -> list[Row]:
-    return [Row(f"d = {d}", board, "mcts_paper", games, {"horizon": d}, COIN) for d in range(1, 21)]
+def _depths(board: str, games: int) -> list[Cell]:
+    return [_cell(f"{depth}", board, "mcts_paper", games, {"horizon": depth}) for depth in range(1, 21)]
 
 
-def reproduce(folder: Path, scale: float, workers: int, say: Callable[[str], None]) -> str:
-    """Play everything, write pictures into the folder, and return the report as Markdown.
+class Plants(Measure):
+    """Where the plants stand on the boards that are won."""
 
-    Parameters
-    ----------
-    folder : Path
-    scale : float
-        Share of the games to play.
-    workers : int
-    say : callable
-        Is told what is being played.
-    """
-    sections = {
-        **_tables(),
-        "Beyond the paper: our best player, by search alone": _best(),
-        "The paper's agent with one change, 3x3 (published: a port of the author's programs)": _ablation(SMALL),
-        "The paper's agent with one change, 10x10 (published: a port of the author's programs)": _ablation(LARGE),
-        "Rollouts cut off at depth d, 3x3": _depths(SMALL, 1_000),
-        "Rollouts cut off at depth d, 10x10": _depths(LARGE, 200),
-    }
-    folders = (folder / f"section-{number}" for number in itertools.count(1))
-    text = ["# Monte Carlo Tree Search Applied to Plants vs. Zombies", ""]
-    for title, rows in sections.items():
-        scaled = [replace(row, games=max(2, round(row.games * scale))) for row in rows]
-        text += [f"## {title}", "", *table(scaled, play(scaled, next(folders), workers, say)), ""]
-    text += _boards(folder, max(8, round(400 * scale)), workers, say)
-    return "\n".join(text)
+    columns = *map(str, range(10)), "left half %", "lanes with a plant", "all ten lanes %", "boards won"
+    ours = "left half %"
+    keep = ("board",)
+
+    def result(self, cell: Cell, rows: Sequence[Row], teams: Teams) -> str:
+        """Return the last board, a digit for each cell, or nothing where the game was lost."""
+        (row,) = rows
+        assert row.kept is not None
+        return "".join(map(str, row.kept["board"])) if row.seats[0].is_success else ""
+
+    def lines(self, cell: Cell, found: Found) -> list[Line]:
+        """Return the share of the plants in each column, and how many lanes have one."""
+        plants = np.array([[int(c) == 1 for c in board] for board in found.results if board]).reshape(-1, 10, 10)
+        columns, lanes = plants.sum((0, 1)) / max(1, plants.sum()), plants.any(2).sum(1)
+        line = {str(column): f"{100 * share:.1f}" for column, share in enumerate(columns)}
+        line["left half %"] = f"{100 * columns[:5].sum():.1f}"
+        line["lanes with a plant"] = f"{lanes.mean():.2f}"
+        line["all ten lanes %"] = f"{100 * np.mean(lanes == 10):.1f}"
+        return [line | {"boards won": f"{len(plants):,}"}]
 
 
-def _boards(folder: Path, games: int, workers: int, say: Callable[[str], None]) -> list[str]:
-    """Say where the plants stand on winning 10x10 boards, and draw four of them."""
-    say(f"{games} games on 10x10, recorded")
-    plan = Plan(LARGE, (AgentSpec("mcts_paper", "mcts_paper"),), COIN, record=True)
-    report = compare(plan, games, workers=workers, folder=folder / "boards")
-    if not report.finished:
-        raise KeyboardInterrupt
-    moves = read_transitions(folder / "boards", games)
-    won = [m["next_state"]["board"] for m in moves if m["terminated"] and m["reward"] > 0]
-    plants = np.array(won).reshape(-1, 10, 10) == 1
-    columns, lanes = plants.sum((0, 1)) / plants.sum(), plants.any(2).sum(1)
-    picture = folder / "boards.png"
-    _draw(picture)
+def draw(results: Sequence[str]) -> Image.Image | None:
+    """Draw four boards that were won as at the end of the night, None where there are not as many."""
+    won = [board for board in results if board][:4]
+    if len(won) < 4:
+        return None
+    env = gymnasium.make(f"mcts_envs/{LARGE}", render_mode="rgb_array", **COIN)
+    frames = []
+    for board in won:
+        position = {"board": [int(c) for c in board], "t": NIGHT, "can_plant": True}
+        env.reset(options={"position": position})
+        frames.append(np.asarray(env.render()))
+    grid = np.vstack([np.hstack(frames[:2]), np.hstack(frames[2:])])
+    return Image.fromarray(grid).resize((frames[0].shape[1], frames[0].shape[0]))
+
+
+def _tables() -> list[Table]:
+    wins, port = Wins(), "Published: a port of the author's programs, as many games as at scale 1."
     return [
-        f"## Where the plants stand on {len(won)} winning boards of {games} games, 10x10",
-        "",
-        "| column | " + " | ".join(map(str, range(10))) + " |",
-        "|---" * 11 + "|",
-        "| share of plants % | " + " | ".join(f"{100 * share:.1f}" for share in columns) + " |",
-        "",
-        f"The left half holds {columns[:5].sum():.1%} of them. Lanes with a plant: {lanes.mean():.2f} of 10 on "
-        f"average; all ten on {np.mean(lanes == 10):.1%} of the boards, at least eight on {np.mean(lanes >= 8):.1%}.",
-        "",
-        f"Four winning boards: {picture}",
-        "",
+        Table("Table I: win rates on 3x3", ("player",), wins, (*_table(SMALL, Rate(11, 100), Rate(39, 100), 4_000),)),
+        Table("Table II: win rates on 10x10", ("player",), wins, (*_table(LARGE, Rate(2, 100), Rate(95, 100), 1_000),)),
+        Table(
+            "Our best player, by search alone",
+            ("board",),
+            wins,
+            (*_best(),),
+            "No player can exceed 71.02 % on 3x3, and 52.69 % by coin.",
+        ),
+        Table("The paper's agent with one change, 3x3", ("change",), wins, (*_ablation(SMALL),), port),
+        Table("The paper's agent with one change, 10x10", ("change",), wins, (*_ablation(LARGE),), port),
+        Table("Rollouts cut off at a depth, 3x3", ("depth",), wins, (*_depths(SMALL, 1_000),)),
+        Table("Rollouts cut off at a depth, 10x10", ("depth",), wins, (*_depths(LARGE, 200),)),
+        Table(
+            "Where the plants stand on winning boards, 10x10",
+            ("player",),
+            Plants(),
+            (_cell("mcts_paper", LARGE, "mcts_paper", 400),),
+            "Share of the plants in each column, in percent, on the last boards of games that the paper's agent wins; "
+            "below four of these boards.",
+            draw,
+        ),
     ]
 
 
-def _draw(file: Path) -> None:
-    """Draw the final boards of the first four games that the paper's agent wins."""
-    env = gymnasium.make(f"mcts_envs/{LARGE}", render_mode="rgb_array", **COIN)
-    frames: list[np.ndarray] = []
-    for seed in range(100):
-        if len(frames) == 4:
-            break
-        if _wins(env, agents.make("mcts_paper", seed=seed), seed):
-            frames.append(np.asarray(env.render()))
-    Image.fromarray(_grid(frames)).resize((frames[0].shape[1], frames[0].shape[0])).save(file)
-
-
-def _wins(env: gymnasium.Env, agent: Agent, seed: int) -> bool:
-    env.reset(seed=seed)
-    over, info = False, {}
-    while not over:
-        _, _, over, _, info = env.step(agent.act(env))
-    return bool(info["is_success"])
-
-
-def _grid(frames: Sequence[np.ndarray]) -> np.ndarray:
-    return np.vstack([np.hstack(frames[:2]), np.hstack(frames[2:])])
+STUDY = Study(
+    "lane",
+    "Monte Carlo Tree Search Applied to Plants vs. Zombies",
+    """A. Zhang's paper: its tables I and II, what becomes of its agent when one thing is changed, and where its plants
+    stand. The paper played 100 games a figure. Its programs with search drew a coin for the first plant too, against
+    its text; so do all rows here but those of the random player.""",
+    _tables,
+)

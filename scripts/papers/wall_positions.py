@@ -1,6 +1,7 @@
 """Positions of wall survival that test one ability, and how often players have it."""
 
 from collections.abc import Callable, Iterator
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from mcts_envs.games.wall_survival.rules.ends import winning_wall
 
 Position = tuple[Bytes, list[int]]
 """A state, and the actions that are right in it."""
+Kind = Callable[[Game, Bytes], list[int]]
+"""``kind(game, state)``: the right actions of a state, none if it is not of the kind."""
 
 
 def mover(game: Game, state: Bytes) -> int:
@@ -99,25 +102,36 @@ def dead_end(game: Game, state: Bytes) -> list[int]:
     return right if 0 < 3 * len(right) <= len(legal(game, state)) else []
 
 
-def collect(game: Game, kind: Callable[[Game, Bytes], list[int]], number: int) -> list[Position]:
-    """Return the first positions of a kind, one a game at most."""
+def positions(game: Game, kind: Kind) -> Callable[[int], Position]:
+    """Return a function that gives position number 0, 1, ... of a kind, one a game at most."""
     found: list[Position] = []
-    for seed in range(100_000):
-        if len(found) == number:
-            break
+    more = _of_kind(game, kind)
+
+    def at(number: int) -> Position:
+        while len(found) <= number:
+            found.append(next(more))
+        return found[number]
+
+    return at
+
+
+def collect(game: Game, kind: Kind, number: int) -> list[Position]:
+    """Return the first positions of a kind, one a game at most."""
+    return list(islice(_of_kind(game, kind), number))
+
+
+def _of_kind(game: Game, kind: Kind) -> Iterator[Position]:
+    for seed in count():
         for state in walk(game, seed):
             right = kind(game, state)
             if right:
-                found.append((state.copy(), right))
+                yield state.copy(), right
                 break
-    return found
 
 
-def solved(game: Game, positions: list[Position], agent: str, settings: dict[str, Any]) -> int:
-    """Return in how many positions an agent plays one of the right actions."""
+def solved(game: Game, position: Position, seed: int, agent: str, settings: dict[str, Any]) -> bool:
+    """Return whether an agent plays one of the right actions of a position."""
+    state, right = position
     player = agents.make(agent, **settings)
-    count = 0
-    for number, (state, right) in enumerate(positions):
-        player.reseed(number)
-        count += player.act(View(game, state, mover(game, state))) in right
-    return count
+    player.reseed(seed)
+    return player.act(View(game, state, mover(game, state))) in right

@@ -11,8 +11,8 @@ import gymnasium
 from rich.console import Console
 
 from agents.arena import AgentSpec, Plan, parse_agent
-from agents.arena.match import MatchRow, Seat
 from agents.arena.report import Report
+from agents.arena.rows import Row, Seat
 from agents.arena.storage import EPISODES
 from agents.arena.table import render
 from mcts_envs.core.contract import STEP
@@ -92,7 +92,7 @@ def by_hand(outcomes: Mapping[tuple[str, str], list[float]], broken: tuple[str, 
         for board, points in enumerate(given):
             costs = {"length": 4, "decisions": 2, "model_steps": 30}
             seats = [Seat(first, 1, points, seconds=0.004, **costs), Seat(second, 2, 1 - points, seconds=1.0, **costs)]
-            row = MatchRow(board, 0, seats)
+            row = Row(board, 0, seats)
             if broken == (first, second, board):
                 row.last_asked, row.error = 1, {"type": "OSError", "message": "no more", "traceback": ""}
             rows[row.key] = row

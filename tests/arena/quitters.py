@@ -12,8 +12,8 @@ from rich.console import Console
 
 from agents.arena import AgentSpec, Plan, parse_agent, parse_meeting
 from agents.arena.lineups import Lineup
-from agents.arena.match import Seat
 from agents.arena.report import Report
+from agents.arena.rows import Seat
 from agents.arena.storage import EPISODES
 from agents.arena.table import render
 from mcts_envs.core.contract import ACTIVE, LEGAL, OUTCOME, RESET, STATUS, STEP, Game, blank, state_dtype

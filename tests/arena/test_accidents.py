@@ -103,7 +103,7 @@ def test_whatever_an_agent_does_is_an_error_row_and_the_rest_goes_on(tmp_path: P
     assert result.signal is None
     assert (good.games, good.errors) == (result.episodes, 0)
     assert [(s.games, s.errors) for s in others] == [(0, result.episodes)] * len(DEEDS)
-    told = {(row.agent, row.error["type"], row.error["message"]) for row in result.failed if row.error}
+    told = {(row.agents[0], row.error["type"], row.error["message"]) for row in result.failed if row.error}
     assert told == {(deed, *error) for deed, error in DEEDS.items()}
 
 
@@ -174,7 +174,10 @@ def test_a_damaged_row_is_named(tmp_path: Path, change: dict[str, object], messa
     compare(plan, 2, folder=tmp_path)
     file = tmp_path / EPISODES
     first, row, *others = file.read_text().splitlines(keepends=True)
-    file.write_text("".join([first, json.dumps({**json.loads(row), **change}) + "\n", *others]))
+    whole = json.loads(row)
+    of_row = change.keys() <= whole.keys()
+    damaged = whole | change if of_row else whole | {"seats": [whole["seats"][0] | change]}
+    file.write_text("".join([first, json.dumps(damaged) + "\n", *others]))
     with pytest.raises(ValueError, match=f"{EPISODES}, line 2, is not .*{message}.* delete the line"):
         compare(plan, 2, folder=tmp_path)
     file.write_text("".join([first, *others]))

@@ -17,7 +17,7 @@ from agents.arena import (
     parse_meeting,
     parse_settings,
 )
-from agents.arena.episode import seeds
+from agents.arena.rows import seeds
 from agents.arena.runner import run
 from mcts_envs.core.players import BuiltIn
 from tests.arena.single import TWO, fakes, figures
@@ -120,10 +120,12 @@ def test_settings_may_be_scalars_of_numpy(tmp_path: Path) -> None:
 
 def test_pairs_have_the_same_randomness() -> None:
     plan = fakes("a:base=random", "b:base=random", "c:base=scripted")
-    played = {(p.row.agent, p.row.episode): p.row for p in run(plan, plan.jobs(20))}
+    played = {(p.row.agents[0], p.row.episode): p.row for p in run(plan, plan.jobs(20))}
     for episode in range(20):
         a, b, c = (played[next(s.label for s in plan.agents if s.name == name), episode] for name in "abc")
-        assert (a.seed, a.agent_seed) == (c.seed, c.agent_seed)
+        assert a.seed == c.seed
+        (a,), (b,), (c,) = (row.seats for row in (a, b, c))
+        assert a.agent_seed == c.agent_seed
         assert (a.outcome, a.episode_return, a.length) == (b.outcome, b.episode_return, b.length)
     assert len({row.seed for row in played.values()}) == 20
     assert seeds(0, 1) != seeds(1, 0)
@@ -134,21 +136,22 @@ def test_an_episode_can_be_played_again_by_hand() -> None:
     row = next(iter(run(plan, plan.jobs(1)))).row
     env, player = gymnasium.make(f"mcts_envs/{ID}"), BuiltIn("random")
     _, info = env.reset(seed=row.seed)
-    player.reseed(row.agent_seed)
+    (seat,) = row.seats
+    player.reseed(seat.agent_seed)
     total, discounted, length, decisions, over = 0.0, 0.0, 0, 0, False
     while not over:
         decisions += info["action_mask"].sum() > 1
         _, reward, terminated, truncated, info = env.step(player.act(env))
         total, discounted, length = total + reward, discounted + 0.95**length * reward, length + 1
         over = terminated or truncated
-    assert (row.episode_return, row.length, row.decisions) == (total, length, decisions)
-    assert row.discounted_return == pytest.approx(discounted)
-    assert (row.outcome, row.is_success) == (info["outcome"], info["is_success"])
+    assert (seat.episode_return, seat.length, seat.decisions) == (total, length, decisions)
+    assert seat.discounted_return == pytest.approx(discounted)
+    assert (seat.outcome, seat.is_success) == (info["outcome"], info["is_success"])
 
 
 def test_a_search_is_measured_where_there_was_a_choice() -> None:
     plan = Plan(ID, parse_agents("mcts", {"simulations": 30}))
-    row = next(iter(run(plan, plan.jobs(1)))).row
-    assert row.simulations == 30 * row.decisions
-    assert row.model_steps >= row.simulations - row.decisions
-    assert row.seconds > 0
+    (seat,) = next(iter(run(plan, plan.jobs(1)))).row.seats
+    assert seat.simulations == 30 * seat.decisions
+    assert seat.model_steps >= seat.simulations - seat.decisions
+    assert seat.seconds > 0

@@ -9,8 +9,8 @@ import pytest
 
 from agents.arena import AgentSpec, Plan, compare, parse_agent, parse_agents
 from agents.arena import plan as plans
-from agents.arena.episode import seeds
 from agents.arena.report import Report
+from agents.arena.rows import seeds
 from agents.arena.runner import run
 from agents.arena.storage import EPISODES, TRANSITIONS, Results, default_folder, read_transitions
 from agents.learning import shipped
@@ -67,7 +67,7 @@ def test_a_dying_worker_is_survived(tmp_path: Path) -> None:
     deadly, harmless, seed = "x:base=random:accident=die", "y:base=random", 6
     result = compare(fakes(deadly, harmless, seed=seed), 2, workers=2, folder=tmp_path)
     assert [episode for episode in range(2) if seeds(seed, episode)[1] % 5 == 0] == [1]
-    assert [(row.agent, row.episode) for row in result.failed] == [(deadly, 1)]
+    assert [row.key for row in result.failed] == [((deadly,), 1)]
     error = result.failed[0].error
     assert error is not None
     assert error["type"] == "ProcessDied"
@@ -232,6 +232,7 @@ def check_offsets(folder: Path) -> None:
     for row in rows_of(folder):
         offset, size = row["transitions"]  # type: ignore[misc]
         mine = [json.loads(line) for line in content[offset : offset + size].splitlines()]
-        assert {(move["agent"], move["episode"]) for move in mine} == {(row["agent"], row["episode"])}
-        assert [move["step"] for move in mine] == list(range(row["length"]))  # type: ignore[call-overload]
-        assert sum(move["reward"] for move in mine) == pytest.approx(row["episode_return"])
+        (seat,) = row["seats"]  # type: ignore[misc]
+        assert {(move["agent"], move["episode"]) for move in mine} == {(seat["agent"], row["episode"])}
+        assert [move["step"] for move in mine] == list(range(seat["length"]))
+        assert sum(move["reward"] for move in mine) == pytest.approx(seat["episode_return"])

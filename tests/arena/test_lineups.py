@@ -6,8 +6,8 @@ from itertools import permutations
 
 import pytest
 
-from agents.arena.episode import seeds
 from agents.arena.lineups import MOST_SEATINGS, lineups, seatings, sides
+from agents.arena.rows import seeds
 from agents.arena.runner import run
 from tests.arena.quitters import labels_of, met, quit_plan, specs
 

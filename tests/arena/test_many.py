@@ -15,11 +15,10 @@ import typer.testing
 
 import mcts_envs
 from agents.arena import AgentSpec, Plan, compare, parse_agents, parse_meeting
-from agents.arena.episode import seeds
-from agents.arena.many import ranks, reached, side_name
-from agents.arena.match import MatchRow
+from agents.arena.formats.lineup_figures import ranks, reached, side_name
 from agents.arena.plot import plot
 from agents.arena.report import Report, report
+from agents.arena.rows import Row, seeds
 from agents.arena.runner import run
 from agents.arena.statistics import mean_points
 from agents.arena.storage import EPISODES, TRANSITIONS, default_folder, read_transitions
@@ -59,7 +58,7 @@ def test_ranks() -> None:
 
 
 def test_what_sides_reach() -> None:
-    row = MatchRow(0, 0, [seat("a", 0.5), seat("b", 0), seat("c", 0.5), seat("d", 0, 3)])
+    row = Row(0, 0, [seat("a", 0.5), seat("b", 0), seat("c", 0.5), seat("d", 0, 3)])
     assert [tuple(part) for part in reached(row, ALONE)] == [
         (False, True, False, 0.5, 1.5),
         (False, False, True, 0.0, 3),
@@ -119,7 +118,7 @@ def test_figures_of_results_by_hand(tmp_path: Path) -> None:
     rows = {}
     for board, wins in enumerate([(1, 1, 1, 1), (1, 0.5, 0, 0)]):
         for match, own in zip(plan.board(plan.lineups[0], board), wins, strict=True):
-            row = MatchRow(board, 0, [seat(spec.label, 0.0, 5) for spec in match.agents])
+            row = Row(board, 0, [seat(spec.label, 0.0, 5) for spec in match.agents])
             mine, *others = sorted(row.seats, key=lambda seat: seat.agent)
             mine.outcome, others[0].outcome = own, 1 - own
             rows[row.key] = row

@@ -11,8 +11,8 @@ from rich.console import Console
 import agents
 import mcts_envs
 from agents.arena import Plan, compare, parse_agent, parse_agents
-from agents.arena.episode import seeds
 from agents.arena.plot import plot
+from agents.arena.rows import seeds
 from agents.arena.runner import run
 from agents.arena.storage import default_folder
 from agents.arena.table import render
@@ -72,7 +72,8 @@ def bots(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 def rows(plan: Plan, episodes: int = 3, workers: int | None = None) -> list[tuple[object, ...]]:
     found = sorted((played.row for played in run(plan, plan.jobs(episodes), workers)), key=lambda row: str(row.key))
-    return [(row.key, row.outcome, row.episode_return, row.length, row.error) for row in found]
+    seats = [(row, row.seats[0]) for row in found]
+    return [(row.key, seat.outcome, seat.episode_return, seat.length, row.error) for row, seat in seats]
 
 
 # Agents
@@ -157,10 +158,10 @@ def test_the_seed_of_an_agent_is_a_stream_of_its_own(bots: Path) -> None:
     plan = Plan(ID, parse_agents(f"uniform,uniform:seed=5,uniform:seed=6,{bots}:Seeded,{bots}:Seeded:seed=5"))
     found = [played.row for played in run(plan, plan.jobs(6))]
     assert all(row.error is None for row in found)
-    by_agent = {spec.label: [r.agent_seed for r in found if r.agent == spec.label] for spec in plan.agents}
+    by_agent = {spec.label: [r.seats[0].agent_seed for r in found if r.agents == (spec.label,)] for spec in plan.agents}
     assert by_agent["uniform"] == [seeds(0, episode)[1] for episode in range(6)]
     assert len({tuple(given) for given in by_agent.values()}) == 3  # none, 5 and 6
-    lengths = {label: [row.length for row in found if row.agent == label] for label in by_agent}
+    lengths = {label: [row.seats[0].length for row in found if row.agents == (label,)] for label in by_agent}
     assert lengths["uniform:seed=5"] != lengths["uniform:seed=6"]
 
 

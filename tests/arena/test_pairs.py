@@ -13,9 +13,9 @@ import typer
 import typer.testing
 
 from agents.arena import Plan, compare, parse_agents, parse_budget, parse_meeting
-from agents.arena.episode import Episode, seeds
-from agents.arena.pairs_table import ranked
+from agents.arena.formats.duel import ranked
 from agents.arena.report import Report, report
+from agents.arena.rows import row_of, seeds
 from agents.arena.runner import run
 from agents.arena.statistics import mean_points, paired_rates
 from agents.arena.storage import EPISODES, TRANSITIONS, default_folder, read_rows, read_transitions
@@ -113,7 +113,7 @@ def test_an_opponent_in_the_environment_makes_it_a_game_for_one(tmp_path: Path) 
     assert plan.seats == 1
     assert result.finished
     assert result.summaries[0].games == 4
-    assert Episode(**rows_of(tmp_path)[0]).agent == "uniform"
+    assert row_of(rows_of(tmp_path)[0]).agents == ("uniform",)
     assert "matches" not in plan.configuration()
     three = compare(Plan(THREE, parse_agents("uniform"), {"seat": 2}), 2, folder=tmp_path / "three")
     assert three.finished

@@ -1,64 +1,300 @@
-"""The commands that reproduce papers: what they are going to play can be played."""
+"""The studies of published results: what they play, what they keep of it, and the pages that they write."""
 
+import importlib
+import signal
+import subprocess
+import sys
+import time
 from itertools import chain
+from pathlib import Path
 
 import pytest
 import reproduce
 import typer
 import typer.testing
-from papers import bomber
-from papers.meetings import differences
+from papers.measures import Means, Points, Rate, Shares, Standings, Wins, mean, shares_verdict, verdict
+from papers.page import UNPLAYED, markdown, write
+from papers.playing import companies
+from papers.record import Record, tallied
+from papers.study import Cell, Player, Study, Table, boards_of, plan_of
 
 import agents
-from agents.arena.many import side_name
-from agents.arena.statistics import wilson
-from mcts_envs.games.bomber_grid.spec import bomber_grid
+from agents.arena.formats.lineup_figures import side_name
+from agents.arena.runner import Crew
+from agents.arena.statistics import Estimate, wilson
+from agents.arena.storage import EPISODES
 
-MEETINGS = {
-    part.__name__: part()
-    for part in (bomber._ours, bomber._plain, bomber._report_tables, bomber._aiide, bomber._future)
-}
-
-
-@pytest.mark.parametrize("part", MEETINGS)
-def test_meetings_have_distinct_names_and_whole_boards(part):
-    meetings = MEETINGS[part]
-    names = [meeting.name for meeting in meetings]
-    assert len(set(names)) == len(names)
-    for meeting in meetings:
-        assert meeting.boards(meeting.games) >= 7
-        assert meeting.boards(1) == 2
+ROOT = Path(__file__).resolve().parents[2]
+LANE, WALL, BOMBER = "LaneDefense3x3-v0", "WallSurvival-v0", "BomberDuel-v0"
+STUDIES = {name: importlib.import_module(f"papers.{name}").STUDY for name in reproduce.PAPERS}
+CELLS = {name: [cell for table in study.tables for cell in table.cells] for name, study in STUDIES.items()}
+RANDOM, SCRIPTED, UNIFORM = (Player(name, name) for name in ("random", "scripted", "uniform"))
 
 
-@pytest.mark.parametrize("part", ["_report_tables", "_aiide"])
-def test_published_shares_are_of_sides_that_meet_and_add_up(part):
-    for meeting in MEETINGS[part]:
-        sides = {side_name(spec.label for spec in side) for lineup in meeting.plan.lineups for side in lineup}
-        assert meeting.published.keys() <= sides
-        assert all(sum(shares) == pytest.approx(100) for shares in meeting.published.values())
+measured = []
 
 
-def test_every_agent_of_the_papers_can_be_made():
-    players = chain.from_iterable(meeting.players for meetings in MEETINGS.values() for meeting in meetings)
+def squared(number):
+    """A measure that is no game."""
+    measured.append(number)
+    return number * number
+
+
+def small(published=11):
+    """A study of four tables that takes a second."""
+    published = Rate(published, 100)
+    alone = [Cell((p.label,), (p,), LANE, 40, published=published) for p in (RANDOM, SCRIPTED)]
+    duel = Cell(("random",), (RANDOM,), WALL, 8, {"board_size": 3}, UNIFORM, Rate(50))
+    side = Cell(("duel",), (RANDOM, UNIFORM), BOMBER, 4, published=Shares({"random": (40, 20, 40)}, 50))
+    count = Cell(("squares",), (Player("squares", "squares"),), LANE, 5, measure=squared)
+    mean_of = Means({"mean": mean}, "numbers")
+    return Study(
+        "small",
+        "A small study",
+        "Of nothing.",
+        lambda: [
+            Table("Alone", ("player",), Wins(), tuple(alone)),
+            Table("Two", ("player",), Points(), (duel,)),
+            Table("Sides", ("game",), Standings(), (side,)),
+            Table("Counted", ("what",), mean_of, (count,), "Of the first numbers."),
+        ],
+    )
+
+
+def played(study, tmp_path, scale=1.0, tables=None):
+    record = Record.read(tmp_path / "data" / "small.jsonl")
+    reproduce.play(study, study.tables if tables is None else tables, record, tmp_path / "out", scale, 1, False)
+    return record
+
+
+# What is going to be played
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_tables_and_cells_are_told_apart(name):
+    tables = STUDIES[name].tables
+    assert STUDIES[name].name == name
+    assert len({table.title for table in tables}) == len(tables)
+    assert len({cell.key for cell in CELLS[name]}) == len(CELLS[name])
+    for table in tables:
+        assert len({cell.words for cell in table.cells}) == len(table.cells) or name == "bomber"
+        assert all(len(cell.words) == len(table.words) for cell in table.cells)
+        assert table.measure.ours in table.measure.columns
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_comparison_can_be_set_up(name):
+    for table in STUDIES[name].tables:
+        for cells in companies(table.cells):
+            assert len({cell.games for cell in cells}) == 1
+            assert len(cells) == 1 or all(len(cell.players) == 1 and cell.measure is None for cell in cells)
+            if cells[0].measure is None:
+                plan = plan_of(cells, table.measure.keep)
+                plan.format.check(plan)
+                assert len(plan.lineups) == len(cells)
+                assert boards_of(cells[0], plan, 1e-6) == 2
+                matches = boards_of(cells[0], plan, 1.0) * len(plan.board(plan.lineups[0], 0))
+                assert cells[0].games <= matches < cells[0].games + 8
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_agent_of_the_papers_can_be_made(name):
+    cells = [cell for cell in CELLS[name] if cell.measure is None]
+    players = chain.from_iterable([*cell.players, *([cell.against] if cell.against else [])] for cell in cells)
     for spec in {player.spec for player in players}:
-        agent = agents.make(spec.name, **spec.settings)
-        assert spec.name == "mcts" or agent.resolve(bomber_grid()) is not None
+        agents.make(spec.name, **spec.settings)
+
+
+def test_published_shares_are_of_sides_that_meet_and_add_up():
+    for cell in (cell for cell in CELLS["bomber"] if isinstance(cell.published, Shares)):
+        sides = {side_name(spec.label for spec in side) for lineup in plan_of([cell]).lineups for side in lineup}
+        assert cell.published.sides.keys() <= sides
+        assert all(sum(shares) == pytest.approx(100) for shares in cell.published.sides.values())
+
+
+# Verdicts
+
+
+def test_a_verdict_is_of_intervals():
+    ours = [Estimate(value, value - 0.1, value + 0.1) for value in (0.2, 0.5, 0.9)]
+    assert [verdict(one, ours[1]) for one in ours] == ["below", "consistent", "better"]
+    assert verdict(ours[0], Estimate(0.3, 0.3, 0.3)) == "consistent"
+    assert verdict(ours[0], Rate(31).estimate) == "below"
 
 
 def test_a_share_differs_only_where_the_intervals_do_not_meet():
     ours = wilson(50, 100), wilson(0, 100), wilson(50, 100)
-    assert list(differences((50, 0, 50), 50, ours)) == []
-    assert list(differences((90, 0, 10), 50, ours)) == ["fewer wins", "more losses"]
+    assert shares_verdict((50, 0, 50), 50, ours) == "consistent"
+    assert shares_verdict((90, 0, 10), 50, ours) == "below: fewer wins, more losses"
+    assert shares_verdict((10, 0, 90), 50, ours) == "better: more wins, fewer losses"
+    assert shares_verdict((20, 60, 20), 50, ours) == "different: more wins, fewer ties, more losses"
+
+
+# Playing, and going on
+
+
+def test_a_study_is_played_kept_and_written(tmp_path):
+    study = small()
+    page = write(study, played(study, tmp_path))
+    again = Record.read(tmp_path / "data" / "small.jsonl")
+    assert write(study, again) == page
+    assert UNPLAYED not in page
+    assert {entry.boards for entry in again.entries.values()} == {40, 4, 5} | {2}
+    assert " 6 [" in page  # the mean of the squares of 0 to 4
+    assert "| random   | 11.0 [6.3, 18.6] of 100 |" in page
+    assert page.count("Played at scale 1.") == 4
+
+
+def test_what_is_there_is_not_played_again(tmp_path, monkeypatch):
+    study = small()
+    before = played(study, tmp_path)
+    asked = []
+    play = Crew.play
+    monkeypatch.setattr(Crew, "play", lambda self, jobs: asked.extend(jobs) or play(self, []))
+    measured.clear()
+    assert played(study, tmp_path).entries == before.entries
+    assert asked == measured == []
+
+
+def test_a_run_goes_on_after_kill_9(tmp_path):
+    command = [sys.executable, "scripts/reproduce.py", "lane", "--only", "2", "--scale", "0.05", "--workers", "1"]
+    command += ["--out", str(tmp_path / "out"), "--pages", str(tmp_path / "pages")]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    rows, deadline = [], time.monotonic() + 120
+    while not rows and time.monotonic() < deadline:
+        time.sleep(0.05)
+        rows = [line for file in tmp_path.rglob(EPISODES) for line in file.read_text().splitlines()[1:]]
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = {file: file.read_bytes() for file in tmp_path.rglob(EPISODES)}
+    assert any(content.count(b"\n") > 1 for content in kept.values())
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for file, content in kept.items():
+        whole = content[: content.rfind(b"\n") + 1]
+        assert file.read_bytes().startswith(whole)
+    page = (tmp_path / "pages" / "lane.md").read_text()
+    assert "Played at scale 0.05." in page
+    again = subprocess.run([*command, "--report-only"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / "pages" / "lane.md").read_text() == page
+
+
+def test_a_longer_run_stays(tmp_path, capsys):
+    study = small()
+    played(study, tmp_path, tables=study.tables[:1])
+    longer = (tmp_path / "data" / "small.jsonl").read_text()
+    played(study, tmp_path, 0.1, study.tables[:1])
+    assert (tmp_path / "data" / "small.jsonl").read_text() == longer
+    assert "Alone: 2 figures stand on more games than these, and stay" in capsys.readouterr().err
+    record = played(study, tmp_path, 2.0, study.tables[:1])
+    assert {entry.boards for entry in record.entries.values()} == {80}
+
+
+def test_a_cell_that_changed_is_not_played_yet(tmp_path):
+    study = small()
+    record = played(study, tmp_path, tables=study.tables[:1])
+    other = Study("small", "", "", lambda: [Table("Alone", ("player",), Wins(), (Cell(("x",), (UNIFORM,), LANE, 9),))])
+    assert UNPLAYED in write(other, record)
+    assert write(small(12), record) != write(study, record)  # what was published is not of the record
+
+
+def test_results_are_counted_in_an_order_of_their_own():
+    assert tallied([{"b": 1, "a": 2}, 1.0, {"a": 2, "b": 1}]) == [[1.0, 1], [{"a": 2, "b": 1}, 2]]
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"cell": "x"}', '{"command": "x", "scale": 1}'])
+def test_damaged_data_are_refused(tmp_path, line):
+    file = tmp_path / "lane.jsonl"
+    file.write_text(f"{line}\n")
+    with pytest.raises(ValueError, match=r"line 1, is not what scripts/reproduce\.py writes"):
+        Record.read(file)
+
+
+def test_an_interrupted_run_has_a_page_of_what_there_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(importlib.import_module("papers.lane"), "STUDY", small())
+    monkeypatch.setattr(importlib.import_module("papers.playing"), "_measure", stopped)
+    result = invoked("lane", "--workers", 1, "--out", tmp_path / "out", "--pages", tmp_path)
+    assert result.exit_code == 130
+    assert "interrupted; the same command goes on from here" in result.stderr
+    page = (tmp_path / "small.md").read_text()
+    assert page == write(small(), Record.read(tmp_path / "data" / "lane.jsonl"))
+    assert (page.count("Played at scale 1."), page.count("Not yet played.")) == (3, 1)
+
+
+def stopped(*_):
+    raise KeyboardInterrupt
+
+
+# Pages
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_page_says_what_has_not_been_played(name, tmp_path):
+    page = write(STUDIES[name], Record(tmp_path / "none"))
+    assert "Nothing has been played yet." in page
+    assert page.count("Not yet played.") == len(STUDIES[name].tables)
+    assert page.count(UNPLAYED) >= len(CELLS[name])
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_pages_are_what_their_data_say(name):
+    record = Record.read(ROOT / "docs" / "results" / "data" / f"{name}.jsonl")
+    picture = (ROOT / "docs" / "results" / f"{name}.png").exists()
+    assert (ROOT / "docs" / "results" / f"{name}.md").read_text() == write(STUDIES[name], record, picture)
+    assert {entry.run for entry in record.entries.values()} == set(record.runs)
+
+
+def test_tables_are_aligned():
+    text = markdown(["player", "%"], [["a", "100"], ["long name", "5"]], ["player"])
+    assert text.splitlines() == [
+        "| player    |   % |",
+        "| --------- | --: |",
+        "| a         | 100 |",
+        "| long name |   5 |",
+    ]
+
+
+# The command
+
+
+def invoked(*words):
+    app = typer.Typer()
+    app.command()(reproduce.main)
+    return typer.testing.CliRunner().invoke(app, [*map(str, words)])
 
 
 @pytest.mark.parametrize("out", ["there", "there/below", "."])
 def test_where_nothing_can_be_written_is_said_before_hours_are_played(out, tmp_path, monkeypatch):
     (tmp_path / "there").write_text("")
-    (tmp_path / "lane" / "report.md").mkdir(parents=True)
+    (tmp_path / "pages" / "lane.md").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
-    app = typer.Typer()
-    app.command()(reproduce.main)
-    result = typer.testing.CliRunner().invoke(app, ["lane", "--out", out])
+    result = invoked("lane", "--out", out, "--pages", "pages")
     assert result.exit_code == 2
     assert "cannot be written" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_a_table_that_is_not_there_is_told_with_those_that_are(tmp_path):
+    result = invoked("lane", "--only", "table iii", "--out", tmp_path, "--pages", tmp_path)
+    assert result.exit_code == 2
+    assert (
+        "only 'table iii': no table has this in its title; there are: 1 Table I: win rates on 3x3; 2" in result.stderr
+    )
+
+
+def test_tables_are_named_by_words_or_number():
+    study = STUDIES["lane"]
+    assert [table.title for table in reproduce.chosen(study, ["8", "table i:"])] == [
+        study.tables[0].title,
+        study.tables[7].title,
+    ]
+    assert reproduce.chosen(study, []) == list(study.tables)
+
+
+def test_nothing_is_played_for_the_page_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(Crew, "play", None)
+    result = invoked("wall", "--report-only", "--out", tmp_path / "out", "--pages", tmp_path)
+    assert result.exit_code == 0, result.stderr
+    assert UNPLAYED in (tmp_path / "wall.md").read_text()
+    assert result.stdout.startswith("# Colosseum Survival!")

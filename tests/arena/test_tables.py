@@ -12,9 +12,9 @@ from rich.console import Console
 import agents.arena.comparison
 from agents.arena import Plan, compare, parse_agents, parse_budget
 from agents.arena.cells import short_names
-from agents.arena.episode import Episode
 from agents.arena.plot import drawing, plot, require_drawable
-from agents.arena.report import Report, overruns, report
+from agents.arena.report import Report, report
+from agents.arena.rows import Row, Seat
 from agents.arena.runner import Crew
 from agents.arena.storage import EPISODES
 from agents.arena.table import remarks, render
@@ -61,7 +61,8 @@ def test_the_best_agent_is_compared_with_all(tmp_path: Path) -> None:
     rows = {}
     for label, points in (("a", 0.0), ("b", 1.0), ("c", 0.5)):
         for episode in range(4):
-            rows[label, episode] = Episode(label, episode, 0, 0, outcome=points, discounted_return=10 * points)
+            row = Row(episode, 0, [Seat(label, 0, points, discounted_return=10 * points)])
+            rows[row.key] = row
     plan = fakes("a", "b", "c")
     found = report(plan, tmp_path, rows, 4, 1, 1.0)
     assert [s.win_rate.value for s in found.summaries] == [0.0, 1.0, 0.5]
@@ -98,9 +99,9 @@ def test_an_overrun_budget_is_marked(tmp_path: Path) -> None:
     limits = {"time_limit": 0.05}
     plan = Plan(ID, parse_agents("random,mcts,flat_mc", limits), budget=limits)
     seconds = {"random": 0.3, "mcts": 0.059, "flat_mc": 0.0723}
-    rows = {(name, 0): Episode(name, 0, 0, 0, decisions=1, seconds=taken) for name, taken in seconds.items()}
+    rows = {((name,), 0): Row(0, 0, [Seat(name, 0, decisions=1, seconds=taken)]) for name, taken in seconds.items()}
     found = report(plan, tmp_path, rows, 1, 1, 1.0)
-    assert overruns(found) == {"flat_mc": (pytest.approx(72.3), 50.0)}
+    assert found.overruns == {"flat_mc": (pytest.approx(72.3), 50.0)}
     console = Console(width=200, file=io.StringIO())
     console.print(render(found))
     text = console.file.getvalue()
@@ -114,9 +115,8 @@ def test_the_picture_says_who_played_whom_and_holds_all_its_words(tmp_path: Path
     plan = Plan(
         ID, parse_agents("random,sb3:some/very/long/folder/of/mine/policy.zip,mcts:c=0.5", limits), budget=limits
     )
-    rows = {
-        (spec.label, 0): Episode(spec.label, 0, 0, 0, outcome=1.0, decisions=1, seconds=0.01) for spec in plan.agents
-    }
+    seats = [Seat(spec.label, 0, outcome=1.0, decisions=1, seconds=0.01) for spec in plan.agents]
+    rows = {((seat.agent,), 0): Row(0, 0, [seat]) for seat in seats}
     figure = drawing(report(plan, tmp_path, rows, 1, 1, 1.0))
     figure.draw_without_rendering()
     width, height = figure.bbox.size

@@ -6,11 +6,11 @@ import gymnasium
 import numpy as np
 import papers.football as paper
 import pytest
-from papers.duels import Player
+from papers.measures import Cost, Found
+from papers.study import Cell, Player, plan_of
 
 import agents
-from agents.arena.runner import Crew
-from agents.arena.statistics import Estimate
+from agents.arena.runner import run
 from agents.policies.ucb1_forms import ucb1_tutorial
 from mcts_envs.core.kernel import interpreted, record
 from mcts_envs.core.place import placed
@@ -249,33 +249,35 @@ def test_best_needs_good_reason_to_overrule_the_script():
 
 
 class TestReproduction:
-    def test_home_and_away_are_told_apart_and_kept(self, tmp_path, monkeypatch):
-        meeting = paper.Meeting(1, Player("it", "scripted"), Player("other", "random"), 3, {"turns": 2})
-        played = paper.play(meeting, tmp_path, 1, str)
+    def test_home_and_away_are_told_apart(self):
+        cell = Cell(("1",), (Player("it", "scripted"),), "Football1-v0", 6, {"turns": 2}, Player("other", "random"))
+        plan = plan_of([cell], paper.Tutorial.keep)
+        boards = [[played.row for played in run(plan, plan.board(plan.lineups[0], number))] for number in range(3)]
+        results = [paper.Tutorial().result(cell, rows, plan.teams) for rows in boards]
+        played = paper.sides(Found(results, {}))
         assert [len(played.home), len(played.away)] == [3, 3]
         assert sum(own for own, _ in played.games) > sum(others for _, others in played.games)
-        asked = []
-        monkeypatch.setattr(Crew, "play", lambda self, jobs: asked.extend(jobs) or iter(()))
-        assert paper.play(meeting, tmp_path, 1, str).games == played.games
-        assert asked == []  # all is there from before
+        for rows, (home, _) in zip(boards, results, strict=True):
+            (row,) = (row for row in rows if row.agents == ("it", "other"))
+            assert home == row.kept["score"]
 
     def test_published_figures_beside_ours(self):
-        assert paper._counted(0.1, 20) == pytest.approx((0.1, 0.0121, 0.3612), abs=1e-4)
-        assert paper._counted(0.0, 20).low == 0.0
-        ours = [Estimate(value, value - 0.1, value + 0.1) for value in (0.2, 0.5, 0.9)]
-        assert [paper._verdict(one, ours[1]) for one in ours] == ["below", "agrees", "above"]
+        assert paper.counted(0.1, 20) == pytest.approx((0.1, 0.0121, 0.3612), abs=1e-4)
+        assert paper.counted(0.0, 20).low == 0.0
 
     def test_a_gap_between_home_and_away(self):
         won, lost = [paper.Game(2, 1)] * 10, [paper.Game(0, 0)] * 10
-        assert paper._gap(paper.Played(won, lost, 1.0)).low > 0.5
-        even = paper._gap(paper.Played(won, won, 1.0))
+        assert paper.gap(paper.Sides(won, lost)).low > 0.5
+        even = paper.gap(paper.Sides(won, won))
         assert even.value == 0.0
         assert even.low == -even.high
 
-    def test_every_row_of_the_tutorial_is_a_row_of_the_report(self):
+    def test_every_row_of_the_tutorial_is_a_line_of_the_page(self):
         assert [size for _, size in paper.TUTORIAL] == [size for size in SIZES for _ in range(2)]
-        played = paper.Played([paper.Game(2, 1)] * 2, [paper.Game(0, 0)] * 2, 1.0)
-        for (rollouts, size), published in paper.TUTORIAL.items():
-            row = paper._tutorial_row(rollouts, size, published, played)
-            assert row.count("|") == 16
-            assert ("as interpolated" in row) == (size == 7)
+        table = paper.STUDY.tables[0]
+        for cell, published in zip(table.cells, paper.TUTORIAL.values(), strict=True):
+            found = Found([[[2, 1], [0, 0]]] * 2, {cell.players[0].label: Cost(4, 20, 10, 0.1)})
+            (line,) = table.measure.lines(cell, found)
+            assert set(line) <= set(table.measure.columns)
+            assert (line["home"], line["away"], line["ms a decision"]) == ("2 of 2", "0 of 2", "10.0")
+            assert ("as interpolated" in cell.words) == (published is None) == ("verdict" not in line)

@@ -200,12 +200,13 @@ class TestPlanners:
         game = wall_survival(size)
         positions = collect(game, kind, 50)
         assert len(positions) == 50
-        assert solved(game, positions, "mcts_voronoi", {"simulations": 2000}) == 50
+        assert all(solved(game, spot, n, "mcts_voronoi", {"simulations": 2000}) for n, spot in enumerate(positions))
 
     def test_alpha_beta_sees_it_too(self):
         game = wall_survival(6)
         for kind in (winning, threatened, dead_end):
-            assert solved(game, collect(game, kind, 30), "best", {"simulations": 4000}) == 30
+            spots = enumerate(collect(game, kind, 30))
+            assert all(solved(game, spot, n, "best", {"simulations": 4000}) for n, spot in spots)
 
     def test_both_beat_mobility(self):
         mobility = agents.make("mobility")

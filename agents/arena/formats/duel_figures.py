@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from agents.arena.figures import Difference, Pairing, Summary, costs
-from agents.arena.match import Matches, Seat
+from agents.arena.rows import Rows, Seat
 from agents.arena.statistics import LEVEL, Estimate, mean_points, paired_rates
 
 Board: TypeAlias = tuple[tuple[Seat, Seat], tuple[Seat, Seat]]
@@ -18,16 +18,18 @@ Boards: TypeAlias = dict[tuple[str, str], dict[int, Board]]
 
 def score(own: Seat, other: Seat) -> float:
     """Return the points of a game for two: 1 won, 0.5 tied, 0 lost, and both players' points always add up to 1."""
+    assert own.outcome is not None, own
+    assert other.outcome is not None, other
     return 0.5 + 0.5 * (own.outcome - other.outcome)
 
 
-def boards_of(matches: Matches, met: Iterable[tuple[str, str]], episodes: int) -> Boards:
+def boards_of(rows: Rows, met: Iterable[tuple[str, str]], episodes: int) -> Boards:
     """Return the boards that pairs of agents have played from both seats without an error, seen by each of the two."""
     found: Boards = {}
     for agent, opponent in met:
         ours, theirs = (found.setdefault(pair, {}) for pair in ((agent, opponent), (opponent, agent)))
         for number in range(episodes):
-            first, second = (matches.get((pair, number)) for pair in ((agent, opponent), (opponent, agent)))
+            first, second = (rows.get((pair, number)) for pair in ((agent, opponent), (opponent, agent)))
             if first is not None and second is not None and first.error is None and second.error is None:
                 (a, b), (c, d) = first.seats, second.seats
                 ours[number], theirs[number] = ((a, b), (d, c)), ((c, d), (b, a))
@@ -51,7 +53,7 @@ def difference(boards: Boards, agent: str, reference: str, opponent: str) -> Dif
     return Difference(agent, reference, len(both), paired_rates(own, other, LEVEL), Estimate(nan, nan, nan))
 
 
-def summary(matches: Matches, boards: Boards, agent: str, opponents: Sequence[str]) -> Summary:
+def summary(rows: Rows, boards: Boards, agent: str, opponents: Sequence[str]) -> Summary:
     """Sum up how an agent did against all of its opponents; the unit of the interval is the board."""
     by_board: dict[int, list[float]] = {}
     seats: list[Seat] = []
@@ -64,7 +66,7 @@ def summary(matches: Matches, boards: Boards, agent: str, opponents: Sequence[st
     return Summary(
         agent=agent,
         games=len(scores),
-        errors=sum(row.blames(agent) for row in matches.values()),
+        errors=sum(row.blames(agent) for row in rows.values()),
         win_rate=mean_points([float(np.mean(board)) for board in by_board.values()], LEVEL),
         mean_return=Estimate(nan, nan, nan),
         **costs(seats),

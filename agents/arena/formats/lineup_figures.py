@@ -2,17 +2,19 @@
 
 from collections.abc import Iterable, Sequence
 from math import nan
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from agents.arena.figures import Difference, Standing, Summary, costs
 from agents.arena.lineups import Teams
-from agents.arena.match import Matches, MatchRow, Seat
-from agents.arena.plan import Plan
+from agents.arena.rows import Row, Rows, Seat
 from agents.arena.statistics import LEVEL, Estimate, mean_points, paired_rates
 
-Boards: TypeAlias = list[list[MatchRow]]
+if TYPE_CHECKING:
+    from agents.arena.plan import Plan
+
+Boards: TypeAlias = list[list[Row]]
 """All matches of a line-up on a start board, for each of the boards."""
 
 
@@ -26,21 +28,21 @@ class Reached(NamedTuple):
     rank: float
 
 
-def whole_boards(plan: Plan, matches: Matches, episodes: int) -> Boards:
+def whole_boards(plan: "Plan", rows: Rows, episodes: int) -> Boards:
     """Return the boards that line-ups have played in all orders of seats without an error."""
     found: Boards = []
     for lineup in plan.lineups:
         for number in range(episodes):
             labels = [tuple(spec.label for spec in match.agents) for match in plan.board(lineup, number)]
-            rows = [matches[seats, number] for seats in labels if (seats, number) in matches]
-            if len(rows) == len(labels) and all(row.error is None for row in rows):
-                found.append(rows)
+            board = [rows[seats, number] for seats in labels if (seats, number) in rows]
+            if len(board) == len(labels) and all(row.error is None for row in board):
+                found.append(board)
     return found
 
 
-def reached(row: MatchRow, teams: Teams) -> list[Reached]:
+def reached(row: Row, teams: Teams) -> list[Reached]:
     """Return what each team reached in a match."""
-    points = [float(np.mean([row.seats[seat].outcome for seat in team])) for team in teams]
+    points = [float(np.mean([_points(row.seats[seat]) for seat in team])) for team in teams]
     places = ranks(row.seats) if len(teams) == len(row.seats) else [nan] * len(teams)
     found = []
     for number, own in enumerate(points):
@@ -51,8 +53,13 @@ def reached(row: MatchRow, teams: Teams) -> list[Reached]:
 
 def ranks(seats: Sequence[Seat]) -> list[float]:
     """Return the rank of each seat: by points, then by the end of its own game, the later the better; equals share."""
-    order = [(seat.outcome, seat.ended) for seat in seats]
+    order = [(_points(seat), seat.ended) for seat in seats]
     return [1 + sum(other > own for other in order) + (order.count(own) - 1) / 2 for own in order]
+
+
+def _points(seat: Seat) -> float:
+    assert seat.outcome is not None, seat
+    return seat.outcome
 
 
 def side_name(labels: Iterable[str]) -> str:
@@ -61,13 +68,13 @@ def side_name(labels: Iterable[str]) -> str:
     return members[0] if len(set(members)) == 1 else " + ".join(members)
 
 
-def standings(plan: Plan, boards: Boards) -> list[Standing]:
+def standings(plan: "Plan", boards: Boards) -> list[Standing]:
     """Sum up how sides did; the unit of the intervals is the board."""
     games = _by_board(plan, boards)
     return [_standing(name, list(by_board.values()), len(plan.teams)) for name, by_board in games.items()]
 
 
-def difference(plan: Plan, boards: Boards, agent: str, reference: str) -> Difference:
+def difference(plan: "Plan", boards: Boards, agent: str, reference: str) -> Difference:
     """Say how much better an agent did than another against the same others; the unit is the board."""
     games = _by_board(plan, boards)
     ours, theirs = games[agent], games[reference]
@@ -76,7 +83,7 @@ def difference(plan: Plan, boards: Boards, agent: str, reference: str) -> Differ
     return Difference(agent, reference, len(both), paired_rates(own, other, LEVEL), Estimate(nan, nan, nan))
 
 
-def _by_board(plan: Plan, boards: Boards) -> dict[str, dict[int, list[Reached]]]:
+def _by_board(plan: "Plan", boards: Boards) -> dict[str, dict[int, list[Reached]]]:
     """Return what each side reached, by its name and the number of the board."""
     names = dict.fromkeys(side_name(spec.label for spec in side) for lineup in plan.lineups for side in lineup)
     games: dict[str, dict[int, list[Reached]]] = {name: {} for name in names}
@@ -87,7 +94,7 @@ def _by_board(plan: Plan, boards: Boards) -> dict[str, dict[int, list[Reached]]]
     return games
 
 
-def summary(plan: Plan, matches: Matches, boards: Boards, agent: str) -> Summary:
+def summary(plan: "Plan", rows: Rows, boards: Boards, agent: str) -> Summary:
     """Sum up what an agent did in all of its seats, in its own team's name."""
     seats: list[Seat] = []
     games: dict[int, list[Reached]] = {}
@@ -100,7 +107,7 @@ def summary(plan: Plan, matches: Matches, boards: Boards, agent: str) -> Summary
     return Summary(
         agent=agent,
         games=len(played),
-        errors=sum(row.blames(agent) for row in matches.values()),
+        errors=sum(row.blames(agent) for row in rows.values()),
         win_rate=mean_points([_mean(board).points for board in games.values() if board], LEVEL),
         mean_return=Estimate(nan, nan, nan),
         **costs(seats),

@@ -1,0 +1,161 @@
+"""What a format of a comparison is: how agents meet, and how what came of it is summed up, shown and drawn."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from rich import box
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from agents.arena.cells import new_table, shown_names
+from agents.arena.figures import Difference, Pairing, Standing, Summary
+from agents.arena.lineups import Lineup, lineups, seatings
+from agents.arena.rows import Match, Row, Rows
+from agents.arena.statistics import LEVEL, Estimate
+from mcts_envs.core import errors
+
+if TYPE_CHECKING:
+    from agents.arena.plan import Plan
+    from agents.arena.report import Report
+
+INTERVALS = f"[low,high]: {LEVEL:.0%} intervals"
+COSTS = "ms, steps (of the model): for a move where there was a choice"
+
+
+class Figures(NamedTuple):
+    """What rows are summed up to; see :class:`agents.arena.report.Report`."""
+
+    summaries: list[Summary]
+    differences: list[Difference]
+    pairings: Sequence[Pairing] = ()
+    standings: Sequence[Standing] = ()
+
+
+class Mark(NamedTuple):
+    """A row of a picture: a name, on how many games its figure stands, and the figure."""
+
+    name: str
+    games: int
+    figure: Estimate
+
+
+class Format(ABC):
+    """How agents meet, and how what came of it is summed up, shown and drawn.
+
+    All that depends on how many agents play in a match is here, each format a class of its own.
+
+    Attributes
+    ----------
+    unit : str
+        What is played.
+    left_out : str
+        What does not count where a game ended in an error.
+    """
+
+    unit: ClassVar[str] = "games"
+    left_out: ClassVar[str] = "left out"
+
+    @abstractmethod
+    def check(self, plan: "Plan") -> None:
+        """Check that agents can be told apart, and that there is somebody to meet.
+
+        Raises
+        ------
+        ValueError
+            If not, with the cure.
+        """
+
+    def lineups(self, plan: "Plan") -> list[Lineup]:
+        """Return who meets: each agent alone, or pairs, or all the sides of a game for more."""
+        return lineups(plan.agents, plan.teams, plan.opponents)
+
+    def board(self, plan: "Plan", lineup: Lineup, episode: int) -> list[Match]:
+        """Return all matches of a line-up on a start board."""
+        return [Match(seats, episode) for seats in seatings(lineup, plan.teams, (plan.seed, episode))]
+
+    def jobs(self, plan: "Plan", episodes: int) -> list[Match]:
+        """Return all there is to play, board by board, so that what is unfinished can be compared too."""
+        met = self.lineups(plan)
+        return [match for episode in range(episodes) for lineup in met for match in self.board(plan, lineup, episode)]
+
+    def configuration(self, plan: "Plan") -> dict[str, Any]:
+        """Return what else must be equal for matches to belong to the same results."""
+        return {"matches": {"seats": plan.seats, "against": plan.against}}
+
+    def name(self, row: Row) -> str:
+        """Say who played what, for people."""
+        asked = "" if row.last_asked is None else f", {row.seats[row.last_asked].agent} to move"
+        return f"{' - '.join(row.agents)}, board {row.episode}{asked}"
+
+    @abstractmethod
+    def figures(self, plan: "Plan", rows: Rows, episodes: int, resamples: int) -> Figures:
+        """Sum up the rows of the first ``episodes`` episodes, with so many resamples of a bootstrap."""
+
+    @abstractmethod
+    def tables(self, report: "Report", lines: box.Box) -> list[Table]:
+        """Return the tables of a report."""
+
+    @abstractmethod
+    def played(self, report: "Report") -> str:
+        """Say what was played."""
+
+    @abstractmethod
+    def legend(self, report: "Report") -> str:
+        """Say how to read the figures."""
+
+    @abstractmethod
+    def quantity(self, plan: "Plan") -> str:
+        """Name the figure that is drawn."""
+
+    @abstractmethod
+    def marks(self, report: "Report", names: Mapping[str, str]) -> list[Mark]:
+        """Return what is drawn, from top to bottom, given how each agent is to be called."""
+
+
+def require_meeting(plan: "Plan", alone: str) -> None:
+    """Check that agents of a game for several meet somebody.
+
+    Raises
+    ------
+    ValueError
+        If not; ``alone`` says what to write then.
+    """
+    labels = [spec.label for spec in plan.agents]
+    for label in plan.opponents:
+        if label not in labels:
+            raise ValueError(errors.unknown("against", label, labels))
+    try:
+        met = plan.lineups
+    except ValueError as error:
+        raise ValueError(f"against {', '.join(plan.opponents)}: {error}") from None
+    if not met or len(set(labels)) < len(labels) != plan.seats:
+        raise ValueError(alone)
+
+
+def compared(summaries: Sequence[Summary]) -> list[tuple[str, str]]:
+    """Return who is compared with whom: all others with the first agent, then with the best one, each pair once."""
+    if not summaries:
+        return []
+    best = max(summaries, key=lambda s: (s.games > 0, np.nan_to_num(s.win_rate.value), s.mean_return.value)).agent
+    first, *others = [s.agent for s in summaries]
+    return [(label, first) for label in others] + [(label, best) for label in others if best not in (label, first)]
+
+
+def differences_tables(
+    report: "Report", lines: box.Box, unit: str, columns: Mapping[str, Callable[[Difference], RenderableType]]
+) -> list[Table]:
+    """Return the table with how much better agents did than others in the same games, if any were compared.
+
+    An interval without 0 is bold.
+    """
+    if not report.differences:
+        return []
+    table = new_table(lines, "agent", "minus", unit, *columns)
+    names = shown_names([s.agent for s in report.summaries], lines)
+    for d in report.differences:
+        shown = [column(d) for column in columns.values()]
+        table.add_row(Text(names[d.agent]), Text(names[d.reference]), str(d.pairs), *shown)
+    return [table]

@@ -1,0 +1,120 @@
+"""Games for one: agents play the same episodes, each alone or against players inside the environment."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from agents.arena.cells import cost, error_columns, error_count, new_table, number, percent, plain, shown_names
+from agents.arena.figures import Difference, Summary, costs
+from agents.arena.formats.base import COSTS, INTERVALS, Figures, Format, Mark, compared, differences_tables
+from agents.arena.rows import Row, Rows, Seat
+from agents.arena.spec import require_distinct
+from agents.arena.statistics import LEVEL, bootstrap_mean, paired_difference, paired_rates, wilson
+
+if TYPE_CHECKING:
+    from agents.arena.plan import Plan
+    from agents.arena.report import Report
+
+_Seats = Mapping[tuple[str, int], Seat]
+"""Of episodes without an error, by agent and number."""
+
+
+class Solo(Format):
+    """Each agent in the same episodes; only returns count where an environment does not say who has won."""
+
+    unit: ClassVar[str] = "episodes"
+
+    def check(self, plan: "Plan") -> None:
+        """Check that agents can be told apart, and are to meet nobody.
+
+        Raises
+        ------
+        ValueError
+            If not.
+        """
+        require_distinct(plan.agents)
+        if plan.against is not None:
+            raise ValueError(f"against {plan.against!r}: agents meet no other in {plan.id} as it is set up here")
+
+    def configuration(self, plan: "Plan") -> dict[str, Any]:
+        """Return nothing: agents and episodes say it all."""
+        return {}
+
+    def name(self, row: Row) -> str:
+        """Say who played what."""
+        return f"{row.seats[0].agent}, episode {row.episode}"
+
+    def figures(self, plan: "Plan", rows: Rows, episodes: int, resamples: int) -> Figures:
+        """Sum up each agent's episodes without an error, and compare those that two agents share."""
+        good = {(row.seats[0].agent, row.episode): row.seats[0] for row in rows.values() if row.error is None}
+        summaries = []
+        for label in (spec.label for spec in plan.agents):
+            errors = sum(row.blames(label) for row in rows.values())
+            summaries.append(_summary(label, good, errors, resamples))
+        return Figures(summaries, [_difference(*pair, good, resamples) for pair in compared(summaries)])
+
+    def tables(self, report: "Report", lines: box.Box) -> list[Table]:
+        """Return a row for each agent, and the differences."""
+        wins = {"win rate": lambda d: percent(d.win_rate, "+")} if report.plan.scored else {}
+        columns = {**wins, "return": lambda d: plain(d.mean_return, "+")}
+        return [_agents_table(report, lines), *differences_tables(report, lines, "pairs", columns)]
+
+    def played(self, report: "Report") -> str:
+        """Say which episodes."""
+        return f"{report.episodes} episodes of seed {report.plan.seed}, the same for all"
+
+    def legend(self, report: "Report") -> str:
+        """Say how to read the figures."""
+        return f"{INTERVALS}; minus: in the same episodes; return: discounted by {report.discount:g}; {COSTS}"
+
+    def quantity(self, plan: "Plan") -> str:
+        """Name the figure that is drawn."""
+        return "win rate" if plan.scored else "return"
+
+    def marks(self, report: "Report", names: Mapping[str, str]) -> list[Mark]:
+        """Return a mark for each agent, in their order."""
+        scored = report.plan.scored
+        return [Mark(names[s.agent], s.games, s.win_rate if scored else s.mean_return) for s in report.summaries]
+
+
+def _agents_table(report: "Report", lines: box.Box) -> Table:
+    """Return the table with a row for each agent."""
+    errors, late, scored = error_columns(s.errors for s in report.summaries), report.overruns, report.plan.scored
+    wins = ("win rate %",) if scored else ()
+    table = new_table(lines, "agent", "games", *wins, "return", "length", "ms", "steps", *errors)
+    names = shown_names([s.agent for s in report.summaries], lines)
+    for s in report.summaries:
+        rates = [percent(s.win_rate)] if scored else []
+        figures = plain(s.mean_return), number(s.length, ".1f"), *cost(s, s.agent in late)
+        failed = [error_count(s.errors) for _ in errors]
+        table.add_row(Text(names[s.agent]), str(s.games), *rates, *figures, *failed)
+    return table
+
+
+def _summary(label: str, good: _Seats, errors: int, resamples: int) -> Summary:
+    seats = [seat for (agent, _), seat in good.items() if agent == label]
+    return Summary(
+        agent=label,
+        games=len(seats),
+        errors=errors,
+        win_rate=wilson(sum(outcomes := _outcomes(seats)), len(outcomes), LEVEL),
+        mean_return=bootstrap_mean([seat.discounted_return for seat in seats], LEVEL, resamples),
+        **costs(seats),
+    )
+
+
+def _outcomes(seats: Sequence[Seat]) -> list[float]:
+    """Return the points of episodes; none of an environment that gives none."""
+    return [seat.outcome for seat in seats if seat.outcome is not None]
+
+
+def _difference(label: str, reference: str, good: _Seats, resamples: int) -> Difference:
+    numbers = [number for agent, number in good if agent == label and (reference, number) in good]
+    ours, theirs = ([good[agent, number] for number in numbers] for agent in (label, reference))
+    rates = paired_rates(_outcomes(ours), _outcomes(theirs), LEVEL)
+    our_returns, their_returns = ([seat.discounted_return for seat in seats] for seats in (ours, theirs))
+    means = paired_difference(our_returns, their_returns, LEVEL, resamples)
+    return Difference(label, reference, len(numbers), rates, means)

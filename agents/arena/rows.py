@@ -1,0 +1,168 @@
+"""Matches to be played, and the rows that are kept of them. A game for one is a match of one seat."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from agents.arena.schema import Count, Points, Seconds, read
+from agents.arena.spec import AgentSpec
+
+Transition: TypeAlias = dict[str, Any]
+Key: TypeAlias = tuple[tuple[str, ...], int]
+"""Labels by seat, and the number of the episode."""
+
+
+class Match(NamedTuple):
+    """A game to be played: who sits where, and which episode it is."""
+
+    agents: tuple[AgentSpec, ...]
+    episode: int
+
+    @property
+    def key(self) -> Key:
+        """That of its row."""
+        return tuple(spec.label for spec in self.agents), self.episode
+
+
+@dataclass
+class Seat:
+    """What is kept of one seat of a match.
+
+    Attributes
+    ----------
+    agent : str
+        Label of who sat there.
+    agent_seed : int
+        Argument of ``agent.reseed(...)``: the same for whoever sits there, another one for each seat.
+    outcome : float, optional
+        Points in [0, 1], as the game says; 0 if it was cut off from outside. None in environments that are not ours.
+    ended : int
+        In games for several, how many moves of all seats had been made when its own game ended: equal for those who end
+        together.
+    episode_return, discounted_return : float
+        Sum of rewards; the same, discounted by the game's own discount for each move of the seat.
+    is_success : bool
+    length : int
+        Moves of the agent.
+    decisions : int
+        Those with more than one legal action. All that follows is about these.
+    seconds : float
+        Time spent in ``agent.act``.
+    simulations, model_steps : int
+        What searches did in total; 0 for agents that do not search.
+    """
+
+    agent: str
+    agent_seed: Count
+    outcome: Points | None = 0.0
+    ended: Count = 0
+    episode_return: float = 0.0
+    discounted_return: float = 0.0
+    is_success: bool = False
+    length: Count = 0
+    decisions: Count = 0
+    seconds: Seconds = 0.0
+    simulations: Count = 0
+    model_steps: Count = 0
+
+
+@dataclass
+class Row:
+    """What is kept of a match: one row of the results.
+
+    Attributes
+    ----------
+    episode : int
+        Number of the episode, in games for several of the start board; the same number is the same start for all.
+    seed : int
+        Argument of ``env.reset(seed=...)``.
+    seats : list of Seat
+        In the order of the game's players.
+    last_asked : int, optional
+        Seat whose agent was asked last; after an error it is that agent's. None where nobody knows.
+    error : dict, optional
+        ``type``, ``message`` and ``traceback`` of the exception that ended the match. The figures then say how far it
+        had come, and are left out of all statistics.
+    transitions : list of int, optional
+        ``[offset, size]``, in bytes, of the match in the file of transitions.
+    kept : dict, optional
+        What the plan wishes to keep of the last position.
+    """
+
+    episode: Count
+    seed: Count
+    seats: list[Seat]
+    last_asked: Count | None = None
+    error: dict[str, str] | None = None
+    transitions: list[Count] | None = None
+    kept: dict[str, Any] | None = None
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Labels by seat."""
+        return tuple(seat.agent for seat in self.seats)
+
+    @property
+    def key(self) -> Key:
+        """What tells this row from all others."""
+        return self.agents, self.episode
+
+    @property
+    def where(self) -> dict[str, Any]:
+        """What the transitions say of the match that they belong to."""
+        who = {"agents": list(self.agents)} if len(self.seats) > 1 else {"agent": self.seats[0].agent}
+        return {**who, "episode": self.episode}
+
+    def blames(self, label: str) -> bool:
+        """Whether an error is put down to an agent: to all who sat there, where nobody knows."""
+        seats = self.seats if self.last_asked is None else [self.seats[self.last_asked]]
+        return self.error is not None and any(seat.agent == label for seat in seats)
+
+
+Rows: TypeAlias = Mapping[Key, Row]
+"""Rows by their keys."""
+
+
+class Played(NamedTuple):
+    """A finished match, with its transitions if they are recorded."""
+
+    row: Row
+    transitions: list[Transition]
+
+
+def seeds(seed: int, episode: int, seats: int = 1) -> tuple[int, ...]:
+    """Return the seeds, 32 bits each, for an episode of a comparison with this seed: the environment's, each seat's."""
+    return tuple(map(int, np.random.SeedSequence((seed, episode)).generate_state(1 + seats, np.uint32)))
+
+
+def own_seed(seed: int, spec: AgentSpec) -> int:
+    """Return the seed of an agent in a seat: the seat's, or if the agent is written with a seed, one made of both."""
+    own = spec.settings.get("seed")
+    return seed if own is None else int(np.random.SeedSequence((seed, own)).generate_state(1, np.uint32)[0])
+
+
+def blank_row(match: Match, seed: int) -> Row:
+    """Return the row of a match that has not begun, in a comparison with this seed."""
+    first, *others = seeds(seed, match.episode, len(match.agents))
+    seats = [Seat(spec.label, own_seed(given, spec)) for given, spec in zip(others, match.agents, strict=True)]
+    return Row(match.episode, first, seats)
+
+
+def row_of(given: Mapping[str, Any]) -> Row:
+    """Return a row that was written as JSON.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is none.
+    """
+    return read(Row, given if "seats" in given else _with_seat(given))
+
+
+def _with_seat(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of a game for one in today's form; releases up to 0.4.0 wrote it without a list of seats."""
+    names = [field.name for field in fields(Seat)]
+    seat = {name: given[name] for name in names if name in given}
+    return {**{name: given[name] for name in given if name not in names}, "seats": [seat]}

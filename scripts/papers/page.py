@@ -1,0 +1,101 @@
+"""A study as a page of Markdown, written from its record and from nothing else."""
+
+from collections.abc import Iterator, Sequence
+from textwrap import fill
+
+from papers.measures import Line
+from papers.record import Record, Run
+from papers.study import Study, Table
+
+UNPLAYED = "not yet played"
+_WIDTH = 120
+_LEFT = ("verdict", "verdict on touchdowns", "verdict on ties", "side")
+
+
+def write(study: Study, record: Record, pictured: bool = False) -> str:
+    """Return the page of a study; ``pictured`` says whether there is a picture beside it."""
+    ids = dict.fromkeys(
+        record.entries[cell.key].run for t in study.tables for cell in t.cells if cell.key in record.entries
+    )
+    numbers = {id: number for number, id in enumerate(ids, 1)}
+    parts = [f"# {study.title}", _paragraph(study.source), _head(study, record, numbers)]
+    for table in study.tables:
+        parts += _section(table, record, numbers)
+        if table.draw and pictured:
+            parts.append(f"![{table.title}]({study.name}.png)")
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _paragraph(text: str, indent: str = "") -> str:
+    return fill(" ".join(text.split()), _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _head(study: Study, record: Record, numbers: dict[str, int]) -> str:
+    """Say how the page was made."""
+    how = (
+        f"Written by `python scripts/reproduce.py {study.name}`; do not edit. Intervals are of 95 %. A figure is "
+        "consistent with a published one if their intervals meet, and better or below if they do not. Few games make "
+        "wide intervals, with which much is consistent. A published rate without a number of games is taken as exact. "
+        "Scale 1 plays as many games as were published, or more. ms a move: where there was a choice, with whatever "
+        "else the machine had to do."
+    )
+    lines = [_paragraph(how)]
+    if not numbers:
+        return "\n\n".join([*lines, "Nothing has been played yet."])
+    runs = [f"{number}. {_run(record.runs[id])}" for id, number in numbers.items()]
+    return "\n\n".join([*lines, "Played by:", "\n".join(_paragraph(run, "   ") for run in runs)])
+
+
+def _run(run: Run) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
+    edited = " with uncommitted changes" if run.changed else ""
+    return (
+        f"`{run.command}`, {run.date}, commit `{run.commit}`{edited} (sources {run.code}); {run.machine}, "
+        f"{run.cores} cores; Python {run.python}, {versions}"
+    )
+
+
+def _section(table: Table, record: Record, numbers: dict[str, int]) -> Iterator[str]:
+    """Yield title, note, scale and lines of a table."""
+    yield f"## {table.title}"
+    yield _paragraph(table.note)
+    yield _scale(table, record, numbers)
+    lines: list[Line] = []
+    for cell in table.cells:
+        entry = record.entries.get(cell.key)
+        if entry is None or not entry.tally:
+            found = [{**line, table.measure.ours: UNPLAYED} for line in table.measure.known(cell)]
+        else:
+            found = table.measure.lines(cell, entry.found)
+        lines += [dict(zip(table.words, cell.words, strict=True)) | line for line in found]
+    heads = [*table.words, *table.measure.columns]
+    used = [head for head in heads if any(line.get(head) for line in lines)]
+    yield markdown(used, [[line.get(head, "") for head in used] for line in lines], (*table.words, *_LEFT))
+
+
+def _scale(table: Table, record: Record, numbers: dict[str, int]) -> str:
+    """Say at which scale a table was played, and what is missing or does not count."""
+    found = [record.entries[cell.key] for cell in table.cells if cell.key in record.entries]
+    if not found:
+        return "Not yet played."
+    by_run = dict.fromkeys(entry.run for entry in found)
+    words = [f"{record.runs[id].scale:g}" + (f" (run {numbers[id]})" if len(numbers) > 1 else "") for id in by_run]
+    text = f"Played at scale {' and '.join(words)}."
+    if len(found) < len(table.cells):
+        text += f" {len(table.cells) - len(found)} of {len(table.cells)} lines are not yet played."
+    if errors := sum(entry.errors for entry in found):
+        text += f" {errors} boards are left out, because a game on them ended in an error."
+    return text
+
+
+def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str]) -> str:
+    """Return a table of Markdown, aligned in its source too; columns are to the right but for those named."""
+    widths = [max(3, *(len(row[at]) for row in [heads, *rows])) for at in range(len(heads))]
+    sides = [head in left for head in heads]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = [c.ljust(w) if side else c.rjust(w) for c, w, side in zip(cells, widths, sides, strict=True)]
+        return f"| {' | '.join(padded)} |"
+
+    rule = [("-" * w if side else "-" * (w - 1) + ":") for w, side in zip(widths, sides, strict=True)]
+    return "\n".join([line(heads), line(rule), *map(line, rows)])

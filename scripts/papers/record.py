@@ -1,0 +1,203 @@
+"""What has been played of a study, small enough to be committed: how often each result came out, and who played it."""
+
+import hashlib
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import agents
+import mcts_envs
+from agents.arena.plan import circumstances
+from mcts_envs.core.sources import source_digest
+from papers.measures import Cost, Found
+
+_ROOT = Path(__file__).resolve().parents[2]
+_GENERATED = "docs/results"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The circumstances of a run: what a reader needs to judge its figures, and to repeat it."""
+
+    command: str
+    scale: float
+    commit: str
+    changed: bool
+    code: str
+    date: str
+    machine: str
+    cores: int
+    python: str
+    versions: dict[str, str]
+
+    @property
+    def id(self) -> str:
+        """What entries call it by."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:8]
+
+
+def this_run(scale: float) -> Run:
+    """Return the circumstances of this process."""
+    here = circumstances()
+    commit, changes = (
+        _git("rev-parse", "--short=10", "HEAD"),
+        _git("status", "--porcelain", "--", ".", f":!{_GENERATED}"),
+    )
+    code = "-".join(source_digest(Path(str(package.__file__)).parent)[:8] for package in (mcts_envs, agents))
+    return Run(
+        command=shlex.join(["python", "scripts/reproduce.py", *sys.argv[1:]]),
+        scale=scale,
+        commit=commit or "unknown",
+        changed=bool(changes),
+        code=code,
+        date=datetime.now(UTC).strftime("%Y-%m-%d"),
+        machine=_processor(),
+        cores=os.cpu_count() or 1,
+        python=here["python"],
+        versions=here["versions"],
+    )
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What has been measured of a cell.
+
+    Attributes
+    ----------
+    cell, run : str
+        Key of the cell, and id of the run.
+    tally : list of [result, int]
+        How many boards came out how.
+    costs : dict
+        By agent.
+    errors : int
+        Boards that do not count, because a game on them ended in an error.
+    """
+
+    cell: str
+    run: str
+    tally: list[list[Any]]
+    costs: dict[str, Cost]
+    errors: int = 0
+
+    @property
+    def boards(self) -> int:
+        """How many boards count."""
+        return sum(count for _, count in self.tally)
+
+    @property
+    def found(self) -> Found:
+        """What the tables are made of."""
+        return Found([result for result, count in self.tally for _ in range(count)], self.costs)
+
+
+def tallied(results: Sequence[Any]) -> list[list[Any]]:
+    """Return each result, once, with how often it came out; in an order of their own, whoever played them."""
+    counts = Counter(json.dumps(result, sort_keys=True) for result in results)
+    return [[json.loads(text), count] for text, count in sorted(counts.items())]
+
+
+@dataclass
+class Record:
+    """All that has been played of a study, as a file of JSON lines: runs, then entries.
+
+    An entry gives way only to one of at least as many boards, so that a long run survives a quick look.
+
+    Attributes
+    ----------
+    file : Path
+    runs : dict
+        By id.
+    entries : dict
+        By the key of the cell.
+    """
+
+    file: Path
+    runs: dict[str, Run] = field(default_factory=dict)
+    entries: dict[str, Entry] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, file: Path) -> "Record":
+        """Read a file, if it is there.
+
+        Raises
+        ------
+        ValueError
+            If a line is not what :meth:`write` writes.
+        """
+        record = cls(file)
+        for number, line in enumerate(file.read_text().splitlines() if file.exists() else (), 1):
+            try:
+                record._take(json.loads(line))
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise ValueError(
+                    f"{file}, line {number}, is not what scripts/reproduce.py writes ({error}); restore the file, or "
+                    "delete the line: its figures are then not yet played"
+                ) from error
+        return record
+
+    def _take(self, given: dict[str, Any]) -> None:
+        if "command" in given:
+            run = Run(**given)
+            self.runs[run.id] = run
+            return
+        costs = {name: Cost(**cost) for name, cost in given.pop("costs").items()}
+        entry = Entry(**given, costs=costs)
+        self.entries[entry.cell] = entry
+
+    def add(self, entry: Entry, run: Run) -> bool:
+        """Take an entry in, and say whether it stands now; one of more boards would stay."""
+        old = self.entries.get(entry.cell)
+        if old is not None and old.boards > entry.boards:
+            return False
+        self.runs[run.id], self.entries[entry.cell] = run, entry
+        return True
+
+    def write(self, keys: Sequence[str]) -> None:
+        """Write the entries of these cells, in this order, and the runs that they come from."""
+        kept = [self.entries[key] for key in dict.fromkeys(keys) if key in self.entries]
+        used = dict.fromkeys(entry.run for entry in kept)
+        lines = [asdict(self.runs[id]) for id in used] + [asdict(entry) for entry in kept]
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        whole = self.file.with_suffix(".new")
+        whole.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        whole.replace(self.file)
+
+
+def total(costs: Mapping[str, Cost], name: str, seat: Any) -> Cost:
+    """Return the costs of an agent with those of one more seat."""
+    old = costs.get(name, Cost())
+    return Cost(
+        old.games + 1, old.moves + seat.length, old.decisions + seat.decisions, round(old.seconds + seat.seconds, 6)
+    )
+
+
+def _git(*words: str) -> str:
+    try:
+        done = subprocess.run(["git", *words], cwd=_ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return done.stdout.strip()
+
+
+def _processor() -> str:
+    """Return the model of the processor."""
+    info = Path("/proc/cpuinfo")
+    names = [line.partition(":")[2].strip() for line in _lines(info) if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text().splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,149 @@
+"""What a study of published results is made of: tables, each a list of cells that are played and measured alike."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from agents.arena import AgentSpec, Plan
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from papers.measures import Measure
+
+FEWEST = 2
+"""Start boards of a cell, however small the scale: one alone has no interval."""
+
+
+@dataclass(frozen=True)
+class Player:
+    """An agent under a label, by its name and settings for ``agents.make``."""
+
+    label: str
+    agent: str
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def spec(self) -> AgentSpec:
+        """The player as the arena wants it."""
+        return AgentSpec(self.label, self.agent, dict(self.settings))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Games of the same kind, and what was published about them.
+
+    Attributes
+    ----------
+    words : tuple of str
+        What stands in the first columns of its line.
+    players : tuple of Player
+        One in a game for one, or against ``against``; else all who meet.
+    environment : str
+        Id without ``mcts_envs/``.
+    games : int
+        At scale 1: as many as were published, or more. Whole boards are played, each from all seats.
+    settings : dict
+        Of the environment.
+    against : Player, optional
+        Who plays all other seats.
+    published
+        In the terms of the measure of its table.
+    measure : callable, optional
+        ``measure(number) -> value``, JSON-able, in place of a game: a position, or a game of another kind.
+    """
+
+    words: tuple[str, ...]
+    players: tuple[Player, ...]
+    environment: str
+    games: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    against: Player | None = None
+    published: Any = None
+    measure: Callable[[int], Any] | None = None
+
+    @property
+    def company(self) -> tuple[Any, ...]:
+        """Cells of the same company are played in one comparison, on the same boards: an agent each, against the same.
+
+        Others are alone.
+        """
+        alone = (self.words, self.players) if len(self.players) > 1 or self.measure is not None else ()
+        return self.environment, json.dumps(dict(self.settings), sort_keys=True), self.against, self.games, alone
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others: who plays what, and what is measured."""
+        seated = [*self.players, *([self.against] if self.against else [])]
+        players = [(player.label, player.agent, dict(player.settings)) for player in seated]
+        what = [self.words if self.measure else (), players, self.environment, dict(self.settings), bool(self.against)]
+        return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def plan_of(cells: Sequence[Cell], keep: tuple[str, ...] = ()) -> Plan:
+    """Return the comparison of cells of the same company."""
+    first = cells[0]
+    players = dict.fromkeys(player.spec for cell in cells for player in cell.players)
+    specs = tuple(players) if first.against or len(cells) > 1 else tuple(player.spec for player in first.players)
+    against = first.against and first.against.spec
+    agents = (*specs, against) if against else specs
+    return Plan(first.environment, agents, dict(first.settings), keep=keep, against=against.label if against else None)
+
+
+def boards_of(cell: Cell, plan: Plan, scale: float) -> int:
+    """Return how many start boards of a cell are played at a scale."""
+    orders = len(plan.board(plan.lineups[0], 0))
+    return max(FEWEST, -(-round(cell.games * scale) // orders))
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells that are measured alike.
+
+    Attributes
+    ----------
+    title : str
+    words : tuple of str
+        Heads of the first columns.
+    measure : Measure
+    cells : tuple of Cell
+    note : str
+        Stands above it.
+    draw : callable, optional
+        ``draw(results) -> picture`` of the first cell, to stand below it; None where there is nothing to draw.
+    """
+
+    title: str
+    words: tuple[str, ...]
+    measure: "Measure"
+    cells: tuple[Cell, ...]
+    note: str = ""
+    draw: "Callable[[Sequence[Any]], Image | None] | None" = None
+
+
+@dataclass(frozen=True)
+class Study:
+    """A source document, or several about one game, and all that is reproduced of it.
+
+    Attributes
+    ----------
+    name : str
+        On the command line.
+    title, source : str
+        Head of its page, and a paragraph on what is reproduced of which document.
+    make : callable
+        Returns its tables; called when the study is played or written, since it may look at games.
+    """
+
+    name: str
+    title: str
+    source: str
+    make: Callable[[], Sequence[Table]]
+
+    @cached_property
+    def tables(self) -> tuple[Table, ...]:
+        """Its tables, in the order of the page."""
+        return tuple(self.make())
