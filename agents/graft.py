@@ -3,47 +3,44 @@
 import numpy as np
 from numba import types
 
-from agents.tree import (
-    EDGE,
-    EDGES,
-    NODE,
-    NODES,
-    PLAYERS,
-    ROOT,
-    SIMULATIONS,
-    STEPS,
-    TREE,
-    WIDTH,
-    Int32s,
-    Tree,
-    find_edge,
-    new_edge,
-    outcome_of,
-)
+from agents.records import FloatGrid, Int32s, compiled
+from agents.tree import COUNT, EDGE, NODE, RANGE, ROOT, TREE, Tree, find_edge, new_edge, outcome_of, seat_of
 from mcts_envs.core.kernel import interpreted, kernel, row
 from mcts_envs.core.rng import combine
+from mcts_envs.core.typing import Floats
 
 _I4 = types.int32[::1]
 
 
 @kernel()
-def _graft_edges(source: Tree, node: int, target: Tree, onto: int, players: int, edge_map: Int32s) -> None:
-    width = target.counters[WIDTH]
-    for player in range(players):
-        edge = source.head[node * players + player]
+def _add_row(target: FloatGrid, onto: int, source: FloatGrid, given: int) -> None:
+    for i in range(source.shape[1]):
+        target[onto, i] += source[given, i]
+
+
+@kernel()
+def _add(target: Floats, source: Floats) -> None:
+    for i in range(len(source)):
+        target[i] += source[i]
+
+
+@kernel()
+def _graft_edges(source: Tree, node: int, target: Tree, onto: int, edge_map: Int32s) -> None:
+    for player in range(row(source.counters, 0, COUNT).players):
+        edge = seat_of(source, node, player).head
         while edge:
             given = row(source.edges, edge, EDGE)
-            same = find_edge(target, onto, player, players, given.action)
+            same = find_edge(target, onto, player, given.action)
             if same == 0:
-                same = new_edge(target, onto, player, players, given.action)
+                same = new_edge(target, onto, player, given.action)
             edge_map[edge] = same
             if same:
                 taken = row(target.edges, same, EDGE)
                 taken.visits += given.visits
                 taken.sums += given.sums
-                taken.squares += given.squares
-                for i in range(width):
-                    target.own[same * width + i] += source.own[edge * width + i]
+                _add_row(target.select.edges, same, source.select.edges, edge)
+                _add_row(target.simulate.edges, same, source.simulate.edges, edge)
+                _add_row(target.backup.edges, same, source.backup.edges, edge)
             edge = given.next
 
 
@@ -53,36 +50,37 @@ def graft(source: Tree, start: int, target: Tree) -> None:
     Onto an empty tree it moves the root down, for the next move; onto the tree of another thread it merges the two.
     What finds no room in the target is left out.
     """
-    sizes = source.counters[NODES], source.counters[EDGES], source.counters[PLAYERS]
-    if isinstance(source.nodes, list):
+    sizes = int(source.count.nodes), int(source.count.edges), source.players
+    if source.plain:
         interpreted(_graft, (combine,))(source, start, target, *([0] * size for size in sizes))
     else:
-        _graft(source, start, target, *(np.zeros(size, np.int32) for size in sizes))
+        _graft(compiled(source), start, compiled(target), *(np.zeros(size, np.int32) for size in sizes))
 
 
 @kernel(types.void(TREE, types.int64, TREE, _I4, _I4, _I4))
 def _graft(source: Tree, start: int, target: Tree, node_map: Int32s, edge_map: Int32s, via: Int32s) -> None:
     """Graft with work arrays for the ids in the target of all nodes and edges, and for one edge of each player."""
-    players = target.counters[PLAYERS]
+    count, grown = row(source.counters, 0, COUNT), row(target.counters, 0, COUNT)
     node_map[start] = ROOT
-    for node in range(start, source.counters[NODES]):
+    for node in range(start, count.nodes):
         given = row(source.nodes, node, NODE)
         if node > start and node_map[given.parent]:
             known = True
-            for player in range(players):
-                edge = source.via[node * players + player]
+            for player in range(len(via)):
+                edge = seat_of(source, node, player).via
                 via[player] = edge_map[edge]
                 if edge and not via[player]:
                     known = False
             if known:
-                node_map[node] = outcome_of(target, int(node_map[given.parent]), via, 0, players, given.key)
+                node_map[node] = outcome_of(target, int(node_map[given.parent]), via, given.key)
         if node_map[node]:
             row(target.nodes, node_map[node], NODE).visits += given.visits
-            _graft_edges(source, node, target, node_map[node], players, edge_map)
-    for i in range(len(target.shared)):
-        target.shared[i] += source.shared[i]
-    for player in range(players):
-        target.bounds[2 * player] = min(target.bounds[2 * player], source.bounds[2 * player])
-        target.bounds[2 * player + 1] = max(target.bounds[2 * player + 1], source.bounds[2 * player + 1])
-    target.counters[SIMULATIONS] += source.counters[SIMULATIONS]
-    target.counters[STEPS] += source.counters[STEPS]
+            _graft_edges(source, node, target, node_map[node], edge_map)
+    _add(target.select.tree, source.select.tree)
+    _add(target.simulate.tree, source.simulate.tree)
+    _add(target.backup.tree, source.backup.tree)
+    for player in range(len(via)):
+        seen, added = row(target.ranges, player, RANGE), row(source.ranges, player, RANGE)
+        seen.low, seen.high = min(seen.low, added.low), max(seen.high, added.high)
+    grown.simulations += count.simulations
+    grown.steps += count.steps

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from agents.drawing import action_name, as_dot, as_text, counted
-from agents.tree import EACH, EDGE, EDGES, NODE, NODES, PLAYERS, ROOT, WIDTH, Tree, new_tree
+from agents.tree import EDGE, NODE, ROOT, SEAT, Kept, Tree, new_tree
 from agents.tree_data import by_players, mean_of, node_data
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
@@ -42,12 +42,14 @@ class _Source:
 
     @property
     def players(self) -> int:
-        return int(self.tree.counters[PLAYERS])
+        return self.tree.players
+
+    def _seat(self, node: int, player: int) -> Any:
+        return row(self.tree.seats, node * self.players + player, SEAT)
 
     def via(self, node: int) -> tuple[int, ...]:
         """Return the edges by which a node is reached, without those who did not choose."""
-        first = node * self.players
-        return tuple(int(edge) for edge in self.tree.via[first : first + self.players] if edge)
+        return tuple(edge for player in range(self.players) if (edge := int(self._seat(node, player).via)))
 
     def children(self, node: int) -> list[int]:
         """Return all outcomes of what is done at a node, most visited first, then oldest."""
@@ -60,7 +62,7 @@ class _Source:
 
     def edges(self, node: int, player: int) -> list[int]:
         """Return a player's edges at a node, newest first."""
-        found, edge = [], int(self.tree.head[node * self.players + player])
+        found, edge = [], int(self._seat(node, player).head)
         while edge:
             found.append(edge)
             edge = int(row(self.tree.edges, edge, EDGE).next)
@@ -99,7 +101,7 @@ class Node:
     def players(self) -> tuple[int, ...]:
         """Who chose here, at once or, after different outcomes in an open loop, one or the other; empty at a leaf."""
         source = self._source
-        return tuple(p for p in range(source.players) if source.tree.head[self.id * source.players + p])
+        return tuple(p for p in range(source.players) if source.edges(self.id, p))
 
     @property
     def edges(self) -> "tuple[Edge, ...]":
@@ -255,14 +257,14 @@ class SearchTree:
     def root(self) -> Node:
         """The situation that was searched from."""
         alone = len(self.trees) == 1
-        state = None if alone else [list(map(int, tree.counters)) for tree in self.trees]
+        state = None if alone else [(int(tree.count.simulations), int(tree.count.nodes)) for tree in self.trees]
         if self._seen is None or self._seen[0] != state:
             self._seen = state, _Source(self.trees if alone else [_merged(self.trees)], self.game)
         return Node(self._seen[1], ROOT)
 
     def __len__(self) -> int:
         """Return how many nodes the tree has."""
-        return int(self.root._source.tree.counters[NODES]) - ROOT
+        return int(self.root._source.tree.count.nodes) - ROOT
 
     def __repr__(self) -> str:
         visits, nodes = counted(self.root.visits, "visit"), counted(len(self), "node")
@@ -362,14 +364,13 @@ def _merged(trees: Sequence[Tree]) -> Tree:
     from agents.graft import graft
 
     first = trees[0]
-    room = sum(max(int(tree.counters[NODES]), int(tree.counters[EDGES])) for tree in trees)
+    room = sum(max(int(tree.count.nodes), int(tree.count.edges)) for tree in trees)
     merged = new_tree(
-        int(first.counters[PLAYERS]),
+        first.players,
         room,
-        simultaneous=bool(first.counters[EACH] > 1),
-        width=int(first.counters[WIDTH]),
-        shared=len(first.shared),
-        objects=isinstance(first.nodes, list),
+        simultaneous=bool(first.count.edges_each > 1),
+        kept={kind: Kept(s.edges.shape[1], len(s.tree), s.parameters) for kind, s in first.stores.items()},
+        plain=first.plain,
     )
     for tree in trees:
         graft(tree, ROOT, merged)

@@ -1,6 +1,5 @@
 """Monte Carlo tree search as an agent."""
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,10 +11,12 @@ from agents.budget import LIMITS, Budget, Clock, read_budget
 from agents.planner import Planner, variant_of
 from agents.policies.mean import mean
 from agents.policies.opponents import OPPONENTS, read_information, read_opponents, variant_name
-from agents.policies.signatures import SIGNATURES, needs_of
+from agents.policies.parameters import read_parameters
+from agents.policies.signatures import SIGNATURES, needs_of, nothing
+from agents.records import Settings
 from agents.results import SearchResult
 from agents.running import Plan, Search
-from agents.search import OPEN_LOOP, Settings
+from agents.search import OPEN_LOOP
 from mcts_envs.core import errors
 from mcts_envs.core.contract import EVALUATE, EVERYTHING, Game
 from mcts_envs.core.kernel import function_table
@@ -55,19 +56,10 @@ class MCTS(Planner[SearchResult]):
     select, simulate, backup : kernel or str
         Policies of :mod:`agents.policies`: what is looked at next, how a leaf is played on, and how the result is taken
         into the tree.
+    noise : kernel or str
+        Policy that keeps players who choose at the same time from moving in step; ``"no_noise"`` for none.
     recommend : callable or str
         Policy that picks the final move.
-    c : float, optional
-        Exploration constant of ``select``; by default the policy's own: 0.5 for ``ucb1``, which is strong where there
-        are few simulations. The bound of Auer et al., sqrt(2), looks at other actions more often: where there are tens
-        of thousands, it rather finds out that the one that came to look best is not.
-    normalize : bool, optional
-        Count ``c``, ``fpu`` and ``bias`` in ranges of the returns seen so far, so that they do not depend on the size
-        of rewards; by default as the policy has it.
-    fpu : float, optional
-        First-play urgency: what an action without a visit counts. By default all are tried first.
-    bias : float, optional
-        Weight of a progressive bias, for ``select="progressive_bias"`` and others that have one.
     discount : float
         Discount of rewards a step.
     horizon : int, optional
@@ -111,11 +103,23 @@ class MCTS(Planner[SearchResult]):
         Bound on the nodes of all trees (each has at least as many as actions); when a tree is full, simulations go on
         without it growing.
     seed : int
+    **parameters
+        Parameters of the policies, by name; each policy lists its own (``help(agents.policies.rave.rave)``). Most
+        selection policies have these: ``c``, the exploration constant, 0.5 for ``ucb1``, which is strong where there
+        are few simulations (the bound of Auer et al., sqrt(2), looks at other actions more often: where there are tens
+        of thousands, it rather finds out that the one that came to look best is not); ``normalize``, whether ``c`` and
+        ``fpu`` count in ranges of the returns seen so far, so that they do not depend on the size of rewards; and
+        ``fpu``, first-play urgency: what an action without a visit counts. None leaves the policy its own.
 
     Raises
     ------
     ValueError, TypeError
         If a setting is not possible.
+
+    Attributes
+    ----------
+    parameters : dict
+        What the policies are given, by name.
     """
 
     name = "mcts"
@@ -131,11 +135,8 @@ class MCTS(Planner[SearchResult]):
         select: Callable[..., int] | str = "ucb1",
         simulate: Callable[..., int] | str = "uniform",
         backup: Callable[..., None] | str = "mean",
+        noise: Callable[..., None] | str = "uniform_noise",
         recommend: Callable[..., int] | str = "max_visits",
-        c: float | None = None,
-        normalize: bool | None = None,
-        fpu: float | None = None,
-        bias: float | None = None,
         discount: float = 1.0,
         horizon: int | None = None,
         rollout_depth: int | None = None,
@@ -152,17 +153,16 @@ class MCTS(Planner[SearchResult]):
         threads: int = 1,
         max_nodes: int = MAX_NODES,
         seed: int = 0,
+        **parameters: Any,
     ) -> None:
         super().__init__(simulations=simulations, time_limit=time_limit, max_steps=max_steps, seed=seed)
         self.first_move = self.budget if first_move is None else _first_budget(first_move)
         self.select = _policy("select", select, policies.SELECTION)
         self.simulate = _policy("simulate", simulate, policies.SIMULATION)
         self.backup = _policy("backup", backup, policies.BACKUP)
+        self.noise = _policy("noise", noise, policies.NOISE)
         self.recommend = _policy("recommend", recommend, policies.RECOMMENDATION)
-        self.c = needs_of(self.select).c if c is None else errors.number("c", c, 0.0, 1e9)
-        self.normalize = needs_of(self.select).normalize if normalize is None else errors.flag("normalize", normalize)
-        self.fpu = None if fpu is None else errors.number("fpu", fpu, -1e9, 1e9)
-        self.bias = _bias(self.select, bias)
+        self.parameters = read_parameters(self._policies(), parameters)
         self.discount = errors.number("discount", discount, 0.0, 1.0)
         self.horizon = _limit("horizon", horizon, 1, MAX_HORIZON)
         self.rollout_depth = _limit("rollout_depth", rollout_depth, 0, MAX_HORIZON)
@@ -221,45 +221,34 @@ class MCTS(Planner[SearchResult]):
         """Refuse kernels with another signature now, not at the first search."""
         for name, kernel in self._policies().items():
             function_table({name: kernel}, {name: SIGNATURES[name]})
-            if (update := needs_of(kernel).update) is not None:
-                function_table({"backup": update}, {"backup": SIGNATURES["backup"]})
+            function_table({"backup": needs_of(kernel).update}, {"backup": SIGNATURES["backup"]})
         if self.evaluate is not None and not isinstance(self.evaluate, str):
             function_table({"evaluate": self.evaluate}, {"evaluate": EVALUATE})
 
     def _policies(self) -> dict[str, Any]:
-        return {"select": self.select, "simulate": self.simulate, "backup": self.backup}
+        return {"select": self.select, "noise": self.noise, "simulate": self.simulate, "backup": self.backup}
 
     def prepare(self, game: Game) -> Plan:
         """Return what is settled about the searches in a game."""
-        select, simulate = needs_of(self.select), needs_of(self.simulate)
-        backup_column = select.edge + simulate.edge
+        updates = [needs_of(policy).update for policy in self._policies().values()]
         settings = Settings(
             player=0,
-            viewer=0 if self.information == "own" else EVERYTHING,
+            determinize_for=0 if self.information == "own" else EVERYTHING,
+            key_for=LOOPS[self._loop_in(game)],
             opponents=OPPONENTS[self.opponents],
-            observer=LOOPS[self._loop_in(game)],
             tree_depth=self.tree_depth,
             horizon=self.horizon,
             rollout_depth=self.rollout_depth,
-            c=self.c,
-            fpu=math.nan if self.fpu is None else self.fpu,
-            bias=self.bias,
             discount=self.discount,
             common_chance=self.common_chance,
-            normalize=self.normalize,
-            prior=select.prior,
             relative=self.relative,
-            width=select.edge,
-            simulate_column=select.edge,
-            backup_column=backup_column,
-            mean=self.backup is mean,
-            update_select=select.update is not None,
-            update_simulate=simulate.update is not None,
+            prior=needs_of(self.select).prior,
+            updates=self.backup is not mean or any(update is not nothing for update in updates),
         )
         inside, outside = self._models(game)
         others = game.variant(self.opponent_model, "advise") if self.opponent_model else None
         max_nodes = max(1, self.max_nodes // self.threads)
-        return Plan(inside, outside, self._policies(), self.recommend, settings, max_nodes, others)
+        return Plan(inside, outside, self._policies(), self.parameters, self.recommend, settings, max_nodes, others)
 
     def _loop_in(self, game: Game) -> str:
         """Return what an action leads to in the tree of a game."""
@@ -287,15 +276,6 @@ def _first_budget(given: Mapping[str, Any]) -> Budget:
     if budget is None:
         raise ValueError("first_move has no limit; give simulations, time_limit or max_steps")
     return budget
-
-
-def _bias(select: Any, given: Any) -> float:
-    own = needs_of(select).bias
-    if given is None:
-        return own or 0.0
-    if own is None:
-        raise ValueError(f"bias {given!r}, but select={select.__name__!r} has none; take select='progressive_bias'")
-    return errors.number("bias", given, -1e9, 1e9)
 
 
 def _policy(kind: str, given: Any, known: Mapping[str, Any]) -> Any:

@@ -12,28 +12,27 @@ import numpy as np
 from agents.budget import NO_LIMIT, Clock, read_budget
 from agents.inspection import SearchTree
 from agents.policies.opponents import table_with
+from agents.policies.parameters import pack
 from agents.policies.signatures import SIGNATURES, needs_of
+from agents.records import Settings, compiled, new_path, new_work
 from agents.results import SearchResult
-from agents.search import OPEN_LOOP, Settings, search
+from agents.search import OPEN_LOOP, search
 from agents.tree import (
-    EDGES,
-    FAULTS,
     FIRST_ROOM,
     NODE,
-    NODES,
     ROOT,
-    SIMULATIONS,
-    STEPS,
+    STORES,
+    Kept,
     Tree,
     add_root_statistics,
     enlarge,
     find_node,
     new_tree,
-    new_work,
 )
 from mcts_envs.core import rng
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import function_table, interpreted, row
+from mcts_envs.core.rng import new_stream
 from mcts_envs.core.typing import Bytes, Floats, Ints
 from mcts_envs.core.view import View
 
@@ -49,7 +48,9 @@ class Plan:
     inside, outside : Game
         The game as the tree sees it, and as rollouts do.
     policies : dict
-        ``select``, ``simulate`` and ``backup``.
+        ``select``, ``noise``, ``simulate`` and ``backup``.
+    parameters : dict
+        What they are given, by name.
     recommend : callable
     settings : Settings
     max_nodes : int
@@ -60,6 +61,7 @@ class Plan:
     inside: Game
     outside: Game
     policies: dict[str, Any]
+    parameters: dict[str, Any]
     recommend: Callable[..., int]
     settings: Settings
     max_nodes: int
@@ -81,15 +83,20 @@ class Plan:
     def table(self) -> Any:
         """The policies as the search takes them."""
         updates = {f"update_{kind}": needs_of(self.policies[kind]).update for kind in ("select", "simulate")}
-        kernels = {**self.policies, **{name: update or self.policies["backup"] for name, update in updates.items()}}
+        kernels = {**self.policies, **updates}
         if self.interpreted:
             kernels = {name: interpreted(function, _COMPILED) for name, function in kernels.items()}
         return function_table(kernels, SIGNATURES)
 
     @cached_property
-    def shared(self) -> list[int]:
-        """How many statistics ``select``, ``simulate`` and ``backup`` keep for a tree."""
-        return [int(needs_of(policy).tree(self.inside)) for policy in self.policies.values()]
+    def kept(self) -> dict[str, Kept]:
+        """What the policies keep."""
+        kept = {}
+        for kind in STORES:
+            needs = needs_of(self.policies[kind])
+            parameters = pack(needs.parameters, self.parameters, self.interpreted)
+            kept[kind] = Kept(needs.edge, int(needs.tree(self.inside)), parameters)
+        return kept
 
     def new_tree(self, nodes: int) -> Tree:
         """Return an empty tree that may grow to so many nodes, or the greatest number allowed."""
@@ -98,9 +105,8 @@ class Plan:
             "room": FIRST_ROOM,
             "reserve": actions * self.inside.players if several else actions,
             "simultaneous": several,
-            "width": sum(needs_of(policy).edge for policy in self.policies.values()),
-            "shared": sum(self.shared),
-            "objects": getattr(self.inside, "plain_lists", False),
+            "kept": self.kept,
+            "plain": getattr(self.inside, "plain_lists", False),
         }
         return new_tree(self.inside.players, max(min(nodes, self.max_nodes), actions), **kept)
 
@@ -144,20 +150,21 @@ class Search:
         self._game = view.game
         self.legal = legal_actions(plan.inside, view)
         settings = plan.settings
-        observer = view.player if settings.observer >= 0 else settings.observer
-        viewer = view.player if settings.viewer >= 0 else settings.viewer
-        self._settings = settings._replace(player=view.player, viewer=viewer, observer=observer)
+        key_for = view.player if settings.key_for >= 0 else settings.key_for
+        determinize_for = view.player if settings.determinize_for >= 0 else settings.determinize_for
+        self._settings = settings._replace(player=view.player, determinize_for=determinize_for, key_for=key_for)
         self.trees = [plan.new_tree(nodes) for _ in self._streams]
-        key = 0 if observer == OPEN_LOOP else int(plan.inside.key(view.state, observer))
+        key = 0 if key_for == OPEN_LOOP else int(plan.inside.key(view.state, key_for))
         if previous is not None:
             self.trees = [_moved_down(plan, tree, key, nodes) for tree in previous.trees]
         for tree in self.trees:
             row(tree.nodes, ROOT, NODE).key = key
         depth = min(settings.tree_depth, settings.horizon)
         length = min(depth + settings.rollout_depth, settings.horizon)
-        self._works = [new_work(plan.inside, tree, depth, length, *plan.shared[:2]) for tree in self.trees]
-        for work in self._works:
-            work.searcher[0] = view.player
+        own = [new_stream(0) if settings.common_chance else stream for stream in self._streams]
+        plain = getattr(plan.inside, "plain_lists", False)
+        self._works = [new_work(plan.inside, stream, length, plain=plain) for stream in own]
+        self._paths = [new_path(plan.inside, depth, plain=plain) for _ in self._streams]
         self._locks = [Lock() for _ in self.trees]
         self._over = Event()
         self.seconds = 0.0
@@ -177,10 +184,10 @@ class Search:
     @property
     def steps(self) -> int:
         """Steps of the model made so far."""
-        return sum(int(tree.counters[STEPS]) for tree in self.trees)
+        return sum(int(tree.count.steps) for tree in self.trees)
 
     def __repr__(self) -> str:
-        simulations = sum(int(tree.counters[SIMULATIONS]) for tree in self.trees)
+        simulations = sum(int(tree.count.simulations) for tree in self.trees)
         return f"Search({self._game.name}, player {self.player}: simulations={simulations}, seconds={self.seconds:.3g})"
 
     def __reduce__(self) -> Any:
@@ -213,7 +220,7 @@ class Search:
         for part, tree in enumerate(self.trees):
             share = clock.budget.share(part, parts, once if whole_passes else 1)
             # As if the threads took the arms one after another: all are tried equally often, whoever does it.
-            own = Clock(share, clock.started, begun=bool(tree.counters[SIMULATIONS]))
+            own = Clock(share, clock.started, begun=tree.count.simulations > 0)
             jobs.append((part, own, np.roll(arms, -first)))
             first = 0 if whole_passes else (first + share.simulations) % once
         over, end = self._over, clock.deadline if until is None else until
@@ -266,7 +273,9 @@ class Search:
             action = recommend(visits, values, self.legal, self._last_stream.copy())
         if not isinstance(action, int | np.integer) or action not in self.legal:
             raise ValueError(f"recommend {recommend!r} returned {action}, which is not legal; legal now: {self.legal}")
-        simulations, steps = (sum(int(tree.counters[i]) for tree in self.trees) for i in (SIMULATIONS, STEPS))
+        simulations, steps = (
+            sum(int(getattr(tree.count, name)) for tree in self.trees) for name in ("simulations", "steps")
+        )
         shown = SearchTree(self.trees, self._game)
         prior = self._prior() if self._settings.prior else None
         return SearchResult(visits, values, int(action), shown, simulations, steps, self.seconds, prior)
@@ -284,31 +293,36 @@ class Search:
         Arms are simulated in whole passes, or in parts of a pass, which meet the same chance if they are to share it.
         """
         with self._locks[i]:
-            plan, tree, work, stream = self._plan, self.trees[i], self._works[i], self._streams[i]
-            run = _plain_search() if plan.interpreted else search
+            plan, tree, work, path, stream = self._plan, self.trees[i], self._works[i], self._paths[i], self._streams[i]
+            run, hand = (_plain_search(), _same) if plan.interpreted else (search, compiled)
             tables = *plan.games, plan.table
+            way, given, made = hand(path), hand(tree), tree.count
             once, place, deadline = max(1, len(arms)), 0, clock.deadline
-            max_steps = min(int(tree.counters[STEPS]) + clock.budget.max_steps, NO_LIMIT)
+            max_steps = min(made.steps + clock.budget.max_steps, NO_LIMIT)
             before_pass = stream.copy()
             while not over.is_set() and (count := clock.slice(once - place if place else NO_LIMIT, once)):
                 room = enlarge(tree, count)
                 if room is not tree:
                     tree = self.trees[i] = room
+                    given, made = hand(tree), tree.count
                     continue  # that took time
                 if place and self._settings.common_chance:
                     stream[:] = before_pass
                 elif not place:
                     before_pass[:] = stream
-                before = int(tree.counters[STEPS])
-                now = arms[place : place + once]
-                run(*tables, self._settings, self._root, now, count, max_steps, stream, work, tree)
-                if tree.counters[FAULTS]:
+                before, now = made.steps, arms[place : place + once]
+                run(*tables, self._settings, self._root, now, count, max_steps, stream, work, way, given)
+                if made.faults:
                     raise ValueError(
                         f"select {plan.policies['select']!r} returned an index outside the k actions on offer"
                     )
-                clock.spend(count, int(tree.counters[STEPS]) - before)
+                clock.spend(count, made.steps - before)
                 place = (place + count) % once
                 clock.deadline = until if place else deadline
+
+
+def _same(record: Any) -> Any:
+    return record
 
 
 _COMPILED = (rng.below, rng.coin, rng.combine, rng.draw, rng.uniform)
@@ -323,14 +337,14 @@ def _plain_search() -> Callable[..., None]:
 def _moved_down(plan: Plan, tree: Tree, key: int, nodes: int) -> Tree:
     """Return a tree with what another found from the most visited node of this key on; empty if there is none."""
     start = find_node(tree, key)
-    below = int(tree.counters[NODES]) - start if start else 0
+    below = int(tree.count.nodes) - start if start else 0
     moved = plan.new_tree(min(nodes + below, plan.max_nodes))
     if start:
         from agents.graft import graft
 
-        moved = enlarge(moved, max(below, int(tree.counters[EDGES])))
+        moved = enlarge(moved, max(below, int(tree.count.edges)))
         graft(tree, start, moved)
-        moved.counters[SIMULATIONS] = moved.counters[STEPS] = 0
+        moved.count.simulations = moved.count.steps = 0
     return moved
 
 

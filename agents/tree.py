@@ -1,42 +1,56 @@
 """The search tree: flat arrays, grown between calls of a kernel, indexed by node and edge ids from 1 on (0: none)."""
 
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
-from mcts_envs.core.contract import BYTES, FLOATS, INTS, Game
+from agents.records import Rows, Store, compiled, numba_type, objects, record_type, rows
+from mcts_envs.core.contract import FLOATS, INTS
 from mcts_envs.core.kernel import interpreted, kernel, row
-from mcts_envs.core.rng import CHANCE_BYTES, combine
+from mcts_envs.core.rng import combine
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
-Int32s = npt.NDArray[np.int32]
 ROOT = 1
-NODES, EDGES, SIMULATIONS, STEPS, MAX_NODES, MAX_EDGES, RESERVE, PLAYERS, WIDTH, FAULTS, LIMIT, EACH, FILLED = range(13)
-"""Places in ``Tree.counters``: nodes and edges in use plus 1; simulations and model steps made; the ids at which nodes
-and edges are full, and edges kept free for the root beyond; players; how many statistics policies keep for an edge; how
-often ``select`` returned no index of an action; how many nodes the tree may grow to; how many edges a simulation may
-add; and how many slots are in use."""
 
 FIRST_ROOM = 256
 """Nodes that a tree which grows has room for at first."""
 
-
-def _record_type(*layout: tuple[str, str]) -> Any:
-    return np.dtype((np.record, np.dtype(list(layout), align=True)))
-
-
-NODE = _record_type(("visits", "i4"), ("parent", "i4"), ("first", "i4"), ("sibling", "i4"), ("key", "u8"))
+NODE = record_type(visits="i4", parent="i4", first="i4", sibling="i4", key="u8")
 """A situation in which players choose: ``first`` child, next ``sibling``, ``key`` of the state (0 in an open loop)."""
 
-EDGE = _record_type(
-    ("action", "i4"), ("next", "i4"), ("visits", "i4"), ("child", "i4"), ("sums", "f8"), ("squares", "f8")
-)
-"""An action of one player at a node; ``next`` edge there, first outcome (``child``), sums of returns and squares."""
+EDGE = record_type(action="i4", next="i4", visits="i4", child="i4", sums="f8")
+"""An action of one player at a node: ``next`` edge there, first outcome (``child``), sum of returns."""
 
-SLOT = _record_type(("outcome", "u8"), ("node", "i4"))
+SEAT = record_type(head="i4", via="i4")
+"""What a node is for one player: its first edge there, and the edge by which the node is reached."""
+
+RANGE = record_type(low="f8", high="f8")
+"""The least and the greatest return of a player so far; ``low > high`` before the first."""
+
+SLOT = record_type(outcome="u8", node="i4")
 """An entry of the table that finds the outcomes of edges beyond the first."""
+
+COUNT = record_type(
+    nodes="i8",
+    edges="i8",
+    slots="i8",
+    simulations="i8",
+    steps="i8",
+    faults="i8",
+    max_nodes="i8",
+    max_edges="i8",
+    reserve="i8",
+    limit="i8",
+    edges_each="i8",
+    players="i8",
+)
+"""Nodes and edges in use plus 1, slots in use; simulations and model steps made; how often a policy returned what it
+must not; the ids at which nodes and edges are full, and edges kept free for the root beyond; how many nodes the tree
+may grow to; how many edges a simulation may add; and how many players there are."""
 
 
 class Tree(NamedTuple):
@@ -48,85 +62,78 @@ class Tree(NamedTuple):
 
     Attributes
     ----------
-    nodes : N records of :data:`NODE`, as bytes
-    edges : E records of :data:`EDGE`, as bytes
-    head : int32 array [N * P]
-        First edge of each player at a node.
-    via : int32 array [N * P]
-        The edges by which a node is reached.
+    nodes : N records of :data:`NODE`
+    edges : E records of :data:`EDGE`
+    seats : N * P records of :data:`SEAT`
     slots : records of :data:`SLOT`, as bytes
-    own : float64 array [E * W]
-        Statistics that policies keep for an edge.
-    shared : float64 array
-        Statistics that policies keep for the whole tree.
-    bounds : float64 array [P * 2]
-        Least and greatest return seen.
-    counters : int64 array [13]
-        See :data:`NODES` and what follows it.
+    ranges : P records of :data:`RANGE`
+    counters : a record of :data:`COUNT`
+    select, noise, simulate, backup : Store
+        What the policies keep.
     """
 
-    nodes: Bytes
-    edges: Bytes
-    head: Int32s
-    via: Int32s
+    nodes: Rows
+    edges: Rows
+    seats: Rows
     slots: Bytes
-    own: Floats
-    shared: Floats
-    bounds: Floats
-    counters: Ints
+    ranges: Rows
+    counters: Rows
+    select: Store
+    noise: Store
+    simulate: Store
+    backup: Store
+
+    @property
+    def count(self) -> Any:
+        """The record of :data:`COUNT`."""
+        return self.counters[0] if self.plain else _Counts(self.counters)
+
+    @property
+    def players(self) -> int:
+        """P."""
+        return int(self.count.players)
+
+    @property
+    def plain(self) -> bool:
+        """Whether nodes and edges are lists of Python objects, for an interpreted search."""
+        return isinstance(self.nodes, list)
+
+    @property
+    def stores(self) -> dict[str, Store]:
+        """What the policies keep, by their kind."""
+        return {kind: getattr(self, kind) for kind in STORES}
 
 
-class Work(NamedTuple):
-    """Work arrays of one simulation, for A actions, P players, paths of up to D steps and simulations of up to L."""
+class _Counts:
+    """The record of :data:`COUNT` for Python: many times as fast as a NumPy record."""
 
-    state: Bytes  # [size]
-    luck: Bytes  # [32] the chance of rollouts, where several simulations are to share it
-    searcher: Ints  # [1] the player who searches
-    legal: Ints  # [A]
-    edge: Int32s  # [A] edge of an action at the present node
-    visits: Ints  # [A] statistics of the k legal actions, gathered
-    sums: Floats  # [A]
-    squares: Floats  # [A]
-    prior: Floats  # [A] what the game advises, for policies that ask for it
-    own: Floats  # [A * W] statistics of the policy's own
-    weights: Floats  # [A] preferences
-    actions: Ints  # [P]
-    rewards: Floats  # [P]
-    values: Floats  # [P] returns from the end of the path on
-    base: Floats  # [P] what evaluate is counted from: its values at the root, or 0
-    path_node: Int32s  # [D + 1]
-    path_edge: Int32s  # [(D + 1) * P]
-    path_reward: Floats  # [(D + 1) * P]
-    path_return: Floats  # [(D + 1) * P] return of each player from this step on
-    played: Int32s  # [L * P] action of each player, in the tree and after it; -1: not asked
-    select_shared: Floats  # what select keeps for the whole tree: a part of ``Tree.shared``
-    simulate_shared: Floats  # what simulate keeps
-    backup_shared: Floats  # what backup keeps
+    __slots__ = ("numbers",)
+
+    def __init__(self, counters: Any) -> None:
+        self.numbers = counters.view(np.int64)
 
 
-_I4 = types.int32[::1]
-TREE = types.NamedTuple((BYTES, BYTES, _I4, _I4, BYTES, FLOATS, FLOATS, FLOATS, INTS), Tree)
-WORK = types.NamedTuple(
-    (
-        *(BYTES, BYTES, INTS, INTS, _I4, INTS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, INTS, FLOATS, FLOATS, FLOATS),
-        *(_I4, _I4, FLOATS, FLOATS, _I4, FLOATS, FLOATS, FLOATS),
-    ),
-    Work,
-)
+def _number(place: int) -> property:
+    return property(
+        lambda counts: int(counts.numbers[place]), lambda counts, number: counts.numbers.__setitem__(place, number)
+    )
 
+
+for _place, _name in enumerate(COUNT.names):
+    setattr(_Counts, _name, _number(_place))
+
+STORES = ("select", "noise", "simulate", "backup")
+TREE = numba_type(Tree)
 _SLOT_BYTES = SLOT.itemsize
 _NONE = np.uint64(0)
 
 
-class _Record:
-    """A row of the tree as an object: what an interpreted search works with, many times as fast as views of bytes."""
+class Kept(NamedTuple):
+    """What a policy wants to keep: so many statistics for an edge and for the tree, and its parameters, as bytes."""
 
-    __slots__ = ("action", "child", "first", "key", "next", "parent", "sibling", "squares", "sums", "visits")
-
-    def __init__(self) -> None:
-        self.visits = self.parent = self.first = self.sibling = self.key = 0
-        self.action = self.next = self.child = 0
-        self.sums = self.squares = 0.0
+    edge: int = 0
+    tree: int = 0
+    parameters: Any = np.zeros(0, np.uint8)
 
 
 def new_tree(
@@ -136,9 +143,8 @@ def new_tree(
     room: int | None = None,
     reserve: int = 0,
     simultaneous: bool = False,
-    width: int = 0,
-    shared: int = 0,
-    objects: bool = False,
+    kept: Mapping[str, Kept] = MappingProxyType(dict.fromkeys(STORES, Kept())),
+    plain: bool = False,
 ) -> Tree:
     """Return an empty tree with a root, which may grow to ``nodes`` more nodes.
 
@@ -154,41 +160,55 @@ def new_tree(
         Edges kept free for the root, so that a full tree still tries all actions there.
     simultaneous : bool
         Whether several players may choose at once: one new edge for each of them in a simulation.
-    width, shared : int
-        Statistics of their own that policies keep for an edge, and for the tree.
-    objects : bool
+    kept : mapping
+        What ``select``, ``noise``, ``simulate`` and ``backup`` keep.
+    plain : bool
         Whether nodes and edges are lists of Python objects, for an interpreted search.
     """
     first = nodes if room is None else min(room, nodes)
-    each = players if simultaneous else 1
-    counters: Any = [ROOT + 1, 1, 0, 0, 0, 0, reserve, players, width, 0, nodes, each, 0]
-    bounds: Any = [np.inf, -np.inf] * players
-    slots = np.zeros(_slots_for(first + 2) * _SLOT_BYTES, np.uint8)
-    rows: Any = ([], [], [], [], slots, [], np.zeros(shared), bounds, counters)
-    if not objects:
-        empty = [np.zeros(0, kind) for kind in (np.uint8, np.uint8, np.int32, np.int32)]
-        rows = (*empty, slots, np.zeros(0), np.zeros(shared), np.array(bounds), np.array(counters))
-    return _with_room(Tree(*rows), first)
+    stores = {kind: Store(np.zeros((0, k.edge)), np.zeros(k.tree), k.parameters.copy()) for kind, k in kept.items()}
+    count = dict.fromkeys(COUNT.names, 0)
+    count |= {"nodes": ROOT + 1, "edges": 1, "players": players, "reserve": reserve, "limit": nodes}
+    count["edges_each"] = players if simultaneous else 1
+    tree = Tree(
+        nodes=rows(NODE, [], plain),
+        edges=rows(EDGE, [], plain),
+        seats=rows(SEAT, [], plain),
+        slots=np.zeros(_slots_for(first + 2) * SLOT.itemsize, np.uint8),
+        ranges=rows(RANGE, [(math.inf, -math.inf)] * players, plain),
+        counters=rows(COUNT, [tuple(count.values())], plain),
+        **stores,
+    )
+    return _with_room(tree, first)
 
 
 def enlarge(tree: Tree, simulations: int) -> Tree:
     """Return a tree with room for what these simulations may add, within its limit.
 
-    The tree itself if it has the room, or else one with at least twice as much, to which its rows are copied;
-    ``shared`` and ``bounds`` are those of the tree. Whatever interrupts this leaves the tree as it was.
+    The tree itself if it has the room, or else one with at least twice as much, to which its rows are copied; what
+    policies keep for the whole tree and ``ranges`` are those of the tree. Whatever interrupts this leaves the tree as
+    it was.
     """
-    counters = tree.counters
-    present, each = int(counters[MAX_NODES]) - 2, int(counters[EACH])
-    edges = int(counters[EDGES]) - 1 + simulations * each
-    wanted = min(max(int(counters[NODES]) - 2 + simulations, -(-edges // each)), int(counters[LIMIT]))
+    count = tree.count
+    present, each, limit = count.max_nodes - 2, count.edges_each, count.limit
+    edges = count.edges - 1 + simulations * each
+    wanted = min(max(count.nodes - 2 + simulations, -(-edges // each)), limit)
     if wanted > present:
-        tree = _with_room(tree, min(max(wanted, 2 * present), int(counters[LIMIT])))
-    slots = _slots_for(min(int(counters[FILLED]) + simulations, int(counters[LIMIT]) + 2))
-    if slots > len(tree.slots) // _SLOT_BYTES:
+        tree = _with_room(tree, min(max(wanted, 2 * present), limit))
+    slots = _slots_for(min(count.slots + simulations, limit + 2))
+    if slots > len(tree.slots) // SLOT.itemsize:
         used = tree.slots
-        tree = tree._replace(slots=np.zeros(slots * _SLOT_BYTES, np.uint8))
-        (interpreted(_refill) if isinstance(tree.nodes, list) else _refill)(used, tree)
+        tree = tree._replace(slots=np.zeros(slots * SLOT.itemsize, np.uint8))
+        _run(_refill, tree, used)
     return tree
+
+
+def _run(function: Any, tree: Tree, *arguments: Any) -> None:
+    """Call a kernel on a tree, or its Python form if the tree consists of objects."""
+    if tree.plain:
+        interpreted(function)(tree, *arguments)
+    else:
+        function(compiled(tree), *arguments)
 
 
 def _slots_for(outcomes: int) -> int:
@@ -197,96 +217,66 @@ def _slots_for(outcomes: int) -> int:
 
 
 def _with_room(tree: Tree, nodes: int) -> Tree:
-    """Return a tree with the same rows and room for so many nodes; a tree of objects grows in place."""
-    players, width, each, reserve = (int(tree.counters[i]) for i in (PLAYERS, WIDTH, EACH, RESERVE))
-    n, last = nodes + 2, (nodes + 1) * each + 1
-    e = last + reserve
-    if isinstance(tree.nodes, list):
-        tree.nodes.extend(_Record() for _ in range(n - len(tree.nodes)))
-        tree.edges.extend(_Record() for _ in range(e - len(tree.edges)))
-        plain: Any = ((tree.head, n * players), (tree.via, n * players), (tree.own, e * width))
-        for numbers, size in plain:
-            numbers.extend([0] * (size - len(numbers)))
-        tree.counters[MAX_NODES], tree.counters[MAX_EDGES] = n, last  # last: kernels write wherever these allow
-        return tree
-    counters = tree.counters.copy()
-    counters[MAX_NODES], counters[MAX_EDGES] = n, last
-    return tree._replace(
-        nodes=_longer(tree.nodes, n * NODE.itemsize),
-        edges=_longer(tree.edges, e * EDGE.itemsize),
-        head=_longer(tree.head, n * players),
-        via=_longer(tree.via, n * players),
-        own=_longer(tree.own, e * width),
-        counters=counters,
-    )
+    """Return a tree with the same rows and room for so many nodes; lists of objects grow in place."""
+    count = tree.count
+    n, last = nodes + 2, (nodes + 1) * count.edges_each + 1
+    e = last + count.reserve
+    for kind, store in tree.stores.items():
+        if store.edges.shape[1]:
+            tree = tree._replace(**{kind: store._replace(edges=_longer(store.edges, e))})
+    wanted: Any = {"nodes": (NODE, n), "edges": (EDGE, e), "seats": (SEAT, n * tree.players)}
+    if tree.plain:
+        for name, (kind, size) in wanted.items():
+            listed = getattr(tree, name)
+            listed.extend(objects(kind, size - len(listed)))
+    else:
+        longer = {name: _longer(getattr(tree, name), size * kind.itemsize) for name, (kind, size) in wanted.items()}
+        tree = tree._replace(counters=tree.counters.copy(), **longer)
+    count = tree.count
+    count.max_nodes, count.max_edges = n, last  # last: kernels write wherever these allow
+    return tree
 
 
 def _longer(array: Any, size: int) -> Any:
-    longer = np.zeros(size, array.dtype)
+    longer = np.zeros((size, *array.shape[1:]), array.dtype)
     longer[: len(array)] = array
     return longer
 
 
-def new_work(game: Game, tree: Tree, depth: int, length: int, select: int = 0, simulate: int = 0) -> Work:
-    """Return work arrays for a tree, paths of up to ``depth`` steps and simulations of up to ``length``.
-
-    Of the statistics kept for the whole tree the first belong to ``select``, so many, the next to ``simulate``, and the
-    rest to ``backup``.
-    """
-    a, p, d = game.actions, game.players, depth + 1
-    work = Work(
-        state=game.new_state(),
-        luck=np.zeros(CHANCE_BYTES, np.uint8),
-        searcher=np.zeros(1, np.int64),
-        legal=np.zeros(a, np.int64),
-        edge=np.zeros(a, np.int32),
-        visits=np.zeros(a, np.int64),
-        sums=np.zeros(a),
-        squares=np.zeros(a),
-        prior=np.zeros(a),
-        own=np.zeros(a * int(tree.counters[WIDTH])),
-        weights=np.zeros(a),
-        actions=np.zeros(p, np.int64),
-        rewards=np.zeros(p),
-        values=np.zeros(p),
-        base=np.zeros(p),
-        path_node=np.zeros(d, np.int32),
-        path_edge=np.zeros(d * p, np.int32),
-        path_reward=np.zeros(d * p),
-        path_return=np.zeros(d * p),
-        played=np.zeros((length + 1) * p, np.int32),
-        select_shared=tree.shared[:select],
-        simulate_shared=tree.shared[select : select + simulate],
-        backup_shared=tree.shared[select + simulate :],
-    )
-    if isinstance(tree.nodes, list):
-        kept = ("state", "luck", "select_shared", "simulate_shared", "backup_shared")
-        lists: Any = {name: array.tolist() for name, array in work._asdict().items() if name not in kept}
-        return work._replace(**lists)
-    return work
+@kernel()
+def seat_of(tree: Tree, node: int, player: int) -> Any:
+    """Return what a node is for one player."""
+    return row(tree.seats, node * row(tree.counters, 0, COUNT).players + player, SEAT)
 
 
 @kernel()
-def find_edge(tree: Tree, node: int, player: int, players: int, action: int) -> int:
+def find_edge(tree: Tree, node: int, player: int, action: int) -> int:
     """Return a player's edge for an action at a node; 0 if there is none."""
-    edge = tree.head[node * players + player]
+    edge = int(seat_of(tree, node, player).head)
     while edge and row(tree.edges, edge, EDGE).action != action:
-        edge = row(tree.edges, edge, EDGE).next
-    return int(edge)
+        edge = int(row(tree.edges, edge, EDGE).next)
+    return edge
 
 
 @kernel()
-def new_edge(tree: Tree, node: int, player: int, players: int, action: int) -> int:
+def new_edge(tree: Tree, node: int, player: int, action: int) -> int:
     """Add an edge for an action that has none, and return it; 0 if the tree is full."""
-    edge = tree.counters[EDGES]
-    if edge >= tree.counters[MAX_EDGES] + (tree.counters[RESERVE] if node == ROOT else 0):
+    count = row(tree.counters, 0, COUNT)
+    edge = int(count.edges)
+    if edge >= count.max_edges + (count.reserve if node == ROOT else 0):
         return 0
-    tree.counters[EDGES] += 1
+    count.edges += 1
     added = row(tree.edges, edge, EDGE)
-    added.action = action
-    added.next = tree.head[node * players + player]
-    tree.head[node * players + player] = edge
-    return int(edge)
+    seat = seat_of(tree, node, player)
+    added.action, added.next = action, seat.head
+    seat.head = edge
+    return edge
+
+
+@kernel()
+def is_leaf(tree: Tree, node: int) -> bool:
+    """Return whether a node is not in the tree, or was not visited before."""
+    return node == 0 or (node != ROOT and row(tree.nodes, node, NODE).visits == 0)
 
 
 @kernel()
@@ -299,8 +289,8 @@ def _slot(tree: Tree, outcome: np.uint64) -> int:
     return int(slot)
 
 
-@kernel(types.void(BYTES, TREE))
-def _refill(used: Bytes, tree: Tree) -> None:
+@kernel(types.void(TREE, types.uint8[::1]))
+def _refill(tree: Tree, used: Bytes) -> None:
     """Put the entries of another table into the empty one of a tree."""
     for i in range(used.shape[0] // _SLOT_BYTES):
         entry = row(used, i, SLOT)
@@ -311,60 +301,67 @@ def _refill(used: Bytes, tree: Tree) -> None:
 
 
 @kernel()
-def outcome_of(tree: Tree, node: int, edges: Int32s, offset: int, players: int, key: np.uint64) -> int:
+def outcome_of(tree: Tree, node: int, via: Any, key: np.uint64) -> int:
     """Return the node that edges of the active players lead to, added if it is new; 0 if the tree is full.
 
     Parameters
     ----------
     tree : Tree
     node : int
-    edges : int32 array
-        The edge of each player from ``offset`` on; 0 for those who did not choose.
-    offset, players : int
+    via : int32 array [P]
+        The edge of each player; 0 for those who did not choose.
     key : uint64
         Key of the state that came out; 0 in an open loop.
     """
     choosing, edge = 0, 0
-    for player in range(players):
-        if edges[offset + player]:
+    for player in range(len(via)):
+        if via[player]:
             choosing += 1
-            edge = edges[offset + player]
+            edge = via[player]
     chosen = row(tree.edges, edge, EDGE)
     if choosing == 1 and chosen.child and row(tree.nodes, chosen.child, NODE).key == key:
         return int(chosen.child)
     slot, outcome = -1, _NONE
     if choosing != 1 or chosen.child:
         outcome = combine(np.uint64(node), key)
-        for player in range(players):
-            outcome = combine(outcome, np.uint64(edges[offset + player]))
+        for player in range(len(via)):
+            outcome = combine(outcome, np.uint64(via[player]))
         slot = _slot(tree, outcome)
         found = row(tree.slots, slot, SLOT).node
         if found:
             return int(found)
-    child = tree.counters[NODES]
-    if child >= tree.counters[MAX_NODES] or 2 * tree.counters[FILLED] > tree.slots.shape[0] // _SLOT_BYTES:
+    return _new_node(tree, node, via, key, edge, slot, outcome)
+
+
+@kernel()
+def _new_node(tree: Tree, node: int, via: Any, key: np.uint64, edge: int, slot: int, outcome: np.uint64) -> int:
+    """Add an outcome to a node, found by a slot of the table or, without one, as the first of its edge."""
+    count = row(tree.counters, 0, COUNT)
+    child = int(count.nodes)
+    if child >= count.max_nodes or 2 * count.slots > tree.slots.shape[0] // _SLOT_BYTES:
         return 0
-    tree.counters[NODES] += 1
+    count.nodes += 1
     if slot < 0:
-        chosen.child = child
+        row(tree.edges, edge, EDGE).child = child
     else:
         row(tree.slots, slot, SLOT).outcome = outcome
         row(tree.slots, slot, SLOT).node = child
-        tree.counters[FILLED] += 1
+        count.slots += 1
     parent, added = row(tree.nodes, node, NODE), row(tree.nodes, child, NODE)
     added.parent, added.key, added.sibling = node, key, parent.first
     parent.first = child
-    for player in range(players):
-        tree.via[child * players + player] = edges[offset + player]
-    return int(child)
+    for player in range(len(via)):
+        seat_of(tree, child, player).via = via[player]
+    return child
 
 
 def find_node(tree: Tree, key: int) -> int:
     """Return the most visited node with this key; 0 if there is none."""
-    count = int(tree.counters[NODES])
-    if isinstance(tree.nodes, list):
-        found = [i for i in range(ROOT, count) if tree.nodes[i].key == key]
-        return max(found, key=lambda i: tree.nodes[i].visits, default=0)
+    count = int(tree.count.nodes)
+    if tree.plain:
+        rows: Any = tree.nodes
+        found = [i for i in range(ROOT, count) if rows[i].key == key]
+        return max(found, key=lambda i: rows[i].visits, default=0)
     used = tree.nodes.view(NODE)[:count]
     same = np.flatnonzero(used["key"] == np.uint64(key))
     return int(same[used["visits"][same].argmax()]) if len(same) else 0
@@ -372,21 +369,17 @@ def find_node(tree: Tree, key: int) -> int:
 
 def root_edge(tree: Tree, player: int, action: int) -> int:
     """Return a player's edge for an action at the root; 0 if there is none."""
-    edge = int(tree.head[ROOT * tree.counters[PLAYERS] + player])
-    while edge and row(tree.edges, edge, EDGE).action != action:
-        edge = int(row(tree.edges, edge, EDGE).next)
-    return edge
+    return interpreted(find_edge)(tree, ROOT, player, action)
 
 
 def add_root_statistics(tree: Tree, player: int, visits: Ints, sums: Floats) -> None:
     """Add visits [A] and sums of returns [A] of a player's actions at the root to those of other trees."""
-    add = interpreted(_add_root_statistics) if isinstance(tree.nodes, list) else _add_root_statistics
-    add(tree, player, visits, sums)
+    _run(_add_root_statistics, tree, player, visits, sums)
 
 
 @kernel(types.void(TREE, types.int64, INTS, FLOATS))
 def _add_root_statistics(tree: Tree, player: int, visits: Ints, sums: Floats) -> None:
-    edge = tree.head[ROOT * tree.counters[PLAYERS] + player]
+    edge = int(seat_of(tree, ROOT, player).head)
     while edge:
         found = row(tree.edges, edge, EDGE)
         visits[found.action] += found.visits

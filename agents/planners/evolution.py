@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from numba import types
 
 from agents.policies.opponents import draw_action
-from agents.tree import WORK, Work
+from agents.records import WORK, Work, chooses, numba_type, several
 from mcts_envs.core.contract import (
     BYTES,
     FLOATS,
@@ -39,17 +39,17 @@ class Evolution(NamedTuple):
 
     Attributes
     ----------
-    player, viewer, opponents : int
-        As in :class:`agents.search.Settings`.
+    player, determinize_for, opponents : int
+        As in :class:`agents.records.Settings`.
     samples : int
         In how many simulations an individual is tried out.
     mutation, discount : float
     relative : bool
-        As in :class:`agents.search.Settings`.
+        As in :class:`agents.records.Settings`.
     """
 
     player: int
-    viewer: int
+    determinize_for: int
     opponents: int
     samples: int
     mutation: float
@@ -57,13 +57,13 @@ class Evolution(NamedTuple):
     relative: bool
 
 
-_I8, _F8 = types.int64, types.float64
-EVOLUTION = types.NamedTuple((*[_I8] * 4, *[_F8] * 2, types.boolean), Evolution)
+_I8 = types.int64
+EVOLUTION = numba_type(Evolution)
 GENES = types.int64[:, ::1]
 
 
 @kernel()
-def _play(functions: Any, settings: Evolution, genes: Ints, place: int, work: Work, stream: Bytes) -> int:
+def _play(game: Any, settings: Evolution, genes: Ints, place: int, work: Work) -> int:
     """Play an individual in ``work.state``: each gene is a place among the legal actions, modulo their number.
 
     The player's return goes to ``work.values[0]``. Return the steps made: until the genes are used up or the player's
@@ -72,25 +72,25 @@ def _play(functions: Any, settings: Evolution, genes: Ints, place: int, work: Wo
     """
     player, length, used, steps = settings.player, genes.shape[1], 0, 0
     total, weight = 0.0, 1.0
-    while used < length and steps < length * len(work.values) and status_of(functions)(work.state, player) == RUNNING:
-        bits = active_of(functions)(work.state)
+    while used < length and steps < length * len(work.values) and status_of(game)(work.state, player) == RUNNING:
+        to_move = active_of(game)(work.state)
         for other in range(len(work.values)):
             work.actions[other] = 0
-            if not bits >> other & 1:
+            if not chooses(to_move, other):
                 continue
             if other == player:
-                count = legal_of(functions)(work.state, player, work.legal)
+                count = legal_of(game)(work.state, player, work.legal)
                 work.actions[player] = work.legal[genes[place, used] % count]
             else:
-                work.actions[other] = draw_action(functions, work, other, settings.opponents, stream)
-        step_of(functions)(work.state, work.actions, work.rewards)
+                work.actions[other] = draw_action(game, work, other, settings.opponents)
+        step_of(game)(work.state, work.actions, work.rewards)
         total += weight * work.rewards[player]
         weight *= settings.discount
         steps += 1
-        if bits >> player & 1 or bits & (bits - 1):
+        if chooses(to_move, player) or several(to_move):
             used += 1
-    if status_of(functions)(work.state, player) == RUNNING:
-        evaluate_of(functions)(work.state, work.rewards)
+    if status_of(game)(work.state, player) == RUNNING:
+        evaluate_of(game)(work.state, work.rewards)
         total += weight * (work.rewards[player] - work.base[player])
     work.values[0] = total
     return steps
@@ -98,23 +98,22 @@ def _play(functions: Any, settings: Evolution, genes: Ints, place: int, work: Wo
 
 @kernel()
 def _rate(
-    functions: Any,
+    game: Any,
     settings: Evolution,
     root: Bytes,
     genes: Ints,
     place: int,
     counters: Ints,
     work: Work,
-    stream: Bytes,
 ) -> float:
     """Return the fitness of an individual: its mean return."""
     total = 0.0
     for _ in range(settings.samples):
         copy(work.state, root)
-        determinize_of(functions)(work.state, settings.viewer, draw(stream))
+        determinize_of(game)(work.state, settings.determinize_for, draw(work.stream))
         if settings.relative:
-            evaluate_of(functions)(work.state, work.base)
-        counters[STEPS] += _play(functions, settings, genes, place, work, stream)
+            evaluate_of(game)(work.state, work.base)
+        counters[STEPS] += _play(game, settings, genes, place, work)
         counters[SIMULATIONS] += 1
         total += work.values[0]
     return total / settings.samples
@@ -138,9 +137,9 @@ def _breed(genes: Ints, fitness: Floats, alleles: int, mutation: float, stream: 
             genes[child, i] = below(stream, alleles)
 
 
-@kernel(types.void(TABLE, EVOLUTION, BYTES, GENES, FLOATS, _I8, _I8, INTS, WORK, BYTES))
+@kernel(types.void(TABLE, EVOLUTION, BYTES, GENES, FLOATS, _I8, _I8, INTS, WORK))
 def evolve(
-    functions: Any,
+    game: Any,
     settings: Evolution,
     root: Bytes,
     genes: Ints,
@@ -149,13 +148,12 @@ def evolve(
     max_steps: int,
     counters: Ints,
     work: Work,
-    stream: Bytes,
 ) -> None:
     """Try out individuals and breed new ones.
 
     Parameters
     ----------
-    functions : function table
+    game : function table
         The game, with or without ``others`` (see :mod:`agents.policies.opponents`).
     settings : Evolution
     root : uint8 array [size]
@@ -168,7 +166,6 @@ def evolve(
     counters : int64 array [2]
         See :data:`SIMULATIONS`.
     work : Work
-    stream : uint8 array
     """
     size, rated = len(fitness), 0
     while rated < len(fitness) and not math.isnan(fitness[rated]):
@@ -177,11 +174,11 @@ def evolve(
         if counters[STEPS] >= max_steps:
             break
         if rated < size:
-            fitness[rated] = _rate(functions, settings, root, genes, rated, counters, work, stream)
+            fitness[rated] = _rate(game, settings, root, genes, rated, counters, work)
             rated += 1
             continue
-        _breed(genes, fitness, len(work.legal), settings.mutation, stream)
-        value = _rate(functions, settings, root, genes, size, counters, work, stream)
+        _breed(genes, fitness, len(work.legal), settings.mutation, work.stream)
+        value = _rate(game, settings, root, genes, size, counters, work)
         worst = 0
         for i in range(1, size):
             worst = i if fitness[i] < fitness[worst] else worst

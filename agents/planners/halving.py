@@ -8,10 +8,11 @@ import numpy as np
 
 from agents.budget import NO_LIMIT, Budget, Clock
 from agents.mcts import MCTS
-from agents.policies.paired import paired
+from agents.policies.paired import COUNT, PAIRED, SQUARES, SUM, paired
 from agents.running import Search
-from agents.tree import WIDTH, root_edge
+from agents.tree import root_edge
 from mcts_envs.core import errors
+from mcts_envs.core.kernel import row
 from mcts_envs.core.rng import below
 from mcts_envs.core.typing import Floats, Ints
 
@@ -68,7 +69,7 @@ class SequentialHalving(MCTS):
         arms = self._ordered(search.legal, control)[: budget.simulations]
         if control is not None:
             for tree in search.trees:
-                tree.shared[-3:] = search.player, control, 0.0
+                row(tree.backup.parameters, 0, PAIRED).control = control
         left, end = budget.simulations, search.steps + budget.max_steps
         for rounds in range(max(1, math.ceil(math.log2(len(arms)))), 0, -1):
             if left < len(arms) or search.steps >= end:
@@ -110,11 +111,11 @@ def _ahead(search: Search, action: int) -> float:
     count, total, squares = 0, 0.0, 0.0
     for tree in search.trees:
         edge = root_edge(tree, search.player, action)
-        place = (edge + 1) * int(tree.counters[WIDTH]) - 3
         if edge:
-            count += int(tree.own[place])
-            total += tree.own[place + 1]
-            squares += tree.own[place + 2]
+            kept = tree.backup.edges[edge]
+            count += int(kept[COUNT])
+            total += kept[SUM]
+            squares += kept[SQUARES]
     if count < 2:
         return 0.0
     spread = count * squares - total * total

@@ -13,9 +13,9 @@ from agents.planner import Planner, variant_of
 from agents.planners.evolution import SIMULATIONS, STEPS, Evolution, evolve
 from agents.policies.opponents import OPPONENTS, read_information, read_opponents, table_with, variant_name
 from agents.ranking import Ranking, best_line
+from agents.records import new_work
 from agents.results import Found
 from agents.running import legal_actions
-from agents.tree import new_tree, new_work
 from mcts_envs.core import errors
 from mcts_envs.core.contract import EVERYTHING, Game
 from mcts_envs.core.kernel import interpreted
@@ -165,12 +165,11 @@ class Rhea(Planner[RheaResult]):
         chances = self.samples, self.mutation, self.discount, self.relative
         settings = Evolution(view.player, viewer, OPPONENTS[self.opponents], *chances)
         run = _plain() if isinstance(table, tuple) else evolve
-        work = new_work(game, new_tree(game.players, 1, objects=getattr(game, "plain_lists", False)), 1, 1)
-        work.searcher[0] = view.player
+        work = new_work(game, self.stream, 1, plain=getattr(game, "plain_lists", False))
         root, counters, max_steps = view.state.copy(), np.zeros(2, np.int64), min(clock.budget.max_steps, NO_LIMIT)
         while count := clock.slice():
             individuals = -(-count // self.samples)
-            run(table, settings, root, genes, fitness, individuals, max_steps, counters, work, self.stream)
+            run(table, settings, root, genes, fitness, individuals, max_steps, counters, work)
             clock.spend(int(counters[SIMULATIONS]) - clock.simulations, int(counters[STEPS]) - clock.steps)
 
     def prepare(self, game: Game) -> tuple[Game, Any]:

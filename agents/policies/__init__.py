@@ -24,6 +24,7 @@ SELECTION = {
     "virtual_child": "virtual_child",
 }
 SIMULATION = {"advised": "rollout", "advised_own": "rollout", "mast": "mast", "uniform": "rollout"}
+NOISE = dict.fromkeys(("no_noise", "uniform_noise"), "noise")
 BACKUP = {"mean": "mean"}
 RECOMMENDATION = dict.fromkeys(("max_value", "max_value_drawn", "max_visits", "mixed"), "recommend")
 """Modules of this package by the name of the policy in it."""

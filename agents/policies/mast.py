@@ -6,73 +6,55 @@ M. Tak, M. Winands, Y. Bjornsson, "N-Grams and the Last-Good-Reply Policy Applie
 
 from typing import Any
 
-from agents.policies.rollout import advance, begin, evaluate_end, offer, take
+from agents.policies.parameters import Parameter, parameter_record
 from agents.policies.signatures import BACKUP, SIMULATE, policy
-from agents.tree import Tree, Work
-from mcts_envs.core.contract import Game, active_of
-from mcts_envs.core.kernel import kernel
+from agents.records import Path, Settings, Store, Work
+from agents.tree import Tree
+from mcts_envs.core.contract import Game
+from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.rng import below, coin
-from mcts_envs.core.typing import Bytes, Floats
 
-EPSILON = 0.4
-"""How often an action is drawn uniformly instead."""
+PARAMETERS = {"epsilon": Parameter(0.4, 0.0, 1.0, "How often an action is drawn uniformly instead.")}
+MAST = parameter_record(PARAMETERS)
 
 
-def _table(game: Game) -> int:
+def _averages(game: Game) -> int:
     """Visits and returns for every player and action: [P, A, 2]."""
     return 2 * game.players * game.actions
 
 
 @kernel(BACKUP)
-def update_averages(
-    tree: Tree, work: Work, shared: Floats, depth: int, length: int, column: int, discount: float
-) -> None:
+def update_averages(tree: Tree, how: Settings, work: Work, path: Path, depth: int, length: int) -> None:
     """Credit every action of the simulation with its player's return from the root."""
-    players, actions = len(work.values), len(work.legal)
-    for place in range(length * players):
-        if work.played[place] >= 0:
-            player = place % players
-            entry = 2 * (player * actions + work.played[place])
-            shared[entry] += 1.0
-            shared[entry + 1] += work.values[player]
+    averages = tree.simulate.tree
+    for t in range(length):
+        for player in range(len(work.values)):
+            if work.played[t, player] >= 0:
+                entry = 2 * (player * len(work.legal) + work.played[t, player])
+                averages[entry] += 1.0
+                averages[entry + 1] += work.values[player]
 
 
 @kernel()
-def _best(work: Work, shared: Floats, player: int, count: int, stream: Bytes) -> int:
+def _best(work: Work, store: Store, player: int, k: int) -> int:
     """Return the legal action with the best average; a random one of those that were never played comes first."""
-    actions = len(work.legal)
     best, greatest, untried = work.legal[0], 0.0, 0
-    for i in range(count):
-        entry = 2 * (player * actions + work.legal[i])
-        if shared[entry] == 0.0:
+    for i in range(k):
+        entry = 2 * (player * len(work.legal) + work.legal[i])
+        if store.tree[entry] == 0.0:
             untried += 1
-            if below(stream, untried) == 0:
+            if below(work.stream, untried) == 0:
                 best = work.legal[i]
         elif untried == 0:
-            average = shared[entry + 1] / shared[entry]
+            average = store.tree[entry + 1] / store.tree[entry]
             if i == 0 or average > greatest:
                 best, greatest = work.legal[i], average
     return int(best)
 
 
-@policy(SIMULATE, tree=_table, update=update_averages)
-def mast(functions: Any, work: Work, shared: Floats, depth: int, limit: int, discount: float, stream: Bytes) -> int:
-    """Let everybody choose what has the best average so far, or, with probability 0.4, uniformly."""
-    begin(work)
-    weight = 1.0
-    for step in range(depth, depth + limit):
-        bits = active_of(functions)(work.state)
-        if bits == 0:
-            return step - depth
-        for player in range(len(work.values)):
-            count = offer(functions, work, step, player, bits)
-            if count == 0:
-                continue
-            if coin(stream, EPSILON):
-                take(work, step, player, work.legal[below(stream, count)])
-            else:
-                take(work, step, player, _best(work, shared, player, count, stream))
-        advance(functions, work, weight)
-        weight *= discount
-    evaluate_end(functions, work, weight)
-    return limit
+@policy(SIMULATE, parameters=PARAMETERS, tree=_averages, update=update_averages)
+def mast(game: Any, how: Settings, work: Work, store: Store, player: int, k: int) -> int:
+    """Let everybody choose what has the best average so far, or, with probability ``epsilon``, uniformly."""
+    if coin(work.stream, row(store.parameters, 0, MAST).epsilon):
+        return int(work.legal[below(work.stream, k)])
+    return _best(work, store, player, k)

@@ -1,27 +1,26 @@
 """Mean backup: the value of an action is the mean of the returns after it."""
 
 from agents.policies.signatures import BACKUP, policy
-from agents.tree import EDGE, Tree, Work
+from agents.records import Path, Settings, Work, step_of_path
+from agents.tree import EDGE, RANGE, Tree
 from mcts_envs.core.kernel import kernel, row
-from mcts_envs.core.typing import Floats
 
 
 @kernel()
-def add_returns(tree: Tree, work: Work, depth: int) -> None:
+def add_returns(tree: Tree, path: Path, depth: int) -> None:
     """Add each player's return to every edge of the path (C. Browne et al. 2012, algorithm 2)."""
-    players = len(work.values)
-    for place in range(depth * players):
-        if work.path_edge[place]:
-            edge, value = row(tree.edges, work.path_edge[place], EDGE), work.path_return[place]
-            edge.visits += 1
-            edge.sums += value
-            edge.squares += value * value
-            player = place % players
-            tree.bounds[2 * player] = min(tree.bounds[2 * player], value)
-            tree.bounds[2 * player + 1] = max(tree.bounds[2 * player + 1], value)
+    for t in range(depth):
+        for player in range(len(path.via)):
+            step = step_of_path(path, t, player)
+            if step.edge:
+                edge = row(tree.edges, step.edge, EDGE)
+                edge.visits += 1
+                edge.sums += step.value
+                seen = row(tree.ranges, player, RANGE)
+                seen.low, seen.high = min(seen.low, step.value), max(seen.high, step.value)
 
 
 @policy(BACKUP)
-def mean(tree: Tree, work: Work, shared: Floats, depth: int, length: int, column: int, discount: float) -> None:
-    """Take every action for the mean of the returns after it; the search has this one built in."""
-    add_returns(tree, work, depth)
+def mean(tree: Tree, how: Settings, work: Work, path: Path, depth: int, length: int) -> None:
+    """Take every action for the mean of the returns after it."""
+    add_returns(tree, path, depth)

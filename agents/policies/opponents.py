@@ -6,12 +6,11 @@ in Pommerman" (2019); a better model of them makes a better plan.
 
 from typing import Any
 
-from agents.tree import Work
+from agents.records import Work
 from mcts_envs.core import errors
 from mcts_envs.core.contract import ADVISE, SIGNATURES, Game, advise_of, legal_of
 from mcts_envs.core.kernel import function_table, kernel, slot
 from mcts_envs.core.rng import below, choose_among
-from mcts_envs.core.typing import Bytes
 
 IN_TREE, UNIFORM, ADVISED = range(3)
 """What the others do: search as the player does, each with statistics of its own; choose uniformly among the legal
@@ -77,19 +76,19 @@ def table_with(game: Game, others: Game) -> Any:
 
 
 @kernel()
-def ask(functions: Any, work: Work, player: int) -> None:
-    """Fill in ``work.weights`` with the advice that a player follows."""
-    if player != work.searcher[0] and len(functions) > _OTHERS:
-        others_of(functions)(work.state, player, work.weights)
+def ask(game: Any, work: Work, player: int, searching: bool) -> None:
+    """Fill in ``work.weights`` with the advice that a player follows: who searches, or one of the others."""
+    if not searching and len(game) > _OTHERS:
+        others_of(game)(work.state, player, work.weights)
     else:
-        advise_of(functions)(work.state, player, work.weights)
+        advise_of(game)(work.state, player, work.weights)
 
 
 @kernel()
-def draw_action(functions: Any, work: Work, player: int, opponents: int, stream: Bytes) -> int:
+def draw_action(game: Any, work: Work, player: int, opponents: int) -> int:
     """Return the action of a player who does not search."""
-    count = legal_of(functions)(work.state, player, work.legal)
+    k = legal_of(game)(work.state, player, work.legal)
     if opponents == UNIFORM:
-        return int(work.legal[below(stream, count)])
-    ask(functions, work, player)
-    return choose_among(stream, work.weights, work.legal, count)
+        return int(work.legal[below(work.stream, k)])
+    ask(game, work, player, False)
+    return choose_among(work.stream, work.weights, work.legal, k)

@@ -5,34 +5,42 @@ two of them varies far less than either (A. Law, "Simulation Modeling and Analys
 """
 
 from agents.policies.mean import add_returns
+from agents.policies.parameters import Parameter, parameter_record
 from agents.policies.signatures import BACKUP, policy
-from agents.tree import WIDTH, Tree, Work
+from agents.records import Path, Settings, Work, step_of_path
+from agents.tree import Tree
 from mcts_envs.core.contract import Game
-from mcts_envs.core.typing import Floats
+from mcts_envs.core.kernel import row
 
-PLAYER, CONTROL, RETURN = range(3)
-"""Places in ``shared``: who searches, the control action (both set before the search), its return in this pass."""
+PARAMETERS = {"control": Parameter(-1.0, -1, 1e9, "The action that all others are compared with; -1: none.")}
+PAIRED = parameter_record(PARAMETERS)
+
+COUNT, SUM, SQUARES = range(3)
+"""What is kept for a first action: how many differences, their sum, and the sum of their squares."""
 
 
-def _shared(game: Game) -> int:
-    return 3
+def _return(game: Game) -> int:
+    """The return of the control action in this pass."""
+    return 1
 
 
-@policy(BACKUP, edge=3, tree=_shared)
-def paired(tree: Tree, work: Work, shared: Floats, depth: int, length: int, column: int, discount: float) -> None:
-    """Take the mean of returns, and keep number, sum and sum of squares of each first action's differences.
+@policy(BACKUP, parameters=PARAMETERS, edge=3, tree=_return)
+def paired(tree: Tree, how: Settings, work: Work, path: Path, depth: int, length: int) -> None:
+    """Take the mean of returns, and keep the differences of each first action from the control.
 
     The control action has to come first in every pass.
     """
-    add_returns(tree, work, depth)
-    player = int(shared[PLAYER])
-    if depth == 0 or not work.path_edge[player]:
+    add_returns(tree, path, depth)
+    control, store = row(tree.backup.parameters, 0, PAIRED).control, tree.backup
+    if depth == 0:
         return
-    if work.played[player] == shared[CONTROL]:
-        shared[RETURN] = work.path_return[player]
+    first = step_of_path(path, 0, how.player)
+    if not first.edge:
+        return
+    if work.played[0, how.player] == control:
+        store.tree[0] = first.value
     else:
-        difference = work.path_return[player] - shared[RETURN]
-        place = work.path_edge[player] * tree.counters[WIDTH] + column
-        tree.own[place] += 1.0
-        tree.own[place + 1] += difference
-        tree.own[place + 2] += difference * difference
+        difference = first.value - store.tree[0]
+        store.edges[first.edge, COUNT] += 1.0
+        store.edges[first.edge, SUM] += difference
+        store.edges[first.edge, SQUARES] += difference * difference

@@ -13,14 +13,20 @@ are tried, lest a win at once be overlooked.
 
 import math
 
-from agents.policies.signatures import BACKUP, SELECT, Options, policy
-from agents.policies.ucb1 import total_visits, untried
-from agents.tree import Tree, Work
+from agents.policies.parameters import Parameter, exploration, parameter_record
+from agents.policies.signatures import BACKUP, SELECT, Candidates, nth, policy
+from agents.policies.ucb1 import in_returns, total_visits, untried
+from agents.records import Path, Settings, Store, Work, step_of_path
+from agents.tree import Tree
 from mcts_envs.core.contract import Game
-from mcts_envs.core.kernel import kernel
-from mcts_envs.core.typing import Bytes, Floats
+from mcts_envs.core.kernel import kernel, row
+from mcts_envs.core.typing import Bytes
 
-WEIGHT = 0.3
+PARAMETERS = {
+    **exploration(c=0.1),
+    "history": Parameter(0.3, -1e9, 1e9, "W: weight of what an action's history is better than the mean of the node."),
+}
+HISTORY = parameter_record(PARAMETERS)
 
 
 def _histories(game: Game) -> int:
@@ -28,42 +34,52 @@ def _histories(game: Game) -> int:
     return 2 * game.players * game.actions
 
 
+@kernel()
+def _place(player: int, actions: int, action: int) -> int:
+    """Return where the count of a history is; its sum comes next."""
+    return 2 * (player * actions + action)
+
+
 @kernel(BACKUP)
-def _credit(tree: Tree, work: Work, shared: Floats, depth: int, length: int, column: int, discount: float) -> None:
+def _credit(tree: Tree, how: Settings, work: Work, path: Path, depth: int, length: int) -> None:
     """Credit the actions of the path to the histories of their players."""
-    players, actions = len(work.values), len(work.legal)
-    for place in range(depth * players):
-        if work.path_edge[place]:
-            history = 2 * (place % players * actions + work.played[place])
-            shared[history] += 1.0
-            shared[history + 1] += work.path_return[place]
+    histories = tree.select.tree
+    for t in range(depth):
+        for player in range(len(work.values)):
+            step = step_of_path(path, t, player)
+            if step.edge:
+                history = _place(player, len(work.legal), work.played[t, player])
+                histories[history] += 1.0
+                histories[history + 1] += step.value
 
 
-@policy(SELECT, tree=_histories, update=_credit, c=0.1)
-def progressive_history(options: Options, stream: Bytes) -> int:
+@policy(SELECT, parameters=PARAMETERS, tree=_histories, update=_credit)
+def progressive_history(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """Take the greatest ``mean + c sqrt(ln N / n) + W (history - m) / n``, m the mean of the node, W = 0.3.
 
     An action without a visit has n = 1 and mean m (or ``fpu``, if it is given); one without a history has history m.
     """
-    total, visits = 0.0, options.visits
-    if options.depth == 0 and math.isnan(options.fpu):
-        first = untried(options.k, visits, options.fpu, stream)
+    given, total = row(store.parameters, 0, HISTORY), 0.0
+    c, fpu = in_returns(candidates, given)
+    if candidates.depth == 0:
+        first = untried(candidates, fpu, stream)
         if first >= 0:
             return first
-    for i in range(options.k):
-        total += options.sums[i]
-    n = total_visits(options.k, visits)
-    mean, spread = total / n, options.c * math.sqrt(math.log(n))
-    unseen = mean if math.isnan(options.fpu) else options.fpu
-    histories = 2 * options.player * len(options.legal)
+    for i in range(candidates.k):
+        total += nth(candidates, i).sum
+    n = total_visits(candidates)
+    mean, spread = total / n, c * math.sqrt(math.log(n))
+    unseen = mean if math.isnan(fpu) else fpu
     best, greatest = 0, -math.inf
-    for i in range(options.k):
-        history, share = histories + 2 * options.legal[i], 1.0 / max(1, visits[i])
-        bound = unseen if visits[i] == 0 else options.sums[i] * share
+    for i in range(candidates.k):
+        visits = nth(candidates, i).visits
+        share = 1.0 / max(1, visits)
+        bound = unseen if visits == 0 else nth(candidates, i).sum * share
         bound += spread * math.sqrt(share)
-        count = options.shared[history]
+        history = _place(candidates.player, candidates.actions, nth(candidates, i).action)
+        count = store.tree[history]
         if count > 0.0:
-            bound += WEIGHT * (options.shared[history + 1] / count - mean) * share
+            bound += given.history * (store.tree[history + 1] / count - mean) * share
         if bound > greatest:
             best, greatest = i, bound
     return best

@@ -8,40 +8,43 @@ actions, rounded up, after N visits of the actions that are legal now.
 
 import math
 
-from agents.policies.signatures import SELECT, Options, policy
-from agents.policies.ucb1 import best_bound, total_visits
-from mcts_envs.core.kernel import kernel
+from agents.policies.parameters import Parameter, exploration, parameter_record
+from agents.policies.signatures import SELECT, Candidates, nth, policy
+from agents.policies.ucb1 import best_bound, total_visits, unit
+from agents.records import Store
+from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.rng import below
 from mcts_envs.core.typing import Bytes
 
-EXPONENT = 0.5
+PARAMETERS = {
+    **{name: parameter for name, parameter in exploration().items() if name != "fpu"},
+    "exponent": Parameter(0.5, 0.0, 1.0, "After N visits of a node, N ** exponent of its actions are looked at."),
+}
+WIDENING = parameter_record(PARAMETERS)
 
 
 @kernel()
-def best_advised(options: Options, stream: Bytes) -> int:
+def best_advised(candidates: Candidates, stream: Bytes) -> int:
     """Return the untried action that is advised most, a random one among equals; -1 if there is none."""
     best, greatest, equals = -1, -math.inf, 0
-    for i in range(options.k):
-        if options.visits[i] > 0 or options.prior[i] < greatest:
+    for i in range(candidates.k):
+        if nth(candidates, i).visits > 0 or nth(candidates, i).prior < greatest:
             continue
-        equals = equals + 1 if options.prior[i] == greatest else 1
+        equals = equals + 1 if nth(candidates, i).prior == greatest else 1
         if equals == 1 or below(stream, equals) == 0:
             best = i
-        greatest = options.prior[i]
+        greatest = nth(candidates, i).prior
     return best
 
 
-@policy(SELECT, prior=True)
-def progressive_widening(options: Options, stream: Bytes) -> int:
-    """Try the best-advised untried action while fewer than ``N ** 0.5`` are tried; else UCB1 among those tried.
-
-    First-play urgency has no part in it.
-    """
-    tried = 0
-    for i in range(options.k):
-        tried += options.visits[i] > 0
-    total = total_visits(options.k, options.visits)
-    if tried == 0 or (tried < options.k and tried < total**EXPONENT):
-        return best_advised(options, stream)
-    factor = options.c * math.sqrt(math.log(total))
-    return best_bound(options.k, options.visits, options.sums, -math.inf, factor)
+@policy(SELECT, prior=True, parameters=PARAMETERS)
+def progressive_widening(candidates: Candidates, store: Store, stream: Bytes) -> int:
+    """Try the best-advised untried action while fewer than ``N ** exponent`` are tried; else UCB1 among those tried."""
+    given, tried = row(store.parameters, 0, WIDENING), 0
+    for i in range(candidates.k):
+        tried += nth(candidates, i).visits > 0
+    total = total_visits(candidates)
+    if tried == 0 or (tried < candidates.k and tried < total**given.exponent):
+        return best_advised(candidates, stream)
+    factor = given.c * unit(candidates, given) * math.sqrt(math.log(total))
+    return best_bound(candidates, -math.inf, factor)

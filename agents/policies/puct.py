@@ -6,26 +6,33 @@ with deep neural networks and tree search" (2016). The prior is what the game ad
 
 import math
 
-from agents.policies.signatures import SELECT, Options, policy
-from agents.policies.ucb1 import total_visits
+from agents.policies.parameters import exploration, parameter_record
+from agents.policies.signatures import SELECT, Candidates, nth, policy
+from agents.policies.ucb1 import in_returns, total_visits
+from agents.records import Store
+from mcts_envs.core.kernel import row
 from mcts_envs.core.typing import Bytes
 
+PARAMETERS = exploration(c=1.25)
+PUCT = parameter_record(PARAMETERS)
 
-@policy(SELECT, prior=True, c=1.25)
-def puct(options: Options, stream: Bytes) -> int:
+
+@policy(SELECT, prior=True, parameters=PARAMETERS)
+def puct(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """Take the greatest bound; an action without a visit counts the mean of the node, or ``fpu`` if it is given."""
+    c, fpu = in_returns(candidates, row(store.parameters, 0, PUCT))
     total, weights = 0.0, 0.0
-    for i in range(options.k):
-        total += options.sums[i]
-        weights += options.prior[i]
-    visits = total_visits(options.k, options.visits)
-    unseen = total / visits if math.isnan(options.fpu) else options.fpu
-    share = options.c * math.sqrt(visits) / (weights if weights > 0.0 else float(options.k))
+    for i in range(candidates.k):
+        total += nth(candidates, i).sum
+        weights += nth(candidates, i).prior
+    visits = total_visits(candidates)
+    unseen = total / visits if math.isnan(fpu) else fpu
+    share = c * math.sqrt(visits) / (weights if weights > 0.0 else float(candidates.k))
     best, greatest = 0, -math.inf
-    for i in range(options.k):
-        n = options.visits[i]
-        value = options.sums[i] / n if n > 0 else unseen
-        bound = value + share * (options.prior[i] if weights > 0.0 else 1.0) / (1 + n)
+    for i in range(candidates.k):
+        n = nth(candidates, i).visits
+        value = nth(candidates, i).sum / n if n > 0 else unseen
+        bound = value + share * (nth(candidates, i).prior if weights > 0.0 else 1.0) / (1 + n)
         if bound > greatest:
             best, greatest = i, bound
     return best

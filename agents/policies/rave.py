@@ -8,15 +8,25 @@ node's own statistics grow.
 
 import math
 
-from agents.policies.signatures import BACKUP, SELECT, Options, policy
-from agents.policies.ucb1 import total_visits, untried
-from agents.tree import EDGE, WIDTH, Tree, Work
+from agents.policies.parameters import Parameter, exploration, parameter_record
+from agents.policies.signatures import BACKUP, SELECT, Candidates, nth, policy
+from agents.policies.ucb1 import in_returns, total_visits, untried
+from agents.records import Path, Settings, Store, Work, step_of_path
+from agents.tree import EDGE, Tree, seat_of
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import kernel, row
-from mcts_envs.core.typing import Bytes, Floats
+from mcts_envs.core.typing import Bytes
 
-EQUIVALENCE = 1000.0
-"""K: the visits of a node at which the borrowed estimate weighs one half."""
+PARAMETERS = {
+    **exploration(),
+    "equivalence": Parameter(
+        1000.0, 0.0, 1e9, "K: the borrowed estimate weighs one half after K visits of a node; 0: no weight at all."
+    ),
+}
+RAVE = parameter_record(PARAMETERS)
+
+CREDITED, RETURNS = range(2)
+"""What is kept for an edge: by how many simulations it was credited, and with which sum of returns."""
 
 
 def _marks(game: Game) -> int:
@@ -25,45 +35,46 @@ def _marks(game: Game) -> int:
 
 
 @kernel(BACKUP)
-def credit_all_moves(
-    tree: Tree, work: Work, shared: Floats, depth: int, length: int, column: int, discount: float
-) -> None:
+def credit_all_moves(tree: Tree, how: Settings, work: Work, path: Path, depth: int, length: int) -> None:
     """Walk the simulation backwards, and credit every edge beside the path whose action was played from there on."""
-    players, actions, width = len(work.values), len(work.legal), tree.counters[WIDTH]
-    shared[0] += 1.0
-    for place in range(length * players - 1, -1, -1):
-        first = 1 + place % players * actions
-        if work.played[place] >= 0:
-            shared[first + work.played[place]] = shared[0]
-        if place >= depth * players or not work.path_edge[place]:
-            continue
-        edge = tree.head[work.path_node[place // players] * players + place % players]
-        while edge:
-            found = row(tree.edges, edge, EDGE)
-            if shared[first + found.action] == shared[0]:
-                tree.own[edge * width + column] += 1.0
-                tree.own[edge * width + column + 1] += work.path_return[place]
-            edge = found.next
+    marks, credit = tree.select.tree, tree.select.edges
+    marks[0] += 1.0
+    for t in range(length - 1, -1, -1):
+        for player in range(len(work.values) - 1, -1, -1):
+            first = 1 + player * len(work.legal)
+            if work.played[t, player] >= 0:
+                marks[first + work.played[t, player]] = marks[0]
+            if t >= depth or not step_of_path(path, t, player).edge:
+                continue
+            edge = seat_of(tree, path.nodes[t], player).head
+            while edge:
+                found = row(tree.edges, edge, EDGE)
+                if marks[first + found.action] == marks[0]:
+                    credit[edge, CREDITED] += 1.0
+                    credit[edge, RETURNS] += step_of_path(path, t, player).value
+                edge = found.next
 
 
-@policy(SELECT, edge=2, tree=_marks, update=credit_all_moves)
-def rave(options: Options, stream: Bytes) -> int:
+@policy(SELECT, parameters=PARAMETERS, edge=2, tree=_marks, update=credit_all_moves)
+def rave(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """Try untried actions first, then the greatest ``(1 - b) mean + b mean as first + c sqrt(ln N / n)``."""
-    k, visits = options.k, options.visits
-    first = untried(k, visits, options.fpu, stream)
+    given = row(store.parameters, 0, RAVE)
+    c, fpu = in_returns(candidates, given)
+    first = untried(candidates, fpu, stream)
     if first >= 0:
         return first
-    total = total_visits(k, visits)
-    weight = math.sqrt(EQUIVALENCE / (3.0 * total + EQUIVALENCE))
-    spread = options.c * math.sqrt(math.log(total))
+    total = total_visits(candidates)
+    weight = math.sqrt(given.equivalence / (3.0 * total + given.equivalence))
+    spread = c * math.sqrt(math.log(total))
     best, greatest = 0, -math.inf
-    for i in range(k):
-        bound = options.fpu
-        if visits[i] > 0:
-            mean, credited = options.sums[i] / visits[i], options.own[2 * i]
+    for i in range(candidates.k):
+        bound = fpu
+        if nth(candidates, i).visits > 0:
+            edge = nth(candidates, i).edge
+            mean, credited = nth(candidates, i).sum / nth(candidates, i).visits, store.edges[edge, CREDITED]
             if credited > 0.0:
-                mean += weight * (options.own[2 * i + 1] / credited - mean)
-            bound = mean + spread * math.sqrt(1.0 / visits[i])
+                mean += weight * (store.edges[edge, RETURNS] / credited - mean)
+            bound = mean + spread * math.sqrt(1.0 / nth(candidates, i).visits)
         if bound > greatest:
             best, greatest = i, bound
     return best

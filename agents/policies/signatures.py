@@ -1,100 +1,104 @@
 """What a search asks of its policies, and how a policy says what it needs.
 
 ``select``
-    ``(options, stream) -> index`` picks among the k actions that are legal now (:class:`Options`). It never sees the
-    tree, so it need not care that legality may change between visits.
+    ``(candidates, store, stream) -> index`` picks among the k actions that are legal now (:class:`Candidates`). It
+    never sees the tree, so it need not care that legality may change between visits.
+``noise``
+    ``(candidates, store, stream)`` varies the statistics of players who choose at the same time, before ``select``.
 ``simulate``
-    ``(functions, work, shared, depth, limit, discount, stream) -> steps`` plays ``work.state`` on for up to ``limit``
-    steps, in place, and fills in ``work.values``, the discounted return of each player; what was played goes to
-    ``work.played`` from step ``depth`` on.
+    ``(game, how, work, store, player, k) -> action`` chooses one of the first k of ``work.legal`` in a rollout
+    (:mod:`agents.rollout`), with the chance of ``work.stream``.
 ``backup``
-    ``(tree, work, shared, depth, length, column, discount)`` takes the results of a simulation into the tree: a path of
-    ``depth`` steps lies in ``work.path_*``, the actions of all ``length`` steps in ``work.played``.
+    ``(tree, how, work, path, depth, length)`` takes the results of a simulation into the tree: a path of ``depth``
+    steps, the actions of all ``length`` steps in ``work.played``.
 ``recommend``
     plain Python: ``(visits[A], values[A], legal[k], stream) -> action``, the move to play after the search.
 
-A policy that keeps statistics of its own says so when it is compiled (:func:`policy`): so many float64 for an edge,
-which ``select`` finds in ``options.own`` and ``update`` from ``column`` of the edge on, and so many for the whole tree,
-which come in as ``shared``.
+A policy says beside itself (:func:`policy`) which parameters it has, and how many float64 it keeps for an edge and for
+the whole tree. Its :class:`agents.records.Store` holds them; ``update`` keeps them up to date.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar, cast
 
 from numba import types
 
-from agents.tree import TREE, WORK
-from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, Game
-from mcts_envs.core.kernel import kernel, slot
-from mcts_envs.core.typing import Floats, Ints
+from agents.policies.parameters import Parameter
+from agents.records import CANDIDATE, PATH, SETTINGS, STORE, WORK, Rows, numba_type
+from agents.rollout import ROLLOUT, rollout_with
+from agents.tree import TREE
+from mcts_envs.core.contract import BYTES, Game
+from mcts_envs.core.kernel import kernel, row, slot
 
-_I8, _F8 = types.int64, types.float64
+_I8 = types.int64
 
 
-class Options(NamedTuple):
-    """What a player chooses from at a node: k legal actions, and what is known of them. Arrays may be longer than k.
+class Candidates(NamedTuple):
+    """What a player chooses from at a node: k legal actions, and what is known of them.
 
     Attributes
     ----------
-    k, player, searcher, depth : int
-        How many actions, who chooses, for whom the search is, and how many steps from the root.
-    legal : int64 array [k]
-    visits : int64 array [k]
-    sums, squares : float64 array [k]
-        Sums of the returns after each action, and of their squares.
-    prior : float64 array [k]
-        What the game advises, if the policy asks for it.
-    own : float64 array [k * W]
-        The statistics that the policy keeps for each action.
-    shared : float64 array
-        Those that it keeps for the tree.
-    c : float
-        Exploration constant in units of return.
-    fpu : float
-        First-play urgency: what an action without a visit counts; NaN where all are to be tried first.
-    bias : float
-        Weight of a progressive bias, for policies that have one.
+    k, actions : int
+        How many actions are legal, and how many the game has.
+    player, depth : int
+        Who chooses, and how many steps from the root.
+    searching : bool
+        Whether the search is for this player.
+    low, high : float
+        Least and greatest return of this player so far; ``low > high`` before the first.
+    rows : k records
+        ``nth(candidates, i)`` has ``action``, ``visits``, ``sum`` of the returns, ``prior`` (what the
+        game advises, if the policy asks for it), and ``edge``, by which a policy finds its own statistics:
+        ``store.edges[edge]``; 0 without a visit.
     """
 
     k: int
+    actions: int
     player: int
-    searcher: int
     depth: int
-    legal: Ints
-    visits: Ints
-    sums: Floats
-    squares: Floats
-    prior: Floats
-    own: Floats
-    shared: Floats
-    c: float
-    fpu: float
-    bias: float = 0.0
+    searching: bool
+    low: float
+    high: float
+    rows: Rows
 
 
-OPTIONS = types.NamedTuple((*[_I8] * 4, INTS, INTS, *[FLOATS] * 5, *[_F8] * 3), Options)
+CANDIDATES = numba_type(Candidates)
 
-SELECT = _I8(OPTIONS, BYTES)
-SIMULATE = _I8(TABLE, WORK, FLOATS, _I8, _I8, _F8, BYTES)
-BACKUP = types.void(TREE, WORK, FLOATS, _I8, _I8, _I8, _F8)
+
+@kernel()
+def nth(candidates: Candidates, i: int) -> Any:
+    """Return one of the candidates."""
+    return row(candidates.rows, i, CANDIDATE)
+
+
+SELECT = _I8(CANDIDATES, STORE, BYTES)
+NOISE = types.void(CANDIDATES, STORE, BYTES)
+SIMULATE = ROLLOUT
+BACKUP = types.void(TREE, SETTINGS, WORK, PATH, _I8, _I8)
 
 SIGNATURES = {
     "select": SELECT,
+    "noise": NOISE,
     "simulate": SIMULATE,
     "backup": BACKUP,
     "update_select": BACKUP,
     "update_simulate": BACKUP,
 }
 
-select_of, simulate_of, backup_of, update_select_of, update_simulate_of = (
+select_of, noise_of, simulate_of, backup_of, update_select_of, update_simulate_of = (
     slot(index, SIGNATURES[name], __name__, f"{name}_of") for index, name in enumerate(SIGNATURES)
 )
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def _nothing(game: Game) -> int:
+@kernel(BACKUP)
+def nothing(tree: Any, how: Any, work: Any, path: Any, depth: int, length: int) -> None:
+    """The update of a policy that keeps no statistics."""
+
+
+def _none(game: Game) -> int:
     return 0
 
 
@@ -104,38 +108,39 @@ class Needs:
 
     Attributes
     ----------
+    parameters : mapping
+        Its parameters by name.
     edge : int
         How many float64 of its own it keeps for every edge.
     tree : callable
         ``game -> int``: how many it keeps for the whole tree.
-    update : kernel, optional
+    update : kernel
         Of signature ``BACKUP``; runs after every backup, to keep these statistics.
     prior : bool
         Whether ``select`` wants what the game advises in ``prior``.
-    c : float
-        Exploration constant, unless the user gives one.
-    normalize : bool
-        Whether the constant counts in ranges of the returns seen, unless the user says.
-    bias : float, optional
-        Weight of the policy's progressive bias, unless the user gives one; None: it has none.
     """
 
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
     edge: int = 0
-    tree: Callable[[Game], int] = _nothing
-    update: Any = None
+    tree: Callable[[Game], int] = _none
+    update: Any = nothing
     prior: bool = False
-    c: float = 0.5
-    normalize: bool = True
-    bias: float | None = None
 
 
 def policy(signature: Any, **needs: Any) -> Callable[[Function], Function]:
-    """Compile a policy with one of the signatures above, and note what it needs (:class:`Needs`)."""
+    """Compile a policy with one of the signatures above, and note what it needs (:class:`Needs`).
+
+    A policy for rollouts, ``SIMULATE``, is compiled into the loop of :mod:`agents.rollout`.
+    """
 
     def decorate(function: Function) -> Function:
-        compiled = kernel(signature)(function)
-        cast(Any, compiled).needs = Needs(**needs)
-        return compiled
+        declared = Needs(**needs)
+        if declared.parameters:
+            listed = "\n".join(f"    {p.described(name)}" for name, p in declared.parameters.items())
+            function.__doc__ = f"{(function.__doc__ or '').rstrip()}\n\n    Parameters\n    ----------\n{listed}\n    "
+        compiled = rollout_with(kernel()(function)) if signature is SIMULATE else kernel(signature)(function)
+        cast(Any, compiled).needs = declared
+        return cast(Function, compiled)
 
     return decorate
 

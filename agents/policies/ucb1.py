@@ -6,28 +6,48 @@ L. Kocsis, C. Szepesvari, "Bandit Based Monte-Carlo Planning" (2006). Auer's bou
 """
 
 import math
+from typing import Any
 
-from agents.policies.signatures import SELECT, Options, policy
-from mcts_envs.core.kernel import kernel
+from agents.policies.parameters import exploration, parameter_record
+from agents.policies.signatures import SELECT, Candidates, nth, policy
+from agents.records import Store
+from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.rng import below
-from mcts_envs.core.typing import Bytes, Floats, Ints
+from mcts_envs.core.typing import Bytes
+
+PARAMETERS = exploration()
+EXPLORATION = parameter_record(PARAMETERS)
 
 
 @kernel()
-def untried(k: int, visits: Ints, fpu: float, stream: Bytes) -> int:
+def unit(candidates: Candidates, given: Any) -> float:
+    """Return the unit in which parameters are given: with ``normalize`` the range of the returns seen."""
+    return candidates.high - candidates.low if given.normalize and candidates.high > candidates.low else 1.0
+
+
+@kernel()
+def in_returns(candidates: Candidates, given: Any) -> tuple[float, float]:
+    """Return ``c`` and ``fpu`` in units of return."""
+    if given.normalize and candidates.high > candidates.low:
+        return given.c * unit(candidates, given), candidates.low + given.fpu * unit(candidates, given)
+    return given.c, given.fpu
+
+
+@kernel()
+def untried(candidates: Candidates, fpu: float, stream: Bytes) -> int:
     """Return a random action without a visit; -1 if there is none, or if first-play urgency judges them."""
     if not math.isnan(fpu):
         return -1
     count, picked = 0, -1
-    for i in range(k):
-        if visits[i] == 0:
+    for i in range(candidates.k):
+        if nth(candidates, i).visits == 0:
             count += 1
             picked = i
     if count <= 1:
         return picked
     skip = below(stream, count)
-    for i in range(k):
-        if visits[i] == 0:
+    for i in range(candidates.k):
+        if nth(candidates, i).visits == 0:
             if skip == 0:
                 return i
             skip -= 1
@@ -35,44 +55,44 @@ def untried(k: int, visits: Ints, fpu: float, stream: Bytes) -> int:
 
 
 @kernel()
-def total_visits(k: int, visits: Ints) -> int:
-    """Return the visits of k actions together, at least 1."""
+def total_visits(candidates: Candidates) -> int:
+    """Return the visits of all k actions together, at least 1."""
     total = 0
-    for i in range(k):
-        total += visits[i]
+    for i in range(candidates.k):
+        total += nth(candidates, i).visits
     return max(1, total)
 
 
 @kernel()
-def best_bound(k: int, visits: Ints, sums: Floats, fpu: float, factor: float) -> int:
+def best_bound(candidates: Candidates, fpu: float, factor: float) -> int:
     """Return the action with the greatest mean + factor / sqrt(visits), the first of equals.
 
     An action without a visit counts ``fpu``, its first-play urgency (S. Gelly, Y. Wang 2006, "Exploration exploitation
     in Go: UCT for Monte-Carlo Go").
     """
     best, greatest = 0, -math.inf
-    for i in range(k):
+    for i in range(candidates.k):
         bound = fpu
-        if visits[i] > 0:
-            share = 1.0 / visits[i]
-            bound = sums[i] * share + factor * math.sqrt(share)
+        if nth(candidates, i).visits > 0:
+            share = 1.0 / nth(candidates, i).visits
+            bound = nth(candidates, i).sum * share + factor * math.sqrt(share)
         if bound > greatest:
             best, greatest = i, bound
     return best
 
 
 @kernel()
-def upper_bound(options: Options, factor: float, stream: Bytes) -> int:
+def upper_bound(candidates: Candidates, store: Store, factor: float, stream: Bytes) -> int:
     """Try untried actions first, in random order, then take the greatest ``mean + factor c sqrt(ln N / n)``."""
-    k, visits = options.k, options.visits
-    first = untried(k, visits, options.fpu, stream)
+    c, fpu = in_returns(candidates, row(store.parameters, 0, EXPLORATION))
+    first = untried(candidates, fpu, stream)
     if first >= 0:
         return first
-    spread = math.sqrt(math.log(total_visits(k, visits)))
-    return best_bound(k, visits, options.sums, options.fpu, factor * options.c * spread)
+    spread = math.sqrt(math.log(total_visits(candidates)))
+    return best_bound(candidates, fpu, factor * c * spread)
 
 
-@policy(SELECT)
-def ucb1(options: Options, stream: Bytes) -> int:
+@policy(SELECT, parameters=PARAMETERS)
+def ucb1(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """Try untried actions first, in random order, then take the greatest ``mean + c sqrt(ln N / n)``."""
-    return upper_bound(options, 1.0, stream)
+    return upper_bound(candidates, store, 1.0, stream)

@@ -187,7 +187,7 @@ def record(raw: Bytes, dtype: Any) -> Any:
 
 
 def row(raw: Any, index: Any, dtype: Any) -> Any:
-    """View one of the equal records that lie one after another in an array of bytes.
+    """View one of the equal records that lie one after another in an array of bytes, or from an address on.
 
     In interpreted code a list of objects with the record's attributes serves too.
     """
@@ -234,6 +234,14 @@ def _lower_row(context: Any, builder: Any, signature: Any, arguments: Any) -> An
     index = context.cast(builder, arguments[1], signature.args[1], types.intp)
     offset = builder.mul(index, context.get_constant(types.intp, signature.return_type.size))
     return builder.bitcast(builder.gep(array.data, [offset]), context.get_value_type(signature.return_type))
+
+
+@lower_builtin(row, types.Integer, types.Integer, types.DType)
+def _lower_row_at(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    index = context.cast(builder, arguments[1], signature.args[1], types.intp)
+    offset = builder.mul(index, context.get_constant(types.intp, signature.return_type.size))
+    address = builder.add(arguments[0], offset)
+    return builder.inttoptr(address, context.get_value_type(signature.return_type))
 
 
 @type_callable(copy)

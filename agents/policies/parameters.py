@@ -1,0 +1,105 @@
+"""The parameters of policies: declared beside each with default, bounds and meaning, given to the agent by name."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agents.records import record_type, rows
+from mcts_envs.core import errors
+
+NOT_GIVEN = math.nan
+"""The value of a parameter that is None."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that a policy is given.
+
+    Parameters
+    ----------
+    default : float, bool or None
+        A flag where it is a bool. None, which policies see as NaN, where the policy has a rule of its own.
+    low, high : float
+        Bounds, inclusive.
+    meaning : str
+    """
+
+    default: float | bool | None
+    low: float
+    high: float
+    meaning: str
+
+    def read(self, name: str, given: Any) -> float:
+        """Return a value as policies see it.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If it is no number within the bounds, or no flag.
+        """
+        if given is None and self.default is None:
+            return NOT_GIVEN
+        if isinstance(self.default, bool):
+            return float(errors.flag(name, given))
+        return errors.number(name, given, self.low, self.high)
+
+    def described(self, name: str) -> str:
+        """Return a line of documentation."""
+        if isinstance(self.default, bool):
+            return f"{name} : bool, default {self.default}. {self.meaning}"
+        return f"{name} : float in [{self.low:g}, {self.high:g}], default {self.default}. {self.meaning}"
+
+
+def exploration(c: float = 0.5, normalize: bool = True) -> dict[str, Parameter]:
+    """Return the parameters of policies that weigh an action's mean against how seldom it was tried."""
+    return {
+        "c": Parameter(c, 0.0, 1e9, "Exploration constant."),
+        "normalize": Parameter(normalize, 0, 1, "Count c and fpu in ranges of the returns seen so far."),
+        "fpu": Parameter(
+            None, -1e9, 1e9, "First-play urgency: what an untried action counts; None: as the policy has it."
+        ),
+    }
+
+
+def parameter_record(parameters: Mapping[str, Parameter]) -> Any:
+    """Return the type of the record in which a policy finds its parameters."""
+    return record_type(**dict.fromkeys(parameters, "f8"))
+
+
+def pack(parameters: Mapping[str, Parameter], given: Mapping[str, Any], plain: bool) -> Any:
+    """Return the values of a policy's parameters as a record: in bytes, or as an object for an interpreted search."""
+    values = {name: parameter.read(name, given.get(name, parameter.default)) for name, parameter in parameters.items()}
+    return rows(parameter_record(parameters), [tuple(values.values())], plain)
+
+
+def read_parameters(policies: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of policies by name: those given, or the default of the first policy that declares it.
+
+    A name means the same to all of them. None leaves a parameter as it is.
+
+    Parameters
+    ----------
+    policies : mapping
+        Policies by what they are for.
+    given : mapping
+
+    Raises
+    ------
+    TypeError, ValueError
+        If none has a parameter of that name, or it is out of bounds.
+    """
+    declared: dict[str, Parameter] = {}
+    for policy in policies.values():
+        needs = getattr(policy, "needs", None)
+        declared = {**(needs.parameters if needs else {}), **declared}
+    for name, value in given.items():
+        if value is None:
+            continue
+        if name not in declared:
+            named = ", ".join(f"{kind}={getattr(policy, '__name__', policy)!r}" for kind, policy in policies.items())
+            raise TypeError(
+                f"{errors.unknown('setting or parameter', name, declared)}; the parameters are those of {named}"
+            )
+        declared[name].read(name, value)
+    return {name: parameter.default if given.get(name) is None else given[name] for name, parameter in declared.items()}
