@@ -1,5 +1,7 @@
 """Adding the statistics of one tree to those of another: to go on from a move, and to merge the trees of threads."""
 
+from typing import Any
+
 import numpy as np
 from numba import types
 
@@ -52,7 +54,8 @@ def graft(source: Tree, start: int, target: Tree) -> None:
     """
     sizes = int(source.count.nodes), int(source.count.edges), source.players
     if source.plain:
-        interpreted(_graft, (combine,))(source, start, target, *([0] * size for size in sizes))
+        maps: Any = [[0] * size for size in sizes]
+        interpreted(_graft, (combine,))(source, start, target, *maps)
     else:
         _graft(compiled(source), start, compiled(target), *(np.zeros(size, np.int32) for size in sizes))
 

@@ -157,11 +157,11 @@ class MCTS(Planner[SearchResult]):
     ) -> None:
         super().__init__(simulations=simulations, time_limit=time_limit, max_steps=max_steps, seed=seed)
         self.first_move = self.budget if first_move is None else _first_budget(first_move)
-        self.select = _policy("select", select, policies.SELECTION)
-        self.simulate = _policy("simulate", simulate, policies.SIMULATION)
-        self.backup = _policy("backup", backup, policies.BACKUP)
-        self.noise = _policy("noise", noise, policies.NOISE)
-        self.recommend = _policy("recommend", recommend, policies.RECOMMENDATION)
+        self.select = _policy("select", select)
+        self.simulate = _policy("simulate", simulate)
+        self.backup = _policy("backup", backup)
+        self.noise = _policy("noise", noise)
+        self.recommend = _policy("recommend", recommend)
         self.parameters = read_parameters(self._policies(), parameters)
         self.discount = errors.number("discount", discount, 0.0, 1.0)
         self.horizon = _limit("horizon", horizon, 1, MAX_HORIZON)
@@ -175,7 +175,7 @@ class MCTS(Planner[SearchResult]):
             raise ValueError("information='full' leaves nothing hidden to tell apart; take loop='closed' or 'open'")
         self.opponents, self.opponent_model = read_opponents(opponents, opponent_model)
         self.model, self.rollout_model = variant_name("model", model), variant_name("rollout_model", rollout_model)
-        self.evaluate = evaluate if evaluate is None or isinstance(evaluate, str) else _policy("evaluate", evaluate, {})
+        self.evaluate = evaluate if evaluate is None or isinstance(evaluate, str) else _policy("evaluate", evaluate)
         self.relative = errors.flag("relative", relative)
         self.reuse = errors.flag("reuse", reuse)
         if reuse and loop == "open":
@@ -278,11 +278,12 @@ def _first_budget(given: Mapping[str, Any]) -> Budget:
     return budget
 
 
-def _policy(kind: str, given: Any, known: Mapping[str, Any]) -> Any:
+def _policy(kind: str, given: Any) -> Any:
+    known = policies.names(kind)
     if isinstance(given, str):
         if given not in known:
             raise ValueError(errors.unknown(f"{kind} policy", given, known))
-        return policies.load(known[given], given)
+        return policies.load(kind, given)
     if not callable(given):
         names = ", ".join(sorted(known)) or "the game's variants"
         raise TypeError(f"{kind} {given!r} is neither a function nor one of {names}")

@@ -41,13 +41,14 @@ def numba_type(declared: type) -> Any:
 def compiled(record: Any) -> Any:
     """Return a NamedTuple as compiled code takes it, with addresses for rows; the record has to outlive it."""
     given = list(record)
-    for place in _places_of_rows(type(record)):
+    kind: Any = type(record)
+    for place in _places_of_rows(kind):
         given[place] = int(given[place].__array_interface__["data"][0])
     return record._make(given)
 
 
 @cache
-def _places_of_rows(declared: type) -> list[int]:
+def _places_of_rows(declared: Any) -> list[int]:
     return [place for place, kind in enumerate(get_type_hints(declared).values()) if kind is Rows]
 
 

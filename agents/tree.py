@@ -223,7 +223,8 @@ def _with_room(tree: Tree, nodes: int) -> Tree:
     e = last + count.reserve
     for kind, store in tree.stores.items():
         if store.edges.shape[1]:
-            tree = tree._replace(**{kind: store._replace(edges=_longer(store.edges, e))})
+            longer_store: Any = {kind: store._replace(edges=_longer(store.edges, e))}
+            tree = tree._replace(**longer_store)
     wanted: Any = {"nodes": (NODE, n), "edges": (EDGE, e), "seats": (SEAT, n * tree.players)}
     if tree.plain:
         for name, (kind, size) in wanted.items():

@@ -1,35 +1,37 @@
 """The ideas that a search is put together from: one file for each, its source cited.
 
-A policy is passed to :class:`agents.mcts.MCTS` as a function, or by the name under which it stands here: then its
-module is loaded when an agent asks for it.
+A policy is passed to :class:`agents.mcts.MCTS` as a function, or by the name of the function in this package: then its
+module is loaded when an agent asks for it. A new idea is a new file here, and nothing else.
 """
 
 import importlib
+import re
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-SELECTION = {
-    "least_visited": "least_visited",
-    "progressive_bias": "progressive_bias",
-    "progressive_history": "progressive_history",
-    "progressive_widening": "progressive_widening",
-    "puct": "puct",
-    "rave": "rave",
-    "ucb1": "ucb1",
-    "ucb1_in_order": "ucb1_forms",
-    "ucb1_lecture": "ucb1_forms",
-    "ucb1_log10": "ucb1_forms",
-    "ucb1_sqrt2": "ucb1_forms",
-    "ucb1_tutorial": "ucb1_forms",
-    "ucb_linear": "ucb1_forms",
-    "virtual_child": "virtual_child",
-}
-SIMULATION = {"advised": "rollout", "advised_own": "rollout", "mast": "mast", "uniform": "rollout"}
-NOISE = dict.fromkeys(("no_noise", "uniform_noise"), "noise")
-BACKUP = {"mean": "mean"}
-RECOMMENDATION = dict.fromkeys(("max_value", "max_value_drawn", "max_visits", "mixed"), "recommend")
-"""Modules of this package by the name of the policy in it."""
+_POLICY = re.compile(r"^@policy\((\w+).*?^def (\w+)", re.MULTILINE | re.DOTALL)
+_FUNCTION = re.compile(r"^def ([a-z]\w*)", re.MULTILINE)
 
 
-def load(module: str, name: str) -> Any:
-    """Return a policy of a module of this package."""
-    return getattr(importlib.import_module(f"agents.policies.{module}"), name)
+@cache
+def names(kind: str) -> dict[str, str]:
+    """Return the modules of this package by the name of the policy in them.
+
+    Parameters
+    ----------
+    kind : {"select", "noise", "simulate", "backup", "recommend"}
+    """
+    found: dict[str, str] = {}
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        if file.stem == "recommend":
+            policies = [("recommend", name) for name in _FUNCTION.findall(file.read_text("utf-8"))]
+        else:
+            policies = [(given.lower(), name) for given, name in _POLICY.findall(file.read_text("utf-8"))]
+        found |= {name: file.stem for given, name in policies if given == kind}
+    return found
+
+
+def load(kind: str, name: str) -> Any:
+    """Return a policy of this package."""
+    return getattr(importlib.import_module(f"agents.policies.{names(kind)[name]}"), name)

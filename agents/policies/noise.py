@@ -24,7 +24,7 @@ EXPLORATION = parameter_record(PARAMETERS)
 def uniform_noise(candidates: Candidates, store: Store, stream: Bytes) -> None:
     """Vary the mean of each action by up to half of ``c sqrt(ln N / n)``."""
     given = row(store.parameters, 0, EXPLORATION)
-    spread = given.c * unit(candidates, given) * math.sqrt(math.log(total_visits(candidates)))
+    spread = given.c * unit(candidates, store) * math.sqrt(math.log(total_visits(candidates)))
     for i in range(candidates.k):
         nth(candidates, i).sum += (draw_uniform(stream) - 0.5) * spread * math.sqrt(nth(candidates, i).visits)
 

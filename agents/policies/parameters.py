@@ -52,7 +52,10 @@ class Parameter:
 
 
 def exploration(c: float = 0.5, normalize: bool = True) -> dict[str, Parameter]:
-    """Return the parameters of policies that weigh an action's mean against how seldom it was tried."""
+    """Return the parameters of policies that weigh an action's mean against how seldom it was tried.
+
+    Others of a policy come after them: ``agents.policies.ucb1.in_returns`` reads these first.
+    """
     return {
         "c": Parameter(c, 0.0, 1e9, "Exploration constant."),
         "normalize": Parameter(normalize, 0, 1, "Count c and fpu in ranges of the returns seen so far."),

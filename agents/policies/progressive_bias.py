@@ -28,11 +28,11 @@ def progressive_bias(candidates: Candidates, store: Store, stream: Bytes) -> int
     report's ``bias / (1 + n)``.
     """
     given = row(store.parameters, 0, BIAS)
-    c, fpu = in_returns(candidates, given)
+    c, fpu = in_returns(candidates, store)
     first = untried(candidates, fpu, stream)
     if first >= 0:
         return first
-    bias = given.bias * unit(candidates, given)
+    bias = given.bias * unit(candidates, store)
     spread = c * math.sqrt(math.log(total_visits(candidates)))
     best, greatest = 0, -math.inf
     for i in range(candidates.k):

@@ -60,7 +60,7 @@ def progressive_history(candidates: Candidates, store: Store, stream: Bytes) -> 
     An action without a visit has n = 1 and mean m (or ``fpu``, if it is given); one without a history has history m.
     """
     given, total = row(store.parameters, 0, HISTORY), 0.0
-    c, fpu = in_returns(candidates, given)
+    c, fpu = in_returns(candidates, store)
     if candidates.depth == 0:
         first = untried(candidates, fpu, stream)
         if first >= 0:

@@ -46,5 +46,5 @@ def progressive_widening(candidates: Candidates, store: Store, stream: Bytes) ->
     total = total_visits(candidates)
     if tried == 0 or (tried < candidates.k and tried < total**given.exponent):
         return best_advised(candidates, stream)
-    factor = given.c * unit(candidates, given) * math.sqrt(math.log(total))
+    factor = given.c * unit(candidates, store) * math.sqrt(math.log(total))
     return best_bound(candidates, -math.inf, factor)

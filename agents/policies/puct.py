@@ -6,21 +6,17 @@ with deep neural networks and tree search" (2016). The prior is what the game ad
 
 import math
 
-from agents.policies.parameters import exploration, parameter_record
+from agents.policies.parameters import exploration
 from agents.policies.signatures import SELECT, Candidates, nth, policy
 from agents.policies.ucb1 import in_returns, total_visits
 from agents.records import Store
-from mcts_envs.core.kernel import row
 from mcts_envs.core.typing import Bytes
 
-PARAMETERS = exploration(c=1.25)
-PUCT = parameter_record(PARAMETERS)
 
-
-@policy(SELECT, prior=True, parameters=PARAMETERS)
+@policy(SELECT, prior=True, parameters=exploration(c=1.25))
 def puct(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """Take the greatest bound; an action without a visit counts the mean of the node, or ``fpu`` if it is given."""
-    c, fpu = in_returns(candidates, row(store.parameters, 0, PUCT))
+    c, fpu = in_returns(candidates, store)
     total, weights = 0.0, 0.0
     for i in range(candidates.k):
         total += nth(candidates, i).sum

@@ -59,7 +59,7 @@ def credit_all_moves(tree: Tree, how: Settings, work: Work, path: Path, depth: i
 def rave(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """Try untried actions first, then the greatest ``(1 - b) mean + b mean as first + c sqrt(ln N / n)``."""
     given = row(store.parameters, 0, RAVE)
-    c, fpu = in_returns(candidates, given)
+    c, fpu = in_returns(candidates, store)
     first = untried(candidates, fpu, stream)
     if first >= 0:
         return first

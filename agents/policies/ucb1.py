@@ -6,7 +6,6 @@ L. Kocsis, C. Szepesvari, "Bandit Based Monte-Carlo Planning" (2006). Auer's bou
 """
 
 import math
-from typing import Any
 
 from agents.policies.parameters import exploration, parameter_record
 from agents.policies.signatures import SELECT, Candidates, nth, policy
@@ -20,17 +19,18 @@ EXPLORATION = parameter_record(PARAMETERS)
 
 
 @kernel()
-def unit(candidates: Candidates, given: Any) -> float:
+def unit(candidates: Candidates, store: Store) -> float:
     """Return the unit in which parameters are given: with ``normalize`` the range of the returns seen."""
+    given = row(store.parameters, 0, EXPLORATION)
     return candidates.high - candidates.low if given.normalize and candidates.high > candidates.low else 1.0
 
 
 @kernel()
-def in_returns(candidates: Candidates, given: Any) -> tuple[float, float]:
-    """Return ``c`` and ``fpu`` in units of return."""
-    if given.normalize and candidates.high > candidates.low:
-        return given.c * unit(candidates, given), candidates.low + given.fpu * unit(candidates, given)
-    return given.c, given.fpu
+def in_returns(candidates: Candidates, store: Store) -> tuple[float, float]:
+    """Return ``c`` and ``fpu`` in units of return, for a policy whose parameters begin with those of exploration."""
+    given, scale = row(store.parameters, 0, EXPLORATION), unit(candidates, store)
+    normalized = given.normalize and candidates.high > candidates.low
+    return given.c * scale, candidates.low + given.fpu * scale if normalized else given.fpu
 
 
 @kernel()
@@ -84,7 +84,7 @@ def best_bound(candidates: Candidates, fpu: float, factor: float) -> int:
 @kernel()
 def upper_bound(candidates: Candidates, store: Store, factor: float, stream: Bytes) -> int:
     """Try untried actions first, in random order, then take the greatest ``mean + factor c sqrt(ln N / n)``."""
-    c, fpu = in_returns(candidates, row(store.parameters, 0, EXPLORATION))
+    c, fpu = in_returns(candidates, store)
     first = untried(candidates, fpu, stream)
     if first >= 0:
         return first

@@ -51,7 +51,7 @@ def ucb1_sqrt2(candidates: Candidates, store: Store, stream: Bytes) -> int:
 @policy(SELECT, parameters=exploration(c=math.sqrt(2.0), normalize=False))
 def ucb_linear(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """The bomber report's as it is printed: ``mean + c sqrt(N) / n``, c = sqrt(2)."""
-    c, fpu = in_returns(candidates, row(store.parameters, 0, EXPLORATION))
+    c, fpu = in_returns(candidates, store)
     first = untried(candidates, fpu, stream)
     if first >= 0:
         return first

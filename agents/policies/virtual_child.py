@@ -52,7 +52,7 @@ def _draw(candidates: Candidates, stream: Bytes) -> int:
 def virtual_child(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """Take the greatest value; if that is the virtual child's (``fpu``, by default 1), draw an untried action."""
     given = row(store.parameters, 0, VIRTUAL_CHILD)
-    c, fpu = in_returns(candidates, given)
+    c, fpu = in_returns(candidates, store)
     spread = c * math.sqrt(math.log10(total_visits(candidates)))
     best, greatest, untried = -1, -math.inf, False
     for i in range(candidates.k):
