@@ -92,6 +92,16 @@ def takes_budget(name: str) -> bool:
     return any(takes_budget(str(preset["agent"])) for preset in brought if preset.get("takes_budget", True))
 
 
+def export(path: Any, to: Any = None, **settings: Any) -> Any:
+    """Write the network of a policy of Stable-Baselines3 as plain arrays; see :func:`agents.learning.export.export`.
+
+    ``agents.make("sb3:NAME.npz")`` then plays it without Stable-Baselines3 and PyTorch.
+    """
+    from agents.learning.export import export as write
+
+    return write(path, to, **settings)
+
+
 def _class(path: str) -> Any:
     module, attribute = path.split(":")
     return getattr(importlib.import_module(module), attribute)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.learning.frames import Shape, axis_of
-from agents.learning.storage import SavedPolicy
+from agents.learning.policy import Policy
 from mcts_envs.core.contract import Game
 
 
@@ -49,12 +49,12 @@ def check_board(path: Path, about: Mapping[str, Any], game: Game) -> None:
             )
 
 
-def fitting(policy: SavedPolicy, game: Game, frame_stack: int = 1) -> Game:
+def fitting(policy: Policy, game: Game, frame_stack: int = 1) -> Game:
     """Return the game with the observation that the policy was trained on.
 
     Parameters
     ----------
-    policy : SavedPolicy
+    policy : Policy
         Its sidecar may name the observation; else it is recognised by its shape.
     game : Game
         Showing any observation.
@@ -68,8 +68,7 @@ def fitting(policy: SavedPolicy, game: Game, frame_stack: int = 1) -> Game:
         has not.
     """
     check_board(policy.path, policy.about, game)
-    spaces: Any = policy.model.observation_space, policy.model.action_space
-    shape, actions = tuple(spaces[0].shape or ()), int(getattr(spaces[1], "n", 0))
+    shape, actions = policy.observation_shape, policy.action_count
     variants = _observations(game)
     named = variants.get(policy.about.get("settings", {}).get("observation", "flat"))
     candidates = [game if named is None or named.observe is game.observe else named, game, *variants.values()]
@@ -85,7 +84,7 @@ def fitting(policy: SavedPolicy, game: Game, frame_stack: int = 1) -> Game:
     )
 
 
-def own_mask(policy: SavedPolicy, game: Game) -> Game:
+def own_mask(policy: Policy, game: Game) -> Game:
     """Return the game with the legal actions that the policy was trained to choose among.
 
     That is the variant of the game that the setting ``mask`` of its training names; the game itself for a policy

@@ -5,7 +5,7 @@ from typing import Any
 
 from agents.learning.fitting import own_mask
 from agents.learning.notices import notice
-from agents.learning.storage import SavedPolicy
+from agents.learning.policy import Policy
 from mcts_envs.core.contract import Game
 from mcts_envs.core.faces import defaults
 from mcts_envs.registry import ENTRIES
@@ -23,7 +23,7 @@ def settings_of(env: Any) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def tell(policy: SavedPolicy, game: Game, here: Mapping[str, Any] | None) -> None:
+def tell(policy: Policy, game: Game, here: Mapping[str, Any] | None) -> None:
     """Warn, once, where a policy plays by other rules, for other rewards or against others than it was trained.
 
     Its observation and its mask are its own, and so no difference, unless the mask cannot be kept to, or other players
@@ -31,7 +31,7 @@ def tell(policy: SavedPolicy, game: Game, here: Mapping[str, Any] | None) -> Non
 
     Parameters
     ----------
-    policy : SavedPolicy
+    policy : Policy
     game : Game
         Where it plays.
     here : mapping, optional

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from agents.learning.network import SUFFIX
 from mcts_envs.core.contract import Game
 from mcts_envs.registry import ENTRIES, Entry, find
 
@@ -9,7 +10,7 @@ FOLDER = Path(__file__).parent / "policies"
 
 
 def shipped(env_id: str, algorithm: str) -> Path:
-    """Return the shipped policy for an environment.
+    """Return the shipped policy for an environment, as Stable-Baselines3 saved it: to train on, or to look into.
 
     Raises
     ------
@@ -24,7 +25,7 @@ def shipped(env_id: str, algorithm: str) -> Path:
 
 
 def shipped_for(game: Game, algorithm: str) -> Path:
-    """Return the shipped policy for a game, recognised by its name and settings.
+    """Return the shipped policy for a game, recognised by its name and settings, as plain arrays.
 
     Raises
     ------
@@ -32,7 +33,7 @@ def shipped_for(game: Game, algorithm: str) -> Path:
         If none is shipped for it.
     """
     for entry in ENTRIES.values():
-        path = _path(entry, algorithm)
+        path = _path(entry, algorithm).with_suffix(SUFFIX)
         if path.is_file() and entry.env_class().make_game(**entry.settings).fingerprint == game.fingerprint:
             return path
     raise ValueError(_none_for(f"{game.name} with these settings", algorithm))

@@ -47,13 +47,14 @@ def read(path: Path) -> dict[str, Any]:
     if not isinstance(about, dict) or "algorithm" not in about:
         raise ValueError(f"{path} describes no policy: it names no algorithm; {CURE}")
     try:
-        _check(about)
+        check(about)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}; {CURE}") from error
     return about
 
 
-def _check(about: Mapping[str, Any]) -> None:
+def check(about: Mapping[str, Any]) -> None:
+    """Raise ``TypeError`` or ``ValueError`` unless this is what a sidecar says, as far as it says it."""
     for name, (kind, words) in _KINDS.items():
         if name in about:
             _expect(name, about[name], kind, words)

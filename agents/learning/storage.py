@@ -9,8 +9,7 @@ import json
 import os
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ import numpy.typing as npt
 from agents.learning import normalizing, sidecar, trust
 from agents.learning.algorithms import algorithm_class, takes_masks
 from agents.learning.frames import AXES, Shape, stacked_shape
+from agents.learning.policy import Policy
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -37,23 +37,15 @@ _PASSING = (
 
 
 @dataclass(frozen=True)
-class SavedPolicy:
-    """A policy that was read from a file.
+class SavedPolicy(Policy):
+    """A policy that Stable-Baselines3 saved.
 
     Attributes
     ----------
-    path : Path
-    algorithm : str
     model : BaseAlgorithm
-    about : dict
-        The sidecar: algorithm, environment, settings, spaces, layout of the board, versions, normalisation, timesteps,
-        seed, date; for a zip that came without one empty, but for the normalisation that was asked for.
     """
 
-    path: Path
-    algorithm: str
     model: "BaseAlgorithm"
-    about: dict[str, Any] = field(default_factory=dict)
 
     @property
     def masked(self) -> bool:
@@ -61,21 +53,22 @@ class SavedPolicy:
         return takes_masks(self.model)
 
     @property
-    def in_bytes(self) -> bool:
-        """Whether the policy was trained on observations in bytes, under ``VecNormalize`` or not."""
-        dtype = self.about.get("settings", {}).get("observation_dtype", self.model.observation_space.dtype)
-        return str(dtype) == "uint8"
+    def observation_shape(self) -> Shape:
+        """Shape of the observations that it was trained on."""
+        return tuple(self.model.observation_space.shape or ())
+
+    @property
+    def observation_dtype(self) -> str:
+        """Their type, where the sidecar does not say it."""
+        return str(self.model.observation_space.dtype)
+
+    @property
+    def action_count(self) -> int:
+        """How many actions it chooses among; 0 if they are not numbered."""
+        return int(getattr(self.model.action_space, "n", 0))
 
     def actions(self, observations: Any, masks: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.int64]:
-        """Return the best action for each observation.
-
-        Parameters
-        ----------
-        observations : array [n, ...]
-            Float32, or bytes if the policy is ``in_bytes``.
-        masks : bool array [n, A], optional
-            Legal actions; only for policies that are ``masked``.
-        """
+        """Return the best action for each observation."""
         shown = self.normalized(observations)
         if self.masked:
             chosen, _ = self.model.predict(shown, deterministic=True, action_masks=masks)  # type: ignore[call-arg]
@@ -84,44 +77,17 @@ class SavedPolicy:
         return np.asarray(chosen, np.int64)
 
     def probabilities(self, observations: Any, masks: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:
-        """Return the probability of each action [n, A]; parameters as for :meth:`actions`.
-
-        Raises
-        ------
-        ValueError
-            If the policy has no probabilities, as those of DQN.
-        """
+        """Return the probability of each action [n, A]."""
         import torch
 
         policy: Any = self.model.policy
         if not hasattr(policy, "get_distribution"):
-            raise ValueError(f"a policy of {self.algorithm} has no probabilities; leave out deterministic=False")
+            raise self._no_probabilities()
         with torch.no_grad():
             shown, _ = policy.obs_to_tensor(self.normalized(observations))
             distribution = policy.get_distribution(shown, masks) if self.masked else policy.get_distribution(shown)
             found: npt.NDArray[np.float64] = distribution.distribution.probs.numpy(force=True).astype(np.float64)
         return found
-
-    def normalized(self, observations: Any) -> npt.NDArray[np.float32]:
-        """Return observations [n, ...] as ``VecNormalize`` shows them to the policy.
-
-        Where the policy has statistics of single frames, stacks of them are returned as they are.
-        """
-        shown = np.asarray(observations, np.float32)
-        if self._moments is None or self._moments[0].shape != shown.shape[1:]:
-            return shown
-        mean, scale, clip = self._moments
-        normalized: npt.NDArray[np.float64] = np.clip((shown - mean) / scale, -clip, clip)
-        return normalized.astype(np.float32)
-
-    @cached_property
-    def _moments(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float] | None:
-        """Mean, standard deviation and bound of the observations."""
-        statistics = (self.about.get("normalization") or {}).get("observations")
-        if statistics is None:
-            return None
-        scale = np.sqrt(np.array(statistics["var"]) + statistics["epsilon"])
-        return np.array(statistics["mean"]), scale, statistics["clip"]
 
 
 def save(model: "BaseAlgorithm", path: Path | str, about: Mapping[str, Any]) -> Path:
@@ -187,7 +153,7 @@ def load(
     if statistics := normalizing.of_policy(target, normalization, about):
         _check_size(target, statistics, tuple(model.observation_space.shape or ()), frame_stack)
     about = about if statistics is about.get("normalization") else {**about, "normalization": statistics}
-    return SavedPolicy(target, algorithm, model, about)
+    return SavedPolicy(target, algorithm, model, about=about)
 
 
 def described(

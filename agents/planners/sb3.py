@@ -9,10 +9,11 @@ import numpy.typing as npt
 from agents.base import Agent
 from agents.learning.fitting import fitting, own_mask
 from agents.learning.frames import Frames, axis_of
+from agents.learning.loading import load_policy
 from agents.learning.moved import settings_of, tell
 from agents.learning.normalizing import Given, chosen
+from agents.learning.policy import Policy
 from agents.learning.shipped import shipped_for
-from agents.learning.storage import SavedPolicy, load
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.quantized import quantized
@@ -37,7 +38,9 @@ class SB3Agent(Agent):
     Parameters
     ----------
     path : str or Path
-        A zip that ``scripts/train.py`` or Stable-Baselines3 saved. Only load files from people you trust.
+        A zip that ``scripts/train.py`` or Stable-Baselines3 saved, which needs both it and PyTorch, and which runs what
+        its author put into it: only load files from people you trust. Or an ``.npz`` that ``agents.export`` made of
+        one: plain arrays, which need neither and run nothing.
     algorithm : str, optional
         Needed only for a zip without sidecar: ``"ppo"``, ``"maskable_ppo"``, ``"a2c"``, ``"trpo"``, ``"dqn"``,
         ``"qrdqn"``.
@@ -63,7 +66,7 @@ class SB3Agent(Agent):
 
     name = "sb3"
     _transient: tuple[str, ...] = ("_loaded", "_frames", "_here")
-    _loaded: SavedPolicy | None = None
+    _loaded: Policy | None = None
     _frames: Frames | None = None
     _frame_stack = 1
     _here: dict[str, Any] | None = None
@@ -82,7 +85,7 @@ class SB3Agent(Agent):
         self.deterministic = errors.flag("deterministic", deterministic)
         self._frame_stack = errors.integer("frame_stack", frame_stack, 1, _MOST_FRAMES)
         self.name = f"sb3:{path}"
-        policy = load(path, algorithm, normalization=normalization, frame_stack=frame_stack)
+        policy = load_policy(path, algorithm, normalization, frame_stack)
         self._path, self._algorithm = policy.path.absolute(), algorithm
         pickled = chosen(policy.path, normalization)
         self._normalization = normalization if pickled is None else pickled.absolute()
@@ -116,16 +119,16 @@ class SB3Agent(Agent):
         weights = policy.probabilities(observations, masks)[0]
         return int(choose(self.stream, weights, len(weights)))
 
-    def _policy(self, game: Game) -> SavedPolicy:
+    def _policy(self, game: Game) -> Policy:
         if self._loaded is None:
-            self._loaded = load(self._path, self._algorithm, None, self._normalization, self._frame_stack)
+            self._loaded = load_policy(self._path, self._algorithm, self._normalization, self._frame_stack)
         return self._loaded
 
-    def _arrive(self, policy: SavedPolicy, game: Game) -> None:
+    def _arrive(self, policy: Policy, game: Game) -> None:
         """Say in what this game differs from that of the training."""
         tell(policy, game, self._here)
 
-    def _observation(self, policy: SavedPolicy, shown: Game, view: View) -> Singles | Bytes:
+    def _observation(self, policy: Policy, shown: Game, view: View) -> Singles | Bytes:
         """Return what the policy is shown, with earlier frames if it wants them."""
         seen = View(shown, view.state, view.player).observe()
         frame = quantized(seen) if policy.in_bytes else seen
@@ -133,7 +136,7 @@ class SB3Agent(Agent):
             return frame
         if self._frames is None:
             self._frames = Frames(self._frame_stack)
-        whole = tuple(policy.model.observation_space.shape or ())
+        whole = policy.observation_shape
         axis = axis_of(frame.shape, self._frame_stack, whole)
         assert axis is not None, "fitting has seen to it"
         return self._frames.stacked(view, policy.normalized(frame[None])[0], axis)
@@ -173,18 +176,18 @@ class ShippedAgent(SB3Agent):
     """
 
     _transient = ("_shipped",)
-    _shipped: tuple[str, SavedPolicy] | None = None
+    _shipped: tuple[str, Policy] | None = None
 
     def __init__(self, algorithm: str, *, deterministic: bool = True, seed: int = 0) -> None:
         Agent.__init__(self, seed=seed)
         self.deterministic = errors.flag("deterministic", deterministic)
         self.name = self.algorithm = algorithm
 
-    def _policy(self, game: Game) -> SavedPolicy:
+    def _policy(self, game: Game) -> Policy:
         """Return the policy that comes with the package for this game."""
         if self._shipped is None or self._shipped[0] != game.fingerprint:
-            self._shipped = game.fingerprint, load(shipped_for(game, self.algorithm))
+            self._shipped = game.fingerprint, load_policy(shipped_for(game, self.algorithm))
         return self._shipped[1]
 
-    def _arrive(self, policy: SavedPolicy, game: Game) -> None:
+    def _arrive(self, policy: Policy, game: Game) -> None:
         """Say nothing: a shipped policy was made for this game, whatever rewards it learned from."""

@@ -1,0 +1,152 @@
+"""Networks of Stable-Baselines3 as plain arrays, held against PyTorch before they are written."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.learning import network as networks
+from agents.learning import normalizing, storage
+from agents.learning.network import Layer, Network, check_numbers
+from mcts_envs.core.typing import Singles
+
+TOLERANCE = 1e-5
+"""How far the arrays may be from PyTorch, in units of the greatest output where that is above 1."""
+
+_STATES = 256
+_ACTIVATIONS = {"Identity": "identity", "ReLU": "relu", "Tanh": "tanh"}
+
+
+def export(
+    path: Path | str,
+    to: Path | str | None = None,
+    *,
+    algorithm: str | None = None,
+    normalization: normalizing.Given = None,
+) -> Path:
+    """Write the network of a saved policy as plain arrays, which play without Stable-Baselines3 and PyTorch.
+
+    Parameters
+    ----------
+    path : str or Path
+        A zip of Stable-Baselines3 or sb3-contrib. Only load files from people you trust.
+    to : str or Path, optional
+        Where to write; by default ``NAME.npz`` beside ``NAME.zip``.
+    algorithm : str, optional
+        Needed only for a zip without sidecar.
+    normalization : str, Path or False, optional
+        Statistics of ``VecNormalize``, as for :class:`agents.planners.sb3.SB3Agent`; they are written with the network.
+
+    Returns
+    -------
+    Path
+        Of the file written.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError, ImportError
+        If the policy cannot be read, its network is no MLP of Tanh or ReLU layers, or weights are not finite.
+    """
+    saved = storage.load(path, algorithm, normalization=normalization)
+    network = network_of(saved)
+    target = Path(to) if to is not None else saved.path.with_suffix(networks.SUFFIX)
+    space = saved.model.observation_space
+    spaces = {"shape": [*(space.shape or ())], "dtype": str(space.dtype)}
+    known = {"algorithm": saved.algorithm, "observation_space": spaces, "action_space": {"n": network.actions}}
+    networks.write(target, network, {**known, **saved.about})
+    return target
+
+
+def network_of(saved: "storage.SavedPolicy") -> Network:
+    """Return the network of a policy of Stable-Baselines3, checked against PyTorch on 256 observations.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be said in dense layers; the part that cannot is named.
+    """
+    policy: Any = saved.model.policy
+    _check_extractor(saved, policy)
+    if hasattr(policy, "q_net"):
+        network = Network(_layers(policy.q_net.q_net), (), "action_values", _scale(policy))
+    elif hasattr(policy, "quantile_net"):
+        layers, n = _layers(policy.quantile_net.quantile_net), policy.quantile_net.n_quantiles
+        network = Network((*layers[:-1], _mean_of(layers[-1], n)), (), "action_values", _scale(policy))
+    elif type(getattr(policy, "mlp_extractor", None)).__name__ == "MlpExtractor":
+        actor, critic = policy.mlp_extractor.policy_net, policy.mlp_extractor.value_net
+        towers = [(*_layers(actor), *_layers([policy.action_net])), (*_layers(critic), *_layers([policy.value_net]))]
+        network = Network(towers[0], towers[1], "logits", _scale(policy))
+    else:
+        raise ValueError(f"{saved.path}: a {type(policy).__name__} has no towers of dense layers; play it as sb3:PATH")
+    _check_against_torch(saved, network)
+    return network
+
+
+def _check_extractor(saved: "storage.SavedPolicy", policy: Any) -> None:
+    if not hasattr(saved.model.action_space, "n"):
+        raise ValueError(f"{saved.path} has actions {saved.model.action_space}; only Discrete ones can be exported")
+    whole = policy.q_net if hasattr(policy, "q_net") else getattr(policy, "quantile_net", policy)
+    kind = type(whole.features_extractor).__name__
+    if kind != "FlattenExtractor" or type(saved.model.observation_space).__name__ != "Box":
+        seen = type(saved.model.observation_space).__name__
+        raise ValueError(f"{saved.path} sees a {seen} through a {kind}; only a flattened Box can be exported")
+
+
+def _scale(policy: Any) -> float:
+    from stable_baselines3.common.preprocessing import is_image_space
+
+    space = policy.observation_space
+    return 255.0 if policy.normalize_images and is_image_space(space) else 1.0
+
+
+def _layers(modules: Any) -> tuple[Layer, ...]:
+    """Return the layers of a sequence of modules of PyTorch."""
+    found: list[Layer] = []
+    for module in modules:
+        kind = type(module).__name__
+        if kind == "Linear":
+            weights, bias = (part.detach().cpu().numpy() for part in (module.weight, module.bias))
+            numbers = check_numbers("a layer", weights.T), check_numbers("a layer", bias)
+            found.append(Layer(*numbers, "identity"))
+        elif kind in _ACTIVATIONS and found and found[-1].activation == "identity":
+            found[-1] = found[-1]._replace(activation=_ACTIVATIONS[kind])
+        elif kind != "Flatten":
+            allowed = ", ".join(["Linear", *_ACTIVATIONS])
+            raise ValueError(f"the network has a {kind}, which plain arrays cannot say; they know {allowed}")
+    return tuple(found)
+
+
+def _mean_of(layer: Layer, n: int) -> Layer:
+    """Return a layer whose outputs are the means of ``n`` quantiles, which is what QR-DQN acts on."""
+    weights = layer.weights.reshape(len(layer.weights), n, -1).mean(1)
+    return Layer(check_numbers("a layer", weights), layer.bias.reshape(n, -1).mean(0), layer.activation)
+
+
+def _check_against_torch(saved: "storage.SavedPolicy", network: Network) -> None:
+    space = saved.model.observation_space
+    space.seed(0)
+    observations = np.stack([space.sample() for _ in range(_STATES)]).astype(np.float32)
+    shown = np.clip(observations, -10.0, 10.0) if network.scale == 1.0 else observations
+    ours = ("scores", network.scores), ("values", network.values)
+    for (what, here), there in zip(ours, _torch(saved, shown), strict=True):
+        if there is None:
+            continue
+        apart = float(np.abs(here(shown) - there).max() / max(1.0, float(np.abs(there).max())))
+        if apart > TOLERANCE:
+            raise ValueError(f"{saved.path}: {what} of the arrays are {apart:.1e} from PyTorch's, above {TOLERANCE:g}")
+
+
+def _torch(saved: "storage.SavedPolicy", shown: Singles) -> tuple[Any, Any]:
+    """Return what PyTorch says of each action, and its values if it has any."""
+    import torch
+
+    policy: Any = saved.model.policy
+    with torch.no_grad():
+        seen, _ = policy.obs_to_tensor(shown)
+        if hasattr(policy, "q_net"):
+            return policy.q_net(seen).numpy(), None
+        if hasattr(policy, "quantile_net"):
+            return policy.quantile_net(seen).mean(1).numpy(), None
+        features = policy.extract_features(seen)
+        actor, critic = policy.mlp_extractor(features)
+        return policy.action_net(actor).numpy(), policy.value_net(critic).numpy()[:, 0]

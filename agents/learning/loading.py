@@ -1,0 +1,35 @@
+"""Policies by path: what Stable-Baselines3 saved, or plain arrays."""
+
+from pathlib import Path
+
+from agents.learning import normalizing, storage
+from agents.learning.network import SUFFIX
+from agents.learning.policy import Policy, read_network
+
+
+def load_policy(
+    path: Path | str,
+    algorithm: str | None = None,
+    normalization: normalizing.Given = None,
+    frame_stack: int = 1,
+) -> Policy:
+    """Read a policy to play with: ``NAME.npz`` that ``agents.export`` wrote, or else a zip of Stable-Baselines3.
+
+    Parameters
+    ----------
+    path, algorithm, normalization, frame_stack
+        As for :func:`agents.learning.storage.load`. Plain arrays know their algorithm and bring their statistics.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If there is no such file, it is damaged, or the settings are not its own.
+    """
+    if not str(path).endswith(SUFFIX):
+        return storage.load(path, algorithm, normalization=normalization, frame_stack=frame_stack)
+    if normalization is not None:
+        raise ValueError(f"normalization={normalization} does not go with {path}: give it to agents.export")
+    policy = read_network(Path(path))
+    if algorithm not in (None, policy.algorithm):
+        raise ValueError(f"{path} was made by {policy.algorithm!r}, not by {algorithm!r}; leave algorithm out")
+    return policy

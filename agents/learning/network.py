@@ -1,0 +1,207 @@
+"""Policy networks as plain arrays: an MLP of an actor-critic, or the Q network of a DQN, without PyTorch.
+
+A file ``NAME.npz`` holds them (no pickle, so that nothing runs when it is read), with what the sidecar of the policy
+says. :func:`agents.learning.export.export` writes one of what Stable-Baselines3 saved.
+"""
+
+import contextlib
+import json
+import math
+import os
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.learning import sidecar
+from mcts_envs.core import errors
+from mcts_envs.core.typing import Singles
+
+SUFFIX = ".npz"
+FORMAT = 1
+TOWERS = ("policy", "value")
+OUTPUTS = ("logits", "action_values")
+"""What the first tower says of each action."""
+
+_CURE = "export the policy anew with agents.export"
+
+
+def _relu(x: Singles) -> Singles:
+    return np.maximum(x, np.float32(0.0))
+
+
+def _same(x: Singles) -> Singles:
+    return x
+
+
+ACTIVATIONS: dict[str, Callable[[Singles], Singles]] = {"identity": _same, "relu": _relu, "tanh": np.tanh}
+
+
+class Layer(NamedTuple):
+    """A dense layer: ``activation(x @ weights + bias)``.
+
+    Attributes
+    ----------
+    weights : float32 array [inputs, outputs]
+    bias : float32 array [outputs]
+    activation : str
+        One of :data:`ACTIVATIONS`.
+    """
+
+    weights: Singles
+    bias: Singles
+    activation: str
+
+
+@dataclass(frozen=True)
+class Network:
+    """Two towers of dense layers over the same flat observation.
+
+    Attributes
+    ----------
+    policy : tuple of Layer
+        Says something of each action.
+    value : tuple of Layer
+        Says what the observation is worth; empty where nothing does.
+    outputs : {"logits", "action_values"}
+        What ``policy`` says.
+    scale : float
+        What observations are divided by: 255 for images, else 1.
+    """
+
+    policy: tuple[Layer, ...]
+    value: tuple[Layer, ...]
+    outputs: str = "logits"
+    scale: float = 1.0
+
+    @property
+    def inputs(self) -> int:
+        """Numbers in an observation."""
+        return len(self.policy[0].weights)
+
+    @property
+    def actions(self) -> int:
+        """How many actions there are."""
+        return len(self.policy[-1].bias)
+
+    def scores(self, observations: npt.ArrayLike) -> Singles:
+        """Return what the network says of each action [n, A] in observations [n, ...]."""
+        return _through(self.policy, self._flat(observations))
+
+    def values(self, observations: npt.ArrayLike) -> Singles:
+        """Return what observations [n, ...] are worth [n], in discounted rewards of the training.
+
+        Raises
+        ------
+        ValueError
+            If the network has no values.
+        """
+        flat = self._flat(observations)
+        if self.value:
+            return _through(self.value, flat)[:, 0]
+        if self.outputs == "action_values":
+            best: Singles = _through(self.policy, flat).max(1)
+            return best
+        raise ValueError("the network has no values; export a policy of an actor-critic or of DQN")
+
+    def _flat(self, observations: npt.ArrayLike) -> Singles:
+        given = np.asarray(observations, np.float32)
+        flat = given.reshape(len(given), -1)
+        return flat if self.scale == 1.0 else flat / np.float32(self.scale)
+
+
+def _through(layers: tuple[Layer, ...], x: Singles) -> Singles:
+    for layer in layers:
+        x = ACTIVATIONS[layer.activation](x @ layer.weights + layer.bias)
+    return x
+
+
+def write(path: Path, network: Network, about: Mapping[str, Any]) -> None:
+    """Write a network and its sidecar to one file, which appears whole or not at all."""
+    arrays: dict[str, Any] = {}
+    layout: dict[str, Any] = {"format": FORMAT, "outputs": network.outputs, "scale": network.scale}
+    for tower in TOWERS:
+        layers: tuple[Layer, ...] = getattr(network, tower)
+        layout[tower] = [layer.activation for layer in layers]
+        for i, layer in enumerate(layers):
+            arrays |= {f"{tower}.{i}.weights": layer.weights, f"{tower}.{i}.bias": layer.bias}
+    arrays["about"] = np.array(json.dumps({**about, "network": layout}, allow_nan=False))
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with temporary.open("wb") as file:
+            np.savez_compressed(file, **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+
+
+def read(path: Path) -> tuple[Network, dict[str, Any]]:
+    """Return the network in a file, and its sidecar.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If there is no such file, or it is damaged or of another format; nothing of it is run.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no network {path}; give the path of an .npz that agents.export wrote")
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        about = json.loads(str(arrays.pop("about")))
+        layout = about.pop("network")
+        if layout["format"] != FORMAT:
+            raise ValueError(f"format {layout['format']}, and this release reads {FORMAT}")
+        sidecar.check(about)
+        network = _assembled(layout, arrays)
+    except (KeyError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile, RecursionError) as error:
+        said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"{path} is damaged, or no network of this package ({said:.200}); {_CURE}") from error
+    return network, about
+
+
+def _assembled(layout: Mapping[str, Any], arrays: Mapping[str, Any]) -> Network:
+    if layout["outputs"] not in OUTPUTS:
+        raise ValueError(errors.unknown("outputs", layout["outputs"], OUTPUTS))
+    scale = errors.number("scale", layout["scale"], 1e-9, 1e9)
+    policy, value = (_tower(name, layout[name], arrays) for name in TOWERS)
+    if not policy:
+        raise ValueError("the policy has no layer")
+    if value and (value[0].weights.shape[0] != policy[0].weights.shape[0] or len(value[-1].bias) != 1):
+        raise ValueError("the values do not fit the policy")
+    return Network(policy, value, layout["outputs"], scale)
+
+
+def _tower(name: str, activations: Any, arrays: Mapping[str, Any]) -> tuple[Layer, ...]:
+    layers: list[Layer] = []
+    for i, activation in enumerate(activations):
+        if activation not in ACTIVATIONS:
+            raise ValueError(errors.unknown("activation", activation, ACTIVATIONS))
+        named = (f"{name}.{i}.{part}" for part in ("weights", "bias"))
+        weights, bias = (check_numbers(part, arrays[part]) for part in named)
+        before = len(layers[-1].bias) if layers else None
+        if weights.ndim != 2 or bias.shape != weights.shape[1:] or before not in (None, len(weights)):
+            raise ValueError(f"{name}.{i} has weights {weights.shape} and bias {bias.shape} after {before} outputs")
+        layers.append(Layer(weights, bias, activation))
+    return tuple(layers)
+
+
+def check_numbers(name: str, given: Any) -> Singles:
+    """Return weights as float32.
+
+    Raises
+    ------
+    ValueError
+        If they are not finite, or no numbers.
+    """
+    numbers = np.ascontiguousarray(given, np.float32)
+    if not math.isfinite(float(np.abs(numbers).sum())):
+        raise ValueError(f"{name} has values that are not finite: training has diverged; take an earlier checkpoint")
+    return numbers

@@ -1,0 +1,171 @@
+"""What agents want of a saved policy, however it was saved; and policies that are plain arrays."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.learning import network as networks
+from agents.learning.frames import Shape
+from agents.learning.network import Network
+
+MASKED = ("maskable_ppo",)
+"""Algorithms whose policies want to know which actions are legal."""
+
+
+@dataclass(frozen=True)
+class Policy(ABC):
+    """A policy that was read from a file.
+
+    Attributes
+    ----------
+    path : Path
+    algorithm : str
+    about : dict
+        The sidecar: algorithm, environment, settings, spaces, layout of the board, versions, normalisation, timesteps,
+        seed, date; for a zip that came without one empty, but for the normalisation that was asked for.
+    """
+
+    path: Path
+    algorithm: str
+    about: dict[str, Any] = field(default_factory=dict, kw_only=True)
+
+    @property
+    def masked(self) -> bool:
+        """Whether the policy wants action masks."""
+        return self.algorithm in MASKED
+
+    @property
+    @abstractmethod
+    def observation_shape(self) -> Shape:
+        """Shape of the observations that it was trained on."""
+
+    @property
+    @abstractmethod
+    def observation_dtype(self) -> str:
+        """Their type, where the sidecar does not say it."""
+
+    @property
+    @abstractmethod
+    def action_count(self) -> int:
+        """How many actions it chooses among; 0 if they are not numbered."""
+
+    @abstractmethod
+    def actions(self, observations: Any, masks: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.int64]:
+        """Return the best action for each observation.
+
+        Parameters
+        ----------
+        observations : array [n, ...]
+            Float32, or bytes if the policy is ``in_bytes``.
+        masks : bool array [n, A], optional
+            Legal actions; only for policies that are ``masked``.
+        """
+
+    @abstractmethod
+    def probabilities(self, observations: Any, masks: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:
+        """Return the probability of each action [n, A]; parameters as for :meth:`actions`.
+
+        Raises
+        ------
+        ValueError
+            If the policy has no probabilities, as those of DQN.
+        """
+
+    @property
+    def in_bytes(self) -> bool:
+        """Whether the policy was trained on observations in bytes, under ``VecNormalize`` or not."""
+        return str(self.about.get("settings", {}).get("observation_dtype", self.observation_dtype)) == "uint8"
+
+    def normalized(self, observations: Any) -> npt.NDArray[np.float32]:
+        """Return observations [n, ...] as ``VecNormalize`` shows them to the policy.
+
+        Where the policy has statistics of single frames, stacks of them are returned as they are.
+        """
+        shown = np.asarray(observations, np.float32)
+        if self._moments is None or self._moments[0].shape != shown.shape[1:]:
+            return shown
+        mean, scale, clip = self._moments
+        normalized: npt.NDArray[np.float64] = np.clip((shown - mean) / scale, -clip, clip)
+        return normalized.astype(np.float32)
+
+    @cached_property
+    def _moments(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float] | None:
+        """Mean, standard deviation and bound of the observations."""
+        statistics = (self.about.get("normalization") or {}).get("observations")
+        if statistics is None:
+            return None
+        scale = np.sqrt(np.array(statistics["var"]) + statistics["epsilon"])
+        return np.array(statistics["mean"]), scale, statistics["clip"]
+
+    def _no_probabilities(self) -> ValueError:
+        return ValueError(f"a policy of {self.algorithm} has no probabilities; leave out deterministic=False")
+
+
+@dataclass(frozen=True)
+class NetworkPolicy(Policy):
+    """A policy whose network is plain arrays, which plays without Stable-Baselines3 and PyTorch.
+
+    Attributes
+    ----------
+    network : Network
+    """
+
+    network: Network
+
+    @property
+    def observation_shape(self) -> Shape:
+        """Shape of the observations that it was trained on."""
+        return tuple(self.about["observation_space"]["shape"])
+
+    @property
+    def observation_dtype(self) -> str:
+        """Their type, where the settings of the sidecar do not say it."""
+        return str(self.about["observation_space"].get("dtype", "float32"))
+
+    @property
+    def action_count(self) -> int:
+        """How many actions it chooses among."""
+        return self.network.actions
+
+    def actions(self, observations: Any, masks: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.int64]:
+        """Return the best action for each observation, the first of equals."""
+        return np.asarray(self._scores(observations, masks).argmax(1), np.int64)
+
+    def probabilities(self, observations: Any, masks: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:
+        """Return the probability of each action [n, A]."""
+        if self.network.outputs != "logits":
+            raise self._no_probabilities()
+        scores = self._scores(observations, masks).astype(np.float64)
+        weights = np.exp(scores - scores.max(1, keepdims=True))
+        found: npt.NDArray[np.float64] = weights / weights.sum(1, keepdims=True)
+        return found
+
+    def _scores(self, observations: Any, masks: npt.NDArray[np.bool_] | None) -> Any:
+        scores = self.network.scores(self.normalized(observations))
+        return scores if masks is None else np.where(masks, scores, np.float32(-1e8))  # as sb3-contrib has it
+
+
+def read_network(path: Path) -> NetworkPolicy:
+    """Return the policy in a file that ``agents.export`` wrote.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        See :func:`agents.learning.network.read`; also if the observations that its sidecar names are of another size
+        than the network's.
+    """
+    network, about = networks.read(path)
+    shape = about.get("observation_space", {}).get("shape", [network.inputs])
+    inputs, actions = int(np.prod(shape)), about.get("action_space", {}).get("n", network.actions)
+    if (inputs, actions) != (network.inputs, network.actions):
+        raise ValueError(
+            f"{path}: its sidecar says {inputs} inputs and {actions} actions, its network has {network.inputs} and "
+            f"{network.actions}; export the policy anew with agents.export"
+        )
+    about.setdefault("observation_space", {"shape": [network.inputs]})
+    return NetworkPolicy(path, about["algorithm"], network, about=about)
