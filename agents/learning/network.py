@@ -8,7 +8,6 @@ import contextlib
 import json
 import math
 import os
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,7 +152,7 @@ def read(path: Path) -> tuple[Network, dict[str, Any]]:
     if not path.is_file():
         raise FileNotFoundError(f"there is no network {path}; give the path of an .npz that agents.export wrote")
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         about = json.loads(str(arrays.pop("about")))
         layout = about.pop("network")
@@ -161,7 +160,7 @@ def read(path: Path) -> tuple[Network, dict[str, Any]]:
             raise ValueError(f"format {layout['format']}, and this release reads {FORMAT}")
         sidecar.check(about)
         network = _assembled(layout, arrays)
-    except (KeyError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile, RecursionError) as error:
+    except Exception as error:
         said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
         raise ValueError(f"{path} is damaged, or no network of this package ({said:.200}); {_CURE}") from error
     return network, about

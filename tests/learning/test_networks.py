@@ -1,0 +1,261 @@
+"""Policies as plain arrays: what PyTorch says, without it; what cannot be said, or is damaged, is refused."""
+
+import json
+import subprocess
+import sys
+import zipfile
+
+import gymnasium
+import numpy as np
+import pytest
+
+import agents
+from agents.learning import network as networks
+from agents.learning import storage
+from agents.learning.algorithms import algorithm_class
+from agents.learning.loading import load_policy
+from agents.learning.policy import read_network
+from agents.learning.shipped import FOLDER
+from mcts_envs import make_sb3_vec_env
+
+LANES = "mcts_envs/LaneDefense3x3-v0"
+
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+
+
+def untrained(path, algorithm="ppo", env_id=LANES, policy="MlpPolicy", **arguments):
+    env = make_sb3_vec_env(env_id, 1) if env_id.startswith("mcts_envs/") else gymnasium.make(env_id)
+    model = algorithm_class(algorithm)(policy, env, seed=1, device="cpu", **arguments)
+    model.save(path)
+    return path
+
+
+def positions(count, env_id=LANES, seed=0):
+    env = gymnasium.make(env_id)
+    rng, seen, masks = np.random.default_rng(seed), [], []
+    observation, info = env.reset(seed=seed)
+    while len(seen) < count:
+        seen.append(observation)
+        masks.append(info["action_mask"].astype(bool))
+        observation, _, terminated, truncated, info = env.step(int(rng.choice(np.flatnonzero(masks[-1]))))
+        if terminated or truncated:
+            observation, info = env.reset()
+    return np.array(seen), np.array(masks)
+
+
+class TestExport:
+    @pytest.mark.parametrize("activation", ["Tanh", "ReLU"])
+    @pytest.mark.parametrize("algorithm", ["a2c", "maskable_ppo", "ppo", "trpo"])
+    def test_an_actor_critic_says_what_torch_says(self, tmp_path, algorithm, activation):
+        import torch
+
+        kwargs = {"activation_fn": getattr(torch.nn, activation), "net_arch": {"pi": [32, 16], "vf": [8]}}
+        path = untrained(tmp_path / "p.zip", algorithm, policy_kwargs=kwargs)
+        saved, ours = storage.load(path, algorithm), load_policy(agents.export(path, algorithm=algorithm))
+        seen, masks = positions(60)
+        given = masks if ours.masked else None
+        assert ours.masked == (algorithm == "maskable_ppo")
+        assert ours.actions(seen, given).tolist() == saved.actions(seen, given).tolist()
+        np.testing.assert_allclose(ours.probabilities(seen, given), saved.probabilities(seen, given), atol=1e-6)
+        with torch.no_grad():
+            values = saved.model.policy.predict_values(torch.as_tensor(seen)).numpy()[:, 0]
+        np.testing.assert_allclose(ours.network.values(seen), values, atol=1e-5)
+
+    @pytest.mark.parametrize("algorithm", ["dqn", "qrdqn"])
+    def test_action_values_are_those_of_torch(self, tmp_path, algorithm):
+        path = untrained(tmp_path / "q.zip", algorithm, buffer_size=100)
+        saved, ours = storage.load(path, algorithm), load_policy(agents.export(path, algorithm=algorithm))
+        seen, _ = positions(60)
+        assert ours.actions(seen).tolist() == saved.actions(seen).tolist()
+        assert ours.network.values(seen).tolist() == ours.network.scores(seen).max(1).tolist()
+        with pytest.raises(ValueError, match="no probabilities"):
+            ours.probabilities(seen)
+
+    def test_normalisation_goes_with_it(self, tmp_path):
+        path = untrained(tmp_path / "p.zip")
+        rng = np.random.default_rng(0)
+        statistics = {"mean": rng.normal(size=38).tolist(), "var": rng.random(38).tolist(), "count": 5.0}
+        about = {
+            "algorithm": "ppo",
+            "normalization": {"rewards": None, "observations": {**statistics, "clip": 10.0, "epsilon": 1e-8}},
+        }
+        path.with_suffix(".json").write_text(json.dumps(about))
+        saved, ours = storage.load(path), load_policy(agents.export(path))
+        seen, _ = positions(40)
+        np.testing.assert_allclose(ours.probabilities(seen), saved.probabilities(seen), atol=1e-6)
+        assert np.abs(ours.normalized(seen) - seen).max() > 0.1
+
+    def test_images_are_scaled_as_in_training(self, tmp_path):
+        env = make_sb3_vec_env(LANES, 1)
+        space = gymnasium.spaces.Box(0, 255, (3, 36, 36), np.uint8)
+        env.observation_space = space
+        model = algorithm_class("ppo")("MlpPolicy", env, seed=1, device="cpu")
+        model.save(tmp_path / "p.zip")
+        saved = storage.load(tmp_path / "p.zip", "ppo")
+        ours = load_policy(agents.export(tmp_path / "p.zip", algorithm="ppo"))
+        seen = np.random.default_rng(0).integers(0, 256, (5, 3, 36, 36), dtype=np.uint8)
+        assert ours.in_bytes
+        np.testing.assert_allclose(ours.probabilities(seen), saved.probabilities(seen), atol=1e-6)
+
+    def test_where_it_is_written(self, tmp_path):
+        path = untrained(tmp_path / "p.zip")
+        assert agents.export(path, algorithm="ppo") == tmp_path / "p.npz"
+        assert agents.export(path, tmp_path / "other.npz", algorithm="ppo").is_file()
+        assert sorted(file.name for file in tmp_path.iterdir()) == ["other.npz", "p.npz", "p.zip"]
+
+    def test_what_arrays_cannot_say_is_refused_by_name(self, tmp_path):
+        import torch
+
+        path = untrained(tmp_path / "elu.zip", policy_kwargs={"activation_fn": torch.nn.ELU})
+        with pytest.raises(ValueError, match=r"has a ELU, which plain arrays cannot say; they know Linear, .*ReLU"):
+            agents.export(path, algorithm="ppo")
+        path = untrained(tmp_path / "one_hot.zip", env_id="FrozenLake-v1")
+        with pytest.raises(ValueError, match="sees a Discrete through a FlattenExtractor; only a flattened Box"):
+            agents.export(path, algorithm="ppo")
+        path = untrained(tmp_path / "continuous.zip", env_id="Pendulum-v1")
+        with pytest.raises(ValueError, match=r"has actions Box.*only Discrete"):
+            agents.export(path, algorithm="ppo")
+        path = untrained(tmp_path / "nan.zip")
+        model = algorithm_class("ppo").load(path)
+        with torch.no_grad():
+            model.policy.action_net.weight[0, 0] = torch.nan
+        model.save(path)
+        with pytest.raises(ValueError, match="not finite: training has diverged"):
+            agents.export(path, algorithm="ppo")
+        assert not list(tmp_path.glob("*.npz"))
+
+
+class TestPlaying:
+    def test_an_agent_plays_as_with_torch(self, tmp_path, trained):
+        for algorithm, path in trained.items():
+            plain = agents.make(f"sb3:{agents.export(path, tmp_path / f'{algorithm}.npz')}")
+            torch_agent = agents.make(f"sb3:{path}")
+            env = gymnasium.make(LANES)
+            env.reset(seed=3)
+            while len(env.unwrapped.legal_actions()):
+                assert plain.act(env) == (action := torch_agent.act(env))
+                env.step(action)
+
+    def test_what_is_shipped_plays_without_torch_and_stable_baselines(self):
+        code = (
+            "import sys\n"
+            "for name in ('torch', 'stable_baselines3', 'sb3_contrib', 'pandas'): sys.modules[name] = None\n"
+            "import gymnasium, mcts_envs, agents\n"
+            f"env = gymnasium.make({LANES!r}); env.reset(seed=0)\n"
+            "print(agents.make('ppo').act(env), agents.make('maskable_ppo', deterministic=False).act(env))\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert len(done.stdout.split()) == 2
+
+    @pytest.mark.parametrize("path", sorted(FOLDER.glob("*/*.zip")), ids=lambda path: f"{path.parent.name}-{path.stem}")
+    def test_shipped_arrays_are_the_shipped_policy(self, path):
+        saved, ours = storage.load(path), read_network(path.with_suffix(".npz"))
+        assert ours.about == {**saved.about, "observation_space": ours.about["observation_space"]}
+        seen, masks = positions(100, f"mcts_envs/{path.parent.name}")
+        given = masks if ours.masked else None
+        assert ours.actions(seen, given).tolist() == saved.actions(seen, given).tolist()
+
+    def test_another_game_is_refused(self, tmp_path):
+        path = agents.export(untrained(tmp_path / "p.zip"), algorithm="ppo")
+        env = gymnasium.make("mcts_envs/WallSurvival-v0")
+        env.reset(seed=0)
+        with pytest.raises(ValueError, match=r"p\.npz was trained .* 10 actions; this is wall_survival"):
+            agents.make(f"sb3:{path}").act(env)
+
+    def test_settings_that_do_not_go_with_arrays(self, tmp_path):
+        path = agents.export(untrained(tmp_path / "p.zip"), algorithm="ppo")
+        with pytest.raises(ValueError, match="was made by 'ppo', not by 'dqn'"):
+            agents.make(f"sb3:{path}", algorithm="dqn")
+        with pytest.raises(ValueError, match=r"give it to agents\.export"):
+            agents.make(f"sb3:{path}", normalization="auto")
+        with pytest.raises(FileNotFoundError, match=r"nothing\.npz; give the path of an \.npz"):
+            agents.make(f"sb3:{tmp_path / 'nothing.npz'}")
+
+
+class TestDamage:
+    @pytest.fixture
+    def path(self, tmp_path):
+        return agents.export(untrained(tmp_path / "p.zip"), algorithm="ppo")
+
+    def damaged(self, path, change):
+        with np.load(path) as file:
+            arrays = {name: file[name] for name in file.files}
+        change(arrays)
+        np.savez(path, **arrays)
+        with pytest.raises(ValueError, match=r"p\.npz.*export the policy anew") as caught:
+            read_network(path)
+        return str(caught.value)
+
+    def about(self, arrays, **change):
+        said = json.loads(str(arrays["about"]))
+        for name, value in change.items():
+            said["network"][name] = value
+        arrays["about"] = np.array(json.dumps(said))
+
+    def test_cut_or_overwritten(self, path):
+        whole = path.read_bytes()
+        for content in (whole[: len(whole) // 2], b"", b"no archive", whole[:100] + bytes(200) + whole[300:]):
+            path.write_bytes(content)
+            with pytest.raises(ValueError, match="is damaged, or no network"):
+                read_network(path)
+
+    def test_other_contents(self, path):
+        assert "there is no 'policy.0.bias'" in self.damaged(path, lambda arrays: arrays.pop("policy.0.bias"))
+
+    def test_other_sizes(self, path):
+        def narrower(arrays):
+            arrays["policy.1.weights"] = arrays["policy.1.weights"][:5]
+
+        assert "policy.1 has weights (5, 64) and bias (64,) after 64 outputs" in self.damaged(path, narrower)
+
+    def test_numbers_that_are_none(self, path):
+        def poisoned(arrays):
+            arrays["value.0.bias"][3] = np.inf
+
+        assert "value.0.bias has values that are not finite" in self.damaged(path, poisoned)
+
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [
+            ({"format": 2}, "format 2, and this release reads 1"),
+            ({"outputs": "prices"}, "unknown outputs 'prices'"),
+            ({"policy": ["tanh", "softplus", "identity"]}, "unknown activation 'softplus'"),
+            ({"policy": []}, "the policy has no layer"),
+            ({"scale": 0}, "scale 0"),
+        ],
+    )
+    def test_another_layout(self, path, change, said):
+        assert said in self.damaged(path, lambda arrays: self.about(arrays, **change))
+
+    def test_pickles_are_not_opened(self, path):
+        def trapped(arrays):
+            arrays["policy.0.bias"] = np.array([print], object)
+
+        with np.load(path) as file:
+            arrays = {name: file[name] for name in file.files}
+        trapped(arrays)
+        np.savez(path, **arrays)
+        with pytest.raises(ValueError, match="allow_pickle=False"):
+            read_network(path)
+
+    def test_a_sidecar_of_another_network(self, path):
+        network, about = networks.read(path)
+        networks.write(path, network, {**about, "observation_space": {"shape": [5]}})
+        with pytest.raises(ValueError, match="says 5 inputs and 10 actions, its network has 38 and 10"):
+            read_network(path)
+
+    def test_writing_is_whole_or_not_at_all(self, path, monkeypatch):
+        before = path.read_bytes()
+        network, about = networks.read(path)
+
+        def full(file, **arrays):
+            file.write(b"half")
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(np, "savez_compressed", full)
+        with pytest.raises(OSError, match="No space left"):
+            networks.write(path, network, about)
+        assert path.read_bytes() == before
+        assert zipfile.is_zipfile(path)
+        assert [file.name for file in path.parent.glob(".*")] == []
