@@ -100,5 +100,8 @@ def write(parts: dict[str, Measured]) -> str:
 def table(figures: Sequence[Figure]) -> str:
     """Return figures as a table of Markdown."""
     heads = ("what", "measured", "yardstick", "its figure", "comparison")
-    rows = [(f.what, f"{f.value:.3g} {f.unit}", f.yardstick, f"{f.reference:.3g}", f.verdict) for f in figures]
+    rows = [
+        (f.what.removeprefix("mcts_envs/"), f"{f.value:.3g} {f.unit}", f.yardstick, f"{f.reference:.3g}", f.verdict)
+        for f in figures
+    ]
     return markdown(heads, rows, ("what", "yardstick"))
