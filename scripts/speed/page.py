@@ -97,11 +97,16 @@ def write(parts: dict[str, Measured]) -> str:
     return "\n\n".join(lines) + "\n"
 
 
+def _short(value: float) -> str:
+    """Return a number in three digits."""
+    return f"{float(f'{value:.3g}'):,g}"
+
+
 def table(figures: Sequence[Figure]) -> str:
     """Return figures as a table of Markdown."""
     heads = ("what", "measured", "yardstick", "its figure", "comparison")
     rows = [
-        (f.what.removeprefix("mcts_envs/"), f"{f.value:.3g} {f.unit}", f.yardstick, f"{f.reference:.3g}", f.verdict)
+        (f.what.removeprefix("mcts_envs/"), f"{_short(f.value)} {f.unit}", f.yardstick, _short(f.reference), f.verdict)
         for f in figures
     ]
     return markdown(heads, rows, ("what", "yardstick"))
