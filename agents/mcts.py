@@ -15,7 +15,7 @@ from agents.policies.parameters import read_parameters
 from agents.policies.signatures import SIGNATURES, needs_of, nothing
 from agents.records import Settings
 from agents.results import SearchResult
-from agents.running import Plan, Search
+from agents.running import Search, SearchPlan
 from agents.search import OPEN_LOOP
 from mcts_envs.core import errors
 from mcts_envs.core.contract import EVALUATE, EVERYTHING, Game
@@ -228,7 +228,7 @@ class MCTS(Planner[SearchResult]):
     def _policies(self) -> dict[str, Any]:
         return {"select": self.select, "noise": self.noise, "simulate": self.simulate, "backup": self.backup}
 
-    def prepare(self, game: Game) -> Plan:
+    def prepare(self, game: Game) -> SearchPlan:
         """Return what is settled about the searches in a game."""
         updates = [needs_of(policy).update for policy in self._policies().values()]
         settings = Settings(
@@ -248,7 +248,9 @@ class MCTS(Planner[SearchResult]):
         inside, outside = self._models(game)
         others = game.variant(self.opponent_model, "advise") if self.opponent_model else None
         max_nodes = max(1, self.max_nodes // self.threads)
-        return Plan(inside, outside, self._policies(), self.parameters, self.recommend, settings, max_nodes, others)
+        return SearchPlan(
+            inside, outside, self._policies(), self.parameters, self.recommend, settings, max_nodes, others
+        )
 
     def _loop_in(self, game: Game) -> str:
         """Return what an action leads to in the tree of a game."""
