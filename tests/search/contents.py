@@ -8,7 +8,6 @@ from agents.tree import EDGE, NODE, ROOT, seat_of
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import interpreted, row
 
-
 seat = interpreted(seat_of)
 
 

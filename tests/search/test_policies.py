@@ -10,10 +10,10 @@ import pytest
 from agents import policies
 from agents.mcts import MCTS
 from agents.policies.mast import mast
+from agents.policies.parameters import exploration
 from agents.policies.progressive_history import progressive_history
 from agents.policies.progressive_widening import progressive_widening
 from agents.policies.puct import puct
-from agents.policies.parameters import exploration
 from agents.policies.rave import credit_all_moves, rave
 from agents.policies.signatures import SELECT, policy
 from agents.policies.ucb1 import in_returns
