@@ -2,7 +2,6 @@
 
 import difflib
 import importlib
-import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -115,13 +114,9 @@ def _load(path: str, name: str, settings: dict[str, Any]) -> "Agent":
         refused = re.search(r"unexpected keyword argument '(\w+)'", str(error))  # Python 3.13 adds a guess of its own
         if refused is None or refused[1] not in settings:
             raise
-        close = difflib.get_close_matches(refused[1], _settings_of(kind), n=1)
+        from agents.base import settings_of
+
+        close = difflib.get_close_matches(refused[1], settings_of(kind), n=1)
         meant = f"; did you mean {close[0]!r}?" if close else ";"
         raise TypeError(f"agent {name!r} has no setting {refused[1]!r}{meant} see its class {path}") from None
     return agent
-
-
-def _settings_of(kind: type) -> list[str]:
-    """Return the settings of a class of agents, those that it hands on to its bases included."""
-    inits = [vars(base)["__init__"] for base in kind.__mro__[:-1] if "__init__" in vars(base)]
-    return [name for init in inits for name in inspect.signature(init).parameters]

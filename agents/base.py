@@ -224,10 +224,20 @@ def _written(value: Any) -> str:
     return str(value.__name__) if hasattr(value, "__name__") else repr(value)
 
 
+def settings_of(kind: type) -> list[str]:
+    """Return the names of the settings of a class of agents, those that it hands on to its bases included."""
+    return [parameter.name for parameter in _settings(kind)]
+
+
 def _defaults(kind: type) -> list[tuple[str, str]]:
     """Return the settings of a class and those above it with their defaults, as they are written."""
+    return [(parameter.name, _written(parameter.default)) for parameter in _settings(kind)]
+
+
+def _settings(kind: type) -> list[inspect.Parameter]:
     inits = [vars(each)["__init__"] for each in kind.__mro__[:-1] if "__init__" in vars(each)]
-    return [(p.name, _written(p.default)) for init in inits for p in inspect.signature(init).parameters.values()]
+    found = [parameter for init in inits for parameter in list(inspect.signature(init).parameters.values())[1:]]
+    return [parameter for parameter in found if parameter.kind is not parameter.VAR_KEYWORD]
 
 
 def view_of(env: Any) -> View:

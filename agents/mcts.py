@@ -6,7 +6,7 @@ from typing import Any
 from numba.core.config import DISABLE_JIT
 
 from agents import policies
-from agents.base import check_turn, view_of
+from agents.base import check_turn, settings_of, view_of
 from agents.budget import LIMITS, Budget, Clock, read_budget
 from agents.planner import Planner, variant_of
 from agents.policies.mean import mean
@@ -162,7 +162,7 @@ class MCTS(Planner[SearchResult]):
         self.backup = _policy("backup", backup)
         self.noise = _policy("noise", noise)
         self.recommend = _policy("recommend", recommend)
-        self.parameters = read_parameters(self._policies(), parameters)
+        self.parameters = read_parameters(self._policies(), parameters, settings_of(type(self)))
         self.discount = errors.number("discount", discount, 0.0, 1.0)
         self.horizon = _limit("horizon", horizon, 1, MAX_HORIZON)
         self.rollout_depth = _limit("rollout_depth", rollout_depth, 0, MAX_HORIZON)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeAlias, get_type_hints
 import numpy as np
 import numpy.typing as npt
 from numba import types
+from numba.core.config import DISABLE_JIT
 
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, Game
 from mcts_envs.core.kernel import kernel, row
@@ -39,7 +40,12 @@ def numba_type(declared: type) -> Any:
 
 
 def compiled(record: Any) -> Any:
-    """Return a NamedTuple as compiled code takes it, with addresses for rows; the record has to outlive it."""
+    """Return a NamedTuple as compiled code takes it, with addresses for rows; the record has to outlive it.
+
+    As it is where nothing is compiled (``NUMBA_DISABLE_JIT``).
+    """
+    if DISABLE_JIT:
+        return record
     given = list(record)
     kind: Any = type(record)
     for place in _places_of_rows(kind):
@@ -53,7 +59,16 @@ def _places_of_rows(declared: Any) -> list[int]:
 
 
 def record_type(**fields: str) -> Any:
-    """Return the type of a record that lies in bytes: names and NumPy kinds of its fields."""
+    """Return the type of a record that lies in bytes: names and NumPy kinds of its fields.
+
+    Raises
+    ------
+    ValueError
+        If a field bears a name that NumPy's record has for itself: interpreted code would read that.
+    """
+    for name in fields:
+        if hasattr(np.recarray, name):
+            raise ValueError(f"a record cannot have a field named {name!r}: np.record has it; rename the field")
     return np.dtype((np.record, np.dtype(list(fields.items()), align=True)))
 
 
@@ -158,7 +173,7 @@ class Work(NamedTuple):
     played: Int32Grid  # [L + 1, P] action of each player, in the tree and after it; -1: not asked
 
 
-CANDIDATE = record_type(action="i4", edge="i4", visits="i8", sum="f8", prior="f8")
+CANDIDATE = record_type(action="i4", edge="i4", visits="i8", sums="f8", prior="f8")
 """A legal action: its edge (0: none), visits, the sum of the returns after it, and what the game advises."""
 
 STEP = record_type(edge="i4", reward="f8", value="f8")

@@ -80,6 +80,11 @@ class SearchPlan:
         return isinstance(self.inside.table, tuple)
 
     @cached_property
+    def plain(self) -> bool:
+        """Whether records are Python objects, as an interpreted search of dear environments wants them."""
+        return getattr(self.inside, "plain_lists", False)
+
+    @cached_property
     def table(self) -> Any:
         """The policies as the search takes them."""
         updates = {f"update_{kind}": needs_of(self.policies[kind]).update for kind in ("select", "simulate")}
@@ -94,7 +99,7 @@ class SearchPlan:
         kept = {}
         for kind in STORES:
             needs = needs_of(self.policies[kind])
-            parameters = pack(needs.parameters, self.parameters, self.interpreted)
+            parameters = pack(needs.parameters, self.parameters, self.plain)
             kept[kind] = Kept(needs.edge, int(needs.tree(self.inside)), parameters)
         return kept
 
@@ -106,7 +111,7 @@ class SearchPlan:
             "reserve": actions * self.inside.players if several else actions,
             "simultaneous": several,
             "kept": self.kept,
-            "plain": getattr(self.inside, "plain_lists", False),
+            "plain": self.plain,
         }
         return new_tree(self.inside.players, max(min(nodes, self.max_nodes), actions), **kept)
 
@@ -162,9 +167,8 @@ class Search:
         depth = min(settings.tree_depth, settings.horizon)
         length = min(depth + settings.rollout_depth, settings.horizon)
         own = [new_stream(0) if settings.common_chance else stream for stream in self._streams]
-        plain = getattr(plan.inside, "plain_lists", False)
-        self._works = [new_work(plan.inside, stream, length, plain=plain) for stream in own]
-        self._paths = [new_path(plan.inside, depth, plain=plain) for _ in self._streams]
+        self._works = [new_work(plan.inside, stream, length, plain=plan.plain) for stream in own]
+        self._paths = [new_path(plan.inside, depth, plain=plan.plain) for _ in self._streams]
         self._locks = [Lock() for _ in self.trees]
         self._over = Event()
         self.seconds = 0.0

@@ -73,7 +73,7 @@ def _gather(tree: Tree, work: Work, path: Path, node: int, player: int, k: int) 
         candidate.action = work.legal[i]
         candidate.edge = path.edge_of[work.legal[i]]
         known = row(tree.edges, candidate.edge, EDGE)
-        candidate.visits, candidate.sum = known.visits, known.sums
+        candidate.visits, candidate.sums = known.visits, known.sums
 
 
 @kernel()

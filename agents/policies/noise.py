@@ -26,7 +26,7 @@ def uniform_noise(candidates: Candidates, store: Store, stream: Bytes) -> None:
     given = row(store.parameters, 0, EXPLORATION)
     spread = given.c * unit(candidates, store) * math.sqrt(math.log(total_visits(candidates)))
     for i in range(candidates.k):
-        nth(candidates, i).sum += (draw_uniform(stream) - 0.5) * spread * math.sqrt(nth(candidates, i).visits)
+        nth(candidates, i).sums += (draw_uniform(stream) - 0.5) * spread * math.sqrt(nth(candidates, i).visits)
 
 
 @policy(NOISE)

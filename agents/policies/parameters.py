@@ -1,10 +1,11 @@
 """The parameters of policies: declared beside each with default, bounds and meaning, given to the agent by name."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agents import policies
 from agents.records import record_type, rows
 from mcts_envs.core import errors
 
@@ -76,16 +77,18 @@ def pack(parameters: Mapping[str, Parameter], given: Mapping[str, Any], plain: b
     return rows(parameter_record(parameters), [tuple(values.values())], plain)
 
 
-def read_parameters(policies: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def read_parameters(chosen: Mapping[str, Any], given: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:
     """Return the parameters of policies by name: those given, or the default of the first policy that declares it.
 
     A name means the same to all of them. None leaves a parameter as it is.
 
     Parameters
     ----------
-    policies : mapping
+    chosen : mapping
         Policies by what they are for.
     given : mapping
+    settings : names
+        What else the agent is given by name, and may have been meant.
 
     Raises
     ------
@@ -93,16 +96,31 @@ def read_parameters(policies: Mapping[str, Any], given: Mapping[str, Any]) -> di
         If none has a parameter of that name, or it is out of bounds.
     """
     declared: dict[str, Parameter] = {}
-    for policy in policies.values():
-        needs = getattr(policy, "needs", None)
-        declared = {**(needs.parameters if needs else {}), **declared}
+    for policy in chosen.values():
+        declared = {**_declared(policy), **declared}
     for name, value in given.items():
         if value is None:
             continue
         if name not in declared:
-            named = ", ".join(f"{kind}={getattr(policy, '__name__', policy)!r}" for kind, policy in policies.items())
-            raise TypeError(
-                f"{errors.unknown('setting or parameter', name, declared)}; the parameters are those of {named}"
-            )
+            raise TypeError(_unknown(name, chosen, [*declared, *settings]))
         declared[name].read(name, value)
     return {name: parameter.default if given.get(name) is None else given[name] for name, parameter in declared.items()}
+
+
+def _declared(policy: Any) -> Mapping[str, Parameter]:
+    needs = getattr(policy, "needs", None)
+    return needs.parameters if needs else {}
+
+
+def _unknown(name: str, chosen: Mapping[str, Any], known: list[str]) -> str:
+    """Say whose parameter this is, or what may have been meant."""
+    those = ", ".join(f"{kind}={getattr(policy, '__name__', policy)!r}" for kind, policy in chosen.items())
+    owners = [
+        f"{kind}={owner!r}"
+        for kind in chosen
+        for owner in policies.names(kind)
+        if name in _declared(policies.load(kind, owner))
+    ]
+    if owners:
+        return f"{name!r} is a parameter of {' and of '.join(owners)}, not of {those}"
+    return f"{errors.unknown('setting or parameter', name, known)}; parameters are those of {those}"

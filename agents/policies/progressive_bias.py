@@ -39,7 +39,7 @@ def progressive_bias(candidates: Candidates, store: Store, stream: Bytes) -> int
         bound = fpu
         if nth(candidates, i).visits > 0:
             share = 1.0 / nth(candidates, i).visits
-            bound = nth(candidates, i).sum * share + spread * math.sqrt(share)
+            bound = nth(candidates, i).sums * share + spread * math.sqrt(share)
         bound += bias * nth(candidates, i).prior / (1.0 + nth(candidates, i).visits)
         if bound > greatest:
             best, greatest = i, bound

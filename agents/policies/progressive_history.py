@@ -66,7 +66,7 @@ def progressive_history(candidates: Candidates, store: Store, stream: Bytes) -> 
         if first >= 0:
             return first
     for i in range(candidates.k):
-        total += nth(candidates, i).sum
+        total += nth(candidates, i).sums
     n = total_visits(candidates)
     mean, spread = total / n, c * math.sqrt(math.log(n))
     unseen = mean if math.isnan(fpu) else fpu
@@ -74,7 +74,7 @@ def progressive_history(candidates: Candidates, store: Store, stream: Bytes) -> 
     for i in range(candidates.k):
         visits = nth(candidates, i).visits
         share = 1.0 / max(1, visits)
-        bound = unseen if visits == 0 else nth(candidates, i).sum * share
+        bound = unseen if visits == 0 else nth(candidates, i).sums * share
         bound += spread * math.sqrt(share)
         history = _place(candidates.player, candidates.actions, nth(candidates, i).action)
         count = store.tree[history]

@@ -19,7 +19,7 @@ def puct(candidates: Candidates, store: Store, stream: Bytes) -> int:
     c, fpu = in_returns(candidates, store)
     total, weights = 0.0, 0.0
     for i in range(candidates.k):
-        total += nth(candidates, i).sum
+        total += nth(candidates, i).sums
         weights += nth(candidates, i).prior
     visits = total_visits(candidates)
     unseen = total / visits if math.isnan(fpu) else fpu
@@ -27,7 +27,7 @@ def puct(candidates: Candidates, store: Store, stream: Bytes) -> int:
     best, greatest = 0, -math.inf
     for i in range(candidates.k):
         n = nth(candidates, i).visits
-        value = nth(candidates, i).sum / n if n > 0 else unseen
+        value = nth(candidates, i).sums / n if n > 0 else unseen
         bound = value + share * (nth(candidates, i).prior if weights > 0.0 else 1.0) / (1 + n)
         if bound > greatest:
             best, greatest = i, bound

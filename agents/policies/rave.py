@@ -71,7 +71,7 @@ def rave(candidates: Candidates, store: Store, stream: Bytes) -> int:
         bound = fpu
         if nth(candidates, i).visits > 0:
             edge = nth(candidates, i).edge
-            mean, credited = nth(candidates, i).sum / nth(candidates, i).visits, store.edges[edge, CREDITED]
+            mean, credited = nth(candidates, i).sums / nth(candidates, i).visits, store.edges[edge, CREDITED]
             if credited > 0.0:
                 mean += weight * (store.edges[edge, RETURNS] / credited - mean)
             bound = mean + spread * math.sqrt(1.0 / nth(candidates, i).visits)

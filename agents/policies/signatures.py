@@ -48,7 +48,7 @@ class Candidates(NamedTuple):
     low, high : float
         Least and greatest return of this player so far; ``low > high`` before the first.
     rows : k records
-        ``nth(candidates, i)`` has ``action``, ``visits``, ``sum`` of the returns, ``prior`` (what the
+        ``nth(candidates, i)`` has ``action``, ``visits``, ``sums`` of the returns, ``prior`` (what the
         game advises, if the policy asks for it), and ``edge``, by which a policy finds its own statistics:
         ``store.edges[edge]``; 0 without a visit.
     """

@@ -16,12 +16,13 @@ from mcts_envs.core.typing import Bytes
 
 PARAMETERS = exploration()
 EXPLORATION = parameter_record(PARAMETERS)
+_SCALE = parameter_record({name: PARAMETERS[name] for name in ("c", "normalize")})
 
 
 @kernel()
 def unit(candidates: Candidates, store: Store) -> float:
-    """Return the unit in which parameters are given: with ``normalize`` the range of the returns seen."""
-    given = row(store.parameters, 0, EXPLORATION)
+    """Return the unit in which parameters, ``c`` and ``normalize`` first, are given: with it, the range of returns."""
+    given = row(store.parameters, 0, _SCALE)
     return candidates.high - candidates.low if given.normalize and candidates.high > candidates.low else 1.0
 
 
@@ -75,7 +76,7 @@ def best_bound(candidates: Candidates, fpu: float, factor: float) -> int:
         bound = fpu
         if nth(candidates, i).visits > 0:
             share = 1.0 / nth(candidates, i).visits
-            bound = nth(candidates, i).sum * share + factor * math.sqrt(share)
+            bound = nth(candidates, i).sums * share + factor * math.sqrt(share)
         if bound > greatest:
             best, greatest = i, bound
     return best

@@ -59,7 +59,7 @@ def ucb_linear(candidates: Candidates, store: Store, stream: Bytes) -> int:
     best, greatest = 0, -math.inf
     for i in range(candidates.k):
         n = nth(candidates, i).visits
-        bound = (nth(candidates, i).sum + spread) / n if n > 0 else fpu
+        bound = (nth(candidates, i).sums + spread) / n if n > 0 else fpu
         if bound > greatest:
             best, greatest = i, bound
     return best

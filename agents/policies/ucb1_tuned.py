@@ -41,7 +41,7 @@ def ucb1_tuned(candidates: Candidates, store: Store, stream: Bytes) -> int:
     for i in range(candidates.k):
         it, bound = nth(candidates, i), fpu
         if it.visits > 0:
-            mean = it.sum / it.visits
+            mean = it.sums / it.visits
             variance = store.edges[it.edge, SQUARES] / it.visits - mean * mean
             spread = min(0.25, variance / squared + math.sqrt(2.0 * log / it.visits))
             bound = mean + c * math.sqrt(log / it.visits * spread)

@@ -61,7 +61,7 @@ def virtual_child(candidates: Candidates, store: Store, stream: Bytes) -> int:
             untried = True
             continue
         value = (
-            nth(candidates, i).sum - given.objection * math.floor(nth(candidates, i).prior)
+            nth(candidates, i).sums - given.objection * math.floor(nth(candidates, i).prior)
         ) / n + spread / math.sqrt(n)
         if value > greatest:
             best, greatest = i, value

@@ -4,29 +4,32 @@ from dataclasses import fields
 
 import numpy as np
 
-from agents.tree import EDGE, NODE, PLAYERS, ROOT, WIDTH
+from agents.tree import EDGE, NODE, ROOT, seat_of
 from mcts_envs.core.contract import Game
-from mcts_envs.core.kernel import row
+from mcts_envs.core.kernel import interpreted, row
+
+seat = interpreted(seat_of)
 
 
 def contents(tree, start=ROOT):
     """Return what a tree knows of its nodes and edges by the way there: what was done, and what came of it."""
-    players, width = int(tree.counters[PLAYERS]), int(tree.counters[WIDTH])
     found = {}
 
     def look(node, path):
         assert path not in found, "two nodes for one way"
         found[path] = (int(row(tree.nodes, node, NODE).visits),)
-        for player in range(players):
-            edge = tree.head[node * players + player]
+        for player in range(tree.players):
+            edge = seat(tree, node, player).head
             while edge:
                 e = row(tree.edges, edge, EDGE)
-                own = tree.own[edge * width : (edge + 1) * width]
-                found[path, player, int(e.action)] = (int(e.visits), float(e.sums), float(e.squares), *map(float, own))
+                own = [
+                    number for store in tree.stores.values() for number in store.edges[edge : edge + 1].ravel().tolist()
+                ]
+                found[path, player, int(e.action)] = (int(e.visits), float(e.sums), *own)
                 edge = e.next
         child = row(tree.nodes, node, NODE).first
         while child:
-            via = [tree.via[child * players + player] for player in range(players)]
+            via = [seat(tree, child, player).via for player in range(tree.players)]
             done = tuple(int(row(tree.edges, edge, EDGE).action) if edge else -1 for edge in via)
             c = row(tree.nodes, child, NODE)
             look(int(child), (*path, (done, int(c.key))))

@@ -4,7 +4,10 @@ import math
 
 import numpy as np
 
-from agents.tree import new_tree, new_work
+from agents.mcts import MCTS
+from agents.policies.parameters import pack
+from agents.policies.signatures import needs_of
+from agents.records import Store, new_work
 from mcts_envs.core import contract
 from mcts_envs.core.contract import Game, blank, default_determinize, state_dtype
 from mcts_envs.core.kernel import kernel, record
@@ -185,10 +188,10 @@ def within_chance(count, n, p):
 
 def roll(simulate, game, depth=0, limit=50, discount=1.0, shared=(), seed=0):
     """Return steps, returns, and what was played in a rollout from the first state."""
-    tree = new_tree(game.players, 4, shared=len(shared))
-    tree.shared[:] = shared
-    work = new_work(game, tree, 4, depth + limit, 0, len(shared))
+    work = new_work(game, new_stream(seed), depth + limit)
     work.played[:] = 77
     game.reset(work.state, np.uint64(seed))
-    steps = simulate(game.table, work, work.simulate_shared, depth, limit, discount, new_stream(seed))
-    return steps, work.values.tolist(), work.played.reshape(-1, game.players).tolist()
+    store = Store(np.zeros((0, 0)), np.array(shared, float), pack(needs_of(simulate).parameters, {}, False))
+    how = MCTS(discount=discount).prepare(game).settings
+    steps = simulate(game.table, how, work, store, depth, limit)
+    return steps, work.values.tolist(), work.played.tolist()

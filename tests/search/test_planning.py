@@ -16,8 +16,9 @@ from agents import budget as budget_module
 from agents import running
 from agents import tree as tree_module
 from agents.mcts import MCTS
-from agents.policies.signatures import SELECT
-from agents.tree import EDGE, MAX_EDGES, MAX_NODES, NODE, NODES, ROOT, SIMULATIONS, STEPS
+from agents.policies.signatures import SELECT, nth
+from agents.records import Store
+from agents.tree import EDGE, NODE, ROOT
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.view import View
 from tests.search.arms import arms_view, first_view, lane
@@ -29,7 +30,7 @@ class TestThreads:
     @pytest.mark.parametrize("threads", [2, 3])
     def test_they_share_the_simulations(self, threads):
         result, again = (MCTS(simulations=1000, threads=threads, seed=5).search(lane()) for _ in range(2))
-        shares = [int(tree.counters[SIMULATIONS]) for tree in result.tree.trees]
+        shares = [tree.count.simulations for tree in result.tree.trees]
         assert sum(shares) == result.simulations == result.visits.sum() == 1000
         assert max(shares) - min(shares) <= 1
         assert len(shares) == threads
@@ -43,7 +44,7 @@ class TestThreads:
     def test_they_share_the_steps(self, threads):
         result = MCTS(max_steps=6000, threads=threads).search(lane(10))
         assert 6000 <= result.steps < 6000 + threads * 200
-        assert min(int(tree.counters[STEPS]) for tree in result.tree.trees) >= 6000 // threads
+        assert min(tree.count.steps for tree in result.tree.trees) >= 6000 // threads
 
     @pytest.mark.parametrize("threads", [1, 2])
     def test_time(self, threads):
@@ -99,8 +100,8 @@ class TestThreads:
         with pytest.raises(KeyboardInterrupt):
             search.run(simulations=2000)
         tree = search.trees[0]
-        assert len(tree.nodes) >= tree.counters[MAX_NODES] * NODE.itemsize
-        assert len(tree.edges) >= tree.counters[MAX_EDGES] * EDGE.itemsize
+        assert len(tree.nodes) >= tree.count.max_nodes * NODE.itemsize
+        assert len(tree.edges) >= tree.count.max_edges * EDGE.itemsize
         monkeypatch.undo()
         before = search.result().simulations
         assert search.run(simulations=1000).result().simulations == before + 1000
@@ -153,8 +154,8 @@ class TestThreads:
             MCTS(simulations=10, threads=threads, recommend=lambda *arguments: 77).search(lane())
 
         @kernel(SELECT)
-        def faulty(options, stream):
-            if options.visits[0] == 3:
+        def faulty(candidates, store, stream):
+            if nth(candidates, 0).visits == 3:
                 raise ArithmeticError("by design")
             return 0
 
@@ -198,6 +199,11 @@ def test_solved_positions():
         asked += 1
 
 
+def bytes_of(tree):
+    """Return how many bytes a tree takes, what policies keep included."""
+    return sum(bytes_of(array) if isinstance(array, Store) else array.nbytes for array in tree)
+
+
 class TestMemory:
     @pytest.mark.parametrize("threads", [1, 3])
     @pytest.mark.parametrize("budget", [{"simulations": 3000}, {"time_limit": 0.2}, {"max_steps": 60_000}])
@@ -207,7 +213,7 @@ class TestMemory:
         for search in (agent.start(view).run(**budget), agent):
             trees = (search.search(view) if search is agent else search.result()).tree.trees
             assert len(trees) == threads
-            assert 50 < sum(int(tree.counters[NODES]) - ROOT - 1 for tree in trees) <= 100
+            assert 50 < sum(tree.count.nodes - ROOT - 1 for tree in trees) <= 100
 
     @pytest.mark.parametrize("settings", [{"fpu": 0.5}, {"fpu": 0.9}, {"select": "puct"}, {"select": "rave"}])
     def test_a_full_tree_still_takes_in_every_simulation(self, settings):
@@ -219,17 +225,17 @@ class TestMemory:
         for arms in (9, 925):
             agent = MCTS(simulations=2000)
             tree = agent.search(arms_view(arms=arms)).tree.trees[0]
-            sizes[arms] = sum(array.nbytes for array in tree) - arms * EDGE.itemsize  # kept free for the root
-            assert tree.counters[NODES] == arms + ROOT + 1
+            sizes[arms] = bytes_of(tree) - arms * EDGE.itemsize  # kept free for the root
+            assert tree.count.nodes == arms + ROOT + 1
         assert max(sizes.values()) <= 200 * 2000
 
     def test_a_search_in_time_takes_what_it_uses(self):
         """Memory for all nodes that a tree may have takes up to half a second to ask for."""
         search = MCTS(loop="closed").start(lane(10))
         (small,) = search.trees
-        assert sum(array.nbytes for array in small) < 100_000
+        assert bytes_of(small) < 100_000
         (tree,) = search.run(simulations=3000).trees
-        assert sum(array.nbytes for array in tree) < 300 * 2 * (3000 + 12_000)  # and room for a slice
+        assert bytes_of(tree) < 300 * 2 * (3000 + 12_000)  # and room for a slice
 
     @pytest.mark.parametrize("kind", [lambda game: game, lambda game: as_lists(game)], ids=["bytes", "objects"])
     @pytest.mark.parametrize("make", [tic_tac_toe, lambda: Tron().game])
@@ -255,14 +261,14 @@ class TestMemory:
 
     def test_bytes_of_players_who_choose_at_once(self):
         tree = MCTS(simulations=2000).search(first_view(Tron().game)).tree.trees[0]
-        assert sum(array.nbytes for array in tree) <= 300 * 2000
+        assert bytes_of(tree) <= 300 * 2000
 
     @pytest.mark.parametrize(("tree_depth", "deepest"), [(3, 3), (None, 1000)])
     def test_depth(self, tree_depth, deepest):
         agent = MCTS(simulations=1200, tree_depth=tree_depth, rollout_depth=0)
         tree = agent.search(arms_view(arms=1, length=10**6)).tree.trees[0]
         depth = [0, 0]
-        for parent in tree.nodes.view(NODE)["parent"][ROOT + 1 : int(tree.counters[NODES])]:
+        for parent in tree.nodes.view(NODE)["parent"][ROOT + 1 : tree.count.nodes]:
             depth.append(depth[parent] + 1)
         assert max(depth) == deepest
 

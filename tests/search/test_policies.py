@@ -10,27 +10,26 @@ import pytest
 from agents import policies
 from agents.mcts import MCTS
 from agents.policies.mast import mast
+from agents.policies.parameters import exploration
 from agents.policies.progressive_history import progressive_history
 from agents.policies.progressive_widening import progressive_widening
 from agents.policies.puct import puct
 from agents.policies.rave import credit_all_moves, rave
-from agents.policies.signatures import SELECT, Options, policy
+from agents.policies.signatures import SELECT, policy
+from agents.policies.ucb1 import in_returns
 from agents.policies.virtual_child import virtual_child
-from agents.tree import ROOT, find_edge, new_edge, new_tree, new_work
+from agents.records import STEP, compiled, new_path, new_work
+from agents.tree import ROOT, STORES, Kept, find_edge, new_edge, new_tree
+from mcts_envs.core.kernel import interpreted
 from mcts_envs.core.rng import below, new_stream
+from tests.search.offers import offered, selected
 from tests.search.tables import ACTIONS, END, PLACES, chain, roll, table_game, view_of, within_chance
 
 
-def options(visits, sums, c, fpu=math.nan, **given):
-    k, zeros = len(visits), np.zeros(2 * len(visits))
-    arrays = {"squares": zeros, "prior": zeros, "own": zeros, "shared": zeros, **given}
-    return Options(k, 0, 0, 0, np.arange(k), np.array(visits), np.array(sums, float), **arrays, c=c, fpu=fpu)
-
-
 @policy(SELECT)
-def told(options, stream):
+def told(candidates, store, stream):
     """Choose 1 where the first player does not search, or below the root."""
-    return 1 if options.searcher == 1 or options.depth == 1 else 0
+    return 1 if candidates.searching != (candidates.player == 0) or candidates.depth == 1 else 0
 
 
 SPREADS = {
@@ -61,8 +60,15 @@ class TestSelection:
                 weight = math.sqrt(1000 / (3 * total + 1000)) if name == "rave" and count else 0.0
                 value = (1 - weight) * mean + (weight * returns / count if count else 0.0)
                 bounds.append(value + SPREADS[name](c, total, n) if n else fpu)
-            given = options(visits, visits * means, c, fpu, own=own.ravel())
-            assert bounds[MCTS(select=name).select(given, new_stream(1))] == pytest.approx(max(bounds), abs=1e-9)
+            chosen = selected(
+                policies.load("select", name),
+                offered(visits, visits * means),
+                new_stream(1),
+                edges=own,
+                c=c,
+                fpu=None if math.isnan(fpu) else fpu,
+            )
+            assert bounds[chosen] == pytest.approx(max(bounds), abs=1e-9)
 
     @pytest.mark.parametrize(
         ("name", "c", "normalize", "gap"),
@@ -80,30 +86,31 @@ class TestSelection:
     )
     def test_constants_that_a_name_brings(self, name, c, normalize, gap):
         """After 9 visits of one action and 1 of the other, this lead in the mean keeps the other one waiting."""
-        agent = MCTS(select=name)
-        assert (agent.c, agent.normalize) == (c, normalize)
+        agent, none = MCTS(select=name), np.zeros((2, 2))
+        assert (agent.parameters["c"], agent.parameters["normalize"]) == (c, normalize)
         for lead, chosen in ((gap - 1e-4, 1), (gap + 1e-4, 0)):
-            assert agent.select(options([9, 1], [9 * (lead - 1), -1], agent.c), new_stream(0)) == chosen
+            candidates = offered([9, 1], [9 * (lead - 1), -1], prior=[1, 1])
+            assert selected(agent.select, candidates, new_stream(0), edges=none) == chosen
         other = MCTS(select=name, c=0.0, normalize=not normalize)
-        assert (other.c, other.normalize) == (0.0, not normalize)
+        assert (other.parameters["c"], other.parameters["normalize"]) == (0.0, not normalize)
 
     def test_rave_by_hand(self):
         # N = 10: weight sqrt(1000 / 1030) = 0.985329; 0.014671 * 0.2 + 0.985329 * 0.9 = 0.889730, plus c * 0.505809
         # for 9 visits; 0.014671 * 1 + 0.985329 * 0.25 = 0.261003, plus c * 1.517427 for 1 visit: equal at c = 0.621506
         for c, chosen in ((0.6214, 0), (0.6216, 1)):
-            given = options([9, 1], [1.8, 1.0], c, own=np.array([20.0, 18.0, 8.0, 2.0]))
-            assert rave(given, new_stream(0)) == chosen
+            kept = [[20.0, 18.0], [8.0, 2.0]]
+            assert selected(rave, offered([9, 1], [1.8, 1.0]), new_stream(0), edges=kept, c=c) == chosen
 
     def test_puct_by_hand(self):
         rng = np.random.default_rng(2)
         for _ in range(200):
-            sums, fpu = np.array([*rng.uniform(-3, 9, 2), 0.0]), rng.choice([math.nan, -0.5, 1.0])
-            means = sums[0] / 2, sums[1] / 7, sums.sum() / 9 if math.isnan(fpu) else fpu
+            sums, fpu = np.array([*rng.uniform(-3, 9, 2), 0.0]), (None, -0.5, 1.0)[rng.integers(3)]
+            means = sums[0] / 2, sums[1] / 7, sums.sum() / 9 if fpu is None else fpu
             shares = 0.6 / 3, 0.3 / 8, 0.1 / 1  # c sqrt(N) = 2 * 3 times prior / (1 + n)
             bounds = [mean + 6 * share for mean, share in zip(means, shares, strict=True)]
-            given = options([2, 7, 0], sums, 2.0, fpu, prior=np.array([6.0, 3.0, 1.0]))
-            assert bounds[puct(given, new_stream(0))] == pytest.approx(max(bounds))
-        assert puct(options([0, 0, 0], [0, 0, 0], 1.0, prior=np.array([1.0, 5.0, 2.0])), new_stream(0)) == 1
+            chosen = selected(puct, offered([2, 7, 0], sums, [6, 3, 1]), new_stream(0), c=2.0, fpu=fpu)
+            assert bounds[chosen] == pytest.approx(max(bounds))
+        assert selected(puct, offered([0, 0, 0], [0, 0, 0], [1, 5, 2]), new_stream(0), c=1.0) == 1
 
     def test_progressive_history_by_hand(self):
         rng = np.random.default_rng(3)
@@ -117,8 +124,8 @@ class TestSelection:
                     sums[1] / 7 + 0.7 * root / math.sqrt(7) + 0.3 * (shared[9] / 2 - mean) / 7,
                     mean + 0.7 * root,
                 ]
-                given = options([2, 7, 0], sums, 0.7, shared=shared)._replace(player=1, depth=depth)
-                chosen = progressive_history(given, new_stream(0))
+                candidates = offered([2, 7, 0], sums, player=1, depth=depth)
+                chosen = selected(progressive_history, candidates, new_stream(0), tree=shared, c=0.7)
                 # At the root what was never tried comes first.
                 assert chosen == 2 if depth == 0 else bounds[chosen] == pytest.approx(max(bounds))
 
@@ -143,8 +150,8 @@ class TestSelection:
     def test_progressive_widening_by_hand(self, visits, chosen):
         means = np.array([-9.0, 0.7, 0.0, 0.5])
         c = 0.0 if min(visits) else 0.6
-        given = options(visits, means * visits, c, prior=np.array([1.0, 5.0, 2.0, 5.0]))
-        assert {progressive_widening(given, new_stream(seed)) for seed in range(50)} == chosen
+        given = offered(visits, means * visits, [1, 5, 2, 5])
+        assert {selected(progressive_widening, given, new_stream(seed), c=c) for seed in range(50)} == chosen
 
     @pytest.mark.parametrize(("simulations", "tried"), [(1, [3]), (2, [3]), (3, [1, 3]), (5, [1, 3]), (6, [1, 2, 3])])
     def test_progressive_widening_in_a_search(self, simulations, tried):
@@ -156,28 +163,28 @@ class TestSelection:
     def test_virtual_child_by_hand(self):
         # N = 10: (2.25 - 0.05 * 3) / 9 + 2 sqrt(log10 10 / 9) = 0.233333 + 0.666667 = 0.9, and -1 - 0.05 + 2 = 0.95:
         # both less than 1, so an untried action is drawn; with 1.0 more, 1.011111 wins.
-        prior = np.array([3.5, 1.25, 2.75, 4.0])
+        prior = [3.5, 1.25, 2.75, 4.0]
         for more, chosen in ((0.0, 2), (0.89, 2), (0.91, 0), (1.0, 0)):
-            given = options([9, 1, 0, 0], [2.25 + more, -1.0, 0, 0], 2.0, prior=prior)
-            assert virtual_child(given, new_stream(0)) == chosen
+            given = offered([9, 1, 0, 0], [2.25 + more, -1.0, 0, 0], prior)
+            assert selected(virtual_child, given, new_stream(0), c=2.0) == chosen
         for bonus, chosen in ((-0.06, 0), (-0.04, 1)):  # both tried: 0.9 against 0.95 and a little less or more
-            given = options([9, 1], [2.25, -1.0 + bonus], 2.0, prior=prior[:2])
-            assert virtual_child(given, new_stream(0)) == chosen
+            given = offered([9, 1], [2.25, -1.0 + bonus], prior[:2])
+            assert selected(virtual_child, given, new_stream(0), c=2.0) == chosen
 
     def test_virtual_child_draws_by_weight(self):
-        def drawn(searcher):
-            visits, prior = [4, 0, 0, 4], np.array([0.1, 2.25, 1.75, 0.3])
-            given = options(visits, [-4.0, 0, 0, -4.0], 0.1, prior=prior)._replace(searcher=searcher)
-            return [virtual_child(given, new_stream(seed)) for seed in range(2000)]
+        def drawn(searching):
+            visits, prior = [4, 0, 0, 4], [0.1, 2.25, 1.75, 0.3]
+            given = offered(visits, [-4.0, 0, 0, -4.0], prior, searching=searching)
+            return [selected(virtual_child, given, new_stream(seed), c=0.1) for seed in range(2000)]
 
-        assert set(drawn(0)) == set(drawn(1)) == {1, 2}
-        assert within_chance(drawn(0).count(1), 2000, 0.25)  # the searcher's own: 0.25 of 1
-        assert within_chance(drawn(1).count(1), 2000, 0.5)  # another player's: uniform
+        assert set(drawn(True)) == set(drawn(False)) == {1, 2}
+        assert within_chance(drawn(True).count(1), 2000, 0.25)  # the searcher's own: 0.25 of 1
+        assert within_chance(drawn(False).count(1), 2000, 0.5)  # another player's: uniform
 
     def test_virtual_child_counts_as_the_urgency_says(self):
-        for fpu, chosen in ((math.nan, 2), (0.5, 0)):
-            given = options([9, 1, 0], [5.0, -3.0, 0], 0.0, fpu, prior=np.full(3, 0.5))
-            assert virtual_child(given, new_stream(0)) == chosen
+        for fpu, chosen in ((None, 2), (0.5, 0)):
+            given = offered([9, 1, 0], [5.0, -3.0, 0], [0.5] * 3)
+            assert selected(virtual_child, given, new_stream(0), c=0.0, fpu=fpu) == chosen
 
     def test_policies_see_who_searches_and_how_deep(self):
         places = {0: (1, {0: (1, 0.0), 1: (1, 0.0)}), 1: (2, {0: (END, 0.0), 1: (END, 0.0)})}
@@ -194,10 +201,10 @@ class TestSelection:
         # N = 10, c = 0.1: 0.9 + 0.1 sqrt(ln 10 / 9) + 2 h / 10 = 0.950581 + 0.2 h against
         # 0.1 + 0.1 sqrt(ln 10 / 1) + 3 h / 2 = 0.251743 + 1.5 h; equal at h = 0.537568.
         for bias, chosen in ((0.5375, 0), (0.5377, 1)):
-            given = options([9, 1], [8.1, 0.1], 0.1, prior=np.array([2.0, 3.0]))._replace(bias=bias)
-            assert MCTS(select="progressive_bias").select(given, new_stream(0)) == chosen
-        agent = MCTS(select="progressive_bias")
-        assert (agent.c, agent.bias, agent.normalize) == (math.sqrt(2), 1.0, False)
+            given, select = offered([9, 1], [8.1, 0.1], [2, 3]), policies.load("select", "progressive_bias")
+            assert selected(select, given, new_stream(0), c=0.1, bias=bias) == chosen
+        found = MCTS(select="progressive_bias").parameters
+        assert found == {"c": math.sqrt(2), "normalize": False, "fpu": None, "bias": 1.0}
 
     def test_progressive_bias_in_a_search(self):
         game = table_game({0: (1, dict.fromkeys(range(3), (END, 0.0)))}, advice=(1, 4, 2, 9))
@@ -210,8 +217,8 @@ class TestSelection:
 
     @pytest.mark.parametrize("name", SPREADS)
     def test_the_order_of_untried_actions(self, name):
-        select, given, stream = MCTS(select=name).select, options([3, 0, 0, 0], [9, 0, 0, 0], 1.0), new_stream(5)
-        counts = Counter(select(given, stream) for _ in range(900))
+        select, given, stream = policies.load("select", name), offered([3, 0, 0, 0], [9, 0, 0, 0]), new_stream(5)
+        counts = Counter(selected(select, given, stream, edges=np.zeros((4, 2))) for _ in range(900))
         if name == "ucb1_in_order":
             assert counts == {1: 900}
         else:
@@ -220,15 +227,15 @@ class TestSelection:
 
     @pytest.mark.parametrize("normalize", [False, True])
     def test_constants_count_in_ranges_of_the_returns_seen(self, normalize):
-        @policy(SELECT, tree=lambda game: 3)
-        def noting(options, stream):
-            options.shared[0], options.shared[1] = options.c, options.fpu
-            options.shared[2] += 1
-            return below(stream, options.k)
+        @policy(SELECT, parameters=exploration(), tree=lambda game: 3)
+        def noting(candidates, store, stream):
+            store.tree[0], store.tree[1] = in_returns(candidates, store)
+            store.tree[2] += 1
+            return below(stream, candidates.k)
 
         game = table_game({0: (1, {0: (END, -3.0), 1: (END, 5.0)})})
         search = MCTS(select=noting, c=0.5, fpu=0.25, normalize=normalize).start(view_of(game))
-        noted = search.run(simulations=1).result().tree.trees[0].shared
+        noted = search.run(simulations=1).result().tree.trees[0].select.tree
         assert noted.tolist() == [0.5, 0.25, 1.0]
         search.run(simulations=30)
         assert noted.tolist() == ([0.5 * 8, -3 + 0.25 * 8, 31] if normalize else [0.5, 0.25, 31])
@@ -240,7 +247,7 @@ class TestSelection:
         assert agent.search(view_of(game)).visits.tolist() == visits
 
 
-ROLLOUTS = pytest.mark.parametrize("name", sorted(policies.SIMULATION))
+ROLLOUTS = pytest.mark.parametrize("name", sorted(policies.names("simulate")))
 NO_AVERAGES = np.zeros(2 * 2 * ACTIONS)
 
 
@@ -317,36 +324,39 @@ class TestOwnStatistics:
     def test_mast_credits_all_that_was_played(self):
         game = chain([1, 2, 4, 8], who=(1, 2, 3), actions=(2, 1, (2, 0)))
         tree = MCTS(simulations=3, simulate="mast", discount=0.5).search(view_of(game)).tree.trees[0]
-        table, value = tree.shared.reshape(2, ACTIONS, 2), 1 + 2 / 2 + 4 / 4 + 8 / 8
+        table, value = tree.simulate.tree.reshape(2, ACTIONS, 2), 1 + 2 / 2 + 4 / 4 + 8 / 8
         assert table[0].tolist() == [[0, 0], [0, 0], [9, 9 * value], [0, 0]]  # steps 0, 2 and 3 of three simulations
         assert table[1].tolist() == [[3, -3 * value], [3, -3 * value], [0, 0], [0, 0]]
 
     def test_mast_learns_what_goes_well(self):
         game = table_game({i: (1, {0: (i + 1, 0.0), 1: (i + 1, 1.0)}) for i in range(20)}, players=1)
         agent = MCTS(simulations=400, simulate="mast", tree_depth=1, select="least_visited")
-        table = agent.search(view_of(game)).tree.trees[0].shared.reshape(ACTIONS, 2)
+        table = agent.search(view_of(game)).tree.trees[0].simulate.tree.reshape(ACTIONS, 2)
         assert table[:, 0].sum() == 400 * 20
         # The better action: half of the first steps, 80 % of the others.
         assert table[1, 0] == pytest.approx(400 * (0.5 + 19 * 0.8), abs=4 * math.sqrt(400 * 19 * 0.8 * 0.2))
 
     def test_rave_credits_by_hand(self):
         game = table_game({0: (1, {0: (END, 0)})})
-        tree = new_tree(2, 9, width=3, shared=9)
-        work = new_work(game, tree, 4, 8, 9)
-        mine = [new_edge(tree, ROOT, 0, 2, action) for action in (0, 1, 2)]
-        theirs = [new_edge(tree, 2, 1, 2, action) for action in (0, 1, 2)]
-        last = [new_edge(tree, 3, 0, 2, action) for action in (1, 2)]
-        work.path_node[:4] = (ROOT, 2, 3, 4)
-        work.path_edge[:6] = (mine[0], 0, 0, theirs[1], last[0], 0)
-        work.path_return[:6] = (10.0, -10.0, 20.0, -20.0, 30.0, -30.0)
-        work.played[:10] = (0, -1, -1, 1, 1, -1, -1, 2, 1, -1)  # two steps of the rollout at the end
+        kept = {**dict.fromkeys(STORES, Kept()), "select": Kept(edge=2, tree=9), "backup": Kept(edge=1)}
+        tree, add = new_tree(2, 9, kept=kept), interpreted(new_edge)
+        work, path, how = new_work(game, new_stream(0), 8), new_path(game, 4), MCTS().prepare(game).settings
+        mine = [add(tree, ROOT, 0, action) for action in (0, 1, 2)]
+        theirs = [add(tree, 2, 1, action) for action in (0, 1, 2)]
+        last = [add(tree, 3, 0, action) for action in (1, 2)]
+        path.nodes[:4] = (ROOT, 2, 3, 4)
+        steps = path.steps.view(STEP)
+        steps["edge"][:6] = (mine[0], 0, 0, theirs[1], last[0], 0)
+        steps["value"][:6] = (10.0, -10.0, 20.0, -20.0, 30.0, -30.0)
+        work.played[:5] = ((0, -1), (-1, 1), (1, -1), (-1, 2), (1, -1))  # two steps of the rollout at the end
         for _ in range(2):
-            credit_all_moves(tree, work, work.select_shared, 3, 5, 1, 1.0)
-        own = tree.own.reshape(-1, 3)
-        assert own[mine].tolist() == [[0, 2, 20], [0, 2, 20], [0, 0, 0]]  # 1 was played twice, counts once
-        assert own[theirs].tolist() == [[0, 0, 0], [0, 2, -40], [0, 2, -40]]
-        assert own[last].tolist() == [[0, 2, 60], [0, 0, 0]]
+            credit_all_moves(compiled(tree), how, work, compiled(path), 3, 5)
+        own = tree.select.edges
+        assert own[mine].tolist() == [[2, 20], [2, 20], [0, 0]]  # 1 was played twice, counts once
+        assert own[theirs].tolist() == [[0, 0], [2, -40], [2, -40]]
+        assert own[last].tolist() == [[2, 60], [0, 0]]
         assert not own[0].any()
+        assert not tree.backup.edges.any()
 
     def test_rave_in_a_search(self):
         """Action 0 is followed by 1 of the same player, action 1 by 0 of the other: only 1 may be lent a return."""
@@ -354,14 +364,18 @@ class TestOwnStatistics:
         found = set()
         for seed in range(12):
             tree = MCTS(select="rave", simulations=2, seed=seed).search(view_of(table_game(places))).tree.trees[0]
-            edges = [find_edge(tree, ROOT, 0, 2, action) for action in (0, 1)]
-            found.add((edges[0] > edges[1], *tree.own.reshape(-1, 2)[edges].ravel().tolist()))
+            edges = [interpreted(find_edge)(tree, ROOT, 0, action) for action in (0, 1)]
+            found.add((edges[0] > edges[1], *tree.select.edges[edges].ravel().tolist()))
         assert found == {(False, 1, 3, 1, 5), (True, 1, 3, 2, 8)}
 
     def test_selection_and_rollouts_keep_theirs_apart(self):
-        view, shared = view_of(chain([1, 2, 4])), []
+        view, kept = view_of(chain([1, 2, 4])), []
         for select, simulate in (("rave", "uniform"), ("rave", "mast"), ("ucb1", "mast")):
-            result = MCTS(select=select, simulate=simulate, simulations=5).search(view)
-            shared.append(result.tree.trees[0].shared.tolist())
-        assert shared[1] == shared[0] + shared[2]
-        assert [len(each) for each in shared] == [1 + 2 * ACTIONS, 1 + 6 * ACTIONS, 4 * ACTIONS]
+            tree = MCTS(select=select, simulate=simulate, simulations=5).search(view).tree.trees[0]
+            kept.append((tree.select.tree.tolist(), tree.simulate.tree.tolist()))
+        assert kept[1] == (kept[0][0], kept[2][1])
+        assert [tuple(map(len, each)) for each in kept] == [
+            (1 + 2 * ACTIONS, 0),
+            (1 + 2 * ACTIONS, 4 * ACTIONS),
+            (0, 4 * ACTIONS),
+        ]

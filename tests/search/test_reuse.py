@@ -8,7 +8,7 @@ from connect_four import GAME
 
 from agents.graft import graft
 from agents.mcts import MCTS
-from agents.tree import EDGES, MAX_EDGES, MAX_NODES, NODE, NODES, ROOT, SIMULATIONS, STEPS, enlarge
+from agents.tree import NODE, RANGE, ROOT, enlarge
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.view import View
@@ -28,6 +28,11 @@ def added(*several):
     return total
 
 
+def kept_for_all(tree):
+    """Return what policies keep for the whole tree."""
+    return [number for store in tree.stores.values() for number in store.tree.tolist()]
+
+
 @EVERY_START
 @pytest.mark.parametrize("loop", ["open", "closed"])
 class TestGraft:
@@ -41,16 +46,16 @@ class TestGraft:
     def test_moving_the_root_keeps_all_that_lies_below(self, start, loop):
         (tree,) = self.trees(start, loop)
         visits = tree.nodes.view(NODE)["visits"]
-        for node in [*np.argsort(-visits, kind="stable")[1:5], tree.counters[NODES] - 1]:
+        for node in [*np.argsort(-visits, kind="stable")[1:5], tree.count.nodes - 1]:
             expected = contents(tree, node)
             target = enlarge(self.plan.new_tree(400), 400)
             graft(tree, node, target)
             assert contents(target) == expected
-            assert target.shared.tolist() == tree.shared.tolist()
-            nodes, edges = int(target.counters[NODES]), int(target.counters[EDGES])
+            assert kept_for_all(target) == kept_for_all(tree)
+            nodes, edges = target.count.nodes, target.count.edges
             graft(tree, node, target)  # finds everything again
             assert contents(target) == added(expected, expected)
-            assert (target.counters[NODES], target.counters[EDGES]) == (nodes, edges)
+            assert (target.count.nodes, target.count.edges) == (nodes, edges)
 
     def test_merging_adds_up(self, start, loop):
         one, other = self.trees(start, loop, count=2)
@@ -62,11 +67,12 @@ class TestGraft:
             both.append(target)
         assert contents(both[0]) == contents(both[1]) == added(contents(one), contents(other))
         for tree in both:
-            assert tree.counters[SIMULATIONS] == 800
-            assert tree.counters[STEPS] == one.counters[STEPS] + other.counters[STEPS]
-            low, high = np.minimum(one.bounds, other.bounds)[::2], np.maximum(one.bounds, other.bounds)[1::2]
-            assert (tree.bounds[::2].tolist(), tree.bounds[1::2].tolist()) == (low.tolist(), high.tolist())
-            assert tree.shared.tolist() == (one.shared + other.shared).tolist()
+            assert tree.count.simulations == 800
+            assert tree.count.steps == one.count.steps + other.count.steps
+            seen, first, second = (each.ranges.view(RANGE) for each in (tree, one, other))
+            assert seen["low"].tolist() == np.minimum(first["low"], second["low"]).tolist()
+            assert seen["high"].tolist() == np.maximum(first["high"], second["high"]).tolist()
+            assert kept_for_all(tree) == [a + b for a, b in zip(kept_for_all(one), kept_for_all(other), strict=True)]
 
     @pytest.mark.parametrize("room", [10, 30, 100])
     def test_what_finds_no_room_is_left_out(self, start, loop, room):
@@ -75,11 +81,11 @@ class TestGraft:
         graft(tree, ROOT, target)
         kept = contents(target)
         assert kept.items() <= full.items()
-        counters = target.counters
-        assert counters[NODES] <= counters[MAX_NODES] <= room + 2
-        assert counters[EDGES] <= counters[MAX_EDGES]
+        count = target.count
+        assert count.nodes <= count.max_nodes <= room + 2
+        assert count.edges <= count.max_edges
         if len(kept) < len(full):
-            assert counters[NODES] == counters[MAX_NODES] or counters[EDGES] == counters[MAX_EDGES]
+            assert count.nodes == count.max_nodes or count.edges == count.max_edges
 
 
 def below(tree, *actions):
@@ -106,7 +112,7 @@ class TestReuse:
         assert second.simulations == 300
         assert second.visits.sum() == 300 + kept.total()
         assert all(second.visits[action] >= visits for action, visits in kept.items())
-        assert second.tree.trees[0].counters[SIMULATIONS] == 300
+        assert second.tree.trees[0].count.simulations == 300
 
     @pytest.mark.parametrize("forget", ["reset", "reseed", "another game", "not found"])
     def test_forgetting(self, forget):

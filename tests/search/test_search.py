@@ -10,23 +10,25 @@ import agents
 from agents.mcts import MCTS
 from agents.policies.least_visited import least_visited
 from agents.policies.recommend import max_value, max_visits, mixed
-from agents.policies.signatures import SELECT, Options
+from agents.policies.signatures import SELECT
 from agents.policies.ucb1 import ucb1
 from agents.policies.ucb1_forms import ucb1_in_order
-from agents.search import SETTINGS, backup
-from agents.tree import EDGE, NODE, NODES, ROOT, TREE, WORK, new_edge, new_work
+from agents.records import PATH, SETTINGS, WORK, compiled, new_path, new_work, step_of_path
+from agents.search import backup
+from agents.tree import EDGE, NODE, RANGE, ROOT, TREE, new_edge
 from mcts_envs.core.contract import ACTIVE, EVALUATE, LEGAL, RESET, STATUS, STEP, TABLE, Game, blank, state_dtype
 from mcts_envs.core.env import GameEnv
-from mcts_envs.core.kernel import kernel, record
+from mcts_envs.core.kernel import interpreted, kernel, record
 from mcts_envs.core.rng import coin, new_stream, seed_stream
 from tests.search.lanes import lane
+from tests.search.offers import offered, selected
 from tests.toys import TicTacToe
 
 
-@kernel(types.void(TABLE, SETTINGS, TREE, WORK, types.int64, types.int64))
-def run_backup(policies, settings, tree, work, depth, length):
+@kernel(types.void(TABLE, SETTINGS, TREE, WORK, PATH, types.int64, types.int64))
+def run_backup(policies, how, tree, work, path, depth, length):
     """The phase on its own, with the types that a search has."""
-    backup(policies, settings, tree, work, depth, length)
+    backup(policies, how, tree, work, path, depth, length)
 
 
 BANDIT = state_dtype([("steps", "i8"), ("length", "i8"), ("p", "f8", 4)])
@@ -82,14 +84,10 @@ def env_of(game, seed=0):
 
 
 class TestSelection:
-    def options(self, visits, sums, c=1.0, fpu=math.nan, k=None, **given):
-        visits, sums = np.array(visits), np.array(sums, float)
-        zeros = np.zeros(len(sums))
-        arrays = {"squares": zeros, "prior": zeros, "own": zeros, "shared": zeros, **given}
-        return Options(k or len(visits), 0, 0, 0, np.arange(len(visits)), visits, sums, **arrays, c=c, fpu=fpu)
-
-    def select(self, policy, *statistics, **given):
-        return policy(self.options(*statistics, **given), new_stream(1))
+    def select(self, policy, visits, sums, c=1.0, k=None):
+        return selected(
+            policy, offered(visits, sums, k=k), new_stream(1), **{} if policy is least_visited else {"c": c}
+        )
 
     def test_ucb1_by_hand(self):
         visits, sums, c = [10, 5, 1], [6.0, 3.5, 0.2], 0.7
@@ -100,7 +98,7 @@ class TestSelection:
     def test_untried_actions_come_first(self):
         assert self.select(ucb1_in_order, [5, 0, 0], [5, 0, 0]) == 1
         stream = new_stream(3)
-        assert {ucb1(self.options([5, 0, 0], [0, 0, 0]), stream) for _ in range(50)} == {1, 2}
+        assert {selected(ucb1, offered([5, 0, 0], [0, 0, 0]), stream) for _ in range(50)} == {1, 2}
 
     def test_only_the_first_k_entries_count(self):
         assert self.select(ucb1, [3, 4, 0, 0], [1.0, 3.0, 0.0, 0.0], 0.1, k=2) == 1
@@ -126,23 +124,24 @@ class TestRecommendation:
 
 
 class TestBackup:
-    def test_discounted_returns_reach_every_edge_and_node(self):
+    @pytest.mark.parametrize("updates", [False, True], ids=["built in", "as a policy"])
+    def test_discounted_returns_reach_every_edge_and_node(self, updates):
         agent = MCTS(discount=0.5)
         plan = agent.prepared(bandit())
         tree = plan.new_tree(10)
-        work = new_work(bandit(), tree, 5, 10)
-        edges = [new_edge(tree, node, 0, 1, 0) for node in (1, 2)]
-        work.path_node[:3] = (1, 2, 3)
-        work.path_edge[:2] = edges
-        work.path_reward[:2] = (1.0, 10.0)
+        work, path = new_work(bandit(), new_stream(0), 10), new_path(bandit(), 5)
+        path.nodes[:3] = (1, 2, 3)
+        steps = [interpreted(step_of_path)(path, t, 0) for t in range(2)]
+        for step, node, reward in zip(steps, (1, 2), (1.0, 10.0), strict=True):
+            step.edge, step.reward = interpreted(new_edge)(tree, node, 0, 0), reward
         work.values[0] = 100.0
-        run_backup(plan.table, plan.settings, tree, work, 2, 2)
+        run_backup(plan.table, plan.settings._replace(updates=updates), compiled(tree), work, compiled(path), 2, 2)
         edges, nodes = tree.edges.view(EDGE), tree.nodes.view(NODE)
         assert edges["sums"][1:3].tolist() == [1 + 0.5 * (10 + 0.5 * 100), 10 + 0.5 * 100]
-        assert edges["squares"][2] == 60.0**2
+        assert [step.value for step in steps] == [31.0, 60.0]
         assert edges["visits"][1:3].tolist() == [1, 1]
         assert nodes["visits"][1:4].tolist() == [1, 1, 1]
-        assert tree.bounds.tolist() == [31.0, 60.0]
+        assert tree.ranges.view(RANGE)[0].tolist() == (31.0, 60.0)
 
 
 class TestBandit:
@@ -188,7 +187,7 @@ class TestTree:
     def nodes(self, **settings):
         result = MCTS(**settings).search(lane(3, seed=2))
         (tree,) = result.tree.trees
-        return tree.nodes.view(NODE)[: int(tree.counters[NODES])]
+        return tree.nodes.view(NODE)[: tree.count.nodes]
 
     @pytest.mark.parametrize("loop", ["open", "closed"])
     def test_visits_add_up(self, loop):
@@ -323,7 +322,10 @@ class TestSettings:
             ({"discount": 1.5}, "discount 1.5 is outside"),
             ({"horizon": 0}, "horizon 0 is outside"),
             ({"c": float("nan")}, "c nan is outside"),
-            ({"bias": 1.0}, "bias 1.0, but select='ucb1' has none; take select='progressive_bias'"),
+            (
+                {"bias": 1.0},
+                "'bias' is a parameter of select='progressive_bias', not of select='ucb1', noise='uniform_noise'",
+            ),
             ({"select": "progressive_bias", "bias": 1e10}, "bias 10000000000.0 is outside"),
             ({"opponents": "advise"}, "unknown opponents 'advise'; did you mean 'advised'"),
             ({"opponents": 3}, "unknown opponents 3; known: None, advised, uniform"),
@@ -348,8 +350,8 @@ class TestSettings:
 
     def test_an_own_policy(self):
         @kernel(SELECT)
-        def last(options, stream):
-            return options.k - 1
+        def last(candidates, store, stream):
+            return candidates.k - 1
 
         assert MCTS(select=last, simulations=30).search(lane()).visits.tolist() == [0] * 9 + [30]
 
@@ -368,11 +370,11 @@ class TestSettings:
     def test_unknown_names(self):
         with pytest.raises(ValueError, match="unknown agent 'mtcs'; did you mean 'mcts'"):
             agents.make("mtcs")
-        with pytest.raises(TypeError, match="agent 'mcts' has no setting 'simulatons'; did you mean 'simulations'"):
+        with pytest.raises(TypeError, match="unknown setting or parameter 'simulatons'; did you mean 'simulations'"):
             agents.make("mcts", simulatons=5)
-        with pytest.raises(TypeError, match="agent 'flat_mc' has no setting 'simulatons'; did you mean 'simulations'"):
+        with pytest.raises(TypeError, match="unknown setting or parameter 'simulatons'; did you mean 'simulations'"):
             agents.make("flat_mc", simulatons=5)
-        with pytest.raises(TypeError, match="agent 'mcts' has no setting 'colour'; see its"):
+        with pytest.raises(TypeError, match="unknown setting or parameter 'colour'; known: backup, c, "):
             agents.make("mcts", colour=5)
 
     def test_unknown_names_in_the_words_of_python_3_13(self, monkeypatch):

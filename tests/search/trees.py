@@ -19,11 +19,11 @@ class Builder:
 
     def __init__(self, players, visits, objects=False, simultaneous=False):
         self.players = players
-        self.tree = new_tree(players, 50, simultaneous=simultaneous, objects=objects)
+        self.tree = new_tree(players, 50, simultaneous=simultaneous, plain=objects)
         row(self.tree.nodes, ROOT, NODE).visits = visits
 
     def edge(self, node, player, action, visits, value):
-        edge = add_edge(self.tree, node, player, self.players, action)
+        edge = add_edge(self.tree, node, player, action)
         record = row(self.tree.edges, edge, EDGE)
         record.visits, record.sums = visits, visits * value
         return edge
@@ -31,8 +31,7 @@ class Builder:
     def outcome(self, node, edges, visits, key=0):
         """Add what the edges of these players, a dictionary, led to."""
         via = [edges.get(player, 0) for player in range(self.players)]
-        via = via if isinstance(self.tree.via, list) else np.array(via, np.int32)
-        child = add_outcome(self.tree, node, via, 0, self.players, np.uint64(key))
+        child = add_outcome(self.tree, node, via if self.tree.plain else np.array(via, np.int32), np.uint64(key))
         row(self.tree.nodes, child, NODE).visits = visits
         return child
 
