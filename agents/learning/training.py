@@ -1,4 +1,4 @@
-"""Training a policy on the batched face of an environment."""
+"""Training a policy on a batch of an environment."""
 
 import contextlib
 import datetime

@@ -22,9 +22,10 @@ TITLES = {
 
 _HOW = """
     Written by `python scripts/benchmark.py`; do not edit. Every figure stands beside a yardstick that was measured in
-    the same run, on one core; what counts is the comparison. Times are the least of several rounds in which both take
-    turns; those of training are medians. "Published" and "measured" name yardsticks that were not run here. Load is the
-    number of processes that wanted a core, averaged over a minute, before and after the part: this program is one.
+    the same run, on one core but for threads; what counts is the comparison. Times are the least of several rounds in
+    which both take turns; those of training are medians. "Published" and "measured" name yardsticks that were not run
+    here. Load is the number of processes that wanted a core, averaged over a minute, before and after the part: this
+    program is one. Threads gain nothing where the load is above the cores.
 """
 
 

@@ -331,9 +331,9 @@ class Bomber(GameEnv):
 
     ## Hidden information
     `determinize` keeps what the player sees now, with its own bombs among it, what it carries, who lives, and the
-    clock, and redraws the rest by simple laws (`mcts_envs.games.bomber_grid.rules.hidden`). Nothing that was seen
-    earlier is remembered, not even an own bomb that the fog has covered since. Planners with `information="full"` are
-    told everything but chance to come.
+    clock, and redraws the rest by simple laws (`mcts_envs.games.bomber_grid.rules.hidden`). Earlier observations are
+    not used, not even of an own bomb that the fog has covered since. Planners with `information="full"` are told
+    everything but chance to come.
 
     ## References
     Resnick et al. 2018, Pommerman: A Multi-Agent Playground; https://github.com/MultiAgentLearning/playground. The
