@@ -16,7 +16,7 @@ from agents.policies.parameters import pack
 from agents.policies.signatures import SIGNATURES, needs_of
 from agents.records import Settings, compiled, new_path, new_work
 from agents.results import SearchResult
-from agents.search import OPEN_LOOP, search
+from agents.search import BAD_SELECT, OPEN_LOOP, search
 from agents.tree import (
     FIRST_ROOM,
     NODE,
@@ -317,12 +317,18 @@ class Search:
                 before, now = made.steps, arms[place : place + once]
                 run(*tables, self._settings, self._root, now, count, max_steps, stream, work, way, given)
                 if made.faults:
-                    raise ValueError(
-                        f"select {plan.policies['select']!r} returned an index outside the k actions on offer"
-                    )
+                    raise ValueError(_fault(plan, made.faults))
                 clock.spend(count, made.steps - before)
                 place = (place + count) % once
                 clock.deadline = until if place else deadline
+
+
+def _fault(plan: Plan, faults: int) -> str:
+    """Say which policy returned what is out of range."""
+    if faults & BAD_SELECT:
+        return f"select {plan.policies['select']!r} returned an index outside the k actions on offer"
+    actions = plan.outside.actions
+    return f"simulate {plan.policies['simulate']!r} returned an action outside the {actions} of {plan.outside.name}"
 
 
 def _same(record: Any) -> Any:

@@ -48,9 +48,9 @@ COUNT = record_type(
     edges_each="i8",
     players="i8",
 )
-"""Nodes and edges in use plus 1, slots in use; simulations and model steps made; how often a policy returned what it
-must not; the ids at which nodes and edges are full, and edges kept free for the root beyond; how many nodes the tree
-may grow to; how many edges a simulation may add; and how many players there are."""
+"""Nodes and edges in use plus 1, slots in use; simulations and model steps made; which policies returned what is out of
+range, as bits; the ids at which nodes and edges are full, and edges kept free for the root beyond; how many nodes the
+tree may grow to; how many edges a simulation may add; and how many players there are."""
 
 
 class Tree(NamedTuple):

@@ -232,9 +232,9 @@ def test_presets_see_what_their_player_sees():
 def test_the_reports_agent():
     game = bomber_grid(**PLANNING)
     agent = agents.make("mcts_bias").resolve(game)
-    assert (agent.bias, agent.discount, agent.horizon) == (1.0, 0.8, 12)
+    assert (agent.parameters["bias"], agent.discount, agent.horizon) == (1.0, 0.8, 12)
     assert agent.budget.simulations == 200
-    assert agents.make("mcts_bias", bias=0.0).resolve(game).bias == 0.0
+    assert agents.make("mcts_bias", bias=0.0).resolve(game).parameters["bias"] == 0.0
     # Its text multiplies every return once with 0.8: the same as dividing c and bias by it.
     state = some_states(game, 1, seed=1)[0]
     player = int(record(state, STATE).alive).bit_length() - 1

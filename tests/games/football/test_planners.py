@@ -123,9 +123,9 @@ class TestTutorial:
     def test_bound_is_the_tutorials(self):
         agent = agents.make("mcts_tutorial").resolve(football(1))
         other = agents.make("mcts", select=ucb1_tutorial)
-        assert agent.c == pytest.approx(2 * math.sqrt(2) * other.c)
-        assert not agent.normalize
-        assert not other.normalize
+        assert agent.parameters["c"] == pytest.approx(2 * math.sqrt(2) * other.parameters["c"])
+        assert agent.parameters["normalize"] is False
+        assert other.parameters["normalize"] is False
         assert agent.select.py_func.__name__ == "ucb1_in_order"
 
     @pytest.mark.parametrize(("lead", "values"), [(1, [1.0, -1.0]), (0, [0.5, 0.5]), (-2, [-1.0, 1.0])])
