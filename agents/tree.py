@@ -182,6 +182,13 @@ def new_tree(
     return _with_room(tree, first)
 
 
+def copy_of(tree: Tree) -> Tree:
+    """Return a copy of a tree in bytes; it shares the parameters of policies, which are never written to."""
+    arrays: Any = [array.copy() for array in tree[: -len(STORES)]]
+    stores = (Store(store.edges.copy(), store.tree.copy(), store.parameters) for store in tree.stores.values())
+    return Tree(*arrays, *stores)
+
+
 def enlarge(tree: Tree, simulations: int) -> Tree:
     """Return a tree with room for what these simulations may add, within its limit.
 
