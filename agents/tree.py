@@ -184,7 +184,8 @@ def new_tree(
 
 def copy_of(tree: Tree) -> Tree:
     """Return a copy of a tree in bytes; it shares the parameters of policies, which are never written to."""
-    arrays: Any = [array.copy() for array in tree[: -len(STORES)]]
+    whole: Any = tree[: -len(STORES)]
+    arrays: Any = [array.copy() for array in whole]
     stores = (Store(store.edges.copy(), store.tree.copy(), store.parameters) for store in tree.stores.values())
     return Tree(*arrays, *stores)
 
