@@ -10,7 +10,7 @@ from numba import types
 from numba.core.config import DISABLE_JIT
 
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, Game
-from mcts_envs.core.kernel import kernel, row
+from mcts_envs.core.kernel import kernel, record_dtype, row
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 Int32s: TypeAlias = npt.NDArray[np.int32]
@@ -70,7 +70,7 @@ def record_type(**fields: str) -> Any:
     for name in fields:
         if hasattr(np.recarray, name):
             raise ValueError(f"a record cannot have a field named {name!r}: np.record has it; rename the field")
-    return np.dtype((np.record, np.dtype(list(fields.items()), align=True)))
+    return record_dtype(fields.items())
 
 
 def rows(kind: Any, values: list[tuple[Any, ...]], plain: bool) -> Rows:
