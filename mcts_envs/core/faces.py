@@ -12,7 +12,6 @@ from gymnasium import spaces
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.rng import MAX_SEED
-from mcts_envs.core.showing import picture_of, text_of
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 ILLEGAL = ("accept", "raise")
@@ -166,14 +165,3 @@ def points_at_end(game: Game, state: Bytes, rewards: Floats) -> Floats:
     points = rewards.copy()
     game.outcome(state, points)
     return points
-
-
-def rendered(game: Game, state: Bytes, mode: str, cell: int = 64, seat: int | None = None) -> Any:
-    """Return the picture (uint8 [H, W, 3]) or the text of a state, as shown to a seat if there is one.
-
-    Raises
-    ------
-    ValueError
-        If the game cannot be drawn in this mode.
-    """
-    return text_of(game, state, seat) if mode == "ansi" else picture_of(game, state, seat).to_rgb(cell)

@@ -97,7 +97,7 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
-        self._check_started("step()")
+        self._live.check_started("step()")
         if not self.agents:
             return
         agent = self.agent_selection
@@ -124,13 +124,13 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
-        self._check_started("last()")
+        self._live.check_started("last()")
         said: tuple[Any, float, bool, bool, Info] = super().last(observe)
         return said
 
     def agent_iter(self, max_iter: int = 2**63) -> Any:
         """Return PettingZoo's iterator over those whose turn it is; raises like :meth:`last`."""
-        self._check_started("agent_iter()")
+        self._live.check_started("agent_iter()")
         return super().agent_iter(max_iter)
 
     def _read(self) -> None:
@@ -150,7 +150,7 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
     def _whose_turn(self) -> str:
         return self.agent_selection
 
-    def _beside(self) -> _Turn:
+    def _adapter_state(self) -> _Turn:
         agents = tuple(self.agents)
         # Less 0.0 is 0.0 too, and what is equal must be written alike.
         rewards = tuple(self.rewards[agent] + 0.0 for agent in agents)
@@ -158,23 +158,23 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
         events = tuple(tuple(self._events[agent].items()) for agent in agents)
         return _Turn(agents, rewards, cumulative_rewards, tuple(self._chosen.tolist()), events)
 
-    def _fits(self, beside: _Turn) -> bool:
-        in_order = beside.agents, beside.rewards, beside.cumulative_rewards, beside.events
+    def _fits(self, adapter_state: _Turn) -> bool:
+        in_order = adapter_state.agents, adapter_state.rewards, adapter_state.cumulative_rewards, adapter_state.events
         return (
-            all(type(part) is tuple and len(part) == len(beside.agents) for part in in_order)
-            and set(beside.agents) <= set(self.possible_agents)
-            and type(beside.chosen) is tuple
-            and len(beside.chosen) == len(self._chosen)
-            and all(type(action) is int and NO_ACTION <= action < self.game.actions for action in beside.chosen)
+            all(type(part) is tuple and len(part) == len(adapter_state.agents) for part in in_order)
+            and set(adapter_state.agents) <= set(self.possible_agents)
+            and type(adapter_state.chosen) is tuple
+            and len(adapter_state.chosen) == len(self._chosen)
+            and all(type(action) is int and NO_ACTION <= action < self.game.actions for action in adapter_state.chosen)
         )
 
-    def _take_up(self, beside: _Turn) -> None:
+    def _resume(self, adapter_state: _Turn) -> None:
         # In place: PettingZoo's conversion to parallel holds the same list.
-        self.agents[:] = beside.agents
-        self.rewards = dict(zip(self.agents, beside.rewards, strict=True))
-        self._cumulative_rewards = dict(zip(self.agents, beside.cumulative_rewards, strict=True))
-        self._chosen[:] = beside.chosen
-        self._events = {agent: dict(events) for agent, events in zip(self.agents, beside.events, strict=True)}
+        self.agents[:] = adapter_state.agents
+        self.rewards = dict(zip(self.agents, adapter_state.rewards, strict=True))
+        self._cumulative_rewards = dict(zip(self.agents, adapter_state.cumulative_rewards, strict=True))
+        self._chosen[:] = adapter_state.chosen
+        self._events = {agent: dict(events) for agent, events in zip(self.agents, adapter_state.events, strict=True)}
         self._read()
 
 
@@ -220,7 +220,7 @@ class GameParallelEnv(MultiFace, ParallelEnv):  # type: ignore[misc]
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
-        self._check_started("step()")
+        self._live.check_started("step()")
         checked = self._all_checked(actions)
         if not self.agents:
             return {}, {}, {}, {}, {}
@@ -264,7 +264,7 @@ class _InTurns(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
-        self.aec_env._check_started("step()")
+        self.aec_env._live.check_started("step()")
         return super().step(actions) if self.agents else ({}, {}, {}, {}, {})
 
 

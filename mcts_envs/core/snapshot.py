@@ -23,7 +23,7 @@ _SEAT = struct.Struct("=q")
 _ALL, _STREAM, _AFTER_STREAM = slice(None), slice(8), slice(8, None)
 _NO_STREAM = bytes(8)  # no stream is ever zero
 
-OWED_AND_OUTCOME = slice(CHANCE_BYTES, CHANCE_BYTES + 16)
+PENDING_AND_OUTCOME = slice(CHANCE_BYTES, CHANCE_BYTES + 16)
 SEAT = slice(CHANCE_BYTES + 16, None)
 SEATED_BYTES = CHANCE_BYTES + 24
 """What a face for one seat keeps beside the state: the opponents' chance header, the reward owed from before the seat's
@@ -145,6 +145,11 @@ def seat_bytes(seat: int) -> bytes:
     return _SEAT.pack(seat)
 
 
+def seat_of(beside: bytes | memoryview) -> int:
+    """Return the seat from the adapter state of one seat."""
+    return int(_SEAT.unpack(beside[SEAT])[0])
+
+
 def check_fingerprint(what: str, fingerprint: Any, game: Game) -> None:
     """Raise ``ValueError`` unless the states with this fingerprint can be exchanged with those of the game."""
     if fingerprint == game.fingerprint:
@@ -184,31 +189,6 @@ def check_snapshot(game: Game, snapshot: Any, kind: type) -> None:
         )
     if type(snapshot.state) is not bytes or len(snapshot.state) != game.template.size:
         raise damaged("state", snapshot.state, f"{game.template.size} bytes")
-
-
-def check_seated(game: Game, seal: Seal, seat: bytes, snapshot: Any) -> None:
-    """Make sure that a face for one seat can restore a snapshot; raises like :func:`check_snapshot`.
-
-    Parameters
-    ----------
-    game : Game
-    seal : Seal
-        That of the face.
-    seat : bytes
-        As from :func:`seat_bytes`.
-    snapshot : object
-    """
-    check_snapshot(game, snapshot, bytes)
-    face = snapshot.face
-    if len(face) != SEATED_BYTES:
-        raise damaged("face", face, f"{SEATED_BYTES} bytes")
-    seal.check(snapshot, face)
-    if face[SEAT] != seat:
-        (theirs,), (ours,) = _SEAT.unpack(face[SEAT]), _SEAT.unpack(seat)
-        raise ValueError(
-            f"the snapshot was taken from seat {theirs} and this environment is seat {ours}; "
-            f"restore it in an environment made with seat={theirs}"
-        )
 
 
 def damaged(part: str, found: Any, expected: str) -> ValueError:

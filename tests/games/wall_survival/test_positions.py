@@ -10,9 +10,9 @@ import pettingzoo
 import pytest
 
 import mcts_envs
-from mcts_envs.core.faces import rendered
 from mcts_envs.core.kernel import record
 from mcts_envs.core.place import placed
+from mcts_envs.core.showing import rendered
 from mcts_envs.games.wall_survival.position import position
 from mcts_envs.games.wall_survival.rules.layout import STATE
 from mcts_envs.games.wall_survival.spec import WallSurvival, wall_survival
