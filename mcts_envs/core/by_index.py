@@ -9,12 +9,12 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from mcts_envs.core import errors
+from mcts_envs.core.adapter import points_at_end
 from mcts_envs.core.contract import RUNNING, Game
-from mcts_envs.core.faces import points_at_end
 from mcts_envs.core.live import SeatedGame
 from mcts_envs.core.place import position_of
 from mcts_envs.core.snapshot import Snapshot, check_fingerprint
-from mcts_envs.core.turn import look
+from mcts_envs.core.turn import fill_mask_and_observation
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks
 from mcts_envs.core.view import Episode, View
 
@@ -57,7 +57,7 @@ class ByIndex:
         return _rebuilt, (type(self), made | self._arguments, self.game.fingerprint, kept, games, _hashed(*games))
 
     def clone_state(self, index: int = 0, include_rng: bool = True) -> Snapshot:
-        """Return a snapshot of one game: the one that the single face would give, and takes.
+        """Return a snapshot of one game: the one that the single environment would give, and takes.
 
         Raises
         ------
@@ -92,7 +92,7 @@ class ByIndex:
         self._states[i], self._streams[i], self._pending[i] = live.state, live.stream, live.pending_reward[0]
         self._restored_ends.pop(i, None)
         out = np.empty(self._size, np.float32)
-        if look(self.game.bare.table, live.state, self.seat, self._legal, self._masks[i], out):
+        if fill_mask_and_observation(self.game.bare.table, live.state, self.seat, self._legal, self._masks[i], out):
             self._restored_ends[i] = float(live.outcome[0])
         self._status[i], self._last[i] = 0, 0.0
 

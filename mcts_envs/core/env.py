@@ -1,4 +1,4 @@
-"""The one Gymnasium face of all games: one player's view, with opponents playing inside."""
+"""The one Gymnasium API of all games: one player's view, with opponents playing inside."""
 
 import copy
 from collections.abc import Callable
@@ -10,8 +10,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from mcts_envs.core import errors
-from mcts_envs.core.contract import TERMINATED, TRUNCATED, Game
-from mcts_envs.core.faces import (
+from mcts_envs.core.adapter import (
     ActionNames,
     Configured,
     check_illegal,
@@ -22,14 +21,15 @@ from mcts_envs.core.faces import (
     points_at_end,
     some,
 )
+from mcts_envs.core.contract import TERMINATED, TRUNCATED, Game
 from mcts_envs.core.live import SeatedGame
-from mcts_envs.core.opponents import seated
-from mcts_envs.core.place import start_of
+from mcts_envs.core.opponents import resolve_opponents
+from mcts_envs.core.place import start_state
 from mcts_envs.core.quantized import check_dtype, quantized
 from mcts_envs.core.rng import MAX_SEED, draw, seed_stream
 from mcts_envs.core.showing import Pictured, show_wrapped
 from mcts_envs.core.snapshot import Snapshot, check_fingerprint
-from mcts_envs.core.turn import NO_ACTION, look, play_turn, step_alone
+from mcts_envs.core.turn import NO_ACTION, fill_mask_and_observation, play_turn, step_alone
 from mcts_envs.core.typing import Bytes, Ints, Singles
 from mcts_envs.core.view import View
 
@@ -82,7 +82,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         self._strict = check_illegal(illegal)
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self._seats, self._advised, self._outsiders = seated(game, self.seat, opponent)
+        self._seats, self._advised, self._external = resolve_opponents(game, self.seat, opponent)
         self.observation_space = observation_space(game, in_bytes)
         self.action_space = spaces.Discrete(game.actions)
         opponent = [*opponent] if isinstance(opponent, (list, tuple)) else opponent
@@ -136,14 +136,14 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         ValueError, TypeError
             If an option is unknown, the seed out of range, or a position against the rules. Nothing is changed then.
         """
-        start = start_of(self.game, options or {})
+        start = start_state(self.game, options or {})
         if seed is not None:
             seed = errors.integer("seed", seed, 0, MAX_SEED)
         super().reset(seed=seed)
         seed_stream(self._stream, self._live.restart(seed, start, lambda: int(self.np_random.integers(2**63))))
         self._rewards[:] = 0.0
         self._pending_reward[0], self._outcome[0] = self._play(NO_ACTION), 0.0
-        observation = self._look()
+        observation = self._observed()
         if self._status:
             self._note_outcome()
         return observation, {"action_mask": self._mask.copy()}
@@ -178,7 +178,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         if type(action) is not int or not 0 <= action < self.game.actions:
             action = checked_action(action, self.game, self.legal_actions())
         if self._stale:
-            self._look()
+            self._observed()
         legal = self._mask[action] or self._status
         if not legal and self._strict:
             raise ValueError(f"action {action} is illegal; legal now: {some(self.legal_actions())}")
@@ -187,7 +187,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
             observation, reward = self._step_alone(action)
         else:
             reward, self._pending_reward[0] = self._play(action) + float(self._pending_reward[0]), 0.0
-            observation = self._look()
+            observation = self._observed()
         if self._status and not before:
             self._note_outcome()
         info: dict[str, Any] = {"action_mask": self._mask.copy()}
@@ -217,7 +217,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         Raises
         ------
         TypeError, ValueError
-            If it is no snapshot, or one of another game, other settings, another seat, another kind of face or another
+            If it is no snapshot, or one of another game, other settings, another seat, another kind of API or another
             release, or if it is damaged: its seal does not fit. Nothing is changed then.
         """
         live = self._live
@@ -251,14 +251,14 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         """Return the legal actions [k] in ascending order; empty after the end."""
         self._live.check_started("legal_actions()")
         if self._stale:
-            self._look()
+            self._observed()
         return np.flatnonzero(self._mask)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal, as booleans [A] (sb3-contrib's spelling)."""
         self._live.check_started("action_masks()")
         if self._stale:
-            self._look()
+            self._observed()
         return self._mask.astype(np.bool_)
 
     def render(self) -> Any:
@@ -282,10 +282,10 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         )
         return {}
 
-    def _look(self) -> Singles | Bytes:
+    def _observed(self) -> Singles | Bytes:
         """Read status and mask, and return a fresh observation."""
         out = np.empty(self._size, np.float32)
-        self._status = look(self._table, self._state, self.seat, self._legal, self._mask, out)
+        self._status = fill_mask_and_observation(self._table, self._state, self.seat, self._legal, self._mask, out)
         self._stale = False
         seen = quantized(out) if self._in_bytes else out
         return seen if self._flat else seen.reshape(self._shape)
@@ -305,7 +305,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
 
     def _play(self, action: int) -> float:
         """Play an action and the opponents after it; return the sum of this player's rewards."""
-        if not self._outsiders:
+        if not self._external:
             return play_turn(
                 self._table,
                 self._advised,
@@ -326,7 +326,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
                 if action == NO_ACTION:
                     break
                 self._actions[self.seat], action = action, NO_ACTION
-            for other, opponent in self._outsiders.items():
+            for other, opponent in self._external.items():
                 if bits >> other & 1:
                     opponent.reseed(int(draw(self._stream)))
                     view = View(self.game, self._state, other)
@@ -345,5 +345,5 @@ def _rebuilt(
     if snapshot is not None:
         env._live.check(snapshot)
         env._live.load(snapshot)
-        env._look()
+        env._observed()
     return env

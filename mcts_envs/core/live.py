@@ -12,7 +12,7 @@ import gymnasium
 import numpy as np
 
 from mcts_envs.core.contract import Game
-from mcts_envs.core.place import position_of, take_over
+from mcts_envs.core.place import copy_except_rng, position_of
 from mcts_envs.core.rng import CHANCE_BYTES, draw
 from mcts_envs.core.showing import rendered
 from mcts_envs.core.snapshot import (
@@ -42,7 +42,7 @@ def begin(game: Game, state: Bytes, seed: int, start: Bytes | None) -> Any:
     game.restart(state, seed)
     opponents = draw(state)
     if start is not None:
-        take_over(state, start)
+        copy_except_rng(state, start)
     return opponents
 
 

@@ -1,4 +1,4 @@
-"""The PettingZoo faces of all games: players one after the other (AEC), or all at once (parallel)."""
+"""The PettingZoo APIs of all games: players one after the other (AEC), or all at once (parallel)."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -8,12 +8,12 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
 from mcts_envs.core.env import GameEnv
-from mcts_envs.core.multi_base import Info, MultiFace, Observation
+from mcts_envs.core.multi_base import Info, MultiAdapter, Observation
 from mcts_envs.core.turn import NO_ACTION
 
 
 class _Turn(NamedTuple):
-    """What the AEC face keeps beside the state; all but ``chosen`` in the order of ``agents``."""
+    """Adapter state of the AEC API; all but ``chosen`` in the order of ``agents``."""
 
     agents: tuple[str, ...]
     rewards: tuple[float, ...]
@@ -22,7 +22,7 @@ class _Turn(NamedTuple):
     events: tuple[tuple[tuple[str, Any], ...], ...]
 
 
-class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
+class GameAECEnv(MultiAdapter, AECEnv):  # type: ignore[misc]
     """Any game as a PettingZoo AEC environment.
 
     Players who choose at the same time are asked one after the other, in the order of seats; the world steps when the
@@ -52,7 +52,7 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
     """
 
     def __init__(self, env_class: type[GameEnv], **arguments: Any) -> None:
-        MultiFace.__init__(self, env_class, **arguments)
+        MultiAdapter.__init__(self, env_class, **arguments)
         self.agent_selection = self.possible_agents[0]
         self.rewards: dict[str, float] = {}
         self._cumulative_rewards: dict[str, float] = {}
@@ -178,7 +178,7 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
         self._read()
 
 
-class GameParallelEnv(MultiFace, ParallelEnv):  # type: ignore[misc]
+class GameParallelEnv(MultiAdapter, ParallelEnv):  # type: ignore[misc]
     """Any game as a PettingZoo parallel environment, for games in which players choose at the same time.
 
     The actions of players who are not to choose now are not read. Parameters and ``infos`` are those of
@@ -271,8 +271,8 @@ class _InTurns(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
 def parallel(env_class: type[GameEnv], **arguments: Any) -> Any:
     """Return a game as a PettingZoo parallel environment; parameters as for :class:`GameAECEnv`.
 
-    Games whose players choose in turns get PettingZoo's conversion of the AEC face: in each step the action of the
-    agent whose turn it is counts, which ``infos`` name ``active_agent``.
+    Games whose players choose in turns get PettingZoo's conversion of the AEC environment: in each step the action of
+    the agent whose turn it is counts, which ``infos`` name ``active_agent``.
     """
-    face = GameParallelEnv(env_class, **arguments)
-    return face if face.game.simultaneous else _InTurns(GameAECEnv(env_class, **arguments))
+    env = GameParallelEnv(env_class, **arguments)
+    return env if env.game.simultaneous else _InTurns(GameAECEnv(env_class, **arguments))

@@ -1,4 +1,4 @@
-"""What the two PettingZoo faces have in common."""
+"""What the two PettingZoo APIs have in common."""
 
 import copy
 import secrets
@@ -10,9 +10,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from mcts_envs.core import errors
-from mcts_envs.core.contract import RUNNING
-from mcts_envs.core.env import GameEnv
-from mcts_envs.core.faces import (
+from mcts_envs.core.adapter import (
     ActionNames,
     Configured,
     check_illegal,
@@ -23,13 +21,15 @@ from mcts_envs.core.faces import (
     points_at_end,
     some,
 )
+from mcts_envs.core.contract import RUNNING
+from mcts_envs.core.env import GameEnv
 from mcts_envs.core.live import SharedGame
-from mcts_envs.core.place import start_of
+from mcts_envs.core.place import start_state
 from mcts_envs.core.quantized import check_dtype, quantized
 from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED
 from mcts_envs.core.showing import Pictured
 from mcts_envs.core.snapshot import Snapshot, check_fingerprint, check_snapshot, damaged
-from mcts_envs.core.turn import NO_ACTION, look
+from mcts_envs.core.turn import NO_ACTION, fill_mask_and_observation
 from mcts_envs.core.typing import Bytes, Ints, Masks, Singles
 from mcts_envs.core.view import View
 
@@ -39,10 +39,10 @@ Info = dict[str, Any]
 RENDER_MODES = ["human", "ansi", "rgb_array"]
 
 MASK_PLACES = ("observation", "info")
-"""Where a face tells the action mask: in dictionaries of observations and in ``infos``, or in ``infos`` alone."""
+"""Where the action mask is told: in dictionaries of observations and in ``infos``, or in ``infos`` alone."""
 
 
-class MultiFace(Configured, ActionNames, Pictured):
+class MultiAdapter(Configured, ActionNames, Pictured):
     """The live game, its agents and spaces, and everything that does not depend on whose turn it is."""
 
     _live: SharedGame
@@ -164,7 +164,7 @@ class MultiFace(Configured, ActionNames, Pictured):
             self._window = None
 
     def clone_state(self, include_rng: bool = True) -> Snapshot:
-        """Return a snapshot of the game and of all that this face tells, with the random stream unless told otherwise.
+        """Return a snapshot of the game and of all that this API tells, with the random stream unless told otherwise.
 
         Raises
         ------
@@ -183,7 +183,7 @@ class MultiFace(Configured, ActionNames, Pictured):
         Raises
         ------
         TypeError, ValueError
-            If it is no snapshot, or one of another game, other settings, another kind of face or another release, or if
+            If it is no snapshot, or one of another game, other settings, another kind of API or another release, or if
             it is damaged: its seal does not fit. Nothing is changed then.
         """
         check_snapshot(self.game, snapshot, type(self._adapter_state()))
@@ -196,10 +196,10 @@ class MultiFace(Configured, ActionNames, Pictured):
         self._resume(snapshot.face)
 
     def _restart(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
-        """Reset the state with the same chance as in the Gymnasium face."""
+        """Reset the state with the same chance as the Gymnasium environment."""
         # PettingZoo's own test sends the meaningless option "options".
         options = {key: value for key, value in (options or {}).items() if key != "options"}
-        start = start_of(self.game, options)
+        start = start_state(self.game, options)
         if seed is not None:
             seed = errors.integer("seed", seed, 0, MAX_SEED)
         self._live.restart(seed, start, lambda: secrets.randbits(63))
@@ -239,7 +239,9 @@ class MultiFace(Configured, ActionNames, Pictured):
     def _look_at(self, agent: str) -> tuple[Singles | Bytes, Masks]:
         game, player = self.game, self._player(agent)
         observation, mask = np.empty(game.observation_shape, np.float32), np.empty(game.actions, np.int8)
-        look(game.bare.table, self._state, player, np.empty(game.actions, np.int64), mask, observation.reshape(-1))
+        fill_mask_and_observation(
+            game.bare.table, self._state, player, np.empty(game.actions, np.int64), mask, observation.reshape(-1)
+        )
         return quantized(observation) if self._in_bytes else observation, mask
 
     def _shown(self, observation: Singles | Bytes, mask: Masks) -> Observation:
@@ -304,8 +306,8 @@ class _Window:
 
 
 def _rebuilt(cls: Any, env_class: Any, arguments: Any, fingerprint: str, snapshot: Snapshot | None) -> Any:
-    face = cls(env_class, **arguments)
-    check_fingerprint("copied state", fingerprint, face.game)
+    env = cls(env_class, **arguments)
+    check_fingerprint("copied state", fingerprint, env.game)
     if snapshot is not None:
-        face.restore_state(snapshot)
-    return face
+        env.restore_state(snapshot)
+    return env

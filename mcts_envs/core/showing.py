@@ -54,7 +54,7 @@ def rendered(game: Game, state: Bytes, mode: str, cell: int = 64, seat: int | No
 
 
 class Pictured:
-    """A face of one game that notebooks show by its picture, or by its name before the first reset."""
+    """An environment of one game that notebooks show by its picture, or by its name before the first reset."""
 
     game: Game
     _live: "LiveGame"
@@ -75,7 +75,7 @@ def show_wrapped() -> None:
 
 
 def _of_wrapper(wrapper: Any) -> str | None:
-    """Return what the wrapper's own class shows, or what one of our faces inside of it does; None: nothing special."""
+    """Return what the wrapper's own class shows, or what our environment inside of it does; None: nothing special."""
     shown = wrapper if hasattr(type(wrapper), "_repr_html_") else wrapper.unwrapped
     own = shown is wrapper or isinstance(shown, Pictured)
     html: str | None = shown._repr_html_() if own else None

@@ -1,8 +1,8 @@
 """Saved states, and the seals on them.
 
-Kernels check no bounds, so bytes that come from outside must be bytes that a face once gave away. A seal is a hash of
-the game, its settings, the layout of its states, and all bytes of the snapshot. It tells damage and mix-ups, not
-forgery: whoever writes a seal that fits is trusted, as whoever writes a pickle is.
+Kernels check no bounds, so bytes that come from outside must be bytes that an environment once gave away. A seal is a
+hash of the game, its settings, the layout of its states, and all bytes of the snapshot. It tells damage and mix-ups,
+not forgery: whoever writes a seal that fits is trusted, as whoever writes a pickle is.
 """
 
 import hashlib
@@ -26,8 +26,8 @@ _NO_STREAM = bytes(8)  # no stream is ever zero
 PENDING_AND_OUTCOME = slice(CHANCE_BYTES, CHANCE_BYTES + 16)
 SEAT = slice(CHANCE_BYTES + 16, None)
 SEATED_BYTES = CHANCE_BYTES + 24
-"""What a face for one seat keeps beside the state: the opponents' chance header, the reward owed from before the seat's
-first choice, the outcome (two float64), and the seat (int64)."""
+"""Adapter state of one seat, beside the state of the game: the opponents' chance header, the pending reward from before
+the seat's first choice, the outcome (two float64), and the seat (int64)."""
 
 _BLOCK = 32
 _LOW, _FACTOR = np.uint64(0xFFFFFFFF), np.uint64(4294957665)
@@ -43,7 +43,7 @@ class Snapshot(NamedTuple):
     state : bytes
         The state; its chance header is zero when the random stream was left out.
     face : bytes or tuple
-        What the face keeps beside the state: the stream of inner opponents and the seat, or pending actions, rewards.
+        Adapter state: the stream of inner opponents and the seat, or pending actions, rewards.
     seal : int
         Hash of all this, by which damage is noticed; None in snapshots of older releases, which had none.
     """
@@ -76,13 +76,13 @@ def digest(raw: Bytes) -> np.uint64:
 
 
 class Seal:
-    """What one face seals its snapshots with, and checks them by.
+    """What one environment seals its snapshots with, and checks them by.
 
     Parameters
     ----------
     game : Game
     beside : int
-        Bytes that the face keeps beside the state.
+        Bytes of the adapter state.
     """
 
     def __init__(self, game: Game, beside: int = SEATED_BYTES) -> None:
@@ -106,7 +106,7 @@ class Seal:
         return int(digest(self._raw))
 
     def check(self, snapshot: Snapshot, beside: bytes) -> None:
-        """Raise ``ValueError`` unless the snapshot is as its face has sealed it, with the settings of this game."""
+        """Raise ``ValueError`` unless the snapshot is as it was sealed, with the settings of this game."""
         if snapshot.seal != self.number(snapshot.state, beside):
             if snapshot.seal is None:
                 raise ValueError(
@@ -166,7 +166,7 @@ def check_fingerprint(what: str, fingerprint: Any, game: Game) -> None:
 
 
 def check_snapshot(game: Game, snapshot: Any, kind: type) -> None:
-    """Make sure that a snapshot is of this game, and of a face which keeps a ``kind`` beside the state.
+    """Make sure that a snapshot is of this game, and of an API whose adapter state is a ``kind``.
 
     Its seal is left to :meth:`Seal.check`.
 
@@ -175,7 +175,7 @@ def check_snapshot(game: Game, snapshot: Any, kind: type) -> None:
     TypeError
         If this is no snapshot.
     ValueError
-        If it was taken in another game, with other settings, by another kind of face or another release, or if its
+        If it was taken in another game, with other settings, by another kind of API or another release, or if its
         state has another size.
     """
     if not isinstance(snapshot, Snapshot):

@@ -1,4 +1,4 @@
-"""The one batched face of all games: N games stepped by one compiled call."""
+"""The one batched API of all games: N games stepped by one compiled call."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from mcts_envs.core import errors, infos
-from mcts_envs.core.batch import DISABLED, NEXT_STEP, SAME_STEP, find_illegal, step_all
-from mcts_envs.core.by_index import ByIndex
-from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
-from mcts_envs.core.env import GameEnv
-from mcts_envs.core.faces import (
+from mcts_envs.core.adapter import (
     ActionNames,
     Configured,
     check_illegal,
@@ -26,14 +22,18 @@ from mcts_envs.core.faces import (
     seeds_of,
     some,
 )
+from mcts_envs.core.batch import DISABLED, NEXT_STEP, SAME_STEP, find_illegal, step_all
+from mcts_envs.core.by_index import ByIndex
+from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
+from mcts_envs.core.env import GameEnv
 from mcts_envs.core.live import SeatedGame, begin
-from mcts_envs.core.opponents import seated
-from mcts_envs.core.place import start_of
+from mcts_envs.core.opponents import resolve_opponents
+from mcts_envs.core.place import start_state
 from mcts_envs.core.pool import Pool
 from mcts_envs.core.quantized import check_dtype, quantize, step_all_quantized
 from mcts_envs.core.rng import CHANCE_BYTES, draw, seed_stream
 from mcts_envs.core.showing import rendered
-from mcts_envs.core.turn import NO_ACTION, look, play_turn
+from mcts_envs.core.turn import NO_ACTION, fill_mask_and_observation, play_turn
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
 from mcts_envs.core.view import Episode
 
@@ -109,8 +109,8 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         self._strict = check_illegal(illegal)
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self._seats, self._advised, outsiders = seated(game, self.seat, opponent)
-        if outsiders:
+        self._seats, self._advised, external = resolve_opponents(game, self.seat, opponent)
+        if external:
             raise ValueError(
                 f"opponent {opponent!r} cannot play in the batched face, which is compiled: use 'random', 'scripted' "
                 "or one name of a scripted player for all, or gymnasium.make_vec(id, vectorization_mode='sync')"
@@ -163,7 +163,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         options = dict(options or {})
         errors.keys("option", options, (), ("position", "reset_mask"))
         chosen = self._reset_mask(options.pop("reset_mask", None))
-        return self._restart(seeds_of(seed, self.num_envs), chosen, [start_of(self.game, options)] * self.num_envs)
+        return self._restart(seeds_of(seed, self.num_envs), chosen, [start_state(self.game, options)] * self.num_envs)
 
     def reset_each(
         self, seed: int | Sequence[int | None] | None, options: Sequence[Mapping[str, Any]]
@@ -189,7 +189,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         """
         if len(options) != self.num_envs:
             raise ValueError(f"{len(options)} options for {self.num_envs} games; give one dictionary for each game")
-        starts = [start_of(self.game, each or {}) for each in options]
+        starts = [start_state(self.game, each or {}) for each in options]
         return self._restart(seeds_of(seed, self.num_envs), self._reset_mask(None), starts)
 
     def step(
@@ -310,7 +310,9 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
             if chosen[i]:
                 self._start(i, seeds[i], starts[i])
             row = self._seen[0][0] if self._seen else observations[i]
-            look(self.game.bare.table, self._states[i], self.seat, self._legal, self._masks[i], row)
+            fill_mask_and_observation(
+                self.game.bare.table, self._states[i], self.seat, self._legal, self._masks[i], row
+            )
             if self._seen:
                 quantize(row, observations[i])
         self._status[chosen] = 0
@@ -320,7 +322,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         return shaped, infos.add({}, "action_mask", masks, chosen)
 
     def _start(self, i: int, seed: int | None, start: Bytes | None) -> None:
-        """Reset one game exactly as the single face does."""
+        """Reset one game exactly as the single environment does."""
         state, stream = self._states[i], self._streams[i]
         if seed is None:
             seed = int(draw(state)) if self._live.started else int(self.np_random.integers(2**63))
@@ -365,7 +367,7 @@ def _autoreset_mode(given: AutoresetMode | str) -> AutoresetMode:
 
 @cache
 def vectorized(env_class: type[GameEnv]) -> type[GameVectorEnv]:
-    """Return the batched face of an environment class."""
+    """Return the batched class of an environment class."""
     name = f"{env_class.__name__}Vector"
     return type(
         name,

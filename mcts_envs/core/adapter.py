@@ -1,4 +1,4 @@
-"""What the Gymnasium, PettingZoo and batched faces have in common."""
+"""What the adapters to the Gymnasium, PettingZoo and batched APIs have in common."""
 
 import copy
 import inspect
@@ -15,13 +15,13 @@ from mcts_envs.core.rng import MAX_SEED
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 ILLEGAL = ("accept", "raise")
-"""What a face does with an illegal action: the effect that the game documents, or an error."""
+"""What an environment does with an illegal action: the effect that the game documents, or an error."""
 
 _SHOWN = ("observe", "observation_shape", "observation_low", "observation_high")
 
 
 class ActionNames:
-    """What actions are called, the same on all faces."""
+    """What actions are called, the same in all APIs."""
 
     game: Game
 
@@ -41,7 +41,7 @@ class ActionNames:
 
 
 class Configured:
-    """What a face was made with, the same on all faces."""
+    """What an environment was made with, the same in all APIs."""
 
     _arguments: dict[str, Any]
 
