@@ -52,7 +52,7 @@ class LiveGame:
     Parameters
     ----------
     game : Game
-    beside : int
+    adapter_bytes : int
         Bytes of the adapter state, which is sealed with the state of the game.
 
     Attributes
@@ -67,9 +67,9 @@ class LiveGame:
 
     __slots__ = ("_fingerprint", "_memory", "_room", "_seal", "episode", "game", "started", "state")
 
-    def __init__(self, game: Game, beside: int) -> None:
+    def __init__(self, game: Game, adapter_bytes: int) -> None:
         self.game, self._fingerprint = game, game.fingerprint
-        self._seal = Seal(game, beside)
+        self._seal = Seal(game, adapter_bytes)
         self._room = self._seal.room()
         self.state = self._room[: game.template.size]
         self._memory = memoryview(self.state.data)
@@ -127,16 +127,16 @@ class SeatedGame(LiveGame):
         Reward from before the seat's first choice, and the seat's points of an ended game.
     """
 
-    __slots__ = ("_beside", "_seat", "outcome", "pending_reward", "stream")
+    __slots__ = ("_adapter_memory", "_seat", "outcome", "pending_reward", "stream")
 
     def __init__(self, game: Game, seat: int) -> None:
         super().__init__(game, SEATED_BYTES)
         size = game.template.size
-        beside = self._room[size : size + SEATED_BYTES]
-        self._beside = memoryview(beside.data)
-        self._beside[SEAT] = self._seat = seat_bytes(seat)
-        self.stream = beside[:CHANCE_BYTES]
-        self.pending_reward, self.outcome = np.split(beside[PENDING_AND_OUTCOME].view(np.float64), 2)
+        adapter_state = self._room[size : size + SEATED_BYTES]
+        self._adapter_memory = memoryview(adapter_state.data)
+        self._adapter_memory[SEAT] = self._seat = seat_bytes(seat)
+        self.stream = adapter_state[:CHANCE_BYTES]
+        self.pending_reward, self.outcome = np.split(adapter_state[PENDING_AND_OUTCOME].view(np.float64), 2)
 
     def clone(self, include_rng: bool) -> Snapshot:
         """Return a snapshot, with both random streams unless told otherwise; raises before the first reset."""
@@ -144,9 +144,9 @@ class SeatedGame(LiveGame):
             self.check_started("clone_state()")
         if include_rng:
             sealed = int(digest_of(self._room))
-            return _snapshot((self._fingerprint, self._memory.tobytes(), self._beside.tobytes(), sealed))
-        state, beside = without_chance(self._memory), without_chance(self._beside)
-        return Snapshot(self._fingerprint, state, beside, self._seal.number(state, beside))
+            return _snapshot((self._fingerprint, self._memory.tobytes(), self._adapter_memory.tobytes(), sealed))
+        state, adapter_state = without_chance(self._memory), without_chance(self._adapter_memory)
+        return Snapshot(self._fingerprint, state, adapter_state, self._seal.number(state, adapter_state))
 
     def check(self, snapshot: Any) -> None:
         """Make sure that a snapshot can be loaded.
@@ -157,12 +157,12 @@ class SeatedGame(LiveGame):
             Like :func:`~mcts_envs.core.snapshot.check_snapshot`, and if it was taken from another seat or is damaged.
         """
         check_snapshot(self.game, snapshot, bytes)
-        beside = snapshot.face
-        if len(beside) != SEATED_BYTES:
-            raise damaged("face", beside, f"{SEATED_BYTES} bytes")
-        self._seal.check(snapshot, beside)
-        if beside[SEAT] != self._seat:
-            theirs, ours = seat_of(beside), seat_of(self._beside)
+        adapter_state = snapshot.face
+        if len(adapter_state) != SEATED_BYTES:
+            raise damaged("face", adapter_state, f"{SEATED_BYTES} bytes")
+        self._seal.check(snapshot, adapter_state)
+        if adapter_state[SEAT] != self._seat:
+            theirs, ours = seat_of(adapter_state), seat_of(self._adapter_memory)
             raise ValueError(
                 f"the snapshot was taken from seat {theirs} and this environment is seat {ours}; "
                 f"restore it in an environment made with seat={theirs}"
@@ -171,7 +171,7 @@ class SeatedGame(LiveGame):
     def load(self, snapshot: Snapshot) -> None:
         """Bring a checked snapshot back; without random streams in it the running ones go on."""
         load_bytes(self._memory, snapshot.state)
-        load_bytes(self._beside, snapshot.face)
+        load_bytes(self._adapter_memory, snapshot.face)
         self.started = True
 
 
@@ -183,10 +183,10 @@ class SharedGame(LiveGame):
     def __init__(self, game: Game) -> None:
         super().__init__(game, _HASH_BYTES)
 
-    def clone(self, include_rng: bool, beside: tuple[Any, ...]) -> Snapshot:
+    def clone(self, include_rng: bool, adapter_state: tuple[Any, ...]) -> Snapshot:
         """Return a snapshot, with the random stream unless told otherwise."""
         state = save_bytes(self._memory) if include_rng else without_chance(self._memory)
-        return Snapshot(self._fingerprint, state, beside, self._seal.number(state, _hashed(beside)))
+        return Snapshot(self._fingerprint, state, adapter_state, self._seal.number(state, _hashed(adapter_state)))
 
     def check(self, snapshot: Snapshot) -> None:
         """Raise ``ValueError`` unless the seal of a snapshot of this game fits."""
@@ -198,5 +198,5 @@ class SharedGame(LiveGame):
         self.started = True
 
 
-def _hashed(beside: tuple[Any, ...]) -> bytes:
-    return hashlib.blake2b(repr(beside).encode(), digest_size=_HASH_BYTES).digest()
+def _hashed(adapter_state: tuple[Any, ...]) -> bytes:
+    return hashlib.blake2b(repr(adapter_state).encode(), digest_size=_HASH_BYTES).digest()

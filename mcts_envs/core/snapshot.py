@@ -81,33 +81,33 @@ class Seal:
     Parameters
     ----------
     game : Game
-    beside : int
+    adapter_bytes : int
         Bytes of the adapter state.
     """
 
-    def __init__(self, game: Game, beside: int = SEATED_BYTES) -> None:
+    def __init__(self, game: Game, adapter_bytes: int = SEATED_BYTES) -> None:
         size, self._word = game.template.size, hashlib.sha256(game.fingerprint.encode()).digest()[:8]
-        self._bytes = -(-(size + beside + len(self._word)) // _BLOCK) * _BLOCK
+        self._bytes = -(-(size + adapter_bytes + len(self._word)) // _BLOCK) * _BLOCK
         self._raw = self.room()
         self._memory = memoryview(self._raw.data)
-        self._state, self._face = slice(size), slice(size, size + beside)
+        self._state, self._face = slice(size), slice(size, size + adapter_bytes)
         self._settings, self._template = game.settings, game.template[game.settings].tobytes()
 
     def room(self) -> Bytes:
-        """Return zeroed bytes for a state and what lies beside it, with a hash of the game at their end."""
+        """Return zeroed bytes for a state and the adapter state, with a hash of the game at their end."""
         raw = np.zeros(self._bytes, np.uint8)
         raw[-len(self._word) :] = np.frombuffer(self._word, np.uint8)
         return raw
 
-    def number(self, state: bytes, beside: bytes) -> int:
-        """Return the hash of a state and of what lies beside it: the digest of a room with them."""
+    def number(self, state: bytes, adapter_state: bytes) -> int:
+        """Return the hash of a state and of the adapter state: the digest of a room with them."""
         self._memory[self._state] = state
-        self._memory[self._face] = beside
+        self._memory[self._face] = adapter_state
         return int(digest(self._raw))
 
-    def check(self, snapshot: Snapshot, beside: bytes) -> None:
+    def check(self, snapshot: Snapshot, adapter_state: bytes) -> None:
         """Raise ``ValueError`` unless the snapshot is as it was sealed, with the settings of this game."""
-        if snapshot.seal != self.number(snapshot.state, beside):
+        if snapshot.seal != self.number(snapshot.state, adapter_state):
             if snapshot.seal is None:
                 raise ValueError(
                     "the snapshot has no seal: an older release took it, or it was put together by hand; take it anew "
@@ -145,9 +145,9 @@ def seat_bytes(seat: int) -> bytes:
     return _SEAT.pack(seat)
 
 
-def seat_of(beside: bytes | memoryview) -> int:
+def seat_of(adapter_state: bytes | memoryview) -> int:
     """Return the seat from the adapter state of one seat."""
-    return int(_SEAT.unpack(beside[SEAT])[0])
+    return int(_SEAT.unpack(adapter_state[SEAT])[0])
 
 
 def check_fingerprint(what: str, fingerprint: Any, game: Game) -> None:
