@@ -1,4 +1,4 @@
-"""The batched face as a Stable-Baselines3 ``VecEnv``."""
+"""The batched API as a Stable-Baselines3 ``VecEnv``."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -29,11 +29,11 @@ _OF_A_GAME = ("position", "clone_state", "restore_state", "view")
 class GameVecEnv(VecEnv):
     """N copies of one environment, stepped by one compiled call, for Stable-Baselines3 and sb3-contrib.
 
-    Same seeds, same results as ``DummyVecEnv`` over the single face. ``get_attr`` and ``env_method`` know
+    Same seeds, same results as ``DummyVecEnv`` over single environments. ``get_attr`` and ``env_method`` know
     ``action_masks``, ``legal_actions``, ``position``, ``observe`` (in float32), ``view`` and ``render`` of each game,
     and what the games share (``game``, ``seat``, ``render_mode``, the two spaces).
     ``env_method("clone_state", indices=i)`` and ``env_method("restore_state", snapshot, indices=i)`` save and restore a
-    game; the snapshots are those of the single face.
+    game; the snapshots are those of the single environment.
 
     Parameters
     ----------

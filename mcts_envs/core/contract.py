@@ -34,7 +34,7 @@ advise         (state, player, weights[A])                         non-negative 
 observe        (state, player, out[n])                             observation as float32
 =============  ==================================================  ====================================================
 
-The laws that these functions keep are in :mod:`mcts_envs.core.check`.
+The laws that these functions keep are in :mod:`mcts_envs.core.laws`.
 """
 
 import hashlib
@@ -178,7 +178,7 @@ def default_observe(state: Bytes, player: int, out: Singles) -> None:
 
 @kernel(OUTCOME)
 def default_outcome(state: Bytes, points: Floats) -> None:
-    """Turn the rewards of the last step, which the faces hand over in ``points``, into points.
+    """Turn the rewards of the last step, which are handed over in ``points``, into points.
 
     1 to the best reward, shared between equals, 0 to the others; a single player has 1 if its reward is positive.
     """
