@@ -15,7 +15,7 @@ from agents.policies.parameters import read_parameters
 from agents.policies.signatures import SIGNATURES, check_form, needs_of, nothing
 from agents.records import Settings
 from agents.results import SearchResult
-from agents.running import Plan, Search
+from agents.running import Search, SearchPlan
 from agents.search import OPEN_LOOP
 from mcts_envs.core import errors
 from mcts_envs.core.contract import EVALUATE, EVERYTHING, Game
@@ -93,7 +93,7 @@ class MCTS(Planner[SearchResult]):
         default the game's own ``evaluate``. A plain Python function makes the whole search plain Python: for
         environments that are not ours, where ``state.env`` is the copied environment.
     relative : bool
-        Count ``evaluate`` as its change since the root.
+        Leaf value relative to the root: count ``evaluate`` as its change since there.
     reuse : bool
         Go on from the part of the last tree that the game has reached. Not with ``loop="open"``, where nothing tells
         which part that is.
@@ -229,7 +229,7 @@ class MCTS(Planner[SearchResult]):
     def _policies(self) -> dict[str, Any]:
         return {"select": self.select, "noise": self.noise, "simulate": self.simulate, "backup": self.backup}
 
-    def prepare(self, game: Game) -> Plan:
+    def prepare(self, game: Game) -> SearchPlan:
         """Return what is settled about the searches in a game."""
         updates = [needs_of(policy).update for policy in self._policies().values()]
         settings = Settings(
@@ -249,7 +249,9 @@ class MCTS(Planner[SearchResult]):
         inside, outside = self._models(game)
         others = game.variant(self.opponent_model, "advise") if self.opponent_model else None
         max_nodes = max(1, self.max_nodes // self.threads)
-        return Plan(inside, outside, self._policies(), self.parameters, self.recommend, settings, max_nodes, others)
+        return SearchPlan(
+            inside, outside, self._policies(), self.parameters, self.recommend, settings, max_nodes, others
+        )
 
     def _loop_in(self, game: Game) -> str:
         """Return what an action leads to in the tree of a game."""

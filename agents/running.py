@@ -41,7 +41,7 @@ _ANY = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class SearchPlan:
     """What an agent has settled about its searches in one game.
 
     Attributes
@@ -137,7 +137,7 @@ class Search:
 
     Parameters
     ----------
-    plan : Plan
+    plan : SearchPlan
     view : View
         Where to search from, and for whom.
     streams : list of uint8 arrays
@@ -162,7 +162,7 @@ class Search:
     """
 
     def __init__(
-        self, plan: Plan, view: View, streams: Sequence[Bytes], nodes: int, previous: "Search | None" = None
+        self, plan: SearchPlan, view: View, streams: Sequence[Bytes], nodes: int, previous: "Search | None" = None
     ) -> None:
         self._plan, self._streams, self._last_stream = plan, streams[:-1], streams[-1]
         self._root, self.player = view.state.copy(), view.player
@@ -358,7 +358,7 @@ def _plain_search() -> Callable[..., None]:
     return interpreted(search, _COMPILED)
 
 
-def _moved_down(plan: Plan, tree: Tree, key: int, nodes: int) -> Tree:
+def _moved_down(plan: SearchPlan, tree: Tree, key: int, nodes: int) -> Tree:
     """Return a tree with what another found from the most visited node of this key on; empty if there is none."""
     start = find_node(tree, key)
     below = int(tree.count.nodes) - start if start else 0

@@ -1,4 +1,4 @@
-"""Connect four, a game for every face and planner here: ``python examples/connect_four.py`` plays it."""
+"""Connect four, a game for every API and planner here: ``python examples/connect_four.py`` plays it."""
 
 import gymnasium
 import numpy as np

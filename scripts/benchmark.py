@@ -1,32 +1,39 @@
 """Measure speed, each figure beside a named yardstick in the same run.
 
-    python scripts/benchmark.py                    the faces and the search
-    python scripts/benchmark.py faces              the faces and the rules
+    python scripts/benchmark.py                    environments and search
+    python scripts/benchmark.py api                environments, one and batched, and the rules
     python scripts/benchmark.py search             the search
     python scripts/benchmark.py training           PPO on each game and on an empty environment (pip install -e ".[rl]")
     python scripts/benchmark.py rivals             OpenSpiel and gymcts (pip install -e ".[rivals]")
     python scripts/benchmark.py --quick            fewer repetitions
 
 Times are the least of several rounds in which the candidates take turns, so that a noisy machine disturbs them alike;
-those of training are medians.
+those of training are medians. They are kept in ``docs/results/data``, and ``docs/results/speed.md`` is written from it;
+figures of more rounds stay there, when fewer follow.
 """
 
+import os
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import _own  # noqa: F401
 import typer
+from _words import said
+
+from mcts_envs.core.errors import writable
 
 if TYPE_CHECKING:
     from speed.figure import Figure
 
+_PAGES = Path(__file__).resolve().parents[1] / "docs" / "results"
 LARGE = "mcts_envs/LaneDefense10x10-v0"
 
 
 class Part(StrEnum):
     """What can be measured on its own."""
 
-    FACES = "faces"
+    API = "api"
     SEARCH = "search"
     TRAINING = "training"
     RIVALS = "rivals"
@@ -35,13 +42,13 @@ class Part(StrEnum):
 def measured(part: Part, rounds: int) -> "list[Figure]":
     """Return the figures of a part."""
     # Late, so that --help loads no game.
-    from speed import faces, search
+    from speed import api, search
 
     import mcts_envs
 
     ids = mcts_envs.environment_ids()
-    if part == Part.FACES:
-        return [figure for id in ids for measure in (faces.faces, faces.rules) for figure in measure(id, rounds)]
+    if part == Part.API:
+        return [figure for id in ids for measure in (api.steps, api.rules) for figure in measure(id, rounds)]
     if part == Part.SEARCH:
         trees = [figure for id in ids for figure in search.searches(id, rounds)]
         return trees + search.published(rounds) + search.threads(LARGE, rounds) + search.first_search(LARGE, rounds)
@@ -60,18 +67,27 @@ def measured(part: Part, rounds: int) -> "list[Figure]":
 def main(
     parts: Annotated[list[Part] | None, typer.Argument(help="What to measure.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions.")] = False,
+    pages: Annotated[Path, typer.Option(help="Folder of the page and of its data.")] = _PAGES,
 ) -> None:
-    """Measure what is named, or the faces and the search."""
-    from rich.console import Console
-    from rich.table import Table
+    """Measure what is named, or environments and search, and write the page."""
+    # Late, so that --help loads no game.
+    from speed.page import TITLES, keep, kept, table
 
     rounds = 3 if quick else 15
-    table = Table("what", "measured", "yardstick", "its figure", "so", title="of several rounds")
-    for part in parts or [Part.FACES, Part.SEARCH]:
-        for figure in measured(part, rounds):
-            cells = figure.what, f"{figure.value:.3g} {figure.unit}", figure.yardstick
-            table.add_row(*cells, f"{figure.reference:.3g}", figure.verdict)
-    Console(width=150).print(table)
+    try:
+        writable("page", pages / "speed.md")
+        writable("page", pages / "data", folder=True)
+        kept(pages / "data" / "speed.jsonl")
+        for part in parts or [Part.API, Part.SEARCH]:
+            load = os.getloadavg()[0]
+            figures = measured(part, rounds)
+            typer.echo(f"{TITLES[part]}\n{table(figures)}")
+            if not keep(pages, part, rounds, load, figures):
+                typer.echo("the page keeps its figures of more rounds", err=True)
+    except (ValueError, OSError) as error:
+        typer.secho(f"error: {said(error)}", err=True, fg="red")
+        raise typer.Exit(2) from error
+    typer.echo(f"page: {pages / 'speed.md'}")
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def play(
     from papers.playing import play_table
     from papers.record import this_run
 
-    run, keys = this_run(scale), [cell.key for table in study.tables for cell in table.cells]
+    run, keys = this_run("reproduce", scale), [cell.key for table in study.tables for cell in table.cells]
     for table in tables:
         longer = 0
         for found in play_table(table, run, out, workers, fresh, lambda line: typer.echo(line, err=True)):

@@ -1,4 +1,4 @@
-"""The house: what the README promises, what imports cost, and that names are found or refused."""
+"""The house: what README and guides promise, what imports cost, and that names are found or refused."""
 
 import ast
 import doctest
@@ -24,13 +24,65 @@ from mcts_envs.registry import ENTRIES
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_readme_examples_run():
+GUIDES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+PAGES = [
+    *GUIDES,
+    "CONTRIBUTING.md",
+    *sorted(f"docs/results/{path.name}" for path in (ROOT / "docs/results").glob("*.md")),
+]
+
+
+@pytest.mark.parametrize("page", GUIDES)
+def test_the_examples_run(page):
     pytest.importorskip("stable_baselines3")
-    text = (ROOT / "README.md").read_text()
+    text = (ROOT / page).read_text()
     blocks = "\n".join(block.split("```")[0] for block in text.split("```pycon")[1:])
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    runner.run(parser.get_doctest(blocks, {}, "README.md", "README.md", 0))
-    assert (runner.failures, runner.tries) == (0, blocks.count("\n>>> "))
+    runner.run(parser.get_doctest(blocks, {}, page, page, 0))
+    assert (runner.failures, runner.tries) == (0, len(re.findall("^>>> ", blocks, re.MULTILINE)))
+    assert "```" not in re.sub("```pycon.*?```", "", text, flags=re.DOTALL)  # a block that nothing runs
+
+
+@pytest.mark.parametrize("page", GUIDES)
+def test_the_commands_have_the_options_that_are_told(page):
+    for line in (ROOT / page).read_text().splitlines():
+        for script, words in re.findall(r"scripts/(\w+\.py)([^`#]*)", line):
+            source = (ROOT / "scripts" / script).read_text()
+            for option in re.findall(r"--[a-z-]+", words):
+                named = f'"{option}"', f"    {option[2:].replace('-', '_')}: Annotated"
+                assert any(name in source for name in named), f"{script} {option}"
+
+
+def headings(page):
+    """The anchors of a page."""
+    titles = re.findall("^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)]+)\)", (ROOT / page).read_text()):
+        if not target.startswith("http"):
+            path, _, anchor = target.partition("#")
+            file = (ROOT / page).parent / path if path else ROOT / page
+            assert file.exists(), target
+            assert not anchor or anchor in headings(file), target
+
+
+def test_the_readme_is_short_and_quotes_what_the_results_say():
+    lines = (ROOT / "README.md").read_text().splitlines()
+    assert len(lines) <= 160
+    quotes = [(i, line.split()[-2]) for i, line in enumerate(lines) if line.startswith("<!-- quoted from ")]
+    assert quotes
+    for i, page in quotes:
+        quoted = lines[i + 1 : lines.index("", i)]
+        assert len(quoted) > 2
+        assert "\n".join(quoted) in (ROOT / page).read_text()
+
+
+def test_every_agent_has_its_words():
+    text = (ROOT / "docs" / "agents.md").read_text()
+    assert [name for name in agents.names() if f"`{name}`" not in text] == []
 
 
 def test_importing_compiles_and_loads_nothing_heavy():

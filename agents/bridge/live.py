@@ -15,7 +15,7 @@ from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 from agents.bridge import kinds
 from agents.bridge.chance import Watch
 from agents.bridge.classes import has_table
-from agents.bridge.states import NO_LIMIT, ForeignGame, ForeignState, Player
+from agents.bridge.states import NO_LIMIT, ForeignGame, ForeignSeat, ForeignState
 from mcts_envs.core import errors
 from mcts_envs.core.rng import CHANCE_BYTES
 from mcts_envs.core.view import Episode, View
@@ -275,14 +275,14 @@ def _peeled(env: Any) -> tuple[list[Any], Any]:
     return layers, chooser
 
 
-def _seat(name: Any, actions: Any, seen: Any) -> Player:
+def _seat(name: Any, actions: Any, seen: Any) -> ForeignSeat:
     if not isinstance(actions, spaces.Discrete):
         whose = "" if name is None else f" of {name}"
         raise TypeError(
             f"the action space{whose} is {actions}; planners need Discrete(n): make the actions discrete inside the "
             "environment"
         )
-    return Player(name, int(actions.n), int(actions.start), seen)
+    return ForeignSeat(name, int(actions.n), int(actions.start), seen)
 
 
 def _name(env: Any) -> str:
@@ -301,7 +301,7 @@ def _game_of(kind: str, env: Any) -> ForeignGame:
 _GAMES: dict[Any, ForeignGame] = {}
 
 
-def _game(kind: str, env: type, name: str, seats: tuple[Player, ...]) -> ForeignGame:
+def _game(kind: str, env: type, name: str, seats: tuple[ForeignSeat, ...]) -> ForeignGame:
     """Return the game that environments of this class with these players are: always the same one."""
     key = kind, env, name, tuple(seat[:3] for seat in seats)
     if key not in _GAMES:

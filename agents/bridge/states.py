@@ -16,7 +16,7 @@ from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED, Game
 NO_LIMIT = 2**62
 
 
-class Player(NamedTuple):
+class ForeignSeat(NamedTuple):
     """What is fixed about a player.
 
     Attributes
@@ -41,7 +41,7 @@ class ForeignGame(Game):
 
     Parameters
     ----------
-    seats : tuple of Player
+    seats : tuple of ForeignSeat
     watch : Watch
     **fields
         Those of :class:`mcts_envs.core.contract.Game`: plain Python functions of a :class:`ForeignState`.
@@ -50,7 +50,7 @@ class ForeignGame(Game):
     plain_lists: ClassVar[bool] = True
     """The search keeps its tree in Python lists and objects: many times as fast as arrays, one element at a time."""
 
-    seats: tuple[Player, ...] = ()
+    seats: tuple[ForeignSeat, ...] = ()
     watch: Watch = field(default_factory=lambda: Watch("environment"))
 
     @cached_property

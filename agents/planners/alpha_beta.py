@@ -19,7 +19,7 @@ from agents.planners.frames import (
     STEPS,
     UNIT,
     WIN,
-    Options,
+    AlphaBetaSettings,
     Work,
     new_work,
 )
@@ -132,7 +132,7 @@ class AlphaBeta(Planner[AlphaBetaResult]):
         self.evaluate = _checked(evaluate)
         self.margin = None if margin is None else errors.number("margin", margin, 0.0, 2.0)
         self.table_size = errors.integer("table_size", table_size, 0, 2**28)
-        self._options = Options(
+        self._settings = AlphaBetaSettings(
             buckets=1 << self.table_size.bit_length() - 2 if self.table_size > 1 else 0,
             margin=-1 if self.margin is None else int(self.margin * UNIT),
         )
@@ -149,7 +149,7 @@ class AlphaBeta(Planner[AlphaBetaResult]):
         copy(work.states[0], view.state)
         game.determinize(work.states[0], view.player, draw(self.stream))
         _clear(work)
-        iterations = _Iterations(game, self._options, work, clock)
+        iterations = _Iterations(game, self._settings, work, clock)
         action, score, reached, line = int(view.legal_actions()[0]), 0, 0, list[int]()
         for depth in range(1, self.depth + 1):
             done = iterations.run(depth, action)
@@ -179,7 +179,7 @@ class AlphaBeta(Planner[AlphaBetaResult]):
                 "take 'mcts'"
             )
         inside = variant_of(game, None, self.evaluate)
-        return inside, new_work(inside, self.depth, self._options.buckets)
+        return inside, new_work(inside, self.depth, self._settings.buckets)
 
 
 def _checked(evaluate: Any) -> Any:
@@ -206,19 +206,19 @@ def _clear(work: Work) -> None:
 class _Iterations:
     """The iterations of one search."""
 
-    def __init__(self, game: Game, options: Options, work: Work, clock: Clock) -> None:
-        self._table, self._options, self._work, self._clock = game.table, options, work, clock
+    def __init__(self, game: Game, settings: AlphaBetaSettings, work: Work, clock: Clock) -> None:
+        self._table, self._settings, self._work, self._clock = game.table, settings, work, clock
         self._begin: Callable[..., Any]
         self._search: Callable[..., Any]
         self._begin, self._search = _plain() if isinstance(game.table, tuple) else (begin, search)
 
     def run(self, depth: int, first: int) -> bool:
         """Search to a depth, beginning with an action; return whether that was finished within the budget."""
-        self._begin(self._table, self._options, self._work, depth, first)
+        self._begin(self._table, self._settings, self._work, depth, first)
         clock, counters = self._clock, self._work.counters
         while count := clock.slice():
             # A line takes a step at least, so that many steps end no more lines than that.
-            done = self._search(self._table, self._options, self._work, clock.steps + count)
+            done = self._search(self._table, self._settings, self._work, clock.steps + count)
             steps = int(counters[STEPS]) - clock.steps
             clock.spend(int(counters[LEAVES]) - clock.simulations, steps, done=steps)
             if done:

@@ -1,4 +1,4 @@
-"""What an alpha-beta search keeps: frames of the positions on its way, work arrays, and the transposition table."""
+"""Alpha-beta stack and transposition table: frames of the positions on the way, work arrays, and what was found."""
 
 from typing import Any, NamedTuple
 
@@ -57,8 +57,8 @@ ENTRY = record_dtype(
 """A transposition: the score of a position, counted from there, and whether it is exact or a bound."""
 
 
-class Options(NamedTuple):
-    """How to search, as compiled code wants it.
+class AlphaBetaSettings(NamedTuple):
+    """Parameters of the search passed to the kernel.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Work(NamedTuple):
 
 
 _GRID = types.int64[:, ::1]
-OPTIONS = types.NamedUniTuple(types.int64, 2, Options)
+SETTINGS = types.NamedUniTuple(types.int64, 2, AlphaBetaSettings)
 WORK = types.NamedTuple(
     (types.uint8[:, ::1], types.uint8[::1], *[_GRID] * 6, INTS, *[types.float64[::1]] * 2, INTS, types.uint8[::1]), Work
 )
@@ -119,12 +119,12 @@ def new_work(game: Game, depth: int, buckets: int) -> Work:
 
 
 @kernel()
-def find(work: Work, options: Options, key: np.uint64) -> int:
-    """Return the place of a position in the table, or -1."""
-    if options.buckets == 0:
+def find(work: Work, settings: AlphaBetaSettings, key: np.uint64) -> int:
+    """Return the index of a position in the table, or -1."""
+    if settings.buckets == 0:
         return NONE
-    place = 2 * np.int64(key & np.uint64(options.buckets - 1))
-    for i in range(place, place + 2):
+    index = 2 * np.int64(key & np.uint64(settings.buckets - 1))
+    for i in range(index, index + 2):
         entry = row(work.entries, i, ENTRY)
         if entry.key == key and entry.generation == work.counters[GENERATION]:
             return int(i)
@@ -132,18 +132,18 @@ def find(work: Work, options: Options, key: np.uint64) -> int:
 
 
 @kernel()
-def store(work: Work, options: Options, frame: Any, ply: int) -> None:
+def store(work: Work, settings: AlphaBetaSettings, frame: Any, ply: int) -> None:
     """Note what came of a frame: in place of the shallower entry of its bucket if that is no deeper, or else the other.
 
     So of each pair the first keeps the deepest search, and the second the latest.
     """
-    if options.buckets == 0:
+    if settings.buckets == 0:
         return
     generation = work.counters[GENERATION]
-    place = 2 * np.int64(frame.key & np.uint64(options.buckets - 1))
-    first = row(work.entries, place, ENTRY)
+    index = 2 * np.int64(frame.key & np.uint64(settings.buckets - 1))
+    first = row(work.entries, index, ENTRY)
     keep = first.generation == generation and first.key != frame.key and first.depth > frame.depth
-    entry = row(work.entries, place + 1 if keep else place, ENTRY)
+    entry = row(work.entries, index + 1 if keep else index, ENTRY)
     score = frame.best
     if score > UNIT:
         score += ply

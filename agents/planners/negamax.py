@@ -29,13 +29,13 @@ from agents.planners.frames import (
     LEAVES,
     LOWER,
     NONE,
-    OPTIONS,
     PLY,
+    SETTINGS,
     STEPS,
     UNIT,
     WIN,
     WORK,
-    Options,
+    AlphaBetaSettings,
     Work,
     find,
     known,
@@ -64,31 +64,31 @@ def _clipped(value: float) -> float:
 
 
 @kernel()
-def _try(functions: Any, work: Work, ply: int, mover: int, move: int) -> int:
+def _try(game: Any, work: Work, ply: int, mover: int, move: int) -> int:
     """Make a move from a position; return who is to move then, as bits."""
     copy(work.states[ply + 1], work.states[ply])
     work.actions[mover] = move
-    step_of(functions)(work.states[ply + 1], work.actions, work.rewards)
+    step_of(game)(work.states[ply + 1], work.actions, work.rewards)
     work.counters[STEPS] += 1
-    return int(active_of(functions)(work.states[ply + 1]))
+    return int(active_of(game)(work.states[ply + 1]))
 
 
 @kernel()
-def _end_score(functions: Any, work: Work, ply: int, player: int) -> int:
+def _end_score(game: Any, work: Work, ply: int, player: int) -> int:
     """Return the score of a game that is over at a ply, for a player: the sooner won and the later lost the better."""
     points, state = work.values, work.states[ply]
     for i in range(2):
         points[i] = work.rewards[i]
-    outcome_of(functions)(state, points)
+    outcome_of(game)(state, points)
     score = int(WIN * _clipped(points[player] - points[1 - player]))
     return score - ply if score > 0 else score + ply if score < 0 else 0
 
 
 @kernel()
-def _leaf_score(functions: Any, work: Work, ply: int, player: int) -> int:
+def _leaf_score(game: Any, work: Work, ply: int, player: int) -> int:
     """Return what a position that is not over is worth to a player."""
     values = work.values
-    evaluate_of(functions)(work.states[ply], values)
+    evaluate_of(game)(work.states[ply], values)
     return int(UNIT * _clipped(0.5 * (values[player] - values[1 - player])))
 
 
@@ -105,12 +105,12 @@ def _to_front(work: Work, frame: Any, ply: int, move: int) -> None:
 
 
 @kernel()
-def enter(functions: Any, work: Work, ply: int, depth: int, alpha: int, beta: int, key: np.uint64, first: int) -> None:
+def enter(game: Any, work: Work, ply: int, depth: int, alpha: int, beta: int, key: np.uint64, first: int) -> None:
     """Open a frame for the position at a ply: list its moves, with those first that are likely to be good.
 
     Parameters
     ----------
-    functions : function table
+    game : function table
     work : Work
         Its ``states[ply]`` is the position.
     ply, depth : int
@@ -123,13 +123,13 @@ def enter(functions: Any, work: Work, ply: int, depth: int, alpha: int, beta: in
         The move to begin with; -1: none.
     """
     frame, state = row(work.frames, ply, FRAME), work.states[ply]
-    mover = lowest(active_of(functions)(state))
+    mover = lowest(active_of(game)(state))
     moves, order = work.moves[ply], work.order[ply]
     frame.key, frame.mover, frame.depth = key, mover, depth
     frame.alpha = frame.least = alpha
     frame.beta, frame.best, frame.best_move = beta, -INFINITY, NONE
     frame.index = frame.front = frame.length = frame.open = frame.scout = 0
-    frame.count = legal_of(functions)(state, mover, moves)
+    frame.count = legal_of(game)(state, mover, moves)
     if first >= 0:
         _to_front(work, frame, ply, first)
     _to_front(work, frame, ply, work.killers[ply, 0])
@@ -146,14 +146,14 @@ def enter(functions: Any, work: Work, ply: int, depth: int, alpha: int, beta: in
 
 
 @kernel()
-def _score_next(functions: Any, work: Work, frame: Any, ply: int) -> None:
+def _score_next(game: Any, work: Work, frame: Any, ply: int) -> None:
     """Look one ply ahead, to find out what speaks for the next move that has no order."""
     mover, i = frame.mover, frame.scored
-    bits = _try(functions, work, ply, mover, work.moves[ply, i])
+    bits = _try(game, work, ply, mover, work.moves[ply, i])
     if bits == 0:
-        work.order[ply, i] = _end_score(functions, work, ply + 1, mover)
+        work.order[ply, i] = _end_score(game, work, ply + 1, mover)
     else:
-        work.order[ply, i] = _leaf_score(functions, work, ply + 1, mover)
+        work.order[ply, i] = _leaf_score(game, work, ply + 1, mover)
     frame.scored += 1
 
 
@@ -170,17 +170,17 @@ def _pick(work: Work, frame: Any, ply: int) -> None:
 
 
 @kernel()
-def _is_hopeless(options: Options, work: Work, frame: Any, ply: int) -> bool:
+def _is_hopeless(settings: AlphaBetaSettings, work: Work, frame: Any, ply: int) -> bool:
     """Return whether no move that is left can be expected to raise alpha; if so, note what they may be worth at most.
 
     Near the depth limit a move is given up if the score one ply ahead, and ``margin`` for each ply to come, does not
     reach alpha (futility pruning, E. Heinz 1998, "Extended Futility Pruning"). The best of those left is at ``index``.
     """
-    if options.margin < 0 or not 1 < frame.depth <= MARGIN_DEPTH or abs(frame.alpha) > UNIT or ply == 0:
+    if settings.margin < 0 or not 1 < frame.depth <= MARGIN_DEPTH or abs(frame.alpha) > UNIT or ply == 0:
         return False
     hope = work.order[ply, frame.index]
     if hope >= -UNIT:
-        hope += options.margin * (frame.depth - 1)
+        hope += settings.margin * (frame.depth - 1)
     if hope > frame.alpha:
         return False
     if hope > frame.best:
@@ -236,9 +236,9 @@ def _remember(work: Work, frame: Any, ply: int, move: int) -> None:
 
 
 @kernel()
-def _leave(work: Work, options: Options, frame: Any, ply: int) -> None:
+def _leave(work: Work, settings: AlphaBetaSettings, frame: Any, ply: int) -> None:
     """Close a frame and hand its score to the one above."""
-    store(work, options, frame, ply)
+    store(work, settings, frame, ply)
     work.counters[PLY] = ply - 1
     if ply > 0:
         above = row(work.frames, ply - 1, FRAME)
@@ -247,30 +247,30 @@ def _leave(work: Work, options: Options, frame: Any, ply: int) -> None:
 
 
 @kernel()
-def _try_next(functions: Any, options: Options, work: Work, frame: Any, ply: int) -> None:
+def _try_next(game: Any, settings: AlphaBetaSettings, work: Work, frame: Any, ply: int) -> None:
     """Make the next move: score what it leads to, or open a frame for it."""
     if frame.index >= frame.front and frame.scout == 0:
         _pick(work, frame, ply)
-        if _is_hopeless(options, work, frame, ply):
+        if _is_hopeless(settings, work, frame, ply):
             frame.index = frame.count
             return
     mover = frame.mover
     row(work.frames, ply + 1, FRAME).length = 0
-    bits = _try(functions, work, ply, mover, work.moves[ply, frame.index])
+    bits = _try(game, work, ply, mover, work.moves[ply, frame.index])
     if bits != 0 and frame.depth > 1:
-        _look_deeper(functions, options, work, frame, ply, bits)
+        _look_deeper(game, settings, work, frame, ply, bits)
         return
     work.counters[LEAVES] += 1
     if bits == 0:
-        score = _end_score(functions, work, ply + 1, mover)
+        score = _end_score(game, work, ply + 1, mover)
     else:
-        score = _leaf_score(functions, work, ply + 1, mover)
+        score = _leaf_score(game, work, ply + 1, mover)
         frame.open = 1
     _take(work, frame, ply, score)
 
 
 @kernel()
-def _look_deeper(functions: Any, options: Options, work: Work, frame: Any, ply: int, bits: int) -> None:
+def _look_deeper(game: Any, settings: AlphaBetaSettings, work: Work, frame: Any, ply: int, bits: int) -> None:
     """Find the position after a move in the table, or open a frame for it."""
     alpha, beta, depth = frame.alpha, frame.beta, frame.depth - 1
     if frame.index > 0 and frame.scout == 0 and beta > alpha + 1:
@@ -279,10 +279,10 @@ def _look_deeper(functions: Any, options: Options, work: Work, frame: Any, ply: 
         beta = alpha + 1
     same = bits >> frame.mover & 1 != 0
     low, high = (alpha, beta) if same else (-beta, -alpha)
-    key = _key(functions, options, work, ply + 1, bits)
-    place, first = find(work, options, key), NONE
-    if place >= 0:
-        entry = row(work.entries, place, ENTRY)
+    key = _key(game, settings, work, ply + 1, bits)
+    index, first = find(work, settings, key), NONE
+    if index >= 0:
+        entry = row(work.entries, index, ENTRY)
         score, bound = known(entry, ply + 1), entry.bound
         settled = bound == EXACT or (score >= high if bound == LOWER else score <= low)
         if entry.depth >= depth and settled:
@@ -290,38 +290,38 @@ def _look_deeper(functions: Any, options: Options, work: Work, frame: Any, ply: 
             _take(work, frame, ply, score if same else -score)
             return
         first = int(entry.move)
-    enter(functions, work, ply + 1, depth, low, high, key, first)
+    enter(game, work, ply + 1, depth, low, high, key, first)
 
 
 @kernel()
-def _key(functions: Any, options: Options, work: Work, ply: int, bits: int) -> np.uint64:
+def _key(game: Any, settings: AlphaBetaSettings, work: Work, ply: int, bits: int) -> np.uint64:
     """Return the key of a position with the player to move; 0 if there is no table."""
-    if options.buckets == 0:
+    if settings.buckets == 0:
         return np.uint64(0)
-    return combine(key_of(functions)(work.states[ply], EVERYTHING), np.uint64(bits))
+    return combine(key_of(game)(work.states[ply], EVERYTHING), np.uint64(bits))
 
 
-@kernel(types.void(TABLE, OPTIONS, WORK, types.int64, types.int64))
-def begin(functions: Any, options: Options, work: Work, depth: int, first: int) -> None:
+@kernel(types.void(TABLE, SETTINGS, WORK, types.int64, types.int64))
+def begin(game: Any, settings: AlphaBetaSettings, work: Work, depth: int, first: int) -> None:
     """Begin an iteration from ``work.states[0]``; see :func:`enter`."""
     work.counters[BEST] = NONE
-    key = _key(functions, options, work, 0, active_of(functions)(work.states[0]))
-    enter(functions, work, 0, depth, -INFINITY, INFINITY, key, first)
+    key = _key(game, settings, work, 0, active_of(game)(work.states[0]))
+    enter(game, work, 0, depth, -INFINITY, INFINITY, key, first)
 
 
-@kernel(types.boolean(TABLE, OPTIONS, WORK, types.int64))
-def search(functions: Any, options: Options, work: Work, limit: int) -> bool:
+@kernel(types.boolean(TABLE, SETTINGS, WORK, types.int64))
+def search(game: Any, settings: AlphaBetaSettings, work: Work, limit: int) -> bool:
     """Go on with an iteration until it is done or ``limit`` steps of the model are made; return whether it is done."""
     while True:
         ply = work.counters[PLY]
         frame = row(work.frames, ply, FRAME)
         if frame.index == frame.count or frame.best >= frame.beta:
-            _leave(work, options, frame, ply)
+            _leave(work, settings, frame, ply)
             if ply == 0:
                 return True
         elif work.counters[STEPS] >= limit:
             return False
         elif frame.index >= frame.front and frame.scored < frame.count:
-            _score_next(functions, work, frame, ply)
+            _score_next(game, work, frame, ply)
         else:
-            _try_next(functions, options, work, frame, ply)
+            _try_next(game, settings, work, frame, ply)

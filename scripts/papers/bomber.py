@@ -8,13 +8,13 @@ from agents.arena.rows import Row
 from agents.arena.statistics import wilson
 from mcts_envs.games.bomber_grid.presets import GAMMA
 from papers.measures import Found, Line, Measure, Rate, Shares, Standings, Triple, mean, percent, verdict
-from papers.study import Cell, Player, Study, Table
+from papers.study import Cell, Entrant, Study, Table
 
 PLANNING = "BomberPlanning-v0"
 TEAM = {"mode": "team"}
-OSLA, RHEA, MCTS = Player("OSLA", "osla_aiide"), Player("RHEA", "rhea_aiide"), Player("MCTS", "mcts_aiide")
-RULES = Player("rule-based", "rule_based_aiide")
-SIMPLE = Player("rule-based", "rule_based")
+OSLA, RHEA, MCTS = Entrant("OSLA", "osla_aiide"), Entrant("RHEA", "rhea_aiide"), Entrant("MCTS", "mcts_aiide")
+RULES = Entrant("rule-based", "rule_based_aiide")
+SIMPLE = Entrant("rule-based", "rule_based")
 """In the manner of the original's SimpleAgent; that of the older paper is less careful."""
 
 COLLAPSE = [500, 575, 650, 725]
@@ -33,7 +33,7 @@ EACH: dict[int, dict[str, Triple]] = {
     9: {"OSLA": (0, 0, 100), "RHEA": (24, 6, 70), "MCTS": (28, 16, 56), "MCTSBias": (30, 16, 54)},
 }
 
-AGAINST_THREE: list[tuple[Player, Player, Triple]] = [
+AGAINST_THREE: list[tuple[Entrant, Entrant, Triple]] = [
     (MCTS, RULES, (46.5, 42.0, 11.5)),
     (MCTS, OSLA, (91.5, 5.0, 3.5)),
     (RHEA, RULES, (33.0, 22.0, 45.0)),
@@ -49,7 +49,7 @@ ONE_OF_EACH: dict[str, Sequence[tuple[float, float]]] = {
 }
 """Won and tied with these views."""
 
-TEAMS: list[tuple[Player, Player, Sequence[Triple]]] = [
+TEAMS: list[tuple[Entrant, Entrant, Sequence[Triple]]] = [
     (RHEA, OSLA, ((76.5, 1.5, 22), (88.5, 3.5, 8), (90.5, 2.5, 7), (81, 0.5, 18.5))),
     (MCTS, OSLA, ((97, 1, 2), (95, 2, 3), (97, 2.5, 0.5), (98.5, 1.5, 0))),
     (RHEA, RULES, ((76.5, 3, 20.5), (45, 27, 28), (55, 22.5, 22.5), (40.5, 23.5, 36))),
@@ -61,26 +61,26 @@ TEAMS: list[tuple[Player, Player, Sequence[Triple]]] = [
 def _cell(
     title: str,
     note: str,
-    players: tuple[Player, ...],
+    players: tuple[Entrant, ...],
     games: int,
     settings: Mapping[str, Any],
     published: Mapping[str, Triple] | None = None,
-    against: Player | None = None,
+    against: Entrant | None = None,
     environment: str = PLANNING,
 ) -> Cell:
     known = None if published is None else Shares(published, games)
     return Cell((title, note), players, environment, games, settings, against, known)
 
 
-def _mcts(**settings: Any) -> Player:
-    return Player("MCTS", "mcts_aiide", settings)
+def _mcts(**settings: Any) -> Entrant:
+    return Entrant("MCTS", "mcts_aiide", settings)
 
 
-def _bias(bias: float, decay: str = "depth", label: str = "MCTSBias", **settings: Any) -> Player:
+def _bias(bias: float, decay: str = "depth", label: str = "MCTSBias", **settings: Any) -> Entrant:
     """Return the report's agent."""
     if decay == "depth":
-        return Player(label, "mcts_bias", {"bias": bias, **settings})
-    return Player(label, "mcts_bias_once", {"bias": bias / GAMMA, **settings})
+        return Entrant(label, "mcts_bias", {"bias": bias, **settings})
+    return Entrant(label, "mcts_bias_once", {"bias": bias / GAMMA, **settings})
 
 
 def _seen(view: int | None) -> dict[str, Any]:
@@ -104,10 +104,10 @@ def _report_tables() -> list[Cell]:
     return cells
 
 
-def _report_table(number: int, mcts: Player, bias: Player, board: dict[str, Any], note: str) -> Cell:
+def _report_table(number: int, mcts: Entrant, bias: Entrant, board: dict[str, Any], note: str) -> Cell:
     """Return a table of the report in one reading of it."""
     if number in PAIRS:
-        players: tuple[Player, ...] = (mcts, bias)
+        players: tuple[Entrant, ...] = (mcts, bias)
         won, tied, lost = PAIRS[number]
         published = {"MCTS": (lost, tied, won), "MCTSBias": (won, tied, lost)}
     elif number in MIXED:
@@ -139,7 +139,7 @@ def _aiide() -> list[Cell]:
 
 def _future() -> list[Cell]:
     """The report's wishes: its agent with one number changed in a team against MCTS, and against evolution alone."""
-    changes: list[tuple[str, Player, Player]] = []
+    changes: list[tuple[str, Entrant, Entrant]] = []
     for simulations in (50, 100, 200, 400, 800):
         budget = {"simulations": simulations}
         changes.append((f"iterations of both {simulations}", _bias(CUSTOM, "once", **budget), _mcts(**budget)))
@@ -152,7 +152,7 @@ def _future() -> list[Cell]:
         (f"gamma = {gamma:g}", _bias(CUSTOM, discount=gamma), MCTS) for gamma in (0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
     ]
     changes += [
-        ("equation 2: C sqrt(t) / n", Player("MCTSBias", "mcts_bias", {"select": "ucb_linear", "bias": None}), MCTS),
+        ("equation 2: C sqrt(t) / n", Entrant("MCTSBias", "mcts_bias", {"select": "ucb_linear", "bias": None}), MCTS),
         ("last choice with C = 0", _bias(CUSTOM, "once", recommend="max_value"), MCTS),
     ]
     board = TEAM | {"collapse": COLLAPSE}
@@ -167,8 +167,8 @@ def _future() -> list[Cell]:
 
 def _ours() -> list[Cell]:
     """What we play ourselves; simulations that take well below 0.1 seconds on one core of 2024."""
-    small = Player("best, 200 simulations, depth 12", "best", {"simulations": 200, "horizon": 12})
-    best, few = (Player(f"best, {count} simulations", "best", {"simulations": count}) for count in (200, 60))
+    small = Entrant("best, 200 simulations, depth 12", "best", {"simulations": 200, "horizon": 12})
+    best, few = (Entrant(f"best, {count} simulations", "best", {"simulations": count}) for count in (200, 60))
     return [
         _cell("against three", "planning constants", (small,), 200, {}, against=SIMPLE),
         _cell("against three", "the original's constants", (best,), 200, {}, against=SIMPLE, environment="Bomber-v0"),
@@ -189,7 +189,7 @@ def _plain() -> list[Cell]:
     cells = []
     for simulations, reward in rewards.items():
         settings = {"simulations": simulations, "discount": 0.9, "rollout_model": "unadvised", **known}
-        player = Player(f"MCTS, {simulations} iterations", "mcts", settings)
+        player = Entrant(f"MCTS, {simulations} iterations", "mcts", settings)
         note = f"theirs: mean reward {reward}, so {50 * (1 + reward):.0f} % won"
         cells.append(_cell("against three", note, (player,), 100, {}, against=SIMPLE, environment="Bomber-v0"))
     return cells

@@ -8,12 +8,12 @@ from agents.arena.lineups import Teams
 from agents.arena.rows import Row
 from agents.arena.statistics import Estimate, bootstrap_mean, wilson
 from papers.measures import Found, Line, Measure, percent, verdict
-from papers.study import Cell, Player, Study, Table
+from papers.study import Cell, Entrant, Study, Table
 
 SIZES = (1, 3, 5, 7, 11)
 
 _TYPES, _RANDOM, _ACTIVE, _SCRIPTED = (
-    Player(name, name) for name in ("random_types", "random", "random_active", "scripted")
+    Entrant(name, name) for name in ("random_types", "random", "random_active", "scripted")
 )
 
 
@@ -224,7 +224,7 @@ _VIEWS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-def _meet(words: tuple[str, ...], size: int, player: Player, opponent: Player, boards: int, **more: Any) -> Cell:
+def _meet(words: tuple[str, ...], size: int, player: Entrant, opponent: Entrant, boards: int, **more: Any) -> Cell:
     """Return a meeting on so many start boards, each from both sides."""
     return Cell((f"{size}", *words), (player,), f"Football{size}-v0", 2 * boards, against=opponent, **more)
 
@@ -235,7 +235,7 @@ def _tutorial(settings: dict[str, Any], change: dict[str, Any]) -> list[Cell]:
         name = "mcts_tutorial_turn" if rollouts else "mcts_tutorial"
         budget = {} if published is None else {"simulations": published.iterations}
         words = "yes" if rollouts else "no", "as interpolated" if published is None else f"{published.iterations:,}"
-        player = Player(name, name, {**budget, **change})
+        player = Entrant(name, name, {**budget, **change})
         cells.append(_meet(words, size, player, _TYPES, 20, settings=settings, published=published))
     return cells
 
@@ -248,14 +248,14 @@ def _planners() -> list[Cell]:
     rows += [("mcts_widening", size, _SCRIPTED, 3000, 20) for size in (3, 5, 11)]
     cells = []
     for name, size, opponent, simulations, boards in rows:
-        player = Player(f"{name}, {simulations:,} simulations", name, {"simulations": simulations})
+        player = Entrant(f"{name}, {simulations:,} simulations", name, {"simulations": simulations})
         wish = WISHES.get(size) if opponent is _RANDOM else None
         cells.append(_meet((player.label, opponent.label), size, player, opponent, boards, published=wish))
     return cells
 
 
 def _tables() -> list[Table]:
-    itself = Player("itself", "scripted")
+    itself = Entrant("itself", "scripted")
     mirrors = [_meet((), size, _SCRIPTED, itself, 1000) for size in SIZES]
     return [
         *(

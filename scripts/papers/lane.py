@@ -10,7 +10,7 @@ from PIL import Image
 from agents.arena.lineups import Teams
 from agents.arena.rows import Row
 from papers.measures import Found, Line, Measure, Rate, Wins
-from papers.study import Cell, Player, Study, Table
+from papers.study import Cell, Entrant, Study, Table
 
 NIGHT = 20
 """Steps after which no zombie comes."""
@@ -29,7 +29,7 @@ def _cell(
     rules: Mapping[str, Any] | None = None,
 ) -> Cell:
     rules = COIN if rules is None else rules
-    return Cell((label,), (Player(label, agent, settings or {}),), environment, games, rules, published=published)
+    return Cell((label,), (Entrant(label, agent, settings or {}),), environment, games, rules, published=published)
 
 
 def _table(board: str, random: Rate, search: Rate, games: int) -> list[Cell]:

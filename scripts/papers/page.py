@@ -18,7 +18,7 @@ def write(study: Study, record: Record, pictured: bool = False) -> str:
         record.entries[cell.key].run for t in study.tables for cell in t.cells if cell.key in record.entries
     )
     numbers = {id: number for number, id in enumerate(ids, 1)}
-    parts = [f"# {study.title}", _paragraph(study.source), _head(study, record, numbers)]
+    parts = [f"# {study.title}", paragraph(study.source), _head(study, record, numbers)]
     for table in study.tables:
         parts += _section(table, record, numbers)
         if table.draw and pictured:
@@ -26,7 +26,8 @@ def write(study: Study, record: Record, pictured: bool = False) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _paragraph(text: str, indent: str = "") -> str:
+def paragraph(text: str, indent: str = "") -> str:
+    """Return a text in lines of the page's width."""
     return fill(" ".join(text.split()), _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
@@ -39,26 +40,28 @@ def _head(study: Study, record: Record, numbers: dict[str, int]) -> str:
         "Scale 1 plays as many games as were published, or more. ms a move: where there was a choice, with whatever "
         "else the machine had to do."
     )
-    lines = [_paragraph(how)]
+    lines = [paragraph(how)]
     if not numbers:
         return "\n\n".join([*lines, "Nothing has been played yet."])
-    runs = [f"{number}. {_run(record.runs[id])}" for id, number in numbers.items()]
-    return "\n\n".join([*lines, "Played by:", "\n".join(_paragraph(run, "   ") for run in runs)])
+    runs = [played_by(number, record.runs[id]) for id, number in numbers.items()]
+    return "\n\n".join([*lines, "Played by:", "\n".join(runs)])
 
 
-def _run(run: Run) -> str:
+def played_by(number: int, run: Run) -> str:
+    """Return the circumstances of a run as an item of a numbered list."""
     versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
     edited = " with uncommitted changes" if run.changed else ""
-    return (
-        f"`{run.command}`, {run.date}, commit `{run.commit}`{edited} (sources {run.code}); {run.machine}, "
+    how = (
+        f"{number}. `{run.command}`, {run.date}, commit `{run.commit}`{edited} (sources {run.code}); {run.machine}, "
         f"{run.cores} cores; Python {run.python}, {versions}"
     )
+    return paragraph(how, "   ")
 
 
 def _section(table: Table, record: Record, numbers: dict[str, int]) -> Iterator[str]:
     """Yield title, note, scale and lines of a table."""
     yield f"## {table.title}"
-    yield _paragraph(table.note)
+    yield paragraph(table.note)
     yield _scale(table, record, numbers)
     lines: list[Line] = []
     for cell in table.cells:

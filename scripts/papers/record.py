@@ -45,8 +45,8 @@ class Run:
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:8]
 
 
-def this_run(scale: float) -> Run:
-    """Return the circumstances of this process."""
+def this_run(script: str, scale: float) -> Run:
+    """Return the circumstances of this process, which runs ``scripts/<script>.py``."""
     here = circumstances()
     commit, changes = (
         _git("rev-parse", "--short=10", "HEAD"),
@@ -54,7 +54,7 @@ def this_run(scale: float) -> Run:
     )
     code = "-".join(source_digest(Path(str(package.__file__)).parent)[:8] for package in (mcts_envs, agents))
     return Run(
-        command=shlex.join(["python", "scripts/reproduce.py", *sys.argv[1:]]),
+        command=shlex.join(["python", f"scripts/{script}.py", *sys.argv[1:]]),
         scale=scale,
         commit=commit or "unknown",
         changed=bool(changes),

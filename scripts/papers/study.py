@@ -19,7 +19,7 @@ FEWEST = 2
 
 
 @dataclass(frozen=True)
-class Player:
+class Entrant:
     """An agent under a label, by its name and settings for ``agents.make``."""
 
     label: str
@@ -40,7 +40,7 @@ class Cell:
     ----------
     words : tuple of str
         What stands in the first columns of its line.
-    players : tuple of Player
+    players : tuple of Entrant
         One in a game for one, or against ``against``; else all who meet.
     environment : str
         Id without ``mcts_envs/``.
@@ -48,7 +48,7 @@ class Cell:
         At scale 1: as many as were published, or more. Whole boards are played, each from all seats.
     settings : dict
         Of the environment.
-    against : Player, optional
+    against : Entrant, optional
         Who plays all other seats.
     published
         In the terms of the measure of its table.
@@ -57,11 +57,11 @@ class Cell:
     """
 
     words: tuple[str, ...]
-    players: tuple[Player, ...]
+    players: tuple[Entrant, ...]
     environment: str
     games: int
     settings: Mapping[str, Any] = field(default_factory=dict)
-    against: Player | None = None
+    against: Entrant | None = None
     published: Any = None
     measure: Callable[[int], Any] | None = None
 

@@ -11,28 +11,28 @@ from agents.arena.statistics import wilson
 from mcts_envs.core.view import Episode, View
 from mcts_envs.games.wall_survival.spec import wall_survival
 from papers.measures import Means, Points, Rate, mean, percent
-from papers.study import Cell, Player, Study, Table
+from papers.study import Cell, Entrant, Study, Table
 from papers.wall_positions import Kind, after, dead_end, legal, mover, positions, solved, threatened, winning
 
 WALL = "WallSurvival-v0"
-WALK, UNIFORM, GREEDY, MOBILITY = (Player(name, name) for name in ("random_walk", "uniform", "greedy", "mobility"))
+WALK, UNIFORM, GREEDY, MOBILITY = (Entrant(name, name) for name in ("random_walk", "uniform", "greedy", "mobility"))
 RIVALS = WALK, UNIFORM, GREEDY, MOBILITY
 
 
-def _report(simulations: int, label: str = "", **settings: object) -> Player:
+def _report(simulations: int, label: str = "", **settings: object) -> Entrant:
     name = f"mcts_report, {simulations}"
-    return Player(f"{name}, {label}" if label else name, "mcts_report", {"simulations": simulations, **settings})
+    return Entrant(f"{name}, {label}" if label else name, "mcts_report", {"simulations": simulations, **settings})
 
 
-def _planner(simulations: int) -> Player:
-    return Player(f"mcts_voronoi, {simulations:,}", "mcts_voronoi", {"simulations": simulations})
+def _planner(simulations: int) -> Entrant:
+    return Entrant(f"mcts_voronoi, {simulations:,}", "mcts_voronoi", {"simulations": simulations})
 
 
-def _alpha_beta(steps: int) -> Player:
-    return Player(f"alpha_beta, {steps:,} steps", "alpha_beta", {"max_steps": steps})
+def _alpha_beta(steps: int) -> Entrant:
+    return Entrant(f"alpha_beta, {steps:,} steps", "alpha_beta", {"max_steps": steps})
 
 
-def _meet(size: int, boards: int, player: Player, opponent: Player, theirs: float | None = None, **more: Any) -> Cell:
+def _meet(size: int, boards: int, player: Entrant, opponent: Entrant, theirs: float | None = None, **more: Any) -> Cell:
     """Return a meeting on so many start boards, each played from both seats."""
     words, published = (f"{size}x{size}", player.label, opponent.label), None if theirs is None else Rate(theirs)
     return Cell(words, (player,), WALL, 2 * boards, {"board_size": size, **more}, opponent, published)
@@ -83,10 +83,10 @@ def _optional_walls() -> list[Cell]:
 
 
 def _measured(words: tuple[str, ...], label: str, number: int, measure: Callable[[int], Any]) -> Cell:
-    return Cell(words, (Player(label, label),), WALL, number, measure=measure)
+    return Cell(words, (Entrant(label, label),), WALL, number, measure=measure)
 
 
-def _branching(player: Player, seed: int) -> list[int]:
+def _branching(player: Entrant, seed: int) -> list[int]:
     """Count the legal actions at every ply of a game that a player plays against itself on 12x12.
 
     Returns
@@ -123,7 +123,7 @@ def _spots(size: int, kind: Kind) -> Callable[[int], Any]:
     return positions(wall_survival(size), kind)
 
 
-def _right(player: Player, kind: Kind, number: int) -> list[bool]:
+def _right(player: Entrant, kind: Kind, number: int) -> list[bool]:
     """Say whether a player is right in a position of a kind, on 6x6 and on 12x12."""
     return [
         solved(wall_survival(size), _spots(size, kind)(number), number, player.agent, dict(player.settings))
@@ -132,7 +132,7 @@ def _right(player: Player, kind: Kind, number: int) -> list[bool]:
 
 
 def _ability(kind: Kind) -> Table:
-    players: Sequence[Player] = (
+    players: Sequence[Entrant] = (
         *(WALK, GREEDY, MOBILITY),
         *(_report(100), _report(1000), _report(1000, "no walls heuristic", model="report_tree_plain")),
         _report(1000, "room in place of walls", model="report_tree_room"),

@@ -3,6 +3,7 @@
 import logging
 import random
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,12 @@ from speed.figure import Figure, least
 
 sys.path.append(str(Path(__file__).parents[2] / "examples"))
 
-BOT = "OpenSpiel's MCTSBot (C++)"
 C = 2.0**0.5
 """Exploration constant of both sides on returns of -1, 0 and 1."""
+
+
+def _bot() -> str:
+    return f"OpenSpiel {version('open_spiel')}, MCTSBot in C++"
 
 
 def _open_spiel(simulations: int, seed: int) -> tuple[Any, Any]:
@@ -52,7 +56,7 @@ def connect_four(rounds: int) -> list[Figure]:
 
         us, them = least(rounds, ours, theirs)
         what, times = f"connect four, {simulations:,} simulations", f"{them / us:.2f} x as many"
-        figures.append(Figure(what, 1e3 / us, "k simulations/s", BOT, 1e3 / them, times))
+        figures.append(Figure(what, 1e3 / us, "k simulations/s", _bot(), 1e3 / them, times))
     return figures
 
 
@@ -76,7 +80,7 @@ def match(games: int = 400, simulations: int = 1_000) -> list[Figure]:
         points[i] = (state.returns()[ours] + 1.0) / 2.0
     rate, low, high = (100.0 * value for value in wilson(float(points.sum()), games))
     what, verdict = f"connect four, {games} games at {simulations:,} each", f"95 % interval {low:.1f} to {high:.1f}"
-    return [Figure(what, rate, "% of points", BOT, 100.0 - rate, verdict)]
+    return [Figure(what, rate, "% of points", _bot(), 100.0 - rate, verdict)]
 
 
 def _view(board: Any, player: int) -> Any:
@@ -109,4 +113,4 @@ def cart_pole(rounds: int, simulations: int = 300) -> list[Figure]:
 
     us, them = least(min(rounds, 5), ours, theirs)
     what, times = f"CartPole, {simulations} simulations", f"{them / us:.1f} x as many"
-    return [Figure(what, 1e3 / us, "k simulations/s", "gymcts", 1e3 / them, times)]
+    return [Figure(what, 1e3 / us, "k simulations/s", f"gymcts {version('gymcts')}", 1e3 / them, times)]

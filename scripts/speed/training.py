@@ -1,4 +1,4 @@
-"""Training: what an environment costs PPO, and what the faces that it stands on cost.
+"""Training: what an environment costs PPO, and what the APIs that it stands on cost.
 
 Times are those of the processor, and verdicts medians over rounds in which both take turns.
 """
@@ -101,7 +101,7 @@ def _trainer(env: VecEnv, hyper: Any) -> Callable[[], int]:
 
 
 def vec_env(rounds: int) -> list[Figure]:
-    """Measure a step of 64 games in Stable-Baselines3's face, with its monitor, against the batched face."""
+    """Measure a step of 64 games in a VecEnv of Stable-Baselines3, with its monitor, against the batch."""
     figures = []
     for id, settings in (*TRAINED, ("Football3-v0", {})):
         batch = mcts_envs.make_vec(id, GAMES, autoreset_mode="SameStep", **settings)
@@ -124,7 +124,7 @@ def sizes(rounds: int) -> list[Figure]:
         env.reset(seed=0), batch.reset(seed=0)
         rows = np.random.default_rng(0).integers(0, env.action_space.n, (8, MANY))
         alone, many, share = in_turns(rounds, _episodes(env, rows[0]), _steps(batch.step, rows))
-        times = many / MANY, "us a step", "the single face", alone, f"{share * MANY:.2f} x faster"
+        times = many / MANY, "us a step", "a single step", alone, f"{share * MANY:.2f} x faster"
         figures.append(Figure(f"Football{size}-v0: {MANY:,} batched", *times))
     return figures
 

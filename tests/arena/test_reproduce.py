@@ -16,7 +16,7 @@ from papers.measures import Means, Points, Rate, Shares, Standings, Wins, mean, 
 from papers.page import UNPLAYED, markdown, write
 from papers.playing import companies
 from papers.record import Record, tallied
-from papers.study import Cell, Player, Study, Table, boards_of, plan_of
+from papers.study import Cell, Entrant, Study, Table, boards_of, plan_of
 
 import agents
 from agents.arena.formats.lineup_figures import side_name
@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LANE, WALL, BOMBER = "LaneDefense3x3-v0", "WallSurvival-v0", "BomberDuel-v0"
 STUDIES = {name: importlib.import_module(f"papers.{name}").STUDY for name in reproduce.PAPERS}
 CELLS = {name: [cell for table in study.tables for cell in table.cells] for name, study in STUDIES.items()}
-RANDOM, SCRIPTED, UNIFORM = (Player(name, name) for name in ("random", "scripted", "uniform"))
+RANDOM, SCRIPTED, UNIFORM = (Entrant(name, name) for name in ("random", "scripted", "uniform"))
 
 
 measured = []
@@ -46,7 +46,7 @@ def small(published=11):
     alone = [Cell((p.label,), (p,), LANE, 40, published=published) for p in (RANDOM, SCRIPTED)]
     duel = Cell(("random",), (RANDOM,), WALL, 8, {"board_size": 3}, UNIFORM, Rate(50))
     side = Cell(("duel",), (RANDOM, UNIFORM), BOMBER, 4, published=Shares({"random": (40, 20, 40)}, 50))
-    count = Cell(("squares",), (Player("squares", "squares"),), LANE, 5, measure=squared)
+    count = Cell(("squares",), (Entrant("squares", "squares"),), LANE, 5, measure=squared)
     mean_of = Means({"mean": mean}, "numbers")
     return Study(
         "small",

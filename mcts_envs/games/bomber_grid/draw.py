@@ -8,7 +8,6 @@ import numpy as np
 from mcts_envs.core.kernel import record
 from mcts_envs.core.render import PLAYER_NAMES, PLAYERS, Canvas, ansi, in_lines, mix, on
 from mcts_envs.core.typing import Bytes
-from mcts_envs.games.bomber_grid.plan import Cell
 from mcts_envs.games.bomber_grid.position import board_codes, cells_of
 from mcts_envs.games.bomber_grid.rules.board import in_sight
 from mcts_envs.games.bomber_grid.rules.kernels import has_won
@@ -32,6 +31,7 @@ from mcts_envs.games.bomber_grid.rules.layout import (
     WOOD,
 )
 from mcts_envs.games.bomber_grid.rules.sight import window
+from mcts_envs.games.bomber_grid.template import Cell
 
 _NOBODY = 4
 _COLOURS = (*PLAYERS, "#8d8f94")

@@ -8,7 +8,6 @@ import numpy as np
 from mcts_envs.core import errors
 from mcts_envs.core.kernel import record
 from mcts_envs.core.typing import Bytes
-from mcts_envs.games.bomber_grid.plan import Cell, board_of
 from mcts_envs.games.bomber_grid.rules.kernels import clear, judge
 from mcts_envs.games.bomber_grid.rules.layout import (
     AGENT,
@@ -28,6 +27,7 @@ from mcts_envs.games.bomber_grid.rules.layout import (
     WOOD,
     WORDS,
 )
+from mcts_envs.games.bomber_grid.template import Cell, board_of
 
 _NEEDED = ("board", "items", "agents", "bombs", "flames", "step_count")
 

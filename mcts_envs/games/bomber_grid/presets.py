@@ -1,7 +1,7 @@
 """Named agents for the bomber grid, as plain data.
 
 ``best`` searches its own actions while the others are drawn from a guess at them; rollouts go on carefully for itself
-and by the same guess for the others. ``pessimist`` has everybody in a shallow tree, and then expects the worst.
+and by the same guess for the others. ``pessimist`` is a depth-limited tree of everybody with a pessimistic evaluation.
 
 The planners of the literature are those of two sources:
 

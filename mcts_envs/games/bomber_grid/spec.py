@@ -15,7 +15,6 @@ from mcts_envs.core.typing import Bytes
 from mcts_envs.core.vector import vectorized
 from mcts_envs.games.bomber_grid import draw
 from mcts_envs.games.bomber_grid.original import original_size
-from mcts_envs.games.bomber_grid.plan import plan, write_plan
 from mcts_envs.games.bomber_grid.players import (
     anybody,
     careful,
@@ -45,6 +44,7 @@ from mcts_envs.games.bomber_grid.rules.layout import (
     TEAM,
     WORDS,
 )
+from mcts_envs.games.bomber_grid.template import template, write_template
 
 GAME_MODES = {"ffa": FFA, "team": TEAM, "radio": RADIO, "duel": DUEL}
 REWARD_STREAMS = ("once", "original")
@@ -166,7 +166,7 @@ def _write_board(s: Any, mode: Any, board_size: Any, view: Any) -> None:
 
 
 def _write_walls(s: Any, n_rigid: Any, n_wood: Any, n_items: Any) -> None:
-    """Write the numbers of walls and items, and the plan of the board.
+    """Write the numbers of walls and items, and the template of the board.
 
     Raises
     ------
@@ -174,8 +174,8 @@ def _write_walls(s: Any, n_rigid: Any, n_wood: Any, n_items: Any) -> None:
         If they are odd, or more than the board can take.
     """
     size = int(s.board_size)
-    found = plan(size, int(s.mode))
-    write_plan(s, found)
+    found = template(size, int(s.mode))
+    write_template(s, found)
     always, most = len(found.corridor), 2 * len(found.pairs) + len(found.corridor)
     s.n_rigid = errors.integer(f"board_size {size}: n_rigid", n_rigid, 0, most - always)
     s.n_wood = errors.integer(f"board_size {size}: n_wood", n_wood, always, most)
@@ -331,9 +331,9 @@ class Bomber(GameEnv):
 
     ## Hidden information
     `determinize` keeps what the player sees now, with its own bombs among it, what it carries, who lives, and the
-    clock, and redraws the rest by simple laws (`mcts_envs.games.bomber_grid.rules.hidden`). Nothing that was seen
-    earlier is remembered, not even an own bomb that the fog has covered since. Planners with `information="full"` are
-    told everything but chance to come.
+    clock, and redraws the rest by simple laws (`mcts_envs.games.bomber_grid.rules.hidden`). Earlier observations are
+    not used, not even of an own bomb that the fog has covered since. Planners with `information="full"` are told
+    everything but chance to come.
 
     ## References
     Resnick et al. 2018, Pommerman: A Multi-Agent Playground; https://github.com/MultiAgentLearning/playground. The

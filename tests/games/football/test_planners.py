@@ -7,7 +7,7 @@ import numpy as np
 import papers.football as paper
 import pytest
 from papers.measures import Cost, Found
-from papers.study import Cell, Player, plan_of
+from papers.study import Cell, Entrant, plan_of
 
 import agents
 from agents.arena.runner import run
@@ -250,7 +250,7 @@ def test_best_needs_good_reason_to_overrule_the_script():
 
 class TestReproduction:
     def test_home_and_away_are_told_apart(self):
-        cell = Cell(("1",), (Player("it", "scripted"),), "Football1-v0", 6, {"turns": 2}, Player("other", "random"))
+        cell = Cell(("1",), (Entrant("it", "scripted"),), "Football1-v0", 6, {"turns": 2}, Entrant("other", "random"))
         plan = plan_of([cell], paper.Tutorial.keep)
         boards = [[played.row for played in run(plan, plan.board(plan.lineups[0], number))] for number in range(3)]
         results = [paper.Tutorial().result(cell, rows, plan.teams) for rows in boards]

@@ -1,4 +1,4 @@
-"""Whether a position hangs together: the decision, whose it is, who acts, and what is still to happen."""
+"""Whether a position is consistent: the decision, whose it is, who acts, and what is still to happen."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Environments: the faces, and the rules inside compiled code."""
+"""Environments: what the Gymnasium API costs, one by one and batched, and the rules inside compiled code."""
 
 import time
 from typing import Any
@@ -32,8 +32,8 @@ class Empty(gym.Env):
         return self._observation, 0.0, False, False, {}
 
 
-def faces(id: str, rounds: int) -> list[Figure]:
-    """Measure the Gymnasium face against an empty environment, and the batched face against the Gymnasium face."""
+def steps(id: str, rounds: int) -> list[Figure]:
+    """Measure a step of Gymnasium against an empty environment, and one in a batch against a single step."""
     env = gym.make(id)
     env.reset(seed=0)
     size, count = env.observation_space.shape[0], int(env.action_space.n)
@@ -78,7 +78,7 @@ def faces(id: str, rounds: int) -> list[Figure]:
     return [
         Figure(f"{id}: step of gym.make", bare, "us", "an empty environment", nothing, f"+{bare - nothing:.2f} us"),
         Figure(f"{id}: clone + restore", saved, "us", "a step", bare, f"{saved / bare:.2f} of it"),
-        Figure(f"{id}: 1,024 batched, resets too", many, "us a step", "the single face", single, faster),
+        Figure(f"{id}: 1,024 batched, resets too", many, "us a step", "a single step", single, faster),
     ]
 
 
@@ -116,7 +116,7 @@ def rules(id: str, rounds: int) -> list[Figure]:
     work = np.zeros(game.actions, np.int64), np.zeros(game.players, np.int64), np.zeros(game.players)
     rng = np.random.default_rng(0)
 
-    def face() -> int:
+    def gymnasium() -> int:
         for _ in range(2_000):
             if env.step(int(rng.choice(env.legal_actions())))[2]:
                 env.reset()
@@ -126,7 +126,7 @@ def rules(id: str, rounds: int) -> list[Figure]:
     inside, outside, copied = least(
         rounds,
         lambda: play_random_steps(game.table, state, stream, *work, 200_000),
-        face,
+        gymnasium,
         lambda: copy_states(other, state, 100_000),
     )
     what, times = f"{id}: random play, compiled", f"{outside / inside:.0f} x faster"

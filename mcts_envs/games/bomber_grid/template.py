@@ -10,7 +10,7 @@ _BREATHING = 2
 """Free cells along each of the two lines that leave a player's corner."""
 
 
-class Plan(NamedTuple):
+class BoardTemplate(NamedTuple):
     """Cells (row, column) with a part of their own in the first position."""
 
     homes: list[Cell]
@@ -19,8 +19,8 @@ class Plan(NamedTuple):
     pairs: set[Cell]
 
 
-def plan(size: int, mode: int) -> Plan:
-    """Return the plan of a square board.
+def template(size: int, mode: int) -> BoardTemplate:
+    """Return the template of a square board.
 
     Players start one cell off the corners. The two cells next to each of them on the square of lines that joins these
     corners are free, and what is left in the middle of its sides is wood. In a duel two players start in opposite
@@ -37,7 +37,7 @@ def plan(size: int, mode: int) -> Plan:
     corridor = set() if mode == DUEL else {c for i in middle for line in (low, high) for c in ((line, i), (i, line))}
     taken = {*homes, *free, *corridor}
     pairs = {(r, c) for r in range(size) for c in range(r + 1, size) if (r, c) not in taken}
-    return Plan(homes, free, corridor, pairs)
+    return BoardTemplate(homes, free, corridor, pairs)
 
 
 def board_of(cells: Iterable[Cell]) -> list[int]:
@@ -46,8 +46,8 @@ def board_of(cells: Iterable[Cell]) -> list[int]:
     return [bits & (2**64 - 1), bits >> 64]
 
 
-def write_plan(s: Any, found: Plan) -> None:
-    """Write the plan to the settings of a state."""
+def write_template(s: Any, found: BoardTemplate) -> None:
+    """Write a template to the settings of a state."""
     size = int(s.board_size)
     inside = {(row, column) for row in range(size) for column in range(size)}
     s.homes[: len(found.homes)] = [WIDTH * row + column for row, column in found.homes]
