@@ -337,7 +337,7 @@ class Search:
                 clock.deadline = until if place else deadline
 
 
-def _fault(plan: Plan, faults: int) -> str:
+def _fault(plan: SearchPlan, faults: int) -> str:
     """Say which policy returned what is out of range."""
     if faults & BAD_SELECT:
         return f"select {plan.policies['select']!r} returned an index outside the k actions on offer"
