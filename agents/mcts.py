@@ -12,7 +12,7 @@ from agents.planner import Planner, variant_of
 from agents.policies.mean import mean
 from agents.policies.opponents import OPPONENTS, read_information, read_opponents, variant_name
 from agents.policies.parameters import read_parameters
-from agents.policies.signatures import SIGNATURES, needs_of, nothing
+from agents.policies.signatures import SIGNATURES, check_form, needs_of, nothing
 from agents.records import Settings
 from agents.results import SearchResult
 from agents.running import Search, SearchPlan
@@ -221,6 +221,7 @@ class MCTS(Planner[SearchResult]):
         """Refuse kernels with another signature now, not at the first search."""
         for name, kernel in self._policies().items():
             function_table({name: kernel}, {name: SIGNATURES[name]})
+            check_form("backup", needs_of(kernel).update)
             function_table({"backup": needs_of(kernel).update}, {"backup": SIGNATURES["backup"]})
         if self.evaluate is not None and not isinstance(self.evaluate, str):
             function_table({"evaluate": self.evaluate}, {"evaluate": EVALUATE})
@@ -291,4 +292,8 @@ def _policy(kind: str, given: Any) -> Any:
         raise TypeError(f"{kind} {given!r} is neither a function nor one of {names}")
     if kind in SIGNATURES and not (DISABLE_JIT or hasattr(given, "overloads")):
         raise TypeError(f"{kind} {given!r} is not compiled; decorate it with @policy({kind.upper()})")
+    if kind == "simulate" and not hasattr(given, "needs"):
+        raise TypeError(f"simulate {given!r} is not in the loop of a rollout; decorate it with @policy(SIMULATE)")
+    if kind in SIGNATURES:
+        check_form(kind, given)
     return given

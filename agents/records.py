@@ -1,5 +1,6 @@
 """The records that compiled search and policies share, and how a record is declared once for Python and for Numba."""
 
+from ctypes import addressof, c_char
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias, get_type_hints
 
@@ -9,7 +10,7 @@ from numba import types
 from numba.core.config import DISABLE_JIT
 
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, Game
-from mcts_envs.core.kernel import kernel, row
+from mcts_envs.core.kernel import kernel, record_dtype, row
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 Int32s: TypeAlias = npt.NDArray[np.int32]
@@ -49,7 +50,7 @@ def compiled(record: Any) -> Any:
     given = list(record)
     kind: Any = type(record)
     for place in _places_of_rows(kind):
-        given[place] = int(given[place].__array_interface__["data"][0])
+        given[place] = addressof(c_char.from_buffer(given[place]))  # a quarter of the time of __array_interface__
     return record._make(given)
 
 
@@ -69,7 +70,7 @@ def record_type(**fields: str) -> Any:
     for name in fields:
         if hasattr(np.recarray, name):
             raise ValueError(f"a record cannot have a field named {name!r}: np.record has it; rename the field")
-    return np.dtype((np.record, np.dtype(list(fields.items()), align=True)))
+    return record_dtype(fields.items())
 
 
 def rows(kind: Any, values: list[tuple[Any, ...]], plain: bool) -> Rows:

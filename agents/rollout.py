@@ -33,7 +33,10 @@ def add_evaluation(game: Any, work: Work, weight: float) -> None:
 
 
 def rollout_with(choose: Any) -> Callable[..., int]:
-    """Return the rollout, a kernel, in which everybody chooses by a policy ``(game, how, work, store, player, k)``."""
+    """Return the rollout, a kernel, in which everybody chooses by a policy ``(game, how, work, store, player, k)``.
+
+    It returns the steps made; -1 at once if the policy returns what is no action of the game.
+    """
 
     def rollout(game: Any, how: Settings, work: Work, store: Store, depth: int, limit: int) -> int:
         weight = 1.0
@@ -46,7 +49,10 @@ def rollout_with(choose: Any) -> Callable[..., int]:
                 work.played[t, player] = -1
                 if chooses(to_move, player):
                     k = legal_of(game)(work.state, player, work.legal)
-                    work.actions[player] = work.played[t, player] = choose(game, how, work, store, player, k)
+                    action = choose(game, how, work, store, player, k)
+                    if action < 0 or action >= len(work.legal):
+                        return -1
+                    work.actions[player] = work.played[t, player] = action
             step_of(game)(work.state, work.actions, work.rewards)
             for player in range(len(work.values)):
                 work.values[player] += weight * work.rewards[player]

@@ -54,6 +54,9 @@ OPEN_LOOP = -2
 ANY = -1
 """The first action of a simulation that is free to select it."""
 
+BAD_SELECT, BAD_SIMULATE = 1, 2
+"""Faults, as bits: what the policy returned is out of range."""
+
 LEAF, CUT_OFF, TERMINAL = range(3)
 """How a path ends: at a node to roll out from, at the horizon, or with the game."""
 
@@ -95,7 +98,7 @@ def _select(
         noise_of(policies)(candidates, tree.noise, work.stream)
     selected = select_of(policies)(candidates, tree.select, work.stream)
     if selected < 0 or selected >= k:
-        row(tree.counters, 0, COUNT).faults += 1
+        row(tree.counters, 0, COUNT).faults |= BAD_SELECT
         selected = 0
     return row(path.candidates, selected, CANDIDATE)
 
@@ -180,6 +183,9 @@ def simulate(game: Any, policies: Any, how: Settings, tree: Tree, work: Work, de
         return 0
     limit = min(how.rollout_depth, how.horizon - depth)
     steps = int(simulate_of(policies)(game, how, work, tree.simulate, depth, limit))
+    if steps < 0:
+        row(tree.counters, 0, COUNT).faults |= BAD_SIMULATE
+        steps = 0
     row(tree.counters, 0, COUNT).steps += steps
     return steps
 

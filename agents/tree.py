@@ -48,9 +48,9 @@ COUNT = record_type(
     edges_each="i8",
     players="i8",
 )
-"""Nodes and edges in use plus 1, slots in use; simulations and model steps made; how often a policy returned what it
-must not; the ids at which nodes and edges are full, and edges kept free for the root beyond; how many nodes the tree
-may grow to; how many edges a simulation may add; and how many players there are."""
+"""Nodes and edges in use plus 1, slots in use; simulations and model steps made; which policies returned what is out of
+range, as bits; the ids at which nodes and edges are full, and edges kept free for the root beyond; how many nodes the
+tree may grow to; how many edges a simulation may add; and how many players there are."""
 
 
 class Tree(NamedTuple):
@@ -180,6 +180,14 @@ def new_tree(
         **stores,
     )
     return _with_room(tree, first)
+
+
+def copy_of(tree: Tree) -> Tree:
+    """Return a copy of a tree in bytes; it shares the parameters of policies, which are never written to."""
+    whole: Any = tree[: -len(STORES)]
+    arrays: Any = [array.copy() for array in whole]
+    stores = (Store(store.edges.copy(), store.tree.copy(), store.parameters) for store in tree.stores.values())
+    return Tree(*arrays, *stores)
 
 
 def enlarge(tree: Tree, simulations: int) -> Tree:

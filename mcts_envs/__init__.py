@@ -31,7 +31,7 @@ def environment_ids() -> list[str]:
 
 
 def make_vec(id: str, num_envs: int = 1, **settings: Any) -> "VectorEnv[Any, Any, Any]":
-    """Return a batch of an environment: ``gymnasium.make_vec`` with "did you mean".
+    """Return the batched environment: ``gymnasium.make_vec`` with "did you mean".
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def make_aec(id: str, **settings: Any) -> "AECEnv[Any, Any, Any]":
 
 
 def make_parallel(id: str, **settings: Any) -> "ParallelEnv[Any, Any, Any]":
-    """Return the PettingZoo parallel environment of a game for several players, as :func:`make_aec` does."""
+    """Return the PettingZoo parallel environment of a game for several players; see :func:`make_aec`."""
     from mcts_envs.core.multi import parallel
 
     entry = _multiplayer(id)

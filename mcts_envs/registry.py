@@ -26,7 +26,7 @@ class Entry:
     ----------
     id : str
     env : str
-        ``"module:Class"`` of the Gymnasium environment; the module also has ``ClassVector``, its batch.
+        ``"module:Class"`` of the Gymnasium environment; the module also has ``ClassVector``, its batched class.
     settings : dict
         Settings of the game, JSON-able.
     players : int

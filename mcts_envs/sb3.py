@@ -1,4 +1,4 @@
-"""A batch as a Stable-Baselines3 ``VecEnv``."""
+"""The batched API as a Stable-Baselines3 ``VecEnv``."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ class GameVecEnv(VecEnv):
     ``action_masks``, ``legal_actions``, ``position``, ``observe`` (in float32), ``view`` and ``render`` of each game,
     and what the games share (``game``, ``seat``, ``render_mode``, the two spaces).
     ``env_method("clone_state", indices=i)`` and ``env_method("restore_state", snapshot, indices=i)`` save and restore a
-    game; the snapshots are those of a single environment.
+    game; the snapshots are those of the single environment.
 
     Parameters
     ----------

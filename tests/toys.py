@@ -50,7 +50,7 @@ def ttt_reset(state, seed):
 @kernel(ACTIVE)
 def ttt_active(state):
     s = record(state, TICTACTOE)
-    return 0 if s.end else 1 << np.int64(s.turn)
+    return 0 if s.end else 1 << s.turn
 
 
 @kernel(LEGAL)
@@ -75,7 +75,7 @@ def ttt_step(state, actions, rewards):
     rewards[:] = 0.0
     if s.end:
         return
-    mover = np.int64(s.turn)
+    mover = s.turn
     cell = actions[mover]
     if s.cells[cell]:
         cell = 0
@@ -192,7 +192,7 @@ TRON = state_dtype(
 def tron_reset(state, seed):
     seed_stream(state, seed)
     s = record(state, TRON)
-    n = np.int64(s.board_size)
+    n = s.board_size
     s.trail[:] = 0
     s.t = s.end = 0
     for player in range(2):
@@ -225,7 +225,7 @@ def tron_step(state, actions, rewards):
     rewards[:] = 0.0
     if s.end:
         return
-    n = np.int64(s.board_size)
+    n = s.board_size
     for player in range(2):
         if actions[player] != (s.facing[player] + 2) % 4:
             s.facing[player] = actions[player]
@@ -257,7 +257,7 @@ def tron_status(state, player):
 @kernel(ADVISE)
 def tron_advise(state, player, weights):
     s = record(state, TRON)
-    n = np.int64(s.board_size)
+    n = s.board_size
     for direction in range(4):
         row = s.heads[player, 0] + (direction == 2) - (direction == 0)
         column = s.heads[player, 1] + (direction == 1) - (direction == 3)
@@ -330,7 +330,7 @@ def stakes_reset(state, seed):
 @kernel(ACTIVE)
 def stakes_active(state):
     s = record(state, STAKES)
-    return 0 if s.end else 1 << np.int64(s.turn)
+    return 0 if s.end else 1 << s.turn
 
 
 @kernel(LEGAL)
@@ -347,7 +347,7 @@ def stakes_step(state, actions, rewards):
     rewards[:] = 0.0
     if s.end:
         return
-    mover = np.int64(s.turn)
+    mover = s.turn
     stake = actions[mover] + 1
     if stake > s.chips[mover]:
         stake = 1

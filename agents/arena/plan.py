@@ -140,7 +140,7 @@ class Plan:
         return self.format.lineups(self)
 
     def make_env(self) -> Any:
-        """Make the environment: by Gymnasium's API, where agents meet by PettingZoo's AEC.
+        """Make the environment: a Gymnasium one, or an AEC one where agents meet.
 
         Raises
         ------

@@ -136,7 +136,7 @@ def paired_rates(a: Values, b: Values, level: float = LEVEL) -> Estimate:
 
 
 def mean_points(points: Values, level: float = LEVEL) -> Estimate:
-    """Return the mean of points in [0, 1] with an adjusted Wald interval, for games for two.
+    """Return the mean of points in [0, 1] with an adjusted Wald interval, for two seats or more.
 
     The interval is that of the data and of one more board that each side wins; see :func:`paired_rates`.
 

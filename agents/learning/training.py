@@ -1,4 +1,4 @@
-"""Training a policy on a batch of an environment."""
+"""Training a policy on the batched API of an environment."""
 
 import contextlib
 import datetime

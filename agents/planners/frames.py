@@ -7,7 +7,7 @@ import numpy.typing as npt
 from numba import types
 
 from mcts_envs.core.contract import INTS, Game
-from mcts_envs.core.kernel import kernel, row
+from mcts_envs.core.kernel import kernel, record_dtype, row
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 UNIT = 1_000_000
@@ -30,14 +30,12 @@ NONE = -1
 """No move, no entry."""
 
 
-def _record_type(*layout: tuple[str, str]) -> Any:
-    return np.dtype((np.record, np.dtype(list(layout), align=True)))
-
-
-FRAME = _record_type(
-    *(("key", "u8"), ("mover", "i8"), ("depth", "i8"), ("count", "i8"), ("index", "i8"), ("front", "i8")),
-    *(("scored", "i8"), ("alpha", "i8"), ("beta", "i8"), ("least", "i8"), ("best", "i8"), ("best_move", "i8")),
-    *(("scout", "i8"), ("open", "i8"), ("length", "i8")),
+FRAME = record_dtype(
+    [
+        *(("key", "u8"), ("mover", "i8"), ("depth", "i8"), ("count", "i8"), ("index", "i8"), ("front", "i8")),
+        *(("scored", "i8"), ("alpha", "i8"), ("beta", "i8"), ("least", "i8"), ("best", "i8"), ("best_move", "i8")),
+        *(("scout", "i8"), ("open", "i8"), ("length", "i8")),
+    ]
 )
 """A position on the way from the root: who is to move, how many plies are left to look ahead, and the ``count`` moves,
 of which those before ``index`` are done and those before ``front`` need no order; of the others ``scored`` have one.
@@ -45,14 +43,16 @@ of which those before ``index`` are done and those before ``front`` need no orde
 ``index`` is looked at with an empty window, -1 if that has to be done again with the full one. ``open``: a line below
 was cut off before the end of the game. ``length`` of the principal variation from here."""
 
-ENTRY = _record_type(
-    ("key", "u8"),
-    ("score", "i4"),
-    ("move", "i4"),
-    ("generation", "i4"),
-    ("depth", "i2"),
-    ("bound", "u1"),
-    ("open", "u1"),
+ENTRY = record_dtype(
+    [
+        ("key", "u8"),
+        ("score", "i4"),
+        ("move", "i4"),
+        ("generation", "i4"),
+        ("depth", "i2"),
+        ("bound", "u1"),
+        ("open", "u1"),
+    ]
 )
 """A transposition: the score of a position, counted from there, and whether it is exact or a bound."""
 
@@ -161,5 +161,5 @@ def store(work: Work, settings: AlphaBetaSettings, frame: Any, ply: int) -> None
 @kernel()
 def known(entry: Any, ply: int) -> int:
     """Return the score of an entry, counted from the root."""
-    score = np.int64(entry.score)
+    score = entry.score
     return int(score - ply if score > UNIT else score + ply if score < -UNIT else score)

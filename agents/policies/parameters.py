@@ -102,7 +102,7 @@ def read_parameters(chosen: Mapping[str, Any], given: Mapping[str, Any], setting
         if value is None:
             continue
         if name not in declared:
-            raise TypeError(_unknown(name, chosen, [*declared, *settings]))
+            raise TypeError(_unknown(name, chosen, {*declared, *settings}))
         declared[name].read(name, value)
     return {name: parameter.default if given.get(name) is None else given[name] for name, parameter in declared.items()}
 
@@ -112,7 +112,7 @@ def _declared(policy: Any) -> Mapping[str, Parameter]:
     return needs.parameters if needs else {}
 
 
-def _unknown(name: str, chosen: Mapping[str, Any], known: list[str]) -> str:
+def _unknown(name: str, chosen: Mapping[str, Any], known: set[str]) -> str:
     """Say whose parameter this is, or what may have been meant."""
     those = ", ".join(f"{kind}={getattr(policy, '__name__', policy)!r}" for kind, policy in chosen.items())
     owners = [

@@ -18,6 +18,7 @@ A policy says beside itself (:func:`policy`) which parameters it has, and how ma
 the whole tree. Its :class:`agents.records.Store` holds them; ``update`` keeps them up to date.
 """
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar, cast
@@ -90,6 +91,31 @@ select_of, noise_of, simulate_of, backup_of, update_select_of, update_simulate_o
     slot(index, SIGNATURES[name], __name__, f"{name}_of") for index, name in enumerate(SIGNATURES)
 )
 
+FORMS = {
+    "select": ("candidates, store, stream", "nth(candidates, i) is what is known of an action, store what it keeps"),
+    "noise": ("candidates, store, stream", "nth(candidates, i) is what is known of an action, store what it keeps"),
+    "simulate": ("game, how, work, store, player, k", "it returns one action; agents/rollout.py has the loop"),
+    "backup": ("tree, how, work, path, depth, length", "step_of_path(path, t, player) is a step of the simulation"),
+}
+"""What each kind of policy takes, and what to know of it."""
+
+
+def check_form(kind: str, given: Any) -> None:
+    """Refuse a policy that takes other arguments than its kind does: Numba would say so late, and in many lines.
+
+    Raises
+    ------
+    TypeError
+    """
+    wanted, known = FORMS[kind]
+    taken = [*inspect.signature(getattr(given, "py_func", given)).parameters]
+    if len(taken) != wanted.count(",") + 1:
+        raise TypeError(
+            f"{given.__name__}({', '.join(taken)}) is no {kind} policy: that takes ({wanted}) now, where {known}; "
+            "agents/policies/signatures.py explains them"
+        )
+
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -135,6 +161,7 @@ def policy(signature: Any, **needs: Any) -> Callable[[Function], Function]:
 
     def decorate(function: Function) -> Function:
         declared = Needs(**needs)
+        check_form(next(kind for kind, known in SIGNATURES.items() if known is signature), function)
         if declared.parameters:
             listed = "\n".join(f"    {p.described(name)}" for name, p in declared.parameters.items())
             function.__doc__ = f"{(function.__doc__ or '').rstrip()}\n\n    Parameters\n    ----------\n{listed}\n    "

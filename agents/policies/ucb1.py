@@ -73,10 +73,10 @@ def best_bound(candidates: Candidates, fpu: float, factor: float) -> int:
     """
     best, greatest = 0, -math.inf
     for i in range(candidates.k):
-        bound = fpu
-        if nth(candidates, i).visits > 0:
-            share = 1.0 / nth(candidates, i).visits
-            bound = nth(candidates, i).sums * share + factor * math.sqrt(share)
+        it, bound = nth(candidates, i), fpu
+        if it.visits > 0:
+            share = 1.0 / it.visits
+            bound = it.sums * share + factor * math.sqrt(share)
         if bound > greatest:
             best, greatest = i, bound
     return best

@@ -1,4 +1,4 @@
-"""The compiled inside of the batched face: many games stepped, looked at and reset in one call."""
+"""The compiled part of the batched API: many games stepped, observed and reset in one call."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from numba import types
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, outcome_of, reset_of, step_of
 from mcts_envs.core.kernel import copy, kernel
 from mcts_envs.core.rng import draw, seed_stream
-from mcts_envs.core.turn import NO_ACTION, look, play_turn
+from mcts_envs.core.turn import NO_ACTION, fill_mask_and_observation, play_turn
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
 
 NEXT_STEP, SAME_STEP, DISABLED = range(3)
@@ -95,7 +95,7 @@ def step_all(
     chosen: Ints,
     status: Ints,
     actions: Ints,
-    owed: Floats,
+    pending: Floats,
     last: Floats,
     legal: Ints,
     weights: Floats,
@@ -119,7 +119,7 @@ def step_all(
     chosen : int64 array [N]
     status : int64 array [N]
         In: the status after the step before; out: after this one (before a reset in the same step).
-    owed [N], last [N, P]
+    pending [N], last [N, P]
         Changed in place: rewards from before the seat's first choice, paid with its first step; the last rewards.
     actions [P], legal [A], weights [A]
         Work arrays.
@@ -133,10 +133,10 @@ def step_all(
         state, stream = states[i], streams[i]
         if mode == NEXT_STEP and status[i] != 0:
             seed = draw(state)
-            owed[i] = start(
+            pending[i] = start(
                 functions, advised, template, seats, state, stream, seat, seed, actions, last[i], legal, weights
             )
-            look(functions, state, seat, legal, masks[i], observations[i])
+            fill_mask_and_observation(functions, state, seat, legal, masks[i], observations[i])
             rewards[i], status[i] = 0.0, 0
             continue
         if alone:
@@ -147,8 +147,8 @@ def step_all(
             reward = play_turn(
                 functions, advised, seats, state, seat, chosen[i], actions, last[i], legal, weights, stream
             )
-            rewards[i], owed[i] = reward + owed[i], 0.0
-        status[i] = look(functions, state, seat, legal, masks[i], observations[i])
+            rewards[i], pending[i] = reward + pending[i], 0.0
+        status[i] = fill_mask_and_observation(functions, state, seat, legal, masks[i], observations[i])
         if status[i] != 0:
             copy(points[i], last[i])
             outcome_of(functions)(state, points[i])
@@ -156,7 +156,7 @@ def step_all(
                 copy(final_observations[i], observations[i])
                 copy(final_masks[i], masks[i])
                 seed = draw(state)
-                owed[i] = start(
+                pending[i] = start(
                     functions, advised, template, seats, state, stream, seat, seed, actions, last[i], legal, weights
                 )
-                look(functions, state, seat, legal, masks[i], observations[i])
+                fill_mask_and_observation(functions, state, seat, legal, masks[i], observations[i])

@@ -4,32 +4,21 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from mcts_envs.core import errors
+from mcts_envs.core.adapter import points_at_end
 from mcts_envs.core.contract import RUNNING, Game
-from mcts_envs.core.faces import points_at_end
+from mcts_envs.core.live import SeatedGame
 from mcts_envs.core.place import position_of
-from mcts_envs.core.rng import CHANCE_BYTES
-from mcts_envs.core.snapshot import (
-    OWED_AND_OUTCOME,
-    Seal,
-    Snapshot,
-    check_fingerprint,
-    check_seated,
-    load_bytes,
-    save_bytes,
-    seat_bytes,
-    without_chance,
-)
-from mcts_envs.core.turn import look
+from mcts_envs.core.snapshot import Snapshot, check_fingerprint
+from mcts_envs.core.turn import fill_mask_and_observation
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks
 from mcts_envs.core.view import Episode, View
 
-_LIVE = ("_states", "_streams", "_status", "_owed", "_last", "_masks")
+_LIVE = ("_states", "_streams", "_status", "_pending", "_last", "_masks")
 """The arrays in which the games live; all others are for work."""
 
 
@@ -43,13 +32,13 @@ class ByIndex:
     render_mode: str | None
     _arguments: dict[str, Any]
     reset: Callable[..., Any]
-    _seal: Seal
-    _started: bool
+    _live: SeatedGame
+    """Holds one of the games while it is saved or restored."""
     _size: int
     _states: Bytes
     _streams: Bytes
     _status: Ints
-    _owed: Floats
+    _pending: Floats
     _last: Floats
     _masks: Masks
     _points: Floats
@@ -60,14 +49,15 @@ class ByIndex:
 
     def __reduce__(self) -> Any:
         # Not as it is: the tables of a game are addresses in this process.
-        kept = {name: getattr(self, name) for name in ("spec", "closed", "_np_random", "_np_random_seed", "_started")}
+        kept = {name: getattr(self, name) for name in ("spec", "closed", "_np_random", "_np_random_seed")}
+        kept["started"] = self._live.started
         live = {name: getattr(self, name).copy() for name in _LIVE}
         games = live, self._restored_ends.copy()
         made = {"num_envs": self.num_envs, "autoreset_mode": self.autoreset_mode, "render_mode": self.render_mode}
         return _rebuilt, (type(self), made | self._arguments, self.game.fingerprint, kept, games, _hashed(*games))
 
     def clone_state(self, index: int = 0, include_rng: bool = True) -> Snapshot:
-        """Return a snapshot of one game: the one that the single face would give, and takes.
+        """Return a snapshot of one game: the one that the single environment would give, and takes.
 
         Raises
         ------
@@ -77,12 +67,10 @@ class ByIndex:
             Before the first reset.
         """
         i = self._index(index)
-        self._check_started("clone_state()")
-        save = save_bytes if include_rng else without_chance
-        beside = np.array([self._owed[i], self._outcome(i)]).tobytes()
-        face = save(self._streams[i].data) + beside + seat_bytes(self.seat)
-        state = save(self._states[i].data)
-        return Snapshot(self.game.fingerprint, state, face, self._seal.number(state, face))
+        self._live.check_started("clone_state()")
+        live = self._lifted(i)
+        live.outcome[0] = self._outcome(i)
+        return live.clone(include_rng)
 
     def restore_state(self, index: int, snapshot: Snapshot) -> None:
         """Bring a snapshot back into one game; see :meth:`mcts_envs.core.env.GameEnv.restore_state`.
@@ -96,22 +84,21 @@ class ByIndex:
             If there is no such game, or like :meth:`mcts_envs.core.env.GameEnv.restore_state`. Nothing is changed then.
         """
         i = self._index(index)
-        state = self._states[i]
-        check_seated(self.game, self._seal, seat_bytes(self.seat), snapshot)
-        if not self._started:
+        self._live.check(snapshot)
+        if not self._live.started:
             self.reset()
-        load_bytes(state.data, snapshot.state)
-        load_bytes(self._streams[i].data, snapshot.face[:CHANCE_BYTES])
-        self._owed[i], outcome = np.frombuffer(snapshot.face[OWED_AND_OUTCOME])
+        live = self._lifted(i)
+        live.load(snapshot)
+        self._states[i], self._streams[i], self._pending[i] = live.state, live.stream, live.pending_reward[0]
         self._restored_ends.pop(i, None)
         out = np.empty(self._size, np.float32)
-        if look(self.game.bare.table, state, self.seat, self._legal, self._masks[i], out):
-            self._restored_ends[i] = float(outcome)
+        if fill_mask_and_observation(self.game.bare.table, live.state, self.seat, self._legal, self._masks[i], out):
+            self._restored_ends[i] = float(live.outcome[0])
         self._status[i], self._last[i] = 0, 0.0
 
     def position(self, index: int = 0) -> dict[str, Any]:
         """Return the state of one game as a dictionary; see :meth:`mcts_envs.core.env.GameEnv.position`."""
-        self._check_started("position()")
+        self._live.check_started("position()")
         return position_of(self.game, self._states[self._index(index)])
 
     def view(self, index: int = 0) -> View:
@@ -122,16 +109,18 @@ class ByIndex:
         gymnasium.error.ResetNeeded
             Before the first reset, as from all that looks at the states.
         """
-        self._check_started("view()")
+        self._live.check_started("view()")
         i = self._index(index)
         return View(self.game, self._states[i], self.seat, self._episodes.setdefault(i, Episode()))
 
     def _index(self, index: Any) -> int:
         return errors.integer("index", index, 0, self.num_envs - 1)
 
-    def _check_started(self, what: str) -> None:
-        if not self._started:
-            raise gymnasium.error.ResetNeeded(f"call reset() before {what}")
+    def _lifted(self, i: int) -> SeatedGame:
+        """Return the live game with a copy of game i in it, all but its outcome."""
+        live = self._live
+        live.state[:], live.stream[:], live.pending_reward[0] = self._states[i], self._streams[i], self._pending[i]
+        return live
 
     def _outcome(self, i: int) -> float:
         """Return the seat's points if the game is over now, else 0."""
@@ -160,6 +149,7 @@ def _rebuilt(cls: Any, arguments: dict[str, Any], fingerprint: str, kept: dict[s
     check_fingerprint("copied batch", fingerprint, batch.game)
     if seal != _hashed(*games):
         raise ValueError("the copied batch is damaged: its seal does not fit its bytes; copy it anew")
+    batch._live.started = kept.pop("started")
     vars(batch).update(kept)
     live, batch._restored_ends = games
     for name in _LIVE:

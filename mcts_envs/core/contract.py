@@ -34,7 +34,7 @@ advise         (state, player, weights[A])                         non-negative 
 observe        (state, player, out[n])                             observation as float32
 =============  ==================================================  ====================================================
 
-The laws that these functions keep are in :mod:`mcts_envs.core.check`.
+The laws that these functions keep are in :mod:`mcts_envs.core.laws`.
 """
 
 import hashlib
@@ -47,7 +47,7 @@ import numpy as np
 from numba import types
 
 from mcts_envs.core import errors
-from mcts_envs.core.kernel import function_table, interpreted, kernel, reference, resolve, slot, word
+from mcts_envs.core.kernel import function_table, interpreted, kernel, record_dtype, reference, resolve, slot, word
 from mcts_envs.core.rng import CHANCE_BYTES, CHANCE_FIELDS, combine, seed_stream
 from mcts_envs.core.typing import Bytes, Floats, Singles
 from mcts_envs.version import __version__
@@ -116,6 +116,9 @@ TABLE = types.uint64[::1]
 def state_dtype(layout: list[Any]) -> Any:
     """Return the aligned record type of a state: the chance header, then the fields of the game.
 
+    Scalars may be as narrow as fits (``"u1"``, ``"i2"``): reading them gives 64-bit integers, so that rules need no
+    casts. Elements of arrays keep their type: write ``np.int64(s.cells[cell])`` before computing with them.
+
     Raises
     ------
     ValueError
@@ -125,8 +128,7 @@ def state_dtype(layout: list[Any]) -> Any:
     for name, *_ in layout:
         if hasattr(np.recarray, name) or hasattr(np.record, name):
             raise ValueError(f"a state cannot have a field named {name!r}: np.record has it; rename the field")
-    header = list(CHANCE_FIELDS)
-    return np.dtype((np.record, np.dtype(header + layout, align=True)))
+    return record_dtype([*CHANCE_FIELDS, *layout])
 
 
 def blank(dtype: Any, extra: int = 0) -> Bytes:
@@ -176,7 +178,7 @@ def default_observe(state: Bytes, player: int, out: Singles) -> None:
 
 @kernel(OUTCOME)
 def default_outcome(state: Bytes, points: Floats) -> None:
-    """Turn the rewards of the last step, which the faces hand over in ``points``, into points.
+    """Turn the rewards of the last step, which are handed over in ``points``, into points.
 
     1 to the best reward, shared between equals, 0 to the others; a single player has 1 if its reward is positive.
     """

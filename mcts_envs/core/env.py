@@ -1,4 +1,4 @@
-"""The one Gymnasium face of all games: one player's view, with opponents playing inside."""
+"""The one Gymnasium API of all games: one player's view, with opponents playing inside."""
 
 import copy
 from collections.abc import Callable
@@ -10,8 +10,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from mcts_envs.core import errors
-from mcts_envs.core.contract import TERMINATED, TRUNCATED, Game
-from mcts_envs.core.faces import (
+from mcts_envs.core.adapter import (
     ActionNames,
     Configured,
     check_illegal,
@@ -20,30 +19,19 @@ from mcts_envs.core.faces import (
     configured,
     observation_space,
     points_at_end,
-    rendered,
     some,
 )
-from mcts_envs.core.opponents import seated
-from mcts_envs.core.place import position_of, start_of, take_over
+from mcts_envs.core.contract import TERMINATED, TRUNCATED, Game
+from mcts_envs.core.live import SeatedGame
+from mcts_envs.core.opponents import resolve_opponents
+from mcts_envs.core.place import start_state
 from mcts_envs.core.quantized import check_dtype, quantized
-from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, draw, seed_stream
+from mcts_envs.core.rng import MAX_SEED, draw, seed_stream
 from mcts_envs.core.showing import Pictured, show_wrapped
-from mcts_envs.core.snapshot import (
-    OWED_AND_OUTCOME,
-    SEAT,
-    SEATED_BYTES,
-    Seal,
-    Snapshot,
-    check_fingerprint,
-    check_seated,
-    digest,
-    load_bytes,
-    seat_bytes,
-    without_chance,
-)
-from mcts_envs.core.turn import NO_ACTION, look, play_turn, step_alone
+from mcts_envs.core.snapshot import Snapshot, check_fingerprint
+from mcts_envs.core.turn import NO_ACTION, fill_mask_and_observation, play_turn, step_alone
 from mcts_envs.core.typing import Bytes, Ints, Singles
-from mcts_envs.core.view import Episode, View
+from mcts_envs.core.view import View
 
 
 class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, np.int64]):
@@ -74,6 +62,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012
     make_game: ClassVar[Callable[..., Game]] = staticmethod(lambda game: game)
+    _live: SeatedGame
 
     def __init__(
         self,
@@ -93,23 +82,17 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         self._strict = check_illegal(illegal)
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self._seats, self._advised, self._outsiders = seated(game, self.seat, opponent)
+        self._seats, self._advised, self._external = resolve_opponents(game, self.seat, opponent)
         self.observation_space = observation_space(game, in_bytes)
         self.action_space = spaces.Discrete(game.actions)
         opponent = [*opponent] if isinstance(opponent, (list, tuple)) else opponent
         self._arguments = {"seat": self.seat, "opponent": opponent, "illegal": illegal, "observation": observation}
         self._arguments |= {"observation_dtype": observation_dtype, "render_mode": render_mode, **settings}
 
-        self._seal = Seal(game)
-        self._room, size = self._seal.room(), game.template.size
-        self._state, self._beside = self._room[:size], self._room[size : size + SEATED_BYTES]
-        self._memory = memoryview(self._state.data)
-        self._stream = self._beside[:CHANCE_BYTES]
-        self._owed, self._outcome = np.split(self._beside[OWED_AND_OUTCOME].view(np.float64), 2)
-        self._memory_beside = memoryview(self._beside.data)
-        self._memory_beside[SEAT] = self._seat_bytes = seat_bytes(self.seat)
-        self._started = self._stale = False
-        self._episode = Episode()
+        self._live = live = SeatedGame(game, self.seat)
+        self._state, self._stream = live.state, live.stream
+        self._pending_reward, self._outcome = live.pending_reward, live.outcome
+        self._stale = False
         self._status = TERMINATED
         self._table = game.bare.table
         self._actions = np.zeros(game.players, np.int64)
@@ -126,7 +109,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
 
     def __reduce__(self) -> Any:
         kept = {name: getattr(self, name) for name in ("spec", "_np_random", "_np_random_seed")}
-        snapshot = self.clone_state() if self._started else None
+        snapshot = self.clone_state() if self._live.started else None
         return _rebuilt, (type(self), self._arguments, self.game.fingerprint, kept, snapshot)
 
     def reset(
@@ -153,20 +136,14 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         ValueError, TypeError
             If an option is unknown, the seed out of range, or a position against the rules. Nothing is changed then.
         """
-        start = start_of(self.game, options or {})
+        start = start_state(self.game, options or {})
         if seed is not None:
             seed = errors.integer("seed", seed, 0, MAX_SEED)
         super().reset(seed=seed)
-        if seed is None:
-            seed = int(draw(self._state)) if self._started else int(self.np_random.integers(2**63))
-        self.game.restart(self._state, seed)
-        seed_stream(self._stream, draw(self._state))
-        self._started, self._episode = True, Episode()
-        if start is not None:
-            take_over(self._state, start)
+        seed_stream(self._stream, self._live.restart(seed, start, lambda: int(self.np_random.integers(2**63))))
         self._rewards[:] = 0.0
-        self._owed[0], self._outcome[0] = self._play(NO_ACTION), 0.0
-        observation = self._look()
+        self._pending_reward[0], self._outcome[0] = self._play(NO_ACTION), 0.0
+        observation = self._observed()
         if self._status:
             self._note_outcome()
         return observation, {"action_mask": self._mask.copy()}
@@ -196,12 +173,12 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
-        if not self._started:
-            self._check_started("step()")
+        if not self._live.started:
+            self._live.check_started("step()")
         if type(action) is not int or not 0 <= action < self.game.actions:
             action = checked_action(action, self.game, self.legal_actions())
         if self._stale:
-            self._look()
+            self._observed()
         legal = self._mask[action] or self._status
         if not legal and self._strict:
             raise ValueError(f"action {action} is illegal; legal now: {some(self.legal_actions())}")
@@ -209,8 +186,8 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         if self._alone:
             observation, reward = self._step_alone(action)
         else:
-            reward, self._owed[0] = self._play(action) + float(self._owed[0]), 0.0
-            observation = self._look()
+            reward, self._pending_reward[0] = self._play(action) + float(self._pending_reward[0]), 0.0
+            observation = self._observed()
         if self._status and not before:
             self._note_outcome()
         info: dict[str, Any] = {"action_mask": self._mask.copy()}
@@ -229,13 +206,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
-        if not self._started:
-            self._check_started("clone_state()")
-        game = self.game.fingerprint
-        if include_rng:
-            return Snapshot(game, self._memory.tobytes(), self._memory_beside.tobytes(), int(digest(self._room)))
-        state, beside = without_chance(self._memory), without_chance(self._memory_beside)
-        return Snapshot(game, state, beside, self._seal.number(state, beside))
+        return self._live.clone(include_rng)
 
     def restore_state(self, snapshot: Snapshot) -> None:
         """Bring a snapshot back; without a random stream in it the running one goes on.
@@ -246,15 +217,15 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         Raises
         ------
         TypeError, ValueError
-            If it is no snapshot, or one of another game, other settings, another seat, another kind of face or another
+            If it is no snapshot, or one of another game, other settings, another seat, another kind of API or another
             release, or if it is damaged: its seal does not fit. Nothing is changed then.
         """
-        check_seated(self.game, self._seal, self._seat_bytes, snapshot)
-        if not self._started:
+        live = self._live
+        live.check(snapshot)
+        if not live.started:
             self.reset()
-        load_bytes(self._memory, snapshot.state)
-        load_bytes(self._memory_beside, snapshot.face)
-        self._started = self._stale = True
+        live.load(snapshot)
+        self._stale = True
 
     def position(self) -> dict[str, Any]:
         """Return the state as a readable, complete, JSON-able dictionary, without chance and settings.
@@ -264,8 +235,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
-        self._check_started("position()")
-        return position_of(self.game, self._state)
+        return self._live.position()
 
     def view(self) -> View:
         """Return the live state as this player sees it, which is what agents take.
@@ -275,21 +245,20 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         gymnasium.error.ResetNeeded
             Before the first reset, as from all that looks at the state.
         """
-        self._check_started("view()")
-        return View(self.game, self._state, self.seat, self._episode)
+        return self._live.view(self.seat)
 
     def legal_actions(self) -> Ints:
         """Return the legal actions [k] in ascending order; empty after the end."""
-        self._check_started("legal_actions()")
+        self._live.check_started("legal_actions()")
         if self._stale:
-            self._look()
+            self._observed()
         return np.flatnonzero(self._mask)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal, as booleans [A] (sb3-contrib's spelling)."""
-        self._check_started("action_masks()")
+        self._live.check_started("action_masks()")
         if self._stale:
-            self._look()
+            self._observed()
         return self._mask.astype(np.bool_)
 
     def render(self) -> Any:
@@ -300,11 +269,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
-        self._check_started("render()")
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() needs a render mode: gym.make(id, render_mode='rgb_array')")
-            return None
-        return rendered(self.game, self._state, self.render_mode, seat=self.seat)
+        return self._live.render(self.render_mode, "gym.make(id, render_mode='rgb_array')", self.seat)
 
     def get_keys_to_action(self) -> dict[str, int]:
         """Return the keys for ``gymnasium.utils.play.play``; none, with a warning, where the game has no keys.
@@ -317,14 +282,10 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         )
         return {}
 
-    def _check_started(self, what: str) -> None:
-        if not self._started:
-            raise gymnasium.error.ResetNeeded(f"call reset() before {what}")
-
-    def _look(self) -> Singles | Bytes:
+    def _observed(self) -> Singles | Bytes:
         """Read status and mask, and return a fresh observation."""
         out = np.empty(self._size, np.float32)
-        self._status = look(self._table, self._state, self.seat, self._legal, self._mask, out)
+        self._status = fill_mask_and_observation(self._table, self._state, self.seat, self._legal, self._mask, out)
         self._stale = False
         seen = quantized(out) if self._in_bytes else out
         return seen if self._flat else seen.reshape(self._shape)
@@ -344,7 +305,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
 
     def _play(self, action: int) -> float:
         """Play an action and the opponents after it; return the sum of this player's rewards."""
-        if not self._outsiders:
+        if not self._external:
             return play_turn(
                 self._table,
                 self._advised,
@@ -365,7 +326,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
                 if action == NO_ACTION:
                     break
                 self._actions[self.seat], action = action, NO_ACTION
-            for other, opponent in self._outsiders.items():
+            for other, opponent in self._external.items():
                 if bits >> other & 1:
                     opponent.reseed(int(draw(self._stream)))
                     view = View(self.game, self._state, other)
@@ -382,7 +343,7 @@ def _rebuilt(
     check_fingerprint("copied state", fingerprint, env.game)
     vars(env).update(kept)
     if snapshot is not None:
-        env._started = True
-        env.restore_state(snapshot)
-        env._look()
+        env._live.check(snapshot)
+        env._live.load(snapshot)
+        env._observed()
     return env

@@ -8,6 +8,7 @@ import importlib
 import sys
 import types as python_types
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
@@ -15,7 +16,14 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import lower_builtin, type_callable
+from numba.extending import (
+    lower_builtin,
+    lower_getattr_generic,
+    lower_setattr_generic,
+    models,
+    register_model,
+    type_callable,
+)
 
 from mcts_envs.core.dispatcher import Inlined, Kernel
 from mcts_envs.core.typing import Bytes
@@ -206,10 +214,78 @@ def word(raw: Bytes, index: int) -> np.uint64:
     return np.uint64(raw[8 * index : 8 * index + 8].view(np.uint64)[0])
 
 
+_NARROW = frozenset((np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32))
+
+
+class Record(np.void):  # type: ignore[misc]
+    """A record in interpreted code, of which integers are read as compiled code reads them (see :class:`_Lifted`)."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name: Any) -> Any:
+        value = np.void.__getitem__(self, name)
+        return np.int64(value) if type(value) in _NARROW else value
+
+    def __getattribute__(self, name: str) -> Any:
+        try:  # fields first: a lookup that fails in Python costs more than all the rest
+            return self[name]
+        except (KeyError, ValueError):
+            return np.void.__getattribute__(self, name)
+
+    __setattr__ = np.void.__setitem__
+
+
+def record_dtype(fields: Iterable[Any]) -> Any:
+    """Return the aligned type of a record for :func:`record` and :func:`row`.
+
+    An integer field takes as many bytes as it says, and reading it gives 64 bits: sums and differences of fields cannot
+    overflow. Elements of array fields keep their type; ``np.int64`` lifts them.
+
+    Parameters
+    ----------
+    fields : iterable of tuples
+        As ``numpy.dtype`` takes them: ``("turn", "u1")``, ``("cells", "u1", 9)``.
+    """
+    return np.dtype((Record, np.dtype(list(fields), align=True)))
+
+
+class _Lifted(types.Record):  # type: ignore[misc]
+    """A record in compiled code: reading an integer field narrower than 64 bits gives int64.
+
+    A load that extends what it loads costs nothing, and LLVM knows from it that a byte is small and not negative.
+    """
+
+    def __init__(self, stored: Any) -> None:
+        fields = [(name, field._asdict()) for name, field in stored.fields.items()]
+        super().__init__(fields, stored.size, stored.aligned)
+        self.stored = stored
+
+    def typeof(self, name: str) -> Any:
+        """Return the type that reading a field gives, and to which what is assigned is converted."""
+        kind = self.stored.typeof(name)
+        return types.int64 if isinstance(kind, types.Integer) and kind.bitwidth < 64 else kind
+
+
+_lifted = cache(_Lifted)
+register_model(_Lifted)(models.RecordModel)
+
+
+@lower_getattr_generic(_Lifted)
+def _lower_read(context: Any, builder: Any, record: Any, value: Any, name: str) -> Any:
+    read = context.get_getattr(record.stored, name)(context, builder, record.stored, value, name)
+    return context.cast(builder, read, record.stored.typeof(name), record.typeof(name))
+
+
+@lower_setattr_generic(_Lifted)
+def _lower_write(context: Any, builder: Any, signature: Any, arguments: Any, name: str) -> Any:
+    record, value = signature.args
+    return context.get_setattr(name, types.void(record.stored, value))(builder, arguments)
+
+
 @type_callable(record)
 def _type_record(context: Any) -> Any:
     def typer(raw: Any, dtype: Any) -> Any:
-        return dtype.dtype
+        return _lifted(dtype.dtype)
 
     return typer
 
@@ -223,7 +299,7 @@ def _lower_record(context: Any, builder: Any, signature: Any, arguments: Any) ->
 @type_callable(row)
 def _type_row(context: Any) -> Any:
     def typer(raw: Any, index: Any, dtype: Any) -> Any:
-        return dtype.dtype
+        return _lifted(dtype.dtype)
 
     return typer
 

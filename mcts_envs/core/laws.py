@@ -13,7 +13,7 @@ import numpy as np
 from numba.core.config import DISABLE_JIT
 
 from mcts_envs.core.contract import EVERYTHING, RUNNING, SIGNATURES, TRUNCATED, Game
-from mcts_envs.core.place import placed, position_of, take_over
+from mcts_envs.core.place import copy_except_rng, position_of, state_from_position
 from mcts_envs.core.rng import CHANCE_BYTES
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
@@ -274,7 +274,7 @@ def positions_come_back(game: Game, sample: Sample) -> None:
     for state in sample.states:
         position = json.loads(json.dumps(position_of(game, state)))
         again = state.copy()
-        take_over(again, placed(game, position))
+        copy_except_rng(again, state_from_position(game, position))
         same = np.array_equal(again[CHANCE_BYTES:], state[CHANCE_BYTES:])
         require(same, "positions come back", f"reset from {position} gave another state")
 

@@ -1,4 +1,4 @@
-"""The PettingZoo faces of all games: players one after the other (AEC), or all at once (parallel)."""
+"""The PettingZoo APIs of all games: players one after the other (AEC), or all at once (parallel)."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -8,12 +8,12 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
 from mcts_envs.core.env import GameEnv
-from mcts_envs.core.multi_base import Info, MultiFace, Observation
+from mcts_envs.core.multi_base import Info, MultiAdapter, Observation
 from mcts_envs.core.turn import NO_ACTION
 
 
 class _Turn(NamedTuple):
-    """What the AEC face keeps beside the state; all but ``chosen`` in the order of ``agents``."""
+    """Adapter state of the AEC API; all but ``chosen`` in the order of ``agents``."""
 
     agents: tuple[str, ...]
     rewards: tuple[float, ...]
@@ -22,7 +22,7 @@ class _Turn(NamedTuple):
     events: tuple[tuple[tuple[str, Any], ...], ...]
 
 
-class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
+class GameAECEnv(MultiAdapter, AECEnv):  # type: ignore[misc]
     """Any game as a PettingZoo AEC environment.
 
     Players who choose at the same time are asked one after the other, in the order of seats; the world steps when the
@@ -52,7 +52,7 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
     """
 
     def __init__(self, env_class: type[GameEnv], **arguments: Any) -> None:
-        MultiFace.__init__(self, env_class, **arguments)
+        MultiAdapter.__init__(self, env_class, **arguments)
         self.agent_selection = self.possible_agents[0]
         self.rewards: dict[str, float] = {}
         self._cumulative_rewards: dict[str, float] = {}
@@ -97,7 +97,7 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
-        self._check_started("step()")
+        self._live.check_started("step()")
         if not self.agents:
             return
         agent = self.agent_selection
@@ -124,13 +124,13 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
-        self._check_started("last()")
+        self._live.check_started("last()")
         said: tuple[Any, float, bool, bool, Info] = super().last(observe)
         return said
 
     def agent_iter(self, max_iter: int = 2**63) -> Any:
         """Return PettingZoo's iterator over those whose turn it is; raises like :meth:`last`."""
-        self._check_started("agent_iter()")
+        self._live.check_started("agent_iter()")
         return super().agent_iter(max_iter)
 
     def _read(self) -> None:
@@ -150,7 +150,7 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
     def _whose_turn(self) -> str:
         return self.agent_selection
 
-    def _beside(self) -> _Turn:
+    def _adapter_state(self) -> _Turn:
         agents = tuple(self.agents)
         # Less 0.0 is 0.0 too, and what is equal must be written alike.
         rewards = tuple(self.rewards[agent] + 0.0 for agent in agents)
@@ -158,27 +158,27 @@ class GameAECEnv(MultiFace, AECEnv):  # type: ignore[misc]
         events = tuple(tuple(self._events[agent].items()) for agent in agents)
         return _Turn(agents, rewards, cumulative_rewards, tuple(self._chosen.tolist()), events)
 
-    def _fits(self, beside: _Turn) -> bool:
-        in_order = beside.agents, beside.rewards, beside.cumulative_rewards, beside.events
+    def _fits(self, adapter_state: _Turn) -> bool:
+        in_order = adapter_state.agents, adapter_state.rewards, adapter_state.cumulative_rewards, adapter_state.events
         return (
-            all(type(part) is tuple and len(part) == len(beside.agents) for part in in_order)
-            and set(beside.agents) <= set(self.possible_agents)
-            and type(beside.chosen) is tuple
-            and len(beside.chosen) == len(self._chosen)
-            and all(type(action) is int and NO_ACTION <= action < self.game.actions for action in beside.chosen)
+            all(type(part) is tuple and len(part) == len(adapter_state.agents) for part in in_order)
+            and set(adapter_state.agents) <= set(self.possible_agents)
+            and type(adapter_state.chosen) is tuple
+            and len(adapter_state.chosen) == len(self._chosen)
+            and all(type(action) is int and NO_ACTION <= action < self.game.actions for action in adapter_state.chosen)
         )
 
-    def _take_up(self, beside: _Turn) -> None:
+    def _resume(self, adapter_state: _Turn) -> None:
         # In place: PettingZoo's conversion to parallel holds the same list.
-        self.agents[:] = beside.agents
-        self.rewards = dict(zip(self.agents, beside.rewards, strict=True))
-        self._cumulative_rewards = dict(zip(self.agents, beside.cumulative_rewards, strict=True))
-        self._chosen[:] = beside.chosen
-        self._events = {agent: dict(events) for agent, events in zip(self.agents, beside.events, strict=True)}
+        self.agents[:] = adapter_state.agents
+        self.rewards = dict(zip(self.agents, adapter_state.rewards, strict=True))
+        self._cumulative_rewards = dict(zip(self.agents, adapter_state.cumulative_rewards, strict=True))
+        self._chosen[:] = adapter_state.chosen
+        self._events = {agent: dict(events) for agent, events in zip(self.agents, adapter_state.events, strict=True)}
         self._read()
 
 
-class GameParallelEnv(MultiFace, ParallelEnv):  # type: ignore[misc]
+class GameParallelEnv(MultiAdapter, ParallelEnv):  # type: ignore[misc]
     """Any game as a PettingZoo parallel environment, for games in which players choose at the same time.
 
     The actions of players who are not to choose now are not read. Parameters and ``infos`` are those of
@@ -220,7 +220,7 @@ class GameParallelEnv(MultiFace, ParallelEnv):  # type: ignore[misc]
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
-        self._check_started("step()")
+        self._live.check_started("step()")
         checked = self._all_checked(actions)
         if not self.agents:
             return {}, {}, {}, {}, {}
@@ -264,15 +264,15 @@ class _InTurns(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
-        self.aec_env._check_started("step()")
+        self.aec_env._live.check_started("step()")
         return super().step(actions) if self.agents else ({}, {}, {}, {}, {})
 
 
 def parallel(env_class: type[GameEnv], **arguments: Any) -> Any:
     """Return a game as a PettingZoo parallel environment; parameters as for :class:`GameAECEnv`.
 
-    Games whose players choose in turns get PettingZoo's conversion of the AEC face: in each step the action of the
-    agent whose turn it is counts, which ``infos`` name ``active_agent``.
+    Games whose players choose in turns get PettingZoo's conversion of the AEC environment: in each step the action of
+    the agent whose turn it is counts, which ``infos`` name ``active_agent``.
     """
-    face = GameParallelEnv(env_class, **arguments)
-    return face if face.game.simultaneous else _InTurns(GameAECEnv(env_class, **arguments))
+    env = GameParallelEnv(env_class, **arguments)
+    return env if env.game.simultaneous else _InTurns(GameAECEnv(env_class, **arguments))

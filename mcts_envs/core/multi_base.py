@@ -1,20 +1,16 @@
-"""What the two PettingZoo faces have in common."""
+"""What the two PettingZoo APIs have in common."""
 
 import copy
-import hashlib
 import secrets
 from collections.abc import Mapping
 from typing import Any
 
-import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
 from mcts_envs.core import errors
-from mcts_envs.core.contract import RUNNING
-from mcts_envs.core.env import GameEnv
-from mcts_envs.core.faces import (
+from mcts_envs.core.adapter import (
     ActionNames,
     Configured,
     check_illegal,
@@ -23,39 +19,33 @@ from mcts_envs.core.faces import (
     configured,
     observation_space,
     points_at_end,
-    rendered,
     some,
 )
-from mcts_envs.core.place import position_of, start_of, take_over
+from mcts_envs.core.contract import RUNNING
+from mcts_envs.core.env import GameEnv
+from mcts_envs.core.live import SharedGame
+from mcts_envs.core.place import start_state
 from mcts_envs.core.quantized import check_dtype, quantized
-from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, draw
+from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED
 from mcts_envs.core.showing import Pictured
-from mcts_envs.core.snapshot import (
-    Seal,
-    Snapshot,
-    check_fingerprint,
-    check_snapshot,
-    damaged,
-    load_bytes,
-    save_bytes,
-    without_chance,
-)
-from mcts_envs.core.turn import NO_ACTION, look
+from mcts_envs.core.snapshot import Snapshot, check_fingerprint, check_snapshot, damaged
+from mcts_envs.core.turn import NO_ACTION, fill_mask_and_observation
 from mcts_envs.core.typing import Bytes, Ints, Masks, Singles
-from mcts_envs.core.view import Episode, View
+from mcts_envs.core.view import View
 
 Observation = dict[str, npt.NDArray[Any]] | Singles | Bytes
 Info = dict[str, Any]
 
 RENDER_MODES = ["human", "ansi", "rgb_array"]
-_FACE_BYTES = 8
 
 MASK_PLACES = ("observation", "info")
-"""Where a face tells the action mask: in dictionaries of observations and in ``infos``, or in ``infos`` alone."""
+"""Where the action mask is told: in dictionaries of observations and in ``infos``, or in ``infos`` alone."""
 
 
-class MultiFace(Configured, ActionNames, Pictured):
+class MultiAdapter(Configured, ActionNames, Pictured):
     """The live game, its agents and spaces, and everything that does not depend on whose turn it is."""
+
+    _live: SharedGame
 
     def __init__(
         self,
@@ -94,17 +84,14 @@ class MultiFace(Configured, ActionNames, Pictured):
         self.action_spaces = {agent: spaces.Discrete(game.actions) for agent in self.possible_agents}
         self.state_space = spaces.Box(0.0, 1.0, (game.template.size - CHANCE_BYTES,), np.float32)
 
-        self._state = game.new_state()
-        self._memory = memoryview(self._state.data)
-        self._seal = Seal(game, _FACE_BYTES)
-        self._started = False
-        self._episode = Episode()
+        self._live = SharedGame(game)
+        self._state = self._live.state
         self._chosen = np.full(game.players, NO_ACTION, np.int64)
         self._rewards = np.zeros(game.players)
         self._window: Any = None
 
     def __reduce__(self) -> Any:
-        snapshot = self.clone_state() if self._started else None
+        snapshot = self.clone_state() if self._live.started else None
         return _rebuilt, (type(self), self._env_class, self._arguments, self.game.fingerprint, snapshot)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -120,12 +107,12 @@ class MultiFace(Configured, ActionNames, Pictured):
 
         With ``action_mask="info"`` it is the bare observation.
         """
-        self._check_started("observe()")
+        self._live.check_started("observe()")
         return self._shown(*self._look_at(agent))
 
     def state(self) -> Singles:
         """Return the whole state, hidden parts included: its bytes without the chance header, scaled to [0, 1]."""
-        self._check_started("state()")
+        self._live.check_started("state()")
         return self._state[CHANCE_BYTES:].astype(np.float32) / np.float32(255.0)
 
     def position(self) -> dict[str, Any]:
@@ -136,8 +123,7 @@ class MultiFace(Configured, ActionNames, Pictured):
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
-        self._check_started("position()")
-        return position_of(self.game, self._state)
+        return self._live.position()
 
     def view(self, agent: str | None = None) -> View:
         """Return the live state as an agent sees it (default: whose turn it is), which is what planners take.
@@ -149,9 +135,8 @@ class MultiFace(Configured, ActionNames, Pictured):
         gymnasium.error.ResetNeeded
             Before the first reset, as from all that looks at the state.
         """
-        self._check_started("view()")
-        player = self._player(self._whose_turn() if agent is None else agent)
-        return View(self.game, self._state, player, self._episode)
+        self._live.check_started("view()")
+        return self._live.view(self._player(self._whose_turn() if agent is None else agent))
 
     def legal_actions(self, agent: str | None = None) -> Ints:
         """Return an agent's legal actions [k] in ascending order; empty when it is not to choose."""
@@ -163,14 +148,13 @@ class MultiFace(Configured, ActionNames, Pictured):
 
     def render(self) -> Any:
         """Return the picture (uint8 [H, W, 3]) or the text of the state, or show it, by ``render_mode``."""
-        self._check_started("render()")
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() needs a render mode: make the environment with render_mode='rgb_array'")
-            return None
-        if self.render_mode != "human":
-            return rendered(self.game, self._state, self.render_mode)
+        in_window = self.render_mode == "human"
+        mode = "rgb_array" if in_window else self.render_mode
+        rendered = self._live.render(mode, "make the environment with render_mode='rgb_array'")
+        if not in_window:
+            return rendered
         self._window = self._window or _Window()
-        self._window.show(rendered(self.game, self._state, "rgb_array"), self.metadata["render_fps"])
+        self._window.show(rendered, self.metadata["render_fps"])
         return None
 
     def close(self) -> None:
@@ -180,17 +164,15 @@ class MultiFace(Configured, ActionNames, Pictured):
             self._window = None
 
     def clone_state(self, include_rng: bool = True) -> Snapshot:
-        """Return a snapshot of the game and of all that this face tells, with the random stream unless told otherwise.
+        """Return a snapshot of the game and of all that this API tells, with the random stream unless told otherwise.
 
         Raises
         ------
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
-        self._check_started("clone_state()")
-        save = save_bytes if include_rng else without_chance
-        state, beside = save(self._memory), self._beside()
-        return Snapshot(self.game.fingerprint, state, beside, self._seal.number(state, _hashed(beside)))
+        self._live.check_started("clone_state()")
+        return self._live.clone(include_rng, self._adapter_state())
 
     def restore_state(self, snapshot: Snapshot) -> None:
         """Bring a snapshot back; without a random stream in it the running one goes on.
@@ -201,32 +183,26 @@ class MultiFace(Configured, ActionNames, Pictured):
         Raises
         ------
         TypeError, ValueError
-            If it is no snapshot, or one of another game, other settings, another kind of face or another release, or if
+            If it is no snapshot, or one of another game, other settings, another kind of API or another release, or if
             it is damaged: its seal does not fit. Nothing is changed then.
         """
-        check_snapshot(self.game, snapshot, type(self._beside()))
+        check_snapshot(self.game, snapshot, type(self._adapter_state()))
         if not self._fits(snapshot.face):
             raise damaged("face", snapshot.face, f"what {type(self).__name__} keeps beside the state")
-        self._seal.check(snapshot, _hashed(snapshot.face))
-        if not self._started:
+        self._live.check(snapshot)
+        if not self._live.started:
             self._restart(None, None)
-        load_bytes(self._memory, snapshot.state)
-        self._take_up(snapshot.face)
+        self._live.load(snapshot)
+        self._resume(snapshot.face)
 
     def _restart(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
-        """Reset the state with the same chance as in the Gymnasium face."""
+        """Reset the state with the same chance as the Gymnasium environment."""
         # PettingZoo's own test sends the meaningless option "options".
         options = {key: value for key, value in (options or {}).items() if key != "options"}
-        start = start_of(self.game, options)
+        start = start_state(self.game, options)
         if seed is not None:
             seed = errors.integer("seed", seed, 0, MAX_SEED)
-        if seed is None:
-            seed = int(draw(self._state)) if self._started else secrets.randbits(63)
-        self.game.restart(self._state, seed)
-        draw(self._state)  # the Gymnasium face seeds its inner opponents with this number
-        if start is not None:
-            take_over(self._state, start)
-        self._started, self._episode = True, Episode()
+        self._live.restart(seed, start, lambda: secrets.randbits(63))
         self._rewards[:] = 0.0
         self._chosen[:] = NO_ACTION
 
@@ -263,7 +239,9 @@ class MultiFace(Configured, ActionNames, Pictured):
     def _look_at(self, agent: str) -> tuple[Singles | Bytes, Masks]:
         game, player = self.game, self._player(agent)
         observation, mask = np.empty(game.observation_shape, np.float32), np.empty(game.actions, np.int8)
-        look(game.bare.table, self._state, player, np.empty(game.actions, np.int64), mask, observation.reshape(-1))
+        fill_mask_and_observation(
+            game.bare.table, self._state, player, np.empty(game.actions, np.int64), mask, observation.reshape(-1)
+        )
         return quantized(observation) if self._in_bytes else observation, mask
 
     def _shown(self, observation: Singles | Bytes, mask: Masks) -> Observation:
@@ -279,10 +257,6 @@ class MultiFace(Configured, ActionNames, Pictured):
         mask = spaces.Box(0, 1, (self.game.actions,), np.int8)
         return space if self._plain else spaces.Dict({"observation": space, "action_mask": mask})
 
-    def _check_started(self, what: str) -> None:
-        if not self._started:
-            raise gymnasium.error.ResetNeeded(f"call reset() before {what}")
-
     def _show(self) -> None:
         if self.render_mode == "human":
             self.render()
@@ -290,15 +264,15 @@ class MultiFace(Configured, ActionNames, Pictured):
     def _whose_turn(self) -> str:
         return next(iter(self._to_choose()), self.possible_agents[0])
 
-    def _beside(self) -> tuple[Any, ...]:
-        """Return what the face knows that is not in the state."""
+    def _adapter_state(self) -> tuple[Any, ...]:
+        """Return what this API tells that is not in the state of the game."""
         return ()
 
-    def _fits(self, beside: Any) -> bool:
-        """Return whether this may come from :meth:`_beside`."""
-        return not beside
+    def _fits(self, adapter_state: Any) -> bool:
+        """Return whether this may come from :meth:`_adapter_state`."""
+        return not adapter_state
 
-    def _take_up(self, beside: Any) -> None:
+    def _resume(self, adapter_state: Any) -> None:
         """Go on from a state that was just restored."""
         self.agents[:] = self._running()
 
@@ -331,14 +305,9 @@ class _Window:
         self._pygame.display.quit()
 
 
-def _hashed(beside: tuple[Any, ...]) -> bytes:
-    """Return a hash of what a face keeps beside the state: numbers, names, and tuples of them."""
-    return hashlib.blake2b(repr(beside).encode(), digest_size=_FACE_BYTES).digest()
-
-
 def _rebuilt(cls: Any, env_class: Any, arguments: Any, fingerprint: str, snapshot: Snapshot | None) -> Any:
-    face = cls(env_class, **arguments)
-    check_fingerprint("copied state", fingerprint, face.game)
+    env = cls(env_class, **arguments)
+    check_fingerprint("copied state", fingerprint, env.game)
     if snapshot is not None:
-        face.restore_state(snapshot)
-    return face
+        env.restore_state(snapshot)
+    return env

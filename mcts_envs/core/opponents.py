@@ -1,4 +1,4 @@
-"""Who plays the other seats of a face that is made for one."""
+"""Who plays the other seats of an environment that is made for one."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from mcts_envs.core.contract import Game
 from mcts_envs.core.players import Player, player, random_model, scripted_players
-from mcts_envs.core.turn import OUTSIDER, RANDOM, RANDOM_IN_MODEL, SCRIPTED
+from mcts_envs.core.turn import EXTERNAL, RANDOM, RANDOM_IN_MODEL, SCRIPTED
 from mcts_envs.core.typing import Ints
 
 
-def seated(game: Game, seat: int, opponent: Any) -> tuple[Ints, Any, dict[int, Player]]:
+def resolve_opponents(game: Game, seat: int, opponent: Any) -> tuple[Ints, Any, dict[int, Player]]:
     """Return how each seat is played [P], the table of the model that built-in players follow, and those from outside.
 
     There are none of these where compiled code can play all other seats.
@@ -27,7 +27,7 @@ def seated(game: Game, seat: int, opponent: Any) -> tuple[Ints, Any, dict[int, P
     given = list(opponent) if isinstance(opponent, (list, tuple)) else [opponent] * len(others)
     if len(given) != len(others):
         raise ValueError(f"{len(given)} opponents for {len(others)} other seats; give one for each, or one for all")
-    seats, known = np.full(game.players, OUTSIDER), scripted_players(game)
+    seats, known = np.full(game.players, EXTERNAL), scripted_players(game)
     built_in = all(isinstance(name, str) and (name == "random" or name in known) for name in given)
     models = {known[name] for name in given if name != "random"} if built_in else set()
     chance, in_model = RANDOM, random_model(game)

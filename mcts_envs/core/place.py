@@ -25,7 +25,7 @@ def position_of(game: Game, state: Bytes) -> dict[str, Any]:
     return position
 
 
-def placed(game: Game, position: Any) -> Bytes:
+def state_from_position(game: Game, position: Any) -> Bytes:
     """Return a state [size] set up from a position; its random stream is that of seed 0.
 
     Parameters
@@ -55,22 +55,22 @@ def placed(game: Game, position: Any) -> Bytes:
     return state
 
 
-def start_of(game: Game, options: Mapping[str, Any]) -> Bytes | None:
+def start_state(game: Game, options: Mapping[str, Any]) -> Bytes | None:
     """Return the state [size] in which the options of a reset say to start; None: the game's own first state.
 
     Raises
     ------
     ValueError, TypeError
-        If these are no options, one is unknown, and like :func:`placed`.
+        If these are no options, one is unknown, and like :func:`state_from_position`.
     """
     if not isinstance(options, Mapping):
         raise TypeError(
             f"options {options!r} is {type(options).__name__}, not a dictionary such as {{'position': ...}}"
         )
     errors.keys("option", options, (), ("position",))
-    return placed(game, options["position"]) if "position" in options else None
+    return state_from_position(game, options["position"]) if "position" in options else None
 
 
-def take_over(state: Bytes, source: Bytes) -> None:
+def copy_except_rng(state: Bytes, source: Bytes) -> None:
     """Copy everything but the random stream (the forced dice too)."""
     state[8:] = source[8:]

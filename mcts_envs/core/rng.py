@@ -8,13 +8,13 @@ before the stream, so that a test can decide what chance decides. All functions 
 import numpy as np
 from numba import types
 
-from mcts_envs.core.kernel import kernel, record, word
+from mcts_envs.core.kernel import kernel, record, record_dtype, word
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 MAX_DICE = 23
 MAX_SEED = 2**64 - 1
 CHANCE_FIELDS = [("stream", "u8"), ("dice_left", "u1"), ("dice", "u1", MAX_DICE)]
-CHANCE = np.dtype((np.record, np.dtype(CHANCE_FIELDS, align=True)))
+CHANCE = record_dtype(CHANCE_FIELDS)
 CHANCE_BYTES = CHANCE.itemsize
 
 _BYTES = types.uint8[::1]
@@ -72,8 +72,8 @@ def _forced(state: Bytes) -> int:
     """Take the next forced die."""
     chance = record(state, CHANCE)
     die = np.int64(chance.dice[0])
-    chance.dice_left -= np.uint8(1)
-    for i in range(np.int64(chance.dice_left)):
+    chance.dice_left -= 1
+    for i in range(chance.dice_left):
         chance.dice[i] = chance.dice[i + 1]
     return int(die)
 

@@ -11,6 +11,7 @@ from mcts_envs.core.contract import Game
 from mcts_envs.core.typing import Bytes
 
 if TYPE_CHECKING:
+    from mcts_envs.core.live import LiveGame
     from mcts_envs.core.render import Canvas
 
 
@@ -41,17 +42,28 @@ def text_of(game: Game, state: Bytes, seat: int | None = None) -> str:
     return str(_drawn(game.text, state, seat))
 
 
+def rendered(game: Game, state: Bytes, mode: str, cell: int = 64, seat: int | None = None) -> Any:
+    """Return the picture (uint8 [H, W, 3]) or the text of a state, as shown to a seat if there is one.
+
+    Raises
+    ------
+    ValueError
+        If the game cannot be drawn in this mode.
+    """
+    return text_of(game, state, seat) if mode == "ansi" else picture_of(game, state, seat).to_rgb(cell)
+
+
 class Pictured:
-    """A face of one game that notebooks show by its picture, or by its name before the first reset."""
+    """An environment of one game that notebooks show by its picture, or by its name before the first reset."""
 
     game: Game
-    _state: Bytes
-    _started: bool
+    _live: "LiveGame"
 
     def _repr_html_(self) -> str:
-        if not self._started or self.game.picture is None:
-            return f"<p>{escape(str(self))}{'' if self._started else ': call reset() to see the game'}</p>"
-        svg = picture_of(self.game, self._state, getattr(self, "seat", None)).to_svg()
+        live = self._live
+        if not live.started or self.game.picture is None:
+            return f"<p>{escape(str(self))}{'' if live.started else ': call reset() to see the game'}</p>"
+        svg = picture_of(self.game, live.state, getattr(self, "seat", None)).to_svg()
         return svg.replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
 
 
@@ -63,7 +75,7 @@ def show_wrapped() -> None:
 
 
 def _of_wrapper(wrapper: Any) -> str | None:
-    """Return what the wrapper's own class shows, or what one of our faces inside of it does; None: nothing special."""
+    """Return what the wrapper's own class shows, or what our environment inside of it does; None: nothing special."""
     shown = wrapper if hasattr(type(wrapper), "_repr_html_") else wrapper.unwrapped
     own = shown is wrapper or isinstance(shown, Pictured)
     html: str | None = shown._repr_html_() if own else None

@@ -1,8 +1,8 @@
 """Saved states, and the seals on them.
 
-Kernels check no bounds, so bytes that come from outside must be bytes that a face once gave away. A seal is a hash of
-the game, its settings, the layout of its states, and all bytes of the snapshot. It tells damage and mix-ups, not
-forgery: whoever writes a seal that fits is trusted, as whoever writes a pickle is.
+Kernels check no bounds, so bytes that come from outside must be bytes that an environment once gave away. A seal is a
+hash of the game, its settings, the layout of its states, and all bytes of the snapshot. It tells damage and mix-ups,
+not forgery: whoever writes a seal that fits is trusted, as whoever writes a pickle is.
 """
 
 import hashlib
@@ -23,11 +23,11 @@ _SEAT = struct.Struct("=q")
 _ALL, _STREAM, _AFTER_STREAM = slice(None), slice(8), slice(8, None)
 _NO_STREAM = bytes(8)  # no stream is ever zero
 
-OWED_AND_OUTCOME = slice(CHANCE_BYTES, CHANCE_BYTES + 16)
+PENDING_AND_OUTCOME = slice(CHANCE_BYTES, CHANCE_BYTES + 16)
 SEAT = slice(CHANCE_BYTES + 16, None)
 SEATED_BYTES = CHANCE_BYTES + 24
-"""What a face for one seat keeps beside the state: the opponents' chance header, the reward owed from before the seat's
-first choice, the outcome (two float64), and the seat (int64)."""
+"""Adapter state of one seat, beside the state of the game: the opponents' chance header, the pending reward from before
+the seat's first choice, the outcome (two float64), and the seat (int64)."""
 
 _BLOCK = 32
 _LOW, _FACTOR = np.uint64(0xFFFFFFFF), np.uint64(4294957665)
@@ -43,7 +43,7 @@ class Snapshot(NamedTuple):
     state : bytes
         The state; its chance header is zero when the random stream was left out.
     face : bytes or tuple
-        What the face keeps beside the state: the stream of inner opponents and the seat, or pending actions, rewards.
+        Adapter state: the stream of inner opponents and the seat, or pending actions, rewards.
     seal : int
         Hash of all this, by which damage is noticed; None in snapshots of older releases, which had none.
     """
@@ -76,38 +76,38 @@ def digest(raw: Bytes) -> np.uint64:
 
 
 class Seal:
-    """What one face seals its snapshots with, and checks them by.
+    """What one environment seals its snapshots with, and checks them by.
 
     Parameters
     ----------
     game : Game
-    beside : int
-        Bytes that the face keeps beside the state.
+    adapter_bytes : int
+        Bytes of the adapter state.
     """
 
-    def __init__(self, game: Game, beside: int = SEATED_BYTES) -> None:
+    def __init__(self, game: Game, adapter_bytes: int = SEATED_BYTES) -> None:
         size, self._word = game.template.size, hashlib.sha256(game.fingerprint.encode()).digest()[:8]
-        self._bytes = -(-(size + beside + len(self._word)) // _BLOCK) * _BLOCK
+        self._bytes = -(-(size + adapter_bytes + len(self._word)) // _BLOCK) * _BLOCK
         self._raw = self.room()
         self._memory = memoryview(self._raw.data)
-        self._state, self._face = slice(size), slice(size, size + beside)
+        self._state, self._face = slice(size), slice(size, size + adapter_bytes)
         self._settings, self._template = game.settings, game.template[game.settings].tobytes()
 
     def room(self) -> Bytes:
-        """Return zeroed bytes for a state and what lies beside it, with a hash of the game at their end."""
+        """Return zeroed bytes for a state and the adapter state, with a hash of the game at their end."""
         raw = np.zeros(self._bytes, np.uint8)
         raw[-len(self._word) :] = np.frombuffer(self._word, np.uint8)
         return raw
 
-    def number(self, state: bytes, beside: bytes) -> int:
-        """Return the hash of a state and of what lies beside it: the digest of a room with them."""
+    def number(self, state: bytes, adapter_state: bytes) -> int:
+        """Return the hash of a state and of the adapter state: the digest of a room with them."""
         self._memory[self._state] = state
-        self._memory[self._face] = beside
+        self._memory[self._face] = adapter_state
         return int(digest(self._raw))
 
-    def check(self, snapshot: Snapshot, beside: bytes) -> None:
-        """Raise ``ValueError`` unless the snapshot is as its face has sealed it, with the settings of this game."""
-        if snapshot.seal != self.number(snapshot.state, beside):
+    def check(self, snapshot: Snapshot, adapter_state: bytes) -> None:
+        """Raise ``ValueError`` unless the snapshot is as it was sealed, with the settings of this game."""
+        if snapshot.seal != self.number(snapshot.state, adapter_state):
             if snapshot.seal is None:
                 raise ValueError(
                     "the snapshot has no seal: an older release took it, or it was put together by hand; take it anew "
@@ -145,6 +145,11 @@ def seat_bytes(seat: int) -> bytes:
     return _SEAT.pack(seat)
 
 
+def seat_of(adapter_state: bytes | memoryview) -> int:
+    """Return the seat from the adapter state of one seat."""
+    return int(_SEAT.unpack(adapter_state[SEAT])[0])
+
+
 def check_fingerprint(what: str, fingerprint: Any, game: Game) -> None:
     """Raise ``ValueError`` unless the states with this fingerprint can be exchanged with those of the game."""
     if fingerprint == game.fingerprint:
@@ -161,7 +166,7 @@ def check_fingerprint(what: str, fingerprint: Any, game: Game) -> None:
 
 
 def check_snapshot(game: Game, snapshot: Any, kind: type) -> None:
-    """Make sure that a snapshot is of this game, and of a face which keeps a ``kind`` beside the state.
+    """Make sure that a snapshot is of this game, and of an API whose adapter state is a ``kind``.
 
     Its seal is left to :meth:`Seal.check`.
 
@@ -170,7 +175,7 @@ def check_snapshot(game: Game, snapshot: Any, kind: type) -> None:
     TypeError
         If this is no snapshot.
     ValueError
-        If it was taken in another game, with other settings, by another kind of face or another release, or if its
+        If it was taken in another game, with other settings, by another kind of API or another release, or if its
         state has another size.
     """
     if not isinstance(snapshot, Snapshot):
@@ -184,31 +189,6 @@ def check_snapshot(game: Game, snapshot: Any, kind: type) -> None:
         )
     if type(snapshot.state) is not bytes or len(snapshot.state) != game.template.size:
         raise damaged("state", snapshot.state, f"{game.template.size} bytes")
-
-
-def check_seated(game: Game, seal: Seal, seat: bytes, snapshot: Any) -> None:
-    """Make sure that a face for one seat can restore a snapshot; raises like :func:`check_snapshot`.
-
-    Parameters
-    ----------
-    game : Game
-    seal : Seal
-        That of the face.
-    seat : bytes
-        As from :func:`seat_bytes`.
-    snapshot : object
-    """
-    check_snapshot(game, snapshot, bytes)
-    face = snapshot.face
-    if len(face) != SEATED_BYTES:
-        raise damaged("face", face, f"{SEATED_BYTES} bytes")
-    seal.check(snapshot, face)
-    if face[SEAT] != seat:
-        (theirs,), (ours,) = _SEAT.unpack(face[SEAT]), _SEAT.unpack(seat)
-        raise ValueError(
-            f"the snapshot was taken from seat {theirs} and this environment is seat {ours}; "
-            f"restore it in an environment made with seat={theirs}"
-        )
 
 
 def damaged(part: str, found: Any, expected: str) -> ValueError:

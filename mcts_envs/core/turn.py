@@ -1,4 +1,4 @@
-"""The compiled inside of the single-agent faces: one player's turn, and what that player sees after it."""
+"""The compiled part of the Gymnasium API: one player's turn, and what that player sees after it."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
 
 MASKS = types.int8[::1]
 NO_ACTION = -1
-OUTSIDER, RANDOM, SCRIPTED, RANDOM_IN_MODEL = range(4)
+EXTERNAL, RANDOM, SCRIPTED, RANDOM_IN_MODEL = range(4)
 """How a seat is played: from outside, or by a built-in player; the last is uniform in a model of the game."""
 
 
@@ -80,7 +80,7 @@ def play_turn(
 
 
 @kernel(types.int64(TABLE, BYTES, types.int64, INTS, MASKS, SINGLES))
-def look(functions: Any, state: Bytes, seat: int, legal: Ints, mask: Masks, out: Singles) -> int:
+def fill_mask_and_observation(functions: Any, state: Bytes, seat: int, legal: Ints, mask: Masks, out: Singles) -> int:
     """Fill in the mask [A] and the observation of a seat; return its status."""
     mask[:] = 0
     if active_of(functions)(state) >> seat & 1:
@@ -101,7 +101,7 @@ def step_alone(
     mask: Masks,
     out: Singles,
 ) -> int:
-    """Play an action of a game for one player, and look; return its status."""
+    """Play an action of a game for one player, and fill in what it sees; return its status."""
     actions[0] = action
     step_of(functions)(state, actions, rewards)
-    return int(look(functions, state, 0, legal, mask, out))
+    return int(fill_mask_and_observation(functions, state, 0, legal, mask, out))

@@ -1,4 +1,4 @@
-"""The one batched face of all games: N games stepped by one compiled call."""
+"""The one batched API of all games: N games stepped by one compiled call."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -12,28 +12,28 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from mcts_envs.core import errors, infos
-from mcts_envs.core.batch import DISABLED, NEXT_STEP, SAME_STEP, find_illegal, step_all
-from mcts_envs.core.by_index import ByIndex
-from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
-from mcts_envs.core.env import GameEnv
-from mcts_envs.core.faces import (
+from mcts_envs.core.adapter import (
     ActionNames,
     Configured,
     check_illegal,
     check_render_mode,
     configured,
     observation_space,
-    rendered,
     seeds_of,
     some,
 )
-from mcts_envs.core.opponents import seated
-from mcts_envs.core.place import start_of, take_over
+from mcts_envs.core.batch import DISABLED, NEXT_STEP, SAME_STEP, find_illegal, step_all
+from mcts_envs.core.by_index import ByIndex
+from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
+from mcts_envs.core.env import GameEnv
+from mcts_envs.core.live import SeatedGame, begin
+from mcts_envs.core.opponents import resolve_opponents
+from mcts_envs.core.place import start_state
 from mcts_envs.core.pool import Pool
 from mcts_envs.core.quantized import check_dtype, quantize, step_all_quantized
 from mcts_envs.core.rng import CHANCE_BYTES, draw, seed_stream
-from mcts_envs.core.snapshot import Seal
-from mcts_envs.core.turn import NO_ACTION, look, play_turn
+from mcts_envs.core.showing import rendered
+from mcts_envs.core.turn import NO_ACTION, fill_mask_and_observation, play_turn
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
 from mcts_envs.core.view import Episode
 
@@ -109,8 +109,8 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         self._strict = check_illegal(illegal)
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self._seats, self._advised, outsiders = seated(game, self.seat, opponent)
-        if outsiders:
+        self._seats, self._advised, external = resolve_opponents(game, self.seat, opponent)
+        if external:
             raise ValueError(
                 f"opponent {opponent!r} cannot play in the batched face, which is compiled: use 'random', 'scripted' "
                 "or one name of a scripted player for all, or gymnasium.make_vec(id, vectorization_mode='sync')"
@@ -130,11 +130,10 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         self._template = game.new_state()
         self._states = np.tile(game.template, (n, 1))
         self._streams = np.zeros((n, CHANCE_BYTES), np.uint8)
-        self._seal = Seal(game)
-        self._started = False
+        self._live = SeatedGame(game, self.seat)
         self._status = np.zeros(n, np.int64)
         self._actions = np.zeros(game.players, np.int64)
-        self._owed, self._last = np.zeros(n), np.zeros((n, game.players))
+        self._pending, self._last = np.zeros(n), np.zeros((n, game.players))
         self._legal, self._weights = np.zeros(game.actions, np.int64), np.zeros(game.actions)
         self._masks: Masks = np.zeros((n, game.actions), np.int8)
         self._final_observations = np.zeros((n, self._size), observation_dtype)
@@ -164,7 +163,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         options = dict(options or {})
         errors.keys("option", options, (), ("position", "reset_mask"))
         chosen = self._reset_mask(options.pop("reset_mask", None))
-        return self._restart(seeds_of(seed, self.num_envs), chosen, [start_of(self.game, options)] * self.num_envs)
+        return self._restart(seeds_of(seed, self.num_envs), chosen, [start_state(self.game, options)] * self.num_envs)
 
     def reset_each(
         self, seed: int | Sequence[int | None] | None, options: Sequence[Mapping[str, Any]]
@@ -190,7 +189,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         """
         if len(options) != self.num_envs:
             raise ValueError(f"{len(options)} options for {self.num_envs} games; give one dictionary for each game")
-        starts = [start_of(self.game, each or {}) for each in options]
+        starts = [start_state(self.game, each or {}) for each in options]
         return self._restart(seeds_of(seed, self.num_envs), self._reset_mask(None), starts)
 
     def step(
@@ -244,7 +243,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
             chosen,
             self._status,
             self._actions,
-            self._owed,
+            self._pending,
             self._last,
             self._legal,
             self._weights,
@@ -275,7 +274,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal, as booleans [N, A]."""
-        self._check_started("action_masks()")
+        self._live.check_started("action_masks()")
         return self._masks.astype(np.bool_)
 
     def render(self) -> tuple[Any, ...] | None:
@@ -286,11 +285,10 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
-        self._check_started("render()")
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() needs a render mode: gym.make_vec(id, render_mode='rgb_array')")
+        mode = self.render_mode
+        if not self._live.can_render(mode, "gym.make_vec(id, render_mode='rgb_array')"):
             return None
-        return tuple(rendered(self.game, state, self.render_mode, seat=self.seat) for state in self._states)
+        return tuple(rendered(self.game, state, mode, seat=self.seat) for state in self._states)
 
     def _reset_mask(self, given: Any) -> npt.NDArray[np.bool_]:
         if given is None:
@@ -298,7 +296,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         mask = np.asarray(given)
         if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
             raise ValueError(f"reset_mask {given!r} is not a bool array [{self.num_envs}] with at least one True")
-        if not self._started and not mask.all():
+        if not self._live.started and not mask.all():
             raise gymnasium.error.ResetNeeded("the first reset must start all games; leave reset_mask out")
         return mask
 
@@ -312,33 +310,32 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
             if chosen[i]:
                 self._start(i, seeds[i], starts[i])
             row = self._seen[0][0] if self._seen else observations[i]
-            look(self.game.bare.table, self._states[i], self.seat, self._legal, self._masks[i], row)
+            fill_mask_and_observation(
+                self.game.bare.table, self._states[i], self.seat, self._legal, self._masks[i], row
+            )
             if self._seen:
                 quantize(row, observations[i])
         self._status[chosen] = 0
-        self._started = True
+        self._live.started = True
         masks = np.where(chosen[:, None], self._masks, np.int8(0))
         shaped = observations.reshape(self.num_envs, *self.game.observation_shape)
         return shaped, infos.add({}, "action_mask", masks, chosen)
 
     def _start(self, i: int, seed: int | None, start: Bytes | None) -> None:
-        """Reset one game exactly as the single face does."""
+        """Reset one game exactly as the single environment does."""
         state, stream = self._states[i], self._streams[i]
         if seed is None:
-            seed = int(draw(state)) if self._started else int(self.np_random.integers(2**63))
-        self.game.restart(state, seed)
-        seed_stream(stream, draw(state))
-        if start is not None:
-            take_over(state, start)
+            seed = int(draw(state)) if self._live.started else int(self.np_random.integers(2**63))
+        seed_stream(stream, begin(self.game, state, seed, start))
         self._episodes.pop(i, None)
         self._restored_ends.pop(i, None)
         self._last[i] = 0.0
         work = self._actions, self._last[i], self._legal, self._weights
         tables = self.game.bare.table, self._advised
-        self._owed[i] = play_turn(*tables, self._seats, state, self.seat, NO_ACTION, *work, stream)
+        self._pending[i] = play_turn(*tables, self._seats, state, self.seat, NO_ACTION, *work, stream)
 
     def _checked(self, actions: Any) -> tuple[Ints, npt.NDArray[np.bool_]]:
-        self._check_started("step()")
+        self._live.check_started("step()")
         given = np.asarray(actions)
         if given.shape != (self.num_envs,) or not np.issubdtype(given.dtype, np.integer):
             raise TypeError(f"actions of shape {given.shape} and type {given.dtype}; give {self.num_envs} integers")
@@ -370,7 +367,7 @@ def _autoreset_mode(given: AutoresetMode | str) -> AutoresetMode:
 
 @cache
 def vectorized(env_class: type[GameEnv]) -> type[GameVectorEnv]:
-    """Return the batched face of an environment class."""
+    """Return the batched class of an environment class."""
     name = f"{env_class.__name__}Vector"
     return type(
         name,

@@ -25,8 +25,8 @@ class Episode:
 class View:
     """A live state of a game, looked at by one player.
 
-    Every face gives views of itself: ``env.unwrapped.view()`` on the Gymnasium and the batched face,
-    ``env.unwrapped.view(agent)`` on the PettingZoo faces. All agents accept them in place of an environment.
+    Every environment gives views of itself: ``env.unwrapped.view()`` in the Gymnasium and the batched API,
+    ``env.unwrapped.view(agent)`` in PettingZoo's. All agents accept them in place of an environment.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class View:
     player : int
         Who looks and is to choose.
     episode : Episode, optional
-        The game that is being played, where the face tells one from the next.
+        The game that is being played, where the environment tells one from the next.
 
     Raises
     ------

@@ -40,7 +40,7 @@ def quit_reset(state, seed):  # type: ignore[no-untyped-def]
 @kernel(ACTIVE)
 def quit_active(state):  # type: ignore[no-untyped-def]
     s = record(state, QUITTERS)
-    return 0 if s.over else np.int64(s.alive)
+    return 0 if s.over else s.alive
 
 
 @kernel(LEGAL)
@@ -55,7 +55,7 @@ def quit_step(state, actions, rewards):  # type: ignore[no-untyped-def]
     rewards[:] = 0.0
     if s.over:
         return
-    alive = np.int64(s.alive)
+    alive = s.alive
     for player in range(4):
         if alive >> player & 1 and actions[player] == 0:
             alive -= 1 << player
@@ -69,13 +69,13 @@ def quit_step(state, actions, rewards):  # type: ignore[no-untyped-def]
 @kernel(STATUS)
 def quit_status(state, player):  # type: ignore[no-untyped-def]
     s = record(state, QUITTERS)
-    return np.int64(s.over or (not s.in_teams and np.int64(s.alive) >> player & 1 == 0))
+    return np.int64(s.over or (not s.in_teams and s.alive >> player & 1 == 0))
 
 
 @kernel(OUTCOME)
 def quit_outcome(state, points):  # type: ignore[no-untyped-def]
     s = record(state, QUITTERS)
-    alive = np.int64(s.alive)
+    alive = s.alive
     left = 0
     for player in range(4):
         left += alive >> player & 1

@@ -82,7 +82,7 @@ def test_mistakes_are_named(call: object, message: str) -> None:
     ("plan", "message"),
     [
         (Plan(ID, parse_agents("mtcs")), "did you mean 'mcts'"),
-        (Plan(ID, parse_agents("mcts:cc=3")), "'mcts' has no setting 'cc'"),
+        (Plan(ID, parse_agents("mcts:cc=3")), "unknown setting or parameter 'cc'; did you mean 'c'"),
         (Plan(ID, parse_agents("sb3:nothing_here")), "nothing_here"),
         (Plan("LaneDefense33-v0", parse_agents("random")), "did you mean 'mcts_envs/LaneDefense3x3-v0'"),
         (Plan(ID, parse_agents("random"), {"nigt": 3}), "did you mean 'night'"),

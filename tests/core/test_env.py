@@ -215,11 +215,11 @@ def test_rewards_before_the_first_choice_are_paid_with_it():
         assert (reward, terminated, truncated, info["outcome"]) == (-1.0, True, False, 0.0)
         assert env.step(0)[1] == 0.0
         env.restore_state(snapshot)
-    owed = set()
+    pending = set()
     for seed in range(20):
         env.reset(seed=seed)
-        owed.add((float(env._owed[0]), float(env._outcome[0])))
-    assert owed == {(0.0, 0.0), (0.125, 0.0)}
+        pending.add((float(env._pending_reward[0]), float(env._outcome[0])))
+    assert pending == {(0.0, 0.0), (0.125, 0.0)}
 
 
 def test_a_player_who_is_out_has_ended():

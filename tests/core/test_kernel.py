@@ -15,7 +15,18 @@ from numba.core.serialize import dumps as numba_pickle
 
 from mcts_envs.core import rng
 from mcts_envs.core.contract import ACTIVE, Game, state_dtype
-from mcts_envs.core.kernel import count_bits, function_table, interpreted, kernel, lowest, record, reference, resolve
+from mcts_envs.core.kernel import (
+    count_bits,
+    function_table,
+    interpreted,
+    kernel,
+    lowest,
+    record,
+    record_dtype,
+    reference,
+    resolve,
+    row,
+)
 from tests.core.processes import python
 
 SIGNATURE = types.int64(types.int64)
@@ -56,6 +67,109 @@ def test_references_name_kernels_and_nothing_else():
     assert isinstance(reference(rng.below), str)
     assert reference(len) is len
     assert resolve("ucb1") == "ucb1"
+
+
+KINDS = ("i1", "u1", "i2", "u2", "i4", "u4", "i8")
+SCALARS = record_dtype([*((kind, kind) for kind in KINDS), ("u8", "u8"), ("f4", "f4"), ("cells", "u1", 3)])
+RAW = types.uint8[::1]
+
+
+def extreme(end):
+    """Return a record in bytes whose integers are the least, or the greatest, that fit, and its view."""
+    raw = np.zeros(SCALARS.itemsize, np.uint8)
+    view = record(raw, SCALARS)
+    for kind in (*KINDS, "u8"):
+        setattr(view, kind, getattr(np.iinfo(kind), end))
+    view.f4, view.cells[:] = 0.5, 200
+    return raw, view
+
+
+class TestRecords:
+    """Integer fields are stored as narrow as they say, and read as 64 bits."""
+
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("end", ["min", "max"])
+    def test_reading_gives_64_bits(self, kind, end):
+        @kernel()
+        def read(raw):
+            return record(raw, SCALARS)[kind]
+
+        @kernel()
+        def read_row(raw):
+            return row(raw, 0, SCALARS)[kind]
+
+        raw, _ = extreme(end)
+        for function in (read, read_row):
+            assert function(raw) == interpreted(function)(raw) == getattr(np.iinfo(kind), end)
+            assert isinstance(interpreted(function)(raw), np.int64)
+            assert [result.signature.return_type for result in function.overloads.values()] == [types.int64]
+
+    def test_other_fields_keep_their_type(self):
+        @kernel()
+        def read(raw):
+            s = record(raw, SCALARS)
+            return s.u8, s.f4, s.cells[1]
+
+        raw, view = extreme("max")
+        assert read(raw) == (2**64 - 1, 0.5, 200)
+        (result,) = read.overloads.values()
+        assert tuple(result.signature.return_type) == (types.uint64, types.float32, types.uint8)
+        assert [type(part) for part in interpreted(read)(raw)] == [np.uint64, np.float32, np.uint8]
+        assert np.shares_memory(view.cells, raw)
+
+    def test_sums_and_differences_do_not_overflow(self):
+        @kernel(types.UniTuple(types.int64, 4)(RAW))
+        def compute(raw):
+            s = record(raw, SCALARS)
+            return s.u1 + s.u1, 1 - s.u1, s.u2 * s.u4, (s.u1 - s.u2) // 2
+
+        raw, _ = extreme("max")
+        assert compute(raw) == interpreted(compute)(raw) == (510, -254, 65_535 * (2**32 - 1), -32_640)
+
+    @pytest.mark.parametrize("end", ["min", "max"])
+    def test_writing_stores_as_many_bytes_as_the_field_has(self, end):
+        @kernel(types.void(RAW))
+        def write(raw):
+            s = record(raw, SCALARS)
+            s.u1 += 1
+            s.u2 -= 1
+            s.u4 = s.u2 - 1
+            s.cells[0] = s.u1 + 7
+
+        compiled, plain = extreme(end)[0], extreme(end)[0]
+        write(compiled)
+        interpreted(write)(plain)
+        assert compiled.tolist() == plain.tolist()
+        least = end == "min"
+        view = record(compiled, SCALARS)
+        assert (view.u1, view.u2) == ((1, 65_535) if least else (0, 65_534))  # bytes begin anew
+        assert (view.i1, view.i2) == ((-128, -32_768) if least else (127, 32_767))  # what lies beside them stays
+        assert (view.u4, view.cells[0]) == ((65_534, 8) if least else (65_533, 7))
+
+    def test_records_are_handed_to_other_kernels(self):
+        @kernel()
+        def half(s):
+            return s.u1 / 2
+
+        @kernel(types.float64(RAW))
+        def halved(raw):
+            return half(record(raw, SCALARS))
+
+        raw, _ = extreme("max")
+        assert halved(raw) == interpreted(halved)(raw) == 127.5
+
+    def test_the_type_lays_out_as_plain_numpy_does_and_is_pickled(self):
+        plain = np.dtype([(kind, kind) for kind in KINDS], align=True)
+        made = record_dtype((kind, kind) for kind in KINDS)
+        assert {**made.fields} == {**plain.fields}
+        assert pickle.loads(pickle.dumps(made)).type is made.type
+
+    def test_a_mistaken_name_is_an_error(self):
+        _, view = extreme("max")
+        with pytest.raises(AttributeError, match="no attribute 'turn'"):
+            view.turn  # noqa: B018
+        with pytest.raises(ValueError, match="no field of name turn"):
+            view.turn = 3
 
 
 class TestWhenNeeded:

@@ -10,7 +10,7 @@ import pytest
 
 import agents
 import mcts_envs  # noqa: F401
-from mcts_envs.core.place import placed
+from mcts_envs.core.place import state_from_position
 from mcts_envs.core.players import scripted_players
 from mcts_envs.core.render import visible
 from mcts_envs.core.showing import picture_of, text_of
@@ -103,4 +103,4 @@ def test_the_position_of_an_ended_game_is_refused(env_id):
                 *_, state = frames(game, name, seed, most=5000)
                 assert not game.active(state)
                 with pytest.raises(ValueError, match="already"):
-                    placed(game, game.position(state))
+                    state_from_position(game, game.position(state))

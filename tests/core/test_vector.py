@@ -114,13 +114,13 @@ def test_same_as_sync_when_the_end_comes_before_the_first_choice(mode):
 def test_games_that_often_end_before_the_first_choice(mode):
     batch, sync = pair(Stakes, StakesVector, {"seat": 2, "goal": 4}, mode)
     both(batch, sync, "reset", seed=2)
-    owed = 0
+    pending = 0
     for _ in range(100):
-        owed += int((batch._owed != 0).sum())
+        pending += int((batch._pending != 0).sum())
         _, _, terminated, truncated, _ = both(batch, sync, "step", np.zeros(N, np.int64))
         if mode == AutoresetMode.DISABLED and (terminated | truncated).any():
             both(batch, sync, "reset", options={"reset_mask": terminated | truncated})
-    assert owed > 10
+    assert pending > 10
 
 
 def test_reset_mask():

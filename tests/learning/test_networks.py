@@ -133,7 +133,8 @@ class TestPlaying:
             env = gymnasium.make(LANES)
             env.reset(seed=3)
             while len(env.unwrapped.legal_actions()):
-                assert plain.act(env) == (action := torch_agent.act(env))
+                action = torch_agent.act(env)
+                assert plain.act(env) == action
                 env.step(action)
 
     def test_what_is_shipped_plays_without_torch_and_stable_baselines(self):

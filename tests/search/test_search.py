@@ -346,7 +346,7 @@ class TestSettings:
 
     def test_a_policy_with_another_signature(self):
         with pytest.raises(TypeError, match=r"select has .*; decorate it with @kernel\(SELECT\)"):
-            MCTS(select=kernel(STATUS)(bandit_status.py_func))
+            MCTS(select=kernel(LEGAL)(bandit_legal.py_func))
 
     def test_an_own_policy(self):
         @kernel(SELECT)

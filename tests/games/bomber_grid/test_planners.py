@@ -7,7 +7,7 @@ import agents
 from agents.mcts import MCTS
 from agents.planners.rhea import Rhea
 from mcts_envs.core.kernel import interpreted, record
-from mcts_envs.core.place import placed
+from mcts_envs.core.place import state_from_position
 from mcts_envs.core.view import Episode, View
 from mcts_envs.games.bomber_grid.presets import presets
 from mcts_envs.games.bomber_grid.rules.layout import DOWN, RIGHT, STATE
@@ -147,7 +147,7 @@ def test_pessimism(duel):
     pessimistic, values = duel.variant("pessimistic"), np.zeros(2)
 
     def worth(given):
-        state = placed(duel, given)
+        state = state_from_position(duel, given)
         before = state.copy()
         pessimistic.evaluate(state, values)
         assert np.array_equal(state, before)
@@ -258,17 +258,20 @@ def fetch(row, kind=8):
 
 
 def test_one_step_lookahead_takes_what_lies_near(duel):
-    state = placed(duel, fetch(1))
+    state = state_from_position(duel, fetch(1))
     actions = [agents.make("osla_aiide", seed=seed).act(View(duel, state, 0)) for seed in range(10)]
     assert set(actions) == {DOWN}
-    away = [agents.make("osla_aiide", seed=seed).act(View(duel, placed(duel, fetch(4)), 0)) for seed in range(40)]
+    away = [
+        agents.make("osla_aiide", seed=seed).act(View(duel, state_from_position(duel, fetch(4)), 0))
+        for seed in range(40)
+    ]
     assert len(set(away)) > 3  # all the same to it
 
 
 @pytest.mark.parametrize("name", ["best", "mcts_aiide", "mcts_bias", "pessimist", "rhea_aiide"])
 def test_planners_run_from_a_bomb(duel, name):
     given = lane((6, 6)) | {"bombs": [[0, 0, 0, 2, 2, 0]]}  # two steps to the right, or dead
-    assert agents.make(name, simulations=400).act(View(duel, placed(duel, given), 0)) == RIGHT
+    assert agents.make(name, simulations=400).act(View(duel, state_from_position(duel, given), 0)) == RIGHT
 
 
 @pytest.mark.slow

@@ -10,10 +10,10 @@ import pytest
 import mcts_envs
 from mcts_envs.core.contract import BYTES as STATE_BYTES
 from mcts_envs.core.contract import FLOATS, INTS, TABLE, active_of, advise_of, reset_of, step_of, types
-from mcts_envs.core.faces import rendered
 from mcts_envs.core.kernel import kernel, record
-from mcts_envs.core.place import placed
+from mcts_envs.core.place import state_from_position
 from mcts_envs.core.rng import choose, new_stream
+from mcts_envs.core.showing import rendered
 from mcts_envs.games.bomber_grid.original import OriginalObservation
 from mcts_envs.games.bomber_grid.position import position
 from mcts_envs.games.bomber_grid.rules.layout import STATE
@@ -139,7 +139,7 @@ def test_what_is_redrawn_is_a_position_of_the_game(settings):
         redrawn = state.copy()
         player = int(np.log2(int(record(state, STATE).alive) & -int(record(state, STATE).alive)))
         game.determinize(redrawn, player, np.uint64(number))
-        again = placed(game, position(redrawn))
+        again = state_from_position(game, position(redrawn))
         assert np.array_equal(again[32:], redrawn[32:])
         rewards = np.zeros(game.players)
         for _ in range(30):
@@ -171,7 +171,7 @@ def test_an_open_ring_in_sight_stays_open_though_it_should_have_collapsed():
     game.reset(state, np.uint64(1))
     given = position(state)
     given["step_count"] = 7
-    state = placed(game, given)
+    state = state_from_position(game, given)
     before = np.array(position(state)["board"])
     game.determinize(state, 0, np.uint64(1))
     after = np.array(position(state)["board"])
@@ -202,7 +202,7 @@ def test_keys_do_not_depend_on_the_order_of_bombs():
     for state in some_states(game, 30):
         given = position(state)
         given["bombs"].reverse()
-        other = placed(game, given)
+        other = state_from_position(game, given)
         assert [game.key(other, p) for p in range(-1, 4)] == [game.key(state, p) for p in range(-1, 4)]
 
 
@@ -260,7 +260,7 @@ def test_the_rule_based_player_of_the_planning_literature_is_less_careful():
     game = bomber_grid(mode="duel", board_size=8, n_rigid=16, n_wood=16, n_items=10)
     weights = np.zeros((2, 6))
     for row, name in zip(weights, ("rule_based", "rule_based_aiide"), strict=True):
-        game.variant(name).advise(placed(game, shut), 0, row)
+        game.variant(name).advise(state_from_position(game, shut), 0, row)
     assert weights.argmax(1).tolist() == [0, 5]
     points = match(bomber_grid(), bomber_grid().variant("rule_based_aiide"), 1, 200)[1]
     assert points[:, 0].mean() < points[:, 1:].mean() - 0.1
@@ -295,7 +295,7 @@ def duel():
 
 
 def legal(game, given, player=0):
-    return moves_of(game, placed(game, given), player)
+    return moves_of(game, state_from_position(game, given), player)
 
 
 def test_safe_actions(duel):
@@ -341,7 +341,7 @@ def test_a_board_full_of_wood_is_better_than_death():
     agents = [[1, 0, 0, 1, 2, 0], [1, 7, 7, 1, 2, 0]]
     given = {"board": board, "items": [], "agents": agents, "bombs": [], "flames": [], "step_count": 0}
     values = np.zeros(2)
-    game.evaluate(placed(game, given), values)
+    game.evaluate(state_from_position(game, given), values)
     assert values == pytest.approx([-0.17 - 0.1 + 0.03] * 2)
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chisquare
 
 from mcts_envs.core.kernel import record
-from mcts_envs.core.place import placed
+from mcts_envs.core.place import state_from_position
 from mcts_envs.games.bomber_grid.original import as_dict
 from mcts_envs.games.bomber_grid.position import place, position
 from mcts_envs.games.bomber_grid.rules.layout import STATE
@@ -335,7 +335,7 @@ def arena(board_size=11, **changes):
 
 def ended(game, given, steps=1):
     """Return the rewards added up, the outcome and who has ended, after some steps of standing still."""
-    state, total, rewards = placed(game, given), np.zeros(4), np.zeros(4)
+    state, total, rewards = state_from_position(game, given), np.zeros(4), np.zeros(4)
     for _ in range(steps):
         game.step(state, np.zeros(4, np.int64), rewards)
         total += rewards
@@ -390,7 +390,7 @@ def test_a_collapse_kills_in_its_own_step():
     agents = [[1, 0, 0, 1, 2, 0], [1, 0, 5, 1, 2, 0], [1, 9, 9, 1, 2, 0], [1, 10, 3, 0, 2, 0]]
     given = arena(agents=agents, bombs=[[0, 7, 3, 9, 2, 0]], step_count=2)
     assert ended(game, given) == ([-1, -1, 1, -1], [0, 0, 1, 0], [1] * 4)
-    state = placed(game, given)
+    state = state_from_position(game, given)
     game.step(state, np.zeros(4, np.int64), np.zeros(4))
     after = position(state)
     assert after["bombs"] == []
@@ -422,15 +422,17 @@ def test_positions_at_fault(change, message):
     given = arena()
     given = arena(**change) if change.keys() & {"bombs"} else {**given, **change}
     with pytest.raises(ValueError, match=message):
-        placed(bomber_grid(), given)
+        state_from_position(bomber_grid(), given)
 
 
 def test_positions_of_arrays():
     given = arena(trail=[[[1, 2]], [], [], []])
     arrays = {key: np.array(given[key]) for key in ("board", "agents")} | {"trail": [np.array([[1, 2]]), [], [], []]}
-    assert position(placed(bomber_grid(), given | arrays)) == position(placed(bomber_grid(), given))
+    assert position(state_from_position(bomber_grid(), given | arrays)) == position(
+        state_from_position(bomber_grid(), given)
+    )
     with pytest.raises(TypeError, match=r"position\['board'\]\[0\] array\(1\) is ndarray, not a list"):
-        placed(bomber_grid(), given | {"board": [np.array(1)] * 11})
+        state_from_position(bomber_grid(), given | {"board": [np.array(1)] * 11})
 
 
 def test_a_bomb_or_a_player_that_the_board_does_not_show():
@@ -439,7 +441,7 @@ def test_a_bomb_or_a_player_that_the_board_does_not_show():
         ({"agents": [[1, 2, 1, 1, 2, 0], *arena()["agents"][1:]]}, "disagree at .* about player 0"),
     ):
         with pytest.raises(ValueError, match=message):
-            placed(bomber_grid(), {**arena(), **change})
+            state_from_position(bomber_grid(), {**arena(), **change})
 
 
 @pytest.mark.parametrize(

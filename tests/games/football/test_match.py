@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mcts_envs.core.kernel import interpreted, record
-from mcts_envs.core.place import placed
+from mcts_envs.core.place import state_from_position
 from mcts_envs.games.football.rules import ball, block, odds
 from mcts_envs.games.football.rules.field import zones_on
 from mcts_envs.games.football.rules.layout import STATE
@@ -53,7 +53,7 @@ class Board:
             keep = {key: entry[key] for key in ("ma", "st", "ag", "av", "up", "stunned")}
             sides[team].append({"at": [entry["x"], entry["y"]], **keep})
         game = game_of(board["size"])
-        self.state = placed(game, {"players": sides, "ball": None, "to_act": "home"})
+        self.state = state_from_position(game, {"players": sides, "ball": None, "to_act": "home"})
         self.rows = board["W"] + 2
 
     def square(self, x, y):
@@ -115,7 +115,7 @@ def outcomes(position, actions, result, dice=1, size=11, **settings):
     total = Counter()
 
     def follow(forced, chance):
-        state = placed(game, {**position, "dice": forced})
+        state = state_from_position(game, {**position, "dice": forced})
         rolls = []
         for action in actions:
             game.step(state, np.full(2, action), np.zeros(2))
@@ -199,7 +199,7 @@ def test_catches(case):
         found = outcomes(position, [START + 4 * R, START + 8 * R + 1], happened(first, second))
     else:
         game = game_of(11)
-        state = placed(game, position)
+        state = state_from_position(game, position)
         die = interpreted(odds.catch_needs)(state, 17, 0)
         assert (7 - die) / 6 == pytest.approx(case["p_exact"], abs=CLOSE)
         return
@@ -227,7 +227,7 @@ def test_passes(case):
     found = Counter()
     for die in range(1, 7):
         game = game_of(11)
-        state = placed(game, {**position, "dice": [die]})
+        state = state_from_position(game, {**position, "dice": [die]})
         for action in (START + 3 * R, throw(6 + PASSES[case["range"]], 7)):
             game.step(state, np.full(2, action), np.zeros(2))
         found[happened("passes_accurate", "passes_inaccurate", "fumbles")(game.position(state))] += 1 / 6
@@ -285,7 +285,7 @@ def outcomes_of_injury(position, actions):
     total = Counter()
     for first in range(1, 7):
         for second in range(1, 7):
-            state = placed(game, {**position, "dice": [3, first, second]})
+            state = state_from_position(game, {**position, "dice": [3, first, second]})
             for action in actions:
                 game.step(state, np.full(2, action), np.zeros(2))
             total[happened("stunned", "knocked_out", "casualties")(game.position(state))] += 1 / 36
@@ -321,7 +321,7 @@ def test_block_dice(dice):
 def test_block_dice_by_strength():
     for case in PROBABILITIES["block_dice"]["count_by_strength"]:
         own, others = [(12, 7, {"st": case["st_for"]})], [(13, 7, {"st": case["st_against"]})]
-        state = placed(game_of(11), scene(own, others))
+        state = state_from_position(game_of(11), scene(own, others))
         assert odds.block_strength(state, 16, 0) == case["dice"]
 
 
@@ -332,14 +332,14 @@ def test_bounces_and_scatters():
     game = game_of(11)
     for number in range(512):
         dice = [1 + number // 64, 1 + number // 8 % 8, 1 + number % 8]
-        state = placed(game, {**scene([(12, 7, {})], (), (12, 7), True), "dice": [2, *dice, 5]})
+        state = state_from_position(game, {**scene([(12, 7, {})], (), (12, 7), True), "dice": [2, *dice, 5]})
         for action in (START + 3 * R, throw(17, 8)):
             game.step(state, np.full(2, action), np.zeros(2))
         x, y = game.position(state)["ball"]["at"]
         found[f"{x - 18},{y - 8}"] += 1 / 512
     assert found == pytest.approx(exact, abs=CLOSE)
     for die, (dx, dy) in PROBABILITIES["bounce"]["d8_to_dxdy"].items():
-        state = placed(game, {**scene([(12, 7, {})], (), (12, 7), True), "dice": [1, int(die)]})
+        state = state_from_position(game, {**scene([(12, 7, {})], (), (12, 7), True), "dice": [1, int(die)]})
         for action in (START + 3 * R, throw(15, 8)):
             game.step(state, np.full(2, action), np.zeros(2))
         assert game.position(state)["ball"]["at"] == [12 + dx, 7 + dy]
@@ -366,7 +366,7 @@ def test_kicks(size):
     for direction in directions:
         for length in lengths:
             dice = [direction, length, 2] if pitch.kick_die else [2]
-            state = placed(game, {**position, "opening_kicker": "away", "dice": dice})
+            state = state_from_position(game, {**position, "opening_kicker": "away", "dice": dice})
             game.step(state, np.full(2, action), np.zeros(2))
             found = game.position(state)
             short = len(found["rolls"]) == 2 if pitch.kick_die else False  # no bounce: it left the half before
@@ -378,7 +378,7 @@ def test_kicks(size):
 def test_throw_ins():
     table = PROBABILITIES["throw_in"]
     inwards = interpreted(ball._inwards)
-    state = placed(game_of(11), scene([(12, 7, {})]))
+    state = state_from_position(game_of(11), scene([(12, 7, {})]))
     corners = table["corners"]
     for (x, y), case in {
         (12, 1): table["top_edge(y=1)"],
@@ -399,7 +399,7 @@ def test_throw_ins():
 
 def test_pass_ranges():
     table = PROBABILITIES["pass_range_matrix"]["matrix"]
-    state = placed(game_of(11), scene([(1, 1, {})]))
+    state = state_from_position(game_of(11), scene([(1, 1, {})]))
     for dy, row in enumerate(table):
         for dx, expected in enumerate(row):
             assert pass_range(state, 29, 29 + 28 * dy + dx) == expected

@@ -13,7 +13,7 @@ import agents
 from agents.arena.runner import run
 from agents.policies.ucb1_forms import ucb1_tutorial
 from mcts_envs.core.kernel import interpreted, record
-from mcts_envs.core.place import placed
+from mcts_envs.core.place import state_from_position
 from mcts_envs.core.view import View
 from mcts_envs.games.football.players.models import step_tutorial, step_tutorial_turn
 from mcts_envs.games.football.players.random_players import advise_random_types
@@ -104,7 +104,7 @@ class TestOrdering:
             game = football(3, orientation="absolute")
             players = {"home": [{"at": [6, 3]}], "away": [{"at": other}]}
             ball = {"at": [6, 3], "carried": True}
-            state = placed(game, {"players": players, "ball": ball, "to_act": "home"})
+            state = state_from_position(game, {"players": players, "ball": ball, "to_act": "home"})
             game.step(state, np.full(2, act.START), np.zeros(2))
             found = np.zeros(game.actions)
             game.variant("ordered").advise(state, 0, found)
@@ -123,9 +123,9 @@ class TestTutorial:
     def test_bound_is_the_tutorials(self):
         agent = agents.make("mcts_tutorial").resolve(football(1))
         other = agents.make("mcts", select=ucb1_tutorial)
-        assert agent.c == pytest.approx(2 * math.sqrt(2) * other.c)
-        assert not agent.normalize
-        assert not other.normalize
+        assert agent.parameters["c"] == pytest.approx(2 * math.sqrt(2) * other.parameters["c"])
+        assert agent.parameters["normalize"] is False
+        assert other.parameters["normalize"] is False
         assert agent.select.py_func.__name__ == "ucb1_in_order"
 
     @pytest.mark.parametrize(("lead", "values"), [(1, [1.0, -1.0]), (0, [0.5, 0.5]), (-2, [-1.0, 1.0])])
@@ -183,7 +183,7 @@ class TestTutorial:
         game, model = football(3), football(3).variant("tutorial_turn")
         players = {"home": [{"at": [2, 3]}], "away": [{"at": [9, 3]}]}
         ball = {"at": [2, 3], "carried": True}
-        state = placed(game, {"players": players, "ball": ball, "to_act": "home"})
+        state = state_from_position(game, {"players": players, "ball": ball, "to_act": "home"})
         s, rewards, legal_actions = record(state, STATE), np.zeros(2), np.zeros(game.actions, np.int64)
         turns = int(s.turn.sum())
         for action in (act.START, act.after(state, act.MOVES) + act.place_of(state, 3 * 14 + 1)):

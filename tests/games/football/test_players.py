@@ -7,7 +7,7 @@ import pytest
 import agents
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, active_of, advise_of, legal_of, reset_of, step_of, types
 from mcts_envs.core.kernel import kernel, record
-from mcts_envs.core.place import placed
+from mcts_envs.core.place import state_from_position
 from mcts_envs.core.rng import below, choose_among, draw, new_stream
 from mcts_envs.games.football.rules.layout import STATE
 from mcts_envs.games.football.spec import football
@@ -21,7 +21,7 @@ def test_values():
     values = np.zeros(2)
     for x in (4, 12, 20):
         position = {"players": {"home": [], "away": [{"at": [x, 7]}]}, "ball": {"at": [x, 7], "carried": True}}
-        state = placed(game, {**position, "to_act": "away"})
+        state = state_from_position(game, {**position, "to_act": "away"})
         before = values[1]
         game.evaluate(state, values)
         assert -1 < values[0] == -values[1] < 1
@@ -30,7 +30,7 @@ def test_values():
     assert values == pytest.approx([0.45, 0.55])
     players = {"home": [{"at": "casualties"}, {"at": "knocked_out"}], "away": [{"at": [1, 1], "stunned": True}]}
     players["away"].append({"at": [2, 2], "up": False})
-    state = placed(game, {"players": players, "ball": None, "to_act": "away", "score": [2, 1]})
+    state = state_from_position(game, {"players": players, "ball": None, "to_act": "away", "score": [2, 1]})
     game.variant("tutorial").evaluate(state, values)
     own = 2 / 10 - 1 / 30 - 1 / 50 - (1 / 10 - 1 / 100 - 1 / 200)
     assert values == pytest.approx([0.5 + own, 0.5 - own])
@@ -75,7 +75,7 @@ def test_the_scripted_player_names_one_legal_action():
 
 def test_random_types_weighs_kinds_equally():
     game = football(3).variant("random_types")
-    state = placed(game, scene())
+    state = state_from_position(game, scene())
     weights = np.zeros(game.actions)
     game.advise(state, 1, weights)
     assert weights.nonzero()[0].tolist() == legal(game, state)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from mcts_envs.core.place import placed
+from mcts_envs.core.place import state_from_position
 from mcts_envs.games.football.spec import Football, football
 from tests.games.football.moves import act, legal, scene
 
@@ -15,7 +15,7 @@ END = {"task": "end_activation", "player": ["away", 0]}
 
 def test_positions_are_readable_and_json():
     game = football(3)
-    state = placed(game, scene())
+    state = state_from_position(game, scene())
     found = json.loads(json.dumps(game.position(state)))
     assert found["decision"] == "turn"
     assert found["to_act"] == found["side"] == "away"
@@ -161,7 +161,9 @@ def test_places_next_to_the_middle_are_filled_first():
     game = football(3, formations={"offence": [formation]}, first_kicker="away")
     gone = [{"at": "casualties"}] * 2
     players = {"home": [{"at": "reserves"}, {"at": "reserves"}, *gone], "away": []}
-    state = placed(game, {"decision": "setup", "to_act": "home", "kicker": "away", "players": players, "ball": None})
+    state = state_from_position(
+        game, {"decision": "setup", "to_act": "home", "kicker": "away", "players": players, "ball": None}
+    )
     act(game, state, 21)
     assert [player["at"] for player in game.position(state)["players"]["home"][:2]] == [[7, 2], [10, 3]]
 
@@ -171,12 +173,12 @@ def test_positions_come_back_when_who_fell_has_left_the_pitch():
     game = football(3)
     players = {"home": [{"at": [4, 3]}], "away": [{"at": [5, 3]}, {"at": [7, 3]}]}
     position = scene(players=players, ball={"at": [5, 3], "carried": True}, dice=[1, 6, 6, 4, 4, 5, 1])
-    state = placed(game, position)
+    state = state_from_position(game, position)
     act(game, state, 25, 25 + 10 * 4 + 2 * 12 + 5, 4)
     found = game.position(state)
     assert found["decision"] == "reroll"
     assert found["players"]["away"][0]["at"] == "knocked_out"
-    again = placed(game, found)
+    again = state_from_position(game, found)
     assert np.array_equal(again[32:], state[32:])
     act(game, again, 4)
     assert game.position(again)["to_act"] == "home"
@@ -187,7 +189,7 @@ def test_a_block_set_up_by_hand_is_the_only_one_of_its_activation(activity):
     game = football(3)
     active = {"player": ["away", 0], "activity": activity}
     block = {"defender": ["home", 0], "faces": ["push"]}
-    state = placed(game, scene(decision="block_dice", active=active, block=block))
+    state = state_from_position(game, scene(decision="block_dice", active=active, block=block))
     act(game, state, 7)
     while game.position(state)["decision"] in ("push", "follow_up"):
         act(game, state, legal(game, state)[-1])
@@ -206,7 +208,7 @@ def test_receivers_have_the_first_turn_after_a_kick_off_set_up_by_hand():
         for counters, kicker in (([0, 0], "home"), ([0, 0], "away"), ([3, 2], "home"), ([3, 2], "away")):
             game = football(3)
             position = {"decision": "kick", "to_act": kicker, "half": half, "turn_counters": counters}
-            state = placed(game, {**position, "players": players, "ball": None})
+            state = state_from_position(game, {**position, "players": players, "ball": None})
             found = game.position(state)
             assert found["kicker"] == kicker
             first = "home" if counters == [3, 2] or kicker == "away" else "away"
@@ -215,9 +217,11 @@ def test_receivers_have_the_first_turn_after_a_kick_off_set_up_by_hand():
                 act(game, state, legal(game, state)[0])
             behind = "away" if counters == [3, 2] else first
             assert game.position(state)["to_act"] == behind
-    state = placed(game, {"decision": "touchback", "to_act": "away", "players": players, "ball": None})
+    state = state_from_position(game, {"decision": "touchback", "to_act": "away", "players": players, "ball": None})
     assert game.position(state)["kicker"] == "home"
-    state = placed(game, {"decision": "setup", "to_act": "home", "players": {"home": [], "away": []}, "ball": None})
+    state = state_from_position(
+        game, {"decision": "setup", "to_act": "home", "players": {"home": [], "away": []}, "ball": None}
+    )
     assert [task["task"] for task in game.position(state)["pending"]] == ["kick", "setup", "setup"]
 
 
@@ -235,5 +239,5 @@ def test_numbers_of_a_position_do_not_outlast_it():
 def test_after_a_touchback_only_who_stands_may_have_the_ball():
     game = football(3)
     players = {"home": [], "away": [{"at": [2, 2], "up": False}, {"at": [2, 4]}, {"at": [3, 3]}]}
-    state = placed(game, scene(decision="touchback", kicker="home", players=players, ball=None))
+    state = state_from_position(game, scene(decision="touchback", kicker="home", players=players, ball=None))
     assert legal(game, state) == [25 + 9 * 4 + 1, 25 + 9 * 4 + 2]

@@ -11,7 +11,7 @@ from gymnasium.utils.env_checker import check_env
 import mcts_envs
 from mcts_envs.core.kernel import record
 from mcts_envs.core.multi import GameAECEnv
-from mcts_envs.core.place import placed
+from mcts_envs.core.place import state_from_position
 from mcts_envs.games.football.rules.layout import STATE
 from mcts_envs.games.football.sizes import SIZES
 from mcts_envs.games.football.spec import Football, football
@@ -90,7 +90,7 @@ def test_step_limit_and_rewards():
     assert info["outcome"] == 0.5
     game = football(11, reward_touchdown=0.25)
     position = {"players": {"home": [], "away": [{"at": [25, 7]}]}, "ball": {"at": [25, 7], "carried": True}}
-    state = placed(game, {**position, "to_act": "away", "half": 2, "turn_counters": [8, 8]})
+    state = state_from_position(game, {**position, "to_act": "away", "half": 2, "turn_counters": [8, 8]})
     rewards = act(game, state, 25, 25 + 120 + 6 * 26 + 25)
     assert rewards.tolist() == [-1.25, 1.25]
     assert game.status(state, 0) == 1
@@ -140,7 +140,7 @@ def test_mirrored_position_mirrored_game(size, movement):
         before = game.position(state)
         if before["decision"] == "interception":
             continue
-        image = placed(game, mirrored(before, width))
+        image = state_from_position(game, mirrored(before, width))
         team = int(game.active(state)) >> 1
         game.observe(state, team, seen[0])
         game.observe(image, 1 - team, seen[1])
@@ -159,7 +159,7 @@ def test_mirrored_position_mirrored_game(size, movement):
         rolls = game.position(after)["rolls"]
         if len(rolls) < 16 and game.position(after)["decision"] not in ("interception", "over"):
             dice = mirrored_dice(rolls, before["decision"] == "kick")
-            image = placed(game, {**mirrored(before, width), "dice": dice})
+            image = state_from_position(game, {**mirrored(before, width), "dice": dice})
             act(game, image, action)
             assert mirrored(game.position(after), width) | {"rolls": 0} == game.position(image) | {"rolls": 0}
 
@@ -216,7 +216,7 @@ def test_what_is_observed_when(changes, other, dice, actions, expected):
     game = football(3, orientation="absolute")
     carries = "up" not in changes
     home = [{"at": [6, 3], **changes}, {"at": [5, 3] if carries else [1, 1]}]
-    state = placed(
+    state = state_from_position(
         game,
         {
             "players": {"home": home, "away": [{"at": other}]},
@@ -278,7 +278,7 @@ def test_a_way_is_walked_however_unlikely_it_is():
         "active": {"player": ["home", 0], "activity": "move"},
         "dice": [6] * 12,
     }
-    state = placed(game, position)
+    state = state_from_position(game, position)
     names = {game.action_name(action): action for action in legal(game, state)}
     act(game, state, names["move to 10,1"])
     assert game.position(state)["players"]["home"][0]["at"] == [3, 1]
@@ -291,7 +291,7 @@ def test_paths_are_the_safest_and_stop_at_the_ball():
     away = [{"at": [3, 5], "ma": 6}]
     home = [{"at": [5, 5]}, {"at": [5, 4]}, {"at": [5, 6]}]
     position = {"players": {"home": home, "away": away}, "ball": None, "to_act": "away"}
-    state = placed(game, {**position, "dice": []})
+    state = state_from_position(game, {**position, "dice": []})
     act(game, state, 25)
     first = 25 + 10 * squad
     act(game, state, first + 4 * width + 6)  # to (7, 5), round the wall of three
@@ -299,7 +299,7 @@ def test_paths_are_the_safest_and_stop_at_the_ball():
     assert found["at"] == [7, 5]
     assert found["moves"] <= 8
     position["ball"] = {"at": [3, 4]}
-    state = placed(game, {**position, "dice": [6]})
+    state = state_from_position(game, {**position, "dice": [6]})
     act(game, state, 25, first + 3 * width + 2)
     assert game.position(state)["ball"] == {"at": [3, 4], "carried": True}
     assert game.position(state)["decision"] == "activation"

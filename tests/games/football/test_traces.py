@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mcts_envs.core.place import placed
+from mcts_envs.core.place import state_from_position
 from mcts_envs.games.football.sizes import SIZES
 from mcts_envs.games.football.spec import football
 
@@ -133,7 +133,7 @@ def start_of(trace, **settings):
         left = trace["setup"]["rerolls_active"]
         position |= {"to_act": active, "rerolls": [left if team == active else 0 for team in ("home", "away")]}
     game = football(trace["size"], orientation="absolute", **settings)
-    match = Match(game, placed(game, position), names)
+    match = Match(game, state_from_position(game, position), names)
     match.size = SIZES[trace["size"]].width, SIZES[trace["size"]].height
     return match
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mcts_envs.core.place import placed, position_of
+from mcts_envs.core.place import position_of, state_from_position
 from mcts_envs.games.lane_defense.spec.roster import roster_defense
 
 WAIT = "wait"
@@ -25,7 +25,7 @@ class Play:
         position = {"t": t, "sun": sun, "plants": list(plants), "zombies": list(zombies), "recharge": dict(recharge)}
         if mowers is not None:
             position["mowers"] = mowers
-        self.state = placed(self.game, {**position, "dice": list(dice)})
+        self.state = state_from_position(self.game, {**position, "dice": list(dice)})
         self.names = {self.game.action_name(action): action for action in range(self.game.actions)}
 
     def act(self, action=WAIT) -> float:

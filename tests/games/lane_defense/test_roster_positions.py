@@ -6,7 +6,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from mcts_envs.core.place import placed, position_of
+from mcts_envs.core.place import position_of, state_from_position
 from mcts_envs.core.rng import below, new_stream
 from mcts_envs.games.lane_defense.rules.roster.layout import CELLS, PLANES, PLANT, STATE, ZOMBIE
 from mcts_envs.games.lane_defense.rules.roster.phases import next_taken
@@ -46,7 +46,7 @@ GOOD = {"t": 3, "sun": 5, "plants": [plant("wall", 0, 3)], "zombies": [zombie("c
 )
 def test_position_errors_change_nothing(change, error, message):
     game = roster_defense()
-    state = placed(game, GOOD)
+    state = state_from_position(game, GOOD)
     before = state.copy()
     with pytest.raises(error, match=message):
         game.place(state, {**GOOD, **change})
@@ -55,9 +55,9 @@ def test_position_errors_change_nothing(change, error, message):
 
 def test_position_lacking_a_key():
     with pytest.raises(ValueError, match="lacks 'zombies'"):
-        placed(roster_defense(), {key: value for key, value in GOOD.items() if key != "zombies"})
+        state_from_position(roster_defense(), {key: value for key, value in GOOD.items() if key != "zombies"})
     with pytest.raises(ValueError, match="names a lane twice"):
-        placed(roster_defense(mowers=True), {**GOOD, "mowers": [1, 1]})
+        state_from_position(roster_defense(mowers=True), {**GOOD, "mowers": [1, 1]})
 
 
 @pytest.mark.parametrize("roster", ROSTERS)
@@ -69,7 +69,7 @@ def test_position_is_complete(roster):
         game.reset(state, seed)
         while game.active(state):
             position = json.loads(json.dumps(position_of(game, state)))
-            assert np.array_equal(placed(game, position)[8:], state[8:])
+            assert np.array_equal(state_from_position(game, position)[8:], state[8:])
             count = game.legal(state, 0, actions)
             game.step(state, actions[[below(stream, count)]], rewards)
 
@@ -216,7 +216,7 @@ def assert_same_reading(game, plain, state):
 
 def test_key_forgets_chance_and_sees_everything_else():
     game = roster_defense(mowers=True)
-    state = placed(game, {**GOOD, "mowers": [0, 2]})
+    state = state_from_position(game, {**GOOD, "mowers": [0, 2]})
     other = state.copy()
     game.determinize(other, 0, 99)
     assert game.key(state, 0) == game.key(other, 0)
@@ -228,7 +228,7 @@ def test_key_forgets_chance_and_sees_everything_else():
         {"plants": [plant("wall", 0, 3, hp=7)]},
         {"zombies": [zombie("cone", 1, 7)]},
     ):
-        assert game.key(state, 0) != game.key(placed(game, {**GOOD, "mowers": [0, 2], **change}), 0)
+        assert game.key(state, 0) != game.key(state_from_position(game, {**GOOD, "mowers": [0, 2], **change}), 0)
 
 
 @pytest.mark.parametrize("size", [(1, 2), (3, 5), (5, 9), (8, 16)])

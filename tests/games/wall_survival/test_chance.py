@@ -8,7 +8,7 @@ from scipy.stats import chisquare
 
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, reset_of, step_of, types
 from mcts_envs.core.kernel import copy, kernel, record
-from mcts_envs.core.place import placed
+from mcts_envs.core.place import state_from_position
 from mcts_envs.core.rng import draw, new_stream, seed_stream
 from mcts_envs.games.wall_survival.position import position
 from mcts_envs.games.wall_survival.rules.layout import STATE
@@ -157,7 +157,7 @@ def test_the_walk_of_the_reference_has_the_chances_that_we_think():
 def test_forced_dice_decide_the_random_walk():
     env = WallSurvival(board_size=3, opponent="random")
     start = {"M": 3, "K": 2, "p0": [1, 0], "p1": [0, 2], "walls": "913802c46", "turn": 0}
-    state = placed(env.game, {**start, "dice": [2, 1, 0, 1]})
+    state = state_from_position(env.game, {**start, "dice": [2, 1, 0, 1]})
     # Two steps, right (of up, right and down), up; then a wall down (of right, down and left).
     env.game.step(state, np.full(2, 35), np.zeros(2))
     after = {"p0": [0, 1], "walls": "953812c46", "turn": 1, "last": {"from": [1, 0], "side": 2}}

@@ -14,7 +14,7 @@ from papers.wall_positions import walk as games
 import agents
 from agents.arena import AgentSpec, Plan, compare
 from mcts_envs.core.kernel import interpreted, record
-from mcts_envs.core.place import placed
+from mcts_envs.core.place import state_from_position
 from mcts_envs.core.view import View
 from mcts_envs.games.wall_survival.players import report, values
 from mcts_envs.games.wall_survival.position import place, position
@@ -117,7 +117,7 @@ class TestReport:
         open_board = "".join(
             f"{(r == 0) + 2 * (c == 5) + 4 * (r == 5) + 8 * (c == 0):x}" for r in range(6) for c in range(6)
         )
-        state = placed(game, {"p0": [0, 0], "p1": [5, 5], "walls": open_board, "turn": 0})
+        state = state_from_position(game, {"p0": [0, 0], "p1": [5, 5], "walls": open_board, "turn": 0})
         room = np.zeros(game.actions)
         report.advise_tree_room(state, 0, room)
         # Three steps reach 25 cells on open ground; from (0, 0) with a wall to its right 4 in its column, 3 in the next
@@ -312,7 +312,7 @@ class TestPettingZoo:
 def test_place_is_the_inverse_of_position():
     game, states = some_states(8, 5)
     for state in states:
-        assert position(placed(game, position(state))) == position(state)
+        assert position(state_from_position(game, position(state))) == position(state)
     assert place is game.place
 
 

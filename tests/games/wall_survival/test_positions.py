@@ -10,9 +10,9 @@ import pettingzoo
 import pytest
 
 import mcts_envs
-from mcts_envs.core.faces import rendered
 from mcts_envs.core.kernel import record
-from mcts_envs.core.place import placed
+from mcts_envs.core.place import state_from_position
+from mcts_envs.core.showing import rendered
 from mcts_envs.games.wall_survival.position import position
 from mcts_envs.games.wall_survival.rules.layout import STATE
 from mcts_envs.games.wall_survival.spec import WallSurvival, wall_survival
@@ -89,7 +89,7 @@ def test_optional_walls():
     env.reset(options={"position": START})
     assert env.action_space.n == 45
     assert env.legal_actions()[-6:].tolist() == [36, 37, 38, 39, 40, 42]
-    state = placed(env.game, START)
+    state = state_from_position(env.game, START)
     for ply, cell in enumerate((1, 8, 0, 8)):
         assert env.game.active(state) == 1 << ply % 2
         env.game.step(state, np.full(2, 36 + cell), np.zeros(2))
@@ -100,7 +100,7 @@ def test_optional_walls():
     assert points.tolist() == [0.5, 0.5]
     assert record(wall_survival(6, optional_wall=True).new_state(), STATE).max_steps == 144
     with pytest.raises(ValueError, match="already over"):
-        placed(env.game, {**START, "t": 4})
+        state_from_position(env.game, {**START, "t": 4})
 
 
 def test_observations():
@@ -224,7 +224,7 @@ def test_pictures():
                 env.step(env.legal_actions()[0])
         assert len(set(seen)) >= 2
     env = WallSurvival(board_size=3)
-    state = placed(env.game, START)
+    state = state_from_position(env.game, START)
     plain = [line for line in env.game.text(state).split("\n") if "+" in line]
     assert plain == ["  +---+---+---+", "  +   +   +   +", "  +   +   +   +", "  +---+---+---+"]
     assert env.game.action_name(14) == "1,0 down"

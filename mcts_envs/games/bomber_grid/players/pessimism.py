@@ -34,7 +34,7 @@ def _worst_fire(state, player, inside):
     """Return the cells that would burn if every other player laid a bomb where it stands."""
     s = record(state, STATE)
     fire, bombs = (ZERO, ZERO), bombs_of(s)
-    for other in range(np.int64(s.players)):
+    for other in range(s.players):
         cell = np.int64(s.stands[other])
         if other != player and is_alive(s, other) and s.ammo[other] != 0 and not has(bombs, cell):
             fire = both(fire, reach(state, cell, np.int64(s.strength[other])))
@@ -48,7 +48,7 @@ def room(state, player, inside):
     All bombs stay where they are, every other player lays one now, and in the first steps stands wherever it can walk.
     """
     s = record(state, STATE)
-    lasts, fuse = np.int64(s.flame_life), np.int64(s.fuse)
+    lasts, fuse = s.flame_life, s.fuse
     walk, here = walkable(s, inside), single(np.int64(s.stands[player]))
     theirs = others_of(s, player)
     fire = _worst_fire(state, player, inside)
@@ -68,7 +68,7 @@ def evaluate_pessimistic(state, values):
     """Progress as ``evaluate_aiide`` has it, items, and the room to live in: the player's own less its enemies'."""
     s = record(state, STATE)
     evaluate_aiide(state, values)
-    players = np.int64(s.players)
+    players = s.players
     inside = without((~ZERO, ~ZERO), pair(s.outside))
     foresee(state, inside)
     rooms = 0

@@ -97,7 +97,7 @@ def _flee(state, player, seen, free):
     """Return the moves away from bombs in the own row or column that are near enough, as bits; -1 if there are none."""
     s = record(state, STATE)
     here, unsafe, strength = np.int64(s.stands[player]), 0, 0
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         cell, steps = np.int64(s.bomb_cell[bomb]), np.int64(s.bomb_strength[bomb])
         way = way_of(here, cell) if has(seen, cell) else 0
         if way != 0 and has(within(single(here), free, steps), cell):
@@ -149,7 +149,7 @@ def visited(s, player):
 def out_of_lines(state, seen, free):
     """Return the free cells outside the rows and columns of bombs."""
     s = record(state, STATE)
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         cell = np.int64(s.bomb_cell[bomb])
         if has(seen, cell):
             free = without(free, cross(cell, np.int64(s.bomb_strength[bomb])))

@@ -35,7 +35,7 @@ def _flee(state, player, seen, free):
     """Return the moves away from bombs in the own row or column that are near enough, as bits, or 0."""
     s = record(state, STATE)
     here, unsafe = np.int64(s.stands[player]), 0
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         cell, steps = np.int64(s.bomb_cell[bomb]), np.int64(s.bomb_strength[bomb])
         way = way_of(here, cell) if has(seen, cell) else 0
         if way != 0 and has(within(single(here), free, steps), cell):

@@ -16,7 +16,7 @@ MATE, ENEMY_OF_TEAM, ENEMY_OF_ALL, WOOD, STRENGTH, KICK = 0.1, 0.13, 0.17, 0.1, 
 @kernel()
 def _progress(s, player):
     """Return the weighted features of a player who is in the game."""
-    living = np.int64(s.alive) & ~(1 << player)
+    living = s.alive & ~(1 << player)
     value, weight = 0.0, ENEMY_OF_ALL
     if in_teams(s):
         mate = 1 << mate_of(player)
@@ -24,8 +24,8 @@ def _progress(s, player):
         living &= ~mate
     value -= weight * count_bits(living)
     wood = count(pair(s.wood))
-    value -= WOOD * wood / max(np.int64(s.n_wood), wood, 1)
-    value += STRENGTH * np.int64(s.strength[player]) / np.int64(s.blast_cap)
+    value -= WOOD * wood / max(s.n_wood, wood, 1)
+    value += STRENGTH * np.int64(s.strength[player]) / s.blast_cap
     return value + KICK * np.int64(s.kicks[player])
 
 
@@ -45,7 +45,7 @@ def evaluate_aiide(state, values):
     start (a position set by hand may have more: then 1), strength as a part of its cap. A tie has no value of its own.
     """
     s = record(state, STATE)
-    for player in range(np.int64(s.players)):
+    for player in range(s.players):
         if has_won(s, player):
             values[player] = 1.0
         else:
@@ -57,6 +57,6 @@ def evaluate(state, values):
     """The same, but a tie is worth what it pays."""
     s = record(state, STATE)
     evaluate_aiide(state, values)
-    for player in range(np.int64(s.players)):
+    for player in range(s.players):
         if has_tied(s, player):
             values[player] = s.reward_tie

@@ -35,11 +35,11 @@ def die_down(state):
     s = record(state, STATE)
     ended = pair(s.flames[0])
     fire = (ZERO, ZERO)
-    for life in range(np.int64(s.flame_life)):
+    for life in range(s.flame_life):
         older = pair(s.flames[life + 1])
         put(s.flames[life], older)
         fire = both(fire, older)
-    put(s.flames[np.int64(s.flame_life)], (ZERO, ZERO))
+    put(s.flames[s.flame_life], (ZERO, ZERO))
     put(s.fire, fire)
     lost = common(ended, fire)
     if any_of(lost):
@@ -71,7 +71,7 @@ def reach(state, cell, strength):
 @kernel()
 def drop_bombs(s, gone):
     """Drop the bombs whose bits are set and keep the others in order."""
-    kept, n = 0, np.int64(s.n_bombs)
+    kept, n = 0, s.n_bombs
     for bomb in range(n):
         if (gone >> np.uint64(bomb)) & ONE == ZERO:
             s.bomb_cell[kept] = s.bomb_cell[bomb]
@@ -101,7 +101,7 @@ def explode(state):
     while again:
         again = False
         burning = both(marked, pair(s.fire))
-        for bomb in range(np.int64(s.n_bombs)):
+        for bomb in range(s.n_bombs):
             cell, this = np.int64(s.bomb_cell[bomb]), ONE << np.uint64(bomb)
             if gone & this == ZERO and (s.bomb_life[bomb] == 0 or has(burning, cell)):
                 gone |= this
@@ -111,7 +111,7 @@ def explode(state):
     drop_bombs(s, gone)
     _destroy_items(s, common(marked, in_sight(s)))
     put(s.wood, without(pair(s.wood), marked))
-    put(s.flames[np.int64(s.flame_life)], marked)
+    put(s.flames[s.flame_life], marked)
     put(s.fire, both(pair(s.fire), marked))
 
 
@@ -121,7 +121,7 @@ def tick(state):
     s = record(state, STATE)
     due = False
     fire = pair(s.fire)
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         life = np.int64(s.bomb_life[bomb]) - 1
         s.bomb_life[bomb] = life
         due = due or life == 0 or has(fire, np.int64(s.bomb_cell[bomb]))
@@ -147,15 +147,15 @@ def ring(size, number):
 def collapse(state, number):
     """Turn a ring rigid: bombs there go back to their owners, flames, wood and items vanish."""
     s = record(state, STATE)
-    cells = ring(np.int64(s.board_size), number)
+    cells = ring(s.board_size, number)
     gone = ZERO
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         if has(cells, np.int64(s.bomb_cell[bomb])):
             gone |= ONE << np.uint64(bomb)
             _return_ammo(s, bomb)
     drop_bombs(s, gone)
     _destroy_items(s, cells)
-    for life in range(np.int64(s.flame_life) + 1):
+    for life in range(s.flame_life + 1):
         put(s.flames[life], without(pair(s.flames[life]), cells))
     put(s.fire, without(pair(s.fire), cells))
     put(s.wood, without(pair(s.wood), cells))
@@ -165,7 +165,7 @@ def collapse(state, number):
 @kernel()
 def kill(s, cells, t):
     """Let the players die who stand on some cells, in step ``t``."""
-    for player in range(np.int64(s.players)):
+    for player in range(s.players):
         if is_alive(s, player) and has(cells, np.int64(s.stands[player])):
-            s.alive = np.int64(s.alive) & ~(1 << player)
+            s.alive &= ~(1 << player)
             s.died[player] = t

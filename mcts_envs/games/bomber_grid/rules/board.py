@@ -40,8 +40,8 @@ def _draw_walls(state):
     s = record(state, STATE)
     pairs = pair(s.pairs)
     left = count(pairs)
-    rigid = np.int64(s.n_rigid) // 2
-    wood = (np.int64(s.n_wood) - count(pair(s.corridor))) // 2
+    rigid = s.n_rigid // 2
+    wood = (s.n_wood - count(pair(s.corridor))) // 2
     put(s.rigid, pair(s.outside))
     put(s.wood, pair(s.corridor))
     while any_of(pairs):
@@ -64,7 +64,7 @@ def unreachable(state):
     """Return how many passages a player in the corner opposite to player 0's could not reach through the wood."""
     s = record(state, STATE)
     open_cells = without((EVERY_LOW, EVERY_HIGH), pair(s.rigid))
-    size = np.int64(s.board_size)
+    size = s.board_size
     reached = flood(single(WIDTH * (size - 2) + size - 2), open_cells)
     return count(without(without(open_cells, pair(s.wood)), reached))
 
@@ -84,7 +84,7 @@ def _hide_items(state):
     """Put items under distinct cells of wood, each of a uniform kind."""
     s = record(state, STATE)
     cells = pair(s.wood)
-    left, items = count(cells), np.int64(s.n_items)
+    left, items = count(cells), s.n_items
     for kind in range(3):
         s.items[kind, 0] = s.items[kind, 1] = 0
     while items > 0:
@@ -122,7 +122,7 @@ def seen_items(s):
 def bombs_of(s):
     """Return the cells with a bomb."""
     low, high = np.uint64(0), np.uint64(0)
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         here = single(np.int64(s.bomb_cell[bomb]))
         low |= here[0]
         high |= here[1]

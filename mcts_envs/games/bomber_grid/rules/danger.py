@@ -18,7 +18,7 @@ from mcts_envs.games.bomber_grid.rules.moves import is_alive, next_cell
 def _chain(state):
     """Let each bomb noted go off with an earlier one that reaches it; return all cells that they will burn."""
     s = record(state, STATE)
-    burnt, n, again = (ZERO, ZERO), np.int64(s.n_bombs), True
+    burnt, n, again = (ZERO, ZERO), s.n_bombs, True
     while again:
         again = False
         for bomb in range(n):
@@ -40,7 +40,7 @@ def foresee(state, seen):
     A bomb goes off with an earlier one that reaches it. ``forget`` takes the notes back.
     """
     s = record(state, STATE)
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         s.bomb_aim[bomb] = s.bomb_life[bomb] if has(seen, np.int64(s.bomb_cell[bomb])) else 0
     return _chain(state)
 
@@ -48,7 +48,7 @@ def foresee(state, seen):
 @kernel()
 def forget(s):
     """Take back what ``foresee`` noted."""
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         s.bomb_aim[bomb] = 0
 
 
@@ -56,11 +56,11 @@ def forget(s):
 def burning(state, seen, steps):
     """Return the cells that will burn in so many steps, after ``foresee``."""
     s = record(state, STATE)
-    lasts, cells = np.int64(s.flame_life), (ZERO, ZERO)
+    lasts, cells = s.flame_life, (ZERO, ZERO)
     for life in range(steps, lasts + 1):
         cells = both(cells, pair(s.flames[life]))
     cells = common(cells, seen)
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         time = np.int64(s.bomb_aim[bomb])
         if time != 0 and time <= steps <= time + lasts:
             cells = both(cells, reach(state, np.int64(s.bomb_cell[bomb]), np.int64(s.bomb_strength[bomb])))
@@ -77,8 +77,8 @@ def walkable(s, seen):
 def _time_of_own(state, cell):
     """Return in how many steps a bomb goes off that is laid now, by itself or by another one, after ``foresee``."""
     s = record(state, STATE)
-    time = np.int64(s.fuse)
-    for bomb in range(np.int64(s.n_bombs)):
+    time = s.fuse
+    for bomb in range(s.n_bombs):
         earlier = np.int64(s.bomb_aim[bomb])
         if earlier != 0 and earlier < time:
             cells = reach(state, np.int64(s.bomb_cell[bomb]), np.int64(s.bomb_strength[bomb]))
@@ -94,8 +94,8 @@ def refuges(state, player, seen, laying):
     """
     s = record(state, STATE)
     own_cell, own_time, own = np.int64(s.stands[player]), 0, (ZERO, ZERO)
-    lasts, last = np.int64(s.flame_life), 0
-    for bomb in range(np.int64(s.n_bombs)):
+    lasts, last = s.flame_life, 0
+    for bomb in range(s.n_bombs):
         last = max(last, np.int64(s.bomb_aim[bomb]))
     enter = walkable(s, seen)
     stay = both(enter, bombs_of(s))
@@ -116,7 +116,7 @@ def refuges(state, player, seen, laying):
 def others_of(s, player):
     """Return the cells of all other living players."""
     low, high = ZERO, ZERO
-    for other in range(np.int64(s.players)):
+    for other in range(s.players):
         if other != player and is_alive(s, other):
             here = single(np.int64(s.stands[other]))
             low |= here[0]
@@ -132,7 +132,7 @@ def _may_lay(state, player, seen):
     time, earlier = _time_of_own(state, here), False
     if time < s.fuse:  # another bomb sets it off; it may set off later ones
         own = reach(state, here, np.int64(s.strength[player]))
-        for bomb in range(np.int64(s.n_bombs)):
+        for bomb in range(s.n_bombs):
             if s.bomb_aim[bomb] > time and has(own, np.int64(s.bomb_cell[bomb])):
                 s.bomb_aim[bomb] = time
                 earlier = True

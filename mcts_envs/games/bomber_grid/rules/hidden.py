@@ -52,8 +52,8 @@ def _see_one_flame(state, observer):
     """Keep only the youngest flame of each cell, which is all that can be seen."""
     s = record(state, STATE)
     shown = (ZERO, ZERO)
-    for back in range(np.int64(s.flame_life) + 1):
-        flames = s.flames[np.int64(s.flame_life) - back]
+    for back in range(s.flame_life + 1):
+        flames = s.flames[s.flame_life - back]
         here = without(pair(flames), shown)
         shown = both(shown, here)
         put(flames, here)
@@ -88,9 +88,9 @@ def _wood_again(state, s, cell, standing, at_start):
 def _fallen(s, seen):
     """Return the rings that have collapsed, as far as the player does not see them open."""
     cells, is_open = (ZERO, ZERO), without(seen, pair(s.rigid))
-    for number in range(np.int64(s.n_rings)):
+    for number in range(s.n_rings):
         if s.collapse[number] <= s.t:
-            cells = both(cells, ring(np.int64(s.board_size), number))
+            cells = both(cells, ring(s.board_size, number))
     return without(cells, is_open)
 
 
@@ -107,7 +107,7 @@ def _redraw_walls(state, sight):
     standing, at_start = _survivors(s, seen)
     put(s.rigid, without(pair(s.rigid), fog))
     put(s.wood, without(pair(s.wood), fog))
-    rigid_left, wood_left = np.int64(s.n_rigid) // 2, (np.int64(s.n_wood) - count(pair(s.corridor))) // 2
+    rigid_left, wood_left = s.n_rigid // 2, (s.n_wood - count(pair(s.corridor))) // 2
     left, cells = 0, pair(s.pairs)
     while any_of(cells):
         cell = first(cells)
@@ -172,31 +172,31 @@ def _redraw_fog(state, observer):
     s = record(state, STATE)
     seen = window(state, observer)
     fog = without(without((EVERY_LOW, EVERY_HIGH), seen), pair(s.outside))
-    for life in range(np.int64(s.flame_life) + 1):
+    for life in range(s.flame_life + 1):
         put(s.flames[life], without(pair(s.flames[life]), fog))
     put(s.fire, without(pair(s.fire), fog))
     for kind in range(3):
         put(s.items[kind], without(pair(s.items[kind]), fog))
     gone = ZERO
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         if has(fog, np.int64(s.bomb_cell[bomb])):
             gone |= ONE << np.uint64(bomb)
     drop_bombs(s, gone)
     _redraw_walls(state, seen)
     taken, unseen = (ZERO, ZERO), 0
-    for player in range(np.int64(s.players)):
+    for player in range(s.players):
         if is_alive(s, player) and has(fog, np.int64(s.stands[player])):
             s.stands[player] = _draw_passage(state, s, fog, taken)
             taken = both(taken, single(np.int64(s.stands[player])))
             unseen |= 1 << player
-    for player in range(np.int64(s.players)):
-        n = np.int64(s.n_bombs)
+    for player in range(s.players):
+        n = s.n_bombs
         free = without(without(fog, both(pair(s.rigid), pair(s.wood))), taken)
         if unseen >> player & 1 and below(state, 2) == 0 and any_of(free) and n < MAX_BOMBS:
             cell = _nth(free, below(state, count(free)))
             taken = both(taken, single(cell))
             s.bomb_cell[n], s.bomb_owner[n], s.bomb_way[n], s.bomb_strength[n] = cell, player, STOP, 2
-            s.bomb_life[n] = 1 + below(state, np.int64(s.fuse))
+            s.bomb_life[n] = 1 + below(state, s.fuse)
             s.n_bombs = n + 1
 
 
@@ -204,7 +204,7 @@ def _redraw_fog(state, observer):
 def _own_items(s, observer):
     """Return how many items a player must have taken, by what it carries and has laid."""
     bombs = np.int64(s.ammo[observer]) - 1
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         bombs += np.int64(s.bomb_owner[bomb] == observer)
     return max(bombs, 0) + max(np.int64(s.strength[observer]) - 2, 0) + np.int64(s.kicks[observer])
 
@@ -227,8 +227,8 @@ def _redraw_items(state, observer):
         if below(state, BURNT_WOOD) == 0:
             covers = both(covers, single(first(fire)))
         fire = rest(fire)
-    slots = max(np.int64(s.n_wood) - accounted, count(covers))
-    items = min(max(np.int64(s.n_items) - accounted, 0), slots)
+    slots = max(s.n_wood - accounted, count(covers))
+    items = min(max(s.n_items - accounted, 0), slots)
     while any_of(covers):
         if below(state, slots) < items:
             add(s.items[below(state, 3)], first(covers))
@@ -236,13 +236,13 @@ def _redraw_items(state, observer):
         slots -= 1
         covers = rest(covers)
     for _ in range(items):
-        player, kind = below(state, np.int64(s.players)), below(state, 3)
+        player, kind = below(state, s.players), below(state, 3)
         if player == observer:
             continue
         if kind == 0:
             s.ammo[player] = min(np.int64(s.ammo[player]) + 1, AMMO_CAP)
         elif kind == 1:
-            s.strength[player] = min(np.int64(s.strength[player]) + 1, np.int64(s.blast_cap))
+            s.strength[player] = min(np.int64(s.strength[player]) + 1, s.blast_cap)
         else:
             s.kicks[player] = 1
 
@@ -250,20 +250,20 @@ def _redraw_items(state, observer):
 @kernel()
 def _redraw_owners(state, s, observer):
     """Let others carry what they start with and forget their way; give their bombs to uniform ones of them."""
-    for player in range(np.int64(s.players)):
+    for player in range(s.players):
         if player != observer:
             s.trail[player] = ZERO
             s.ammo[player], s.strength[player], s.kicks[player] = 1, 2, 0
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         if s.bomb_owner[bomb] != observer:
-            drawn = below(state, np.int64(s.players) - 1)
+            drawn = below(state, s.players - 1)
             s.bomb_owner[bomb] = drawn + np.int64(drawn >= observer)
 
 
 @kernel()
 def _pay_for_bombs(s, observer):
     """Take the bombs that others have laid from their ammo; who laid a strong one can still lay such."""
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         owner = np.int64(s.bomb_owner[bomb])
         if owner != observer:
             s.ammo[owner] = max(np.int64(s.ammo[owner]) - 1, 0)
@@ -284,6 +284,6 @@ def determinize(state, observer, seed):
     _redraw_items(state, observer)
     _pay_for_bombs(s, observer)
     if s.mode == RADIO:
-        for player in range(np.int64(s.players)):
+        for player in range(s.players):
             if player != observer and player != mate_of(observer):
                 s.words[player, 0] = s.words[player, 1] = 0

@@ -3,8 +3,6 @@
 Only the first position is left to chance.
 """
 
-import numpy as np
-
 from mcts_envs.core.contract import (
     ACTIVE,
     BYTES,
@@ -60,7 +58,7 @@ def clear(state):
     """Empty everything but the settings and the walls."""
     s = record(state, STATE)
     s.t, s.end, s.n_bombs = 0, ONGOING, 0
-    s.alive = (1 << np.int64(s.players)) - 1
+    s.alive = (1 << s.players) - 1
     for player in range(SEATS):
         there = player < s.players
         s.stands[player] = s.homes[player]
@@ -87,7 +85,7 @@ def reset(state, seed):
 def active(state):
     """All who live choose at once."""
     s = record(state, STATE)
-    return np.int64(s.alive) if s.end == ONGOING else 0
+    return s.alive if s.end == ONGOING else 0
 
 
 @kernel(types.int64(BYTES, types.int64))
@@ -144,7 +142,7 @@ def legal_silent(state, player, actions):
 @kernel()
 def judge(s):
     """End the game when nobody is left to fight, or at the time limit."""
-    alive = np.int64(s.alive)
+    alive = s.alive
     if in_teams(s):
         first, second = alive & FIRST_TEAM, alive & ~FIRST_TEAM
         over, won = first == 0 or second == 0, alive != 0
@@ -160,7 +158,7 @@ def judge(s):
 @kernel()
 def has_won(s, player):
     """Return whether a player, dead or alive, is on the side that won."""
-    alive = np.int64(s.alive)
+    alive = s.alive
     if s.end != WON:
         return False
     if in_teams(s):
@@ -177,7 +175,7 @@ def has_tied(s, player):
 @kernel()
 def _pay(s, before, rewards):
     """Pay each player for the end of its own game, once."""
-    for player in range(np.int64(s.players)):
+    for player in range(s.players):
         if in_teams(s) or before >> player & 1:
             if has_won(s, player):
                 rewards[player] = 1.0
@@ -191,7 +189,7 @@ def _pay(s, before, rewards):
 def _pay_always(s, rewards):
     """Pay as the original does: a dead player -1 in every step, and everybody -1 for a tie."""
     running = s.end == ONGOING
-    for player in range(np.int64(s.players)):
+    for player in range(s.players):
         unpaid = running or s.alive == 0 if s.mode == DUEL else running and in_teams(s)
         if unpaid:
             rewards[player] = 0.0
@@ -204,7 +202,7 @@ def _pay_always(s, rewards):
 @kernel()
 def _speak(s, actions):
     """Keep the words that those who live send with their moves."""
-    for player in range(np.int64(s.players)):
+    for player in range(s.players):
         words = actions[player] % (WORDS * WORDS) if is_alive(s, player) else 0
         s.words[player, 0] = words // WORDS
         s.words[player, 1] = words % WORDS
@@ -214,11 +212,11 @@ def _speak(s, actions):
 def step(state, actions, rewards):
     """Play one step."""
     s = record(state, STATE)
-    for player in range(np.int64(s.players)):
+    for player in range(s.players):
         rewards[player] = 0.0
     if s.end != ONGOING:
         return
-    before, t = np.int64(s.alive), np.int64(s.t) + 1
+    before, t = s.alive, s.t + 1
     s.t = t
     if s.mode == RADIO:
         _speak(s, actions)
@@ -231,11 +229,11 @@ def step(state, actions, rewards):
         tick(state)
     if any_of(pair(s.fire)):
         kill(s, pair(s.fire), t)
-    for number in range(np.int64(s.n_rings)):
+    for number in range(s.n_rings):
         if s.collapse[number] == t:
             collapse(state, number)
-            kill(s, ring(np.int64(s.board_size), number), t)
-    if np.int64(s.alive) != before or t >= s.max_steps:
+            kill(s, ring(s.board_size, number), t)
+    if s.alive != before or t >= s.max_steps:
         judge(s)
         if not s.pays_always:
             _pay(s, before, rewards)
@@ -259,5 +257,5 @@ def status(state, player):
 def outcome(state, points):
     """1 for a win, half a point for a tie, 0 for a loss."""
     s = record(state, STATE)
-    for player in range(np.int64(s.players)):
+    for player in range(s.players):
         points[player] = 1.0 if has_won(s, player) else 0.5 if has_tied(s, player) else 0.0

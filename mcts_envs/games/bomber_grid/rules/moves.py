@@ -49,13 +49,13 @@ def next_cell(cell, way):
 @kernel()
 def is_alive(s, player):
     """Return whether a player is in the game."""
-    return np.int64(s.alive) >> player & 1 != 0
+    return s.alive >> player & 1 != 0
 
 
 @kernel()
 def _lay(s, player):
     """Lay a bomb where a player stands, if it has one and none lies there."""
-    cell, n = np.int64(s.stands[player]), np.int64(s.n_bombs)
+    cell, n = np.int64(s.stands[player]), s.n_bombs
     if s.ammo[player] == 0 or n == MAX_BOMBS:
         return
     for bomb in range(n):
@@ -81,7 +81,7 @@ def intend(state, actions, scale):
     walls = both(rigid, wood)
     taken, wanted = (ZERO, ZERO), (ZERO, ZERO)
     clash = False
-    for player in range(np.int64(s.players)):
+    for player in range(s.players):
         if not is_alive(s, player):
             continue
         cell, move = np.int64(s.stands[player]), actions[player] // scale
@@ -96,7 +96,7 @@ def intend(state, actions, scale):
                 here = single(target)
                 clash = clash or any_of(common(wanted, here))
                 wanted = both(wanted, here)
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         clash = clash or s.bomb_way[bomb] != STOP
         taken = both(taken, single(np.int64(s.bomb_cell[bomb])))
     return clash or any_of(common(taken, wanted))
@@ -134,7 +134,7 @@ def _roll(state):
     """Note in ``bomb_aim`` where bombs roll, unless an item or a wall stops them."""
     s = record(state, STATE)
     walls = both(both(pair(s.rigid), pair(s.wood)), seen_items(s))
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         cell, way = np.int64(s.bomb_cell[bomb]), np.int64(s.bomb_way[bomb])
         s.bomb_aim[bomb] = cell
         s.bomb_kicker[bomb] = NOT_KICKED
@@ -148,7 +148,7 @@ def _roll(state):
 def _uncross(state):
     """Send back who would cross a border at the same time: two players, the bomb of a bomb and a player, two bombs."""
     s = record(state, STATE)
-    players, bombs = np.int64(s.players), np.int64(s.n_bombs)
+    players, bombs = s.players, s.n_bombs
     crossed = 0
     for a in range(players):
         for b in range(a + 1, players):
@@ -184,12 +184,12 @@ def _unheap(state):
     again = True
     while again:
         again = False
-        for player in range(np.int64(s.players)):
+        for player in range(s.players):
             target = np.int64(s.aim[player])
             if _moves(s, player) and (has(s.counts[_CROWDS], target) or has(s.counts[_HEAPS], target)):
                 _send_back(s, player)
                 again = True
-        for bomb in range(np.int64(s.n_bombs)):
+        for bomb in range(s.n_bombs):
             target = np.int64(s.bomb_aim[bomb])
             if target != s.bomb_cell[bomb] and (has(s.counts[_CROWDS], target) or has(s.counts[_HEAPS], target)):
                 _send_bomb_back(s, bomb)
@@ -199,7 +199,7 @@ def _unheap(state):
 @kernel()
 def _who_wants(s, cell):
     """Return the player who wants a cell, or -1."""
-    for player in range(np.int64(s.players)):
+    for player in range(s.players):
         if is_alive(s, player) and s.aim[player] == cell:
             return player
     return -1
@@ -234,7 +234,7 @@ def _kick(state):
     """
     s = record(state, STATE)
     bombs_back, bombs_off, players_back = ZERO, ZERO, 0
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         cell = np.int64(s.bomb_aim[bomb])
         if not has(s.counts[_PLAYERS], cell):
             continue
@@ -256,7 +256,7 @@ def _kick(state):
         s.bomb_way[bomb] = _way(np.int64(s.stands[player]), cell)
         s.bomb_kicker[bomb] = player
         bombs_off |= this
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         this = ONE << np.uint64(bomb)
         if bombs_back & this != ZERO:
             _send_bomb_back(s, bomb)
@@ -264,7 +264,7 @@ def _kick(state):
             target = next_cell(np.int64(s.bomb_aim[bomb]), np.int64(s.bomb_way[bomb]))
             s.bomb_aim[bomb] = target
             _count(s, _BOMBS, target)
-    for player in range(np.int64(s.players)):
+    for player in range(s.players):
         if players_back >> player & 1:
             _send_back(s, player)
     return bombs_back | bombs_off != ZERO
@@ -272,7 +272,7 @@ def _kick(state):
 
 @kernel()
 def _bomb_kicked_by(s, player):
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         if s.bomb_kicker[bomb] == player:
             return bomb
     return -1
@@ -285,7 +285,7 @@ def _undo_kicks(state):
     again = True
     while again:
         again = False
-        for player in range(np.int64(s.players)):
+        for player in range(s.players):
             target = np.int64(s.aim[player])
             if _moves(s, player) and (has(s.counts[_CROWDS], target) or has(s.counts[_BOMBS], target)):
                 bomb = _bomb_kicked_by(s, player)
@@ -294,7 +294,7 @@ def _undo_kicks(state):
                     s.bomb_kicker[bomb] = NOT_KICKED
                 _send_back(s, player)
                 again = True
-        for bomb in range(np.int64(s.n_bombs)):
+        for bomb in range(s.n_bombs):
             target, kicker = np.int64(s.bomb_aim[bomb]), np.int64(s.bomb_kicker[bomb])
             if target == s.bomb_cell[bomb] and kicker == NOT_KICKED:
                 continue
@@ -310,7 +310,7 @@ def _undo_kicks(state):
 def settle(state):
     """Decide who goes where when somebody may be in another's way, and roll the bombs."""
     s = record(state, STATE)
-    players, bombs = np.int64(s.players), np.int64(s.n_bombs)
+    players, bombs = s.players, s.n_bombs
     _roll(state)
     _uncross(state)
     for player in range(players):
@@ -336,7 +336,7 @@ def _take(s, player, cell):
     if has(s.items[0], cell):
         s.ammo[player] = min(np.int64(s.ammo[player]) + 1, AMMO_CAP)
     elif has(s.items[1], cell):
-        s.strength[player] = min(np.int64(s.strength[player]) + 1, np.int64(s.blast_cap))
+        s.strength[player] = min(np.int64(s.strength[player]) + 1, s.blast_cap)
     else:
         s.kicks[player] = 1
     for kind in range(3):

@@ -51,13 +51,13 @@ _ME, _MATE, _ENEMY = 14, 15, 16
 @kernel()
 def _place_of(s, cell):
     """Return the place of a cell within a plane."""
-    return cell // WIDTH * np.int64(s.board_size) + cell % WIDTH
+    return cell // WIDTH * s.board_size + cell % WIDTH
 
 
 @kernel()
 def _mark(s, out, plane, cells, value):
     """Write a value to some cells of a plane."""
-    start = plane * np.int64(s.board_size) * np.int64(s.board_size)
+    start = plane * s.board_size * s.board_size
     while any_of(cells):
         out[start + _place_of(s, first(cells))] = value
         cells = rest(cells)
@@ -67,7 +67,7 @@ def _mark(s, out, plane, cells, value):
 def observe_planes_only(state, player, out):
     """Write the planes of :data:`PLANES`, each cell in [0, 1]."""
     s = record(state, STATE)
-    size = np.int64(s.board_size)
+    size = s.board_size
     seen, one = window(state, player), np.float32(1.0)
     for i in range(len(PLANES) * size * size):
         out[i] = 0.0
@@ -77,18 +77,18 @@ def observe_planes_only(state, player, out):
     _mark(s, out, _WOOD, common(seen, pair(s.wood)), one)
     for kind in range(3):
         _mark(s, out, _ITEMS + kind, common(common(seen, in_sight(s)), pair(s.items[kind])), one)
-    for life in range(np.int64(s.flame_life) + 1):
-        _mark(s, out, _FLAME, common(seen, pair(s.flames[life])), np.float32((life + 1) / (np.int64(s.flame_life) + 1)))
-    for bomb in range(np.int64(s.n_bombs)):
+    for life in range(s.flame_life + 1):
+        _mark(s, out, _FLAME, common(seen, pair(s.flames[life])), np.float32((life + 1) / (s.flame_life + 1)))
+    for bomb in range(s.n_bombs):
         cell = np.int64(s.bomb_cell[bomb])
         if has(seen, cell):
             place, way = _place_of(s, cell), np.int64(s.bomb_way[bomb])
-            out[_LIFE * size * size + place] = np.int64(s.bomb_life[bomb]) / np.int64(s.fuse)
+            out[_LIFE * size * size + place] = np.int64(s.bomb_life[bomb]) / s.fuse
             out[_STRENGTH * size * size + place] = np.int64(s.bomb_strength[bomb]) / MAX_SIZE
             out[_MINE * size * size + place] = np.float32(s.bomb_owner[bomb] == player)
             if way != STOP:
                 out[(_WAY + way - 1) * size * size + place] = one
-    for other in range(np.int64(s.players)):
+    for other in range(s.players):
         cell = np.int64(s.stands[other])
         if is_alive(s, other) and has(seen, cell):
             friend = in_teams(s) and other == mate_of(player)
@@ -99,9 +99,9 @@ def observe_planes_only(state, player, out):
 @kernel()
 def _number(s, player, index):
     """Return one of :data:`NUMBERS`, in [0, 1]."""
-    last, cell = np.int64(s.board_size) - 1, np.int64(s.stands[player])
+    last, cell = s.board_size - 1, np.int64(s.stands[player])
     if index == 0:
-        return np.int64(s.t) / np.int64(s.max_steps)
+        return s.t / s.max_steps
     if index == 1:
         return cell // WIDTH / last
     if index == 2:
@@ -113,7 +113,7 @@ def _number(s, player, index):
     if index == 5:
         return np.int64(s.kicks[player]) / 1
     if index < 10:
-        other, players = index - 6, np.int64(s.players)
+        other, players = index - 6, s.players
         return 1.0 if other < players and is_alive(s, (player + other) % players) else 0.0
     return np.int64(s.words[mate_of(player), index - 10]) / (WORDS - 1) if s.mode == RADIO else 0.0
 
@@ -123,7 +123,7 @@ def observe(state, player, out):
     """Planes, cell by cell, then numbers."""
     s = record(state, STATE)
     observe_planes_only(state, player, out)
-    start = len(PLANES) * np.int64(s.board_size) * np.int64(s.board_size)
+    start = len(PLANES) * s.board_size * s.board_size
     for index in range(len(NUMBERS)):
         out[start + index] = _number(s, player, index)
 
@@ -132,7 +132,7 @@ def observe(state, player, out):
 def observe_planes(state, player, out):
     """The same as planes only, each number spread over one."""
     s = record(state, STATE)
-    cells = np.int64(s.board_size) * np.int64(s.board_size)
+    cells = s.board_size * s.board_size
     observe_planes_only(state, player, out)
     for index in range(len(NUMBERS)):
         number = np.float32(_number(s, player, index))
@@ -146,7 +146,7 @@ def _write_relations(s, player, start, out):
     mate = mate_of(player) if in_teams(s) else -1
     out[start] = AGENT + mate if mate >= 0 else NOBODY
     n = start + 1
-    for other in range(np.int64(s.players)):
+    for other in range(s.players):
         if other != player and other != mate:
             out[n] = AGENT + other
             n += 1
@@ -162,21 +162,21 @@ def _write_relations(s, player, start, out):
 def _write_original_numbers(s, player, start, out):
     """Write :data:`ORIGINAL_NUMBERS`."""
     cell = np.int64(s.stands[player])
-    out[start], out[start + 1], out[start + 2] = np.int64(s.alive), cell // WIDTH, cell % WIDTH
+    out[start], out[start + 1], out[start + 2] = s.alive, cell // WIDTH, cell % WIDTH
     out[start + 3], out[start + 4] = np.int64(s.ammo[player]), np.int64(s.strength[player])
     out[start + 5] = np.int64(s.kicks[player])
     _write_relations(s, player, start + 6, out)
-    out[start + 10] = np.int64(s.mode)
+    out[start + 10] = s.mode
     for word in range(2):
         out[start + 11 + word] = np.int64(s.words[mate_of(player), word]) if s.mode == RADIO else 0
-    out[start + 13] = np.int64(s.t)
+    out[start + 13] = s.t
 
 
 @kernel(OBSERVE)
 def observe_original(state, player, out):
     """The original's planes, then its numbers; see :mod:`mcts_envs.games.bomber_grid.original`."""
     s = record(state, STATE)
-    size, seen = np.int64(s.board_size), window(state, player)
+    size, seen = s.board_size, window(state, player)
     cells = size * size
     for i in range(5 * cells):
         out[i] = 0.0
@@ -187,7 +187,7 @@ def observe_original(state, player, out):
         _mark(s, out, 0, common(common(seen, in_sight(s)), pair(s.items[kind])), np.float32(EXTRA_BOMB + kind))
     _mark(s, out, 0, common(seen, pair(s.rigid)), np.float32(RIGID))
     _mark(s, out, 0, common(seen, pair(s.wood)), np.float32(WOOD))
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         cell = np.int64(s.bomb_cell[bomb])
         if has(seen, cell):
             place = _place_of(s, cell)
@@ -196,9 +196,9 @@ def observe_original(state, player, out):
             out[2 * cells + place] = np.int64(s.bomb_life[bomb])
             out[3 * cells + place] = np.int64(s.bomb_way[bomb])
     _mark(s, out, 0, common(seen, pair(s.fire)), np.float32(FLAME))
-    for life in range(np.int64(s.flame_life) + 1):
+    for life in range(s.flame_life + 1):
         _mark(s, out, 4, common(seen, pair(s.flames[life])), np.float32(life + 1))
-    for other in range(np.int64(s.players)):
+    for other in range(s.players):
         if is_alive(s, other) and has(seen, np.int64(s.stands[other])):
             out[_place_of(s, np.int64(s.stands[other]))] = AGENT + other
     _write_original_numbers(s, player, 5 * cells, out)

@@ -47,7 +47,7 @@ def window(state, player):
     """Return the cells of the board that a player sees; a dead one looks from where it died."""
     s = record(state, STATE)
     inside = without((EVERY_LOW, EVERY_HIGH), pair(s.outside))
-    radius, cell = np.int64(s.radius), np.int64(s.stands[player])
+    radius, cell = s.radius, np.int64(s.stands[player])
     if radius == FULL_VIEW:
         return inside
     return common(inside, box(cell // WIDTH, cell % WIDTH, radius, radius))
@@ -69,7 +69,7 @@ def _fold(key, board):
 def _bombs_key(s, observer, seen):
     """Hash the bombs that are seen, in no order; whose they are, only as far as they are the observer's own."""
     hashed = ZERO
-    for bomb in range(np.int64(s.n_bombs)):
+    for bomb in range(s.n_bombs):
         cell, owner = np.int64(s.bomb_cell[bomb]), np.int64(s.bomb_owner[bomb])
         if has(seen, cell):
             known = owner if observer < 0 else np.int64(owner == observer)
@@ -96,14 +96,14 @@ def key_of_all(state):
     s = record(state, STATE)
     seen = (EVERY_LOW, EVERY_HIGH)
     key = combine(_KEY_START ^ np.uint64(s.alive), np.uint64(s.t))
-    for player in range(np.int64(s.players)):
+    for player in range(s.players):
         small = _kit(s, player) | np.int64(s.stands[player]) << 24 | _words(s, player) << 32
         key = combine(key, np.uint64(small))
     key = _fold(_fold(combine(key, _bombs_key(s, -1, seen)), pair(s.wood)), pair(s.rigid))
     for kind in range(3):
         key = _fold(key, pair(s.items[kind]))
     if any_of(pair(s.fire)):
-        for life in range(np.int64(s.flame_life) + 1):
+        for life in range(s.flame_life + 1):
             key = _fold(key, pair(s.flames[life]))
     return key
 
@@ -112,8 +112,8 @@ def key_of_all(state):
 def _youngest_flames(s, seen, key):
     """Fold the flames that are seen into a hash: in each cell only the youngest shows."""
     shown = (ZERO, ZERO)
-    for back in range(np.int64(s.flame_life) + 1):
-        here = common(seen, without(pair(s.flames[np.int64(s.flame_life) - back]), shown))
+    for back in range(s.flame_life + 1):
+        here = common(seen, without(pair(s.flames[s.flame_life - back]), shown))
         shown = both(shown, here)
         key = _fold(key, here)
     return key
@@ -129,7 +129,7 @@ def key(state, observer):
     key = combine(_KEY_START ^ np.uint64(s.alive), np.uint64(s.t))
     key = combine(key, np.uint64(_kit(s, observer) | np.int64(s.stands[observer]) << 24))
     where = 0
-    for player in range(np.int64(s.players)):
+    for player in range(s.players):
         cell = np.int64(s.stands[player])
         visible = is_alive(s, player) and has(seen, cell)
         where |= (cell if visible else _UNSEEN) << 8 * player

@@ -23,7 +23,7 @@ def _pay(state, ends, rewards):
 def _clock(state):
     """Return a number that is another in every team turn; a kick-off after a touchdown belongs to the turn before."""
     s = record(state, STATE)
-    return (np.int64(s.half) << 8 | np.int64(s.turn[0])) << 8 | np.int64(s.turn[1])
+    return (s.half << 8 | np.int64(s.turn[0])) << 8 | np.int64(s.turn[1])
 
 
 @kernel(STEP)

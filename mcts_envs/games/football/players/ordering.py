@@ -19,7 +19,7 @@ FIRST, GOOD, PLAIN, LAST = 1.0, 0.4, 0.1, 0.01
 def _rate_steps(state, player, weights):
     """Rate steps: nearer to the end zone with the ball, or to the ball, is better; what takes a roll, by its odds."""
     s = record(state, STATE)
-    here, ball, team = np.int64(s.square[player]), np.int64(s.ball), team_of(player)
+    here, ball, team = np.int64(s.square[player]), s.ball, team_of(player)
     leaves_zone, rushes = zones_on(state, player) > 0, s.moved[player] >= s.ma[player]
     first = act.after(state, act.MOVES)
     for direction in range(8):
@@ -59,7 +59,7 @@ def advise_ordered(state, player, weights):
         weights[action] = PLAIN
     weights[act.END_TURN] = weights[act.END_ACTIVATION] = LAST
     if s.phase == ACTIVATION:
-        active = np.int64(s.active_player)
+        active = s.active_player
         _rate_steps(state, active, weights)
         if may_block(state, active):
             _rate_blocks(state, active, weights)

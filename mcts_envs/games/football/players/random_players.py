@@ -51,10 +51,10 @@ def share(weights, bits, first, weight):
 def _weigh_turn(state, weights):
     """Weigh what a team may begin with."""
     s = record(state, STATE)
-    squad = np.int64(s.squad)
+    squad = s.squad
     able = fights = 0
     for slot in range(squad):
-        player = 16 * np.int64(s.side) + slot
+        player = 16 * s.side + slot
         if may_start(state, player):
             able |= 1 << slot
             if s.posture[player] == STANDING and faces_opponent(state, player):
@@ -69,7 +69,7 @@ def _weigh_turn(state, weights):
 def _ball_may_go(state, here, square):
     """Return whether the ball may be kicked to a square, or passed to it from another."""
     if here == 0:
-        return in_half(state, 1 - np.int64(record(state, STATE).kicker), square)
+        return in_half(state, 1 - record(state, STATE).kicker, square)
     return 0 < pass_range(state, here, square) < TOO_FAR
 
 
@@ -77,7 +77,7 @@ def _ball_may_go(state, here, square):
 def _share_balls(state, weights, here):
     """Share a weight equally among the squares of a kick (``here`` is 0), or of a pass."""
     s = record(state, STATE)
-    places, first, count = np.int64(s.width) * np.int64(s.height), act.first_ball_to(state), 0
+    places, first, count = s.width * s.height, act.first_ball_to(state), 0
     for place in range(places):
         count += np.int64(_ball_may_go(state, here, act.square_of(state, place)))
     for place in range(places):
@@ -101,7 +101,7 @@ def _share_steps(state, weights, here, first):
 def _share_reachable(state, weights, player, first):
     """Share a weight equally among the squares that a player may reach; the end of the weights is work space."""
     s = record(state, STATE)
-    rows, height, here = stride(state), np.int64(s.height), np.int64(s.square[player])
+    rows, height, here = stride(state), s.height, np.int64(s.square[player])
     work = weights.shape[0] - 2 * (height + 2)
     flood(state, player, moves_left(state, player), weights, work)
     count = -1
@@ -119,7 +119,7 @@ def _share_reachable(state, weights, player, first):
 def _weigh_squares(state, weights):
     """Weigh moves and passes of the active player."""
     s = record(state, STATE)
-    player = np.int64(s.active_player)
+    player = s.active_player
     here, first = np.int64(s.square[player]), act.after(state, act.MOVES)
     if s.activity != BLOCK and moves_left(state, player) > 0:
         if s.paths:
@@ -134,7 +134,7 @@ def _weigh_squares(state, weights):
 def _targets(state, kind, weights):
     """Return whom the active player may act on, as bits, and leave no weight behind."""
     bits = targets(state, kind, weights)
-    for i in range(weights.shape[0] - 2 * (np.int64(record(state, STATE).height) + 2), weights.shape[0]):
+    for i in range(weights.shape[0] - 2 * (record(state, STATE).height + 2), weights.shape[0]):
         weights[i] = 0.0
     return bits
 
@@ -143,7 +143,7 @@ def _targets(state, kind, weights):
 def _weigh_activation(state, weights):
     """Weigh what the active player may do."""
     s = record(state, STATE)
-    player = np.int64(s.active_player)
+    player = s.active_player
     team = team_of(player)
     weights[act.END_ACTIVATION] = 1.0
     if s.posture[player] != STANDING:
@@ -163,7 +163,7 @@ def _weigh_others(state, weights):
     """Weigh the options of the rarer phases."""
     s = record(state, STATE)
     if s.phase == SETUP:
-        count = np.int64(s.formations[formation_kind(state, np.int64(s.decider))])
+        count = np.int64(s.formations[formation_kind(state, s.decider)])
         share(weights, (1 << count) - 1, act.FORMATION, count)
     elif s.phase == KICK:
         _share_balls(state, weights, 0)
@@ -172,7 +172,7 @@ def _weigh_others(state, weights):
     elif s.phase == REROLL or s.phase == BLOCK_REROLL:
         weights[act.USE_REROLL] = weights[act.DECLINE_REROLL] = 1.0
     elif s.phase == BLOCK_DICE:
-        share(weights, np.int64(s.faces), act.TAKE_DIE, count_bits(np.int64(s.faces)))
+        share(weights, s.faces, act.TAKE_DIE, count_bits(s.faces))
         weights[act.USE_REROLL] = 1.0 if offers_other_dice(state) else 0.0
     elif s.phase == PUSH:
         bits = waiting_push(state)

@@ -60,7 +60,7 @@ def _at(state, first, square):
 def _part(state, player, goal):
     """Return the columns and rows that matter, counted from 0: the first and the last of each, packed."""
     s = record(state, STATE)
-    rows, width, height = stride(state), np.int64(s.width), np.int64(s.height)
+    rows, width, height = stride(state), s.width, s.height
     here = np.int64(s.square[player])
     x, y = here % rows - 1, here // rows - 1
     if goal == 0:
@@ -87,7 +87,7 @@ def _mark(part, costs, x, y):
 def _begin(state, player, goal, part, costs, first):
     """Set the costs at the goal to 0; note for each square how many zones cover it, 16 more where somebody is."""
     s = record(state, STATE)
-    width, cells = np.int64(s.width), np.int64(s.width) * np.int64(s.height)
+    width, cells = s.width, s.width * s.height
     left, right, top, bottom = part & _BYTE, part >> _BITS & _BYTE, part >> 2 * _BITS & _BYTE, part >> 3 * _BITS
     team = team_of(player)
     scoring = 0 if team == HOME else width - 1
@@ -118,7 +118,7 @@ def _begin(state, player, goal, part, costs, first):
 def _shorten(state, player, part, costs, first, x, y):
     """Lower the cost of a square to that of the best way by one of its neighbours; return whether it fell."""
     s = record(state, STATE)
-    width, known = np.int64(s.width), np.int64(s.width) * np.int64(s.height)
+    width, known = s.width, s.width * s.height
     left, right, top, bottom = part & _BYTE, part >> _BITS & _BYTE, part >> 2 * _BITS & _BYTE, part >> 3 * _BITS
     cell = first + y * width + x
     old = best = costs[cell]

@@ -60,7 +60,7 @@ _FAR = 10_000
 @kernel()
 def _holder(state):
     """Return the team that has the ball, -1 while nobody has it."""
-    carrier = np.int64(record(state, STATE).carrier)
+    carrier = record(state, STATE).carrier
     return -1 if carrier == NOBODY else team_of(carrier)
 
 
@@ -72,7 +72,7 @@ def _fetcher(state, team):
     for player in range(16 * team, 16 * team + np.int64(s.members[team])):
         if may_start(state, player):
             down = 3 if s.posture[player] != STANDING else 0
-            far = 2 * distance(state, np.int64(s.square[player]), np.int64(s.ball)) + down - moves_left(state, player)
+            far = 2 * distance(state, np.int64(s.square[player]), s.ball) + down - moves_left(state, player)
             if far < least:
                 best, least = player, far
     return best
@@ -82,15 +82,15 @@ def _fetcher(state, team):
 def _goal(state, player):
     """Return where a player wants to be, plus 512 times how near is near enough."""
     s = record(state, STATE)
-    team, holder, ball = team_of(player), _holder(state), np.int64(s.ball)
+    team, holder, ball = team_of(player), _holder(state), s.ball
     if ball == 0:
         return np.int64(s.square[player]) + 512 * 99
     if holder == -1:
         return ball if _fetcher(state, team) == player else ball + 512 * 2
     if holder == team:
         forward = -2 if team == HOME else 2
-        x = min(max(column(state, ball) + forward * (1 + (player & 15) % 2), 1), np.int64(s.width))
-        y = min(max(ball // stride(state) + (player & 15) % 5 - 2, 1), np.int64(s.height))
+        x = min(max(column(state, ball) + forward * (1 + (player & 15) % 2), 1), s.width)
+        y = min(max(ball // stride(state) + (player & 15) % 5 - 2, 1), s.height)
         return square_at(state, x, y) + 512
     return ball + 512
 
@@ -179,13 +179,13 @@ def _best_victim(state, player, least):
 def _blitzer(state):
     """Return who blitzes the opposing carrier: the strongest who reaches him, the nearest among equals; or NOBODY."""
     s = record(state, STATE)
-    side = np.int64(s.side)
+    side = s.side
     if s.blitz_used or _holder(state) != 1 - side:
         return NOBODY
     best, least = NOBODY, _FAR
     for player in range(16 * side, 16 * side + np.int64(s.members[side])):
-        if may_start(state, player) and _reaches(state, player, np.int64(s.ball), 0):
-            far = distance(state, np.int64(s.square[player]), np.int64(s.ball)) - 20 * np.int64(s.st[player])
+        if may_start(state, player) and _reaches(state, player, s.ball, 0):
+            far = distance(state, np.int64(s.square[player]), s.ball) - 20 * np.int64(s.st[player])
             far += 10 * np.int64(zones_on(state, player) > 0)
             if far < least:
                 best, least = player, far
@@ -194,14 +194,14 @@ def _blitzer(state):
 
 @kernel()
 def _start(state, activity, player):
-    return act.START + (activity - 1) * np.int64(record(state, STATE).squad) + (player & 15)
+    return act.START + (activity - 1) * record(state, STATE).squad + (player & 15)
 
 
 @kernel(types.int64(BYTES, types.int64))
 def _attack_on_carrier(state, blocker):
     """Return the activation that attacks the opposing carrier: a block by who stands next to him, or a blitz; or 0."""
     s = record(state, STATE)
-    attacks = blocker != NOBODY and _holder(state) == 1 - np.int64(s.side)
+    attacks = blocker != NOBODY and _holder(state) == 1 - s.side
     if attacks and _best_victim(state, blocker, 2) == s.carrier:
         return _start(state, BLOCK, blocker)
     blitzer = _blitzer(state)
@@ -213,15 +213,15 @@ def _ball_player(state):
     """Return who of the side on turn brings the ball on, or fetches it; NOBODY if the others have it."""
     s = record(state, STATE)
     if s.carrier == NOBODY:
-        return _fetcher(state, np.int64(s.side)) if s.ball > 0 else NOBODY
-    return np.int64(s.carrier) if _holder(state) == s.side else NOBODY
+        return _fetcher(state, s.side) if s.ball > 0 else NOBODY
+    return s.carrier if _holder(state) == s.side else NOBODY
 
 
 @kernel(types.int64(BYTES, FLOATS))
 def _begin(state, work):
     """Choose an activation, or the end of the turn: what is safe first, blocks last."""
     s = record(state, STATE)
-    side, ball_player = np.int64(s.side), _ball_player(state)
+    side, ball_player = s.side, _ball_player(state)
     blocker = mover = NOBODY
     for player in range(16 * side, 16 * side + np.int64(s.members[side])):
         if may_start(state, player):
@@ -258,18 +258,18 @@ def _step_action(state, player, direction):
 def _go_on(state, work):
     """Choose what the active player does."""
     s = record(state, STATE)
-    player = np.int64(s.active_player)
+    player = s.active_player
     if s.posture[player] != STANDING:
         return act.STAND_UP
     if may_block(state, player):
         victim = _best_victim(state, player, 2 if s.activity == BLOCK else 1)
-        carrier = np.int64(s.carrier)
+        carrier = s.carrier
         if s.activity == BLITZ and _holder(state) == 1 - team_of(player):
             here = np.int64(s.square[player])
-            if distance(state, here, np.int64(s.ball)) == 1:
+            if distance(state, here, s.ball) == 1:
                 victim = carrier
             else:
-                return _step_action(state, player, _bold_step(state, player, np.int64(s.ball), work))
+                return _step_action(state, player, _bold_step(state, player, s.ball, work))
         if victim != NOBODY:
             return act.after(state, act.BLOCKS) + (victim & 15)
     if s.activity == BLOCK:
@@ -281,7 +281,7 @@ def _go_on(state, work):
 def _choose_face(state):
     """Choose a face of the block dice: the best for the attacker, or the worst if the defender's coach chooses."""
     s = record(state, STATE)
-    faces, attacks = np.int64(s.faces), s.decider == s.side
+    faces, attacks = s.faces, s.decider == s.side
     if not attacks:
         return act.TAKE_DIE + lowest(faces)
     best = 4
@@ -316,7 +316,7 @@ def _choose_push(state):
 def _choose_receiver(state):
     """Give the ball to the free player who is nearest to the end zone."""
     s = record(state, STATE)
-    bits, team = receivers(state), np.int64(s.decider)
+    bits, team = receivers(state), s.decider
     best, least = 0, _FAR
     while bits != 0:
         player = 16 * team + lowest(bits)
@@ -332,7 +332,7 @@ def _choose_interceptor(state):
     """Let the best catcher try to intercept."""
     task = tasks.top(state)
     bits = interceptors(state, tasks.who(task), tasks.detail(task))
-    team = np.int64(record(state, STATE).decider)
+    team = record(state, STATE).decider
     best, least = 0, _FAR
     while bits != 0:
         needs = catch_needs(state, 16 * team + lowest(bits), -2)
@@ -347,17 +347,17 @@ def _choose_other(state):
     """Choose in one of the rarer phases."""
     s = record(state, STATE)
     if s.phase == SETUP:
-        return act.FORMATION + np.int64(s.formations[formation_kind(state, np.int64(s.decider))]) - 1
+        return act.FORMATION + np.int64(s.formations[formation_kind(state, s.decider)]) - 1
     if s.phase == KICK:
-        width = np.int64(s.width)
+        width = s.width
         x = width // 4 if s.kicker == HOME else width + 1 - width // 4
-        return act.first_ball_to(state) + act.place_of(state, square_at(state, x, (np.int64(s.height) + 1) // 2))
+        return act.first_ball_to(state) + act.place_of(state, square_at(state, x, (s.height + 1) // 2))
     if s.phase == TOUCHBACK:
         return _choose_receiver(state)
     if s.phase == REROLL:
         return act.USE_REROLL
     if s.phase == BLOCK_REROLL:
-        return act.USE_REROLL if lowest(np.int64(s.faces)) <= BOTH_DOWN else act.DECLINE_REROLL
+        return act.USE_REROLL if lowest(s.faces) <= BOTH_DOWN else act.DECLINE_REROLL
     if s.phase == BLOCK_DICE:
         return _choose_face(state)
     if s.phase == PUSH:

@@ -59,14 +59,14 @@ def _losses(state, team, out, knocked_out, stunned, down):
 def to_go(state, team, square):
     """Return how many columns a square is away from where a team scores."""
     x = column(state, square)
-    return x - 1 if team == HOME else np.int64(record(state, STATE).width) - x
+    return x - 1 if team == HOME else record(state, STATE).width - x
 
 
 @kernel()
 def _turns_left(state, team):
     """Return the turns that a team has left in this half, with the one that it is in."""
     s = record(state, STATE)
-    return np.int64(s.turns_a_half) - np.int64(s.turn[team]) + np.int64(s.side == team)
+    return s.turns_a_half - np.int64(s.turn[team]) + np.int64(s.side == team)
 
 
 @kernel()
@@ -76,13 +76,13 @@ def _ball_worth(state):
     if s.carrier == NOBODY:
         if s.ball == 0:
             return 0.0
-        middle = (np.int64(s.width) + 1) / 2
-        return 0.05 * (middle - column(state, np.int64(s.ball))) / middle
-    carrier = np.int64(s.carrier)
+        middle = (s.width + 1) / 2
+        return 0.05 * (middle - column(state, s.ball)) / middle
+    carrier = s.carrier
     team, here = team_of(carrier), np.int64(s.square[carrier])
     away, left = to_go(state, team, here), _turns_left(state, team)
     reach = np.int64(s.ma[carrier]) + 2
-    worth = 0.15 + 0.35 * (1.0 - away / np.int64(s.width))
+    worth = 0.15 + 0.35 * (1.0 - away / s.width)
     if left * reach < away:
         worth *= 0.3
     worth -= 0.04 * min(zones_on(state, carrier), 3)
@@ -106,7 +106,7 @@ def evaluate(state, values):
 @kernel()
 def _tutorial_sum(state, team):
     s = record(state, STATE)
-    ball = np.int64(s.carrier != NOBODY and team_of(np.int64(s.carrier)) == team)
+    ball = np.int64(s.carrier != NOBODY and team_of(s.carrier) == team)
     return np.int64(s.score[team]) / 10 + ball / 20 - _losses(state, team, 1 / 30, 1 / 50, 1 / 100, 1 / 200)
 
 

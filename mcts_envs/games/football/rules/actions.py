@@ -3,8 +3,6 @@
 In the mirrored orientation, squares and directions are those that the team to decide sees when it attacks to the right.
 """
 
-import numpy as np
-
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.games.football.rules.field import MIRRORED
 from mcts_envs.games.football.rules.layout import HOME, STATE
@@ -24,14 +22,14 @@ BLOCKS, FOULS, HANDOFFS, SELECTS, MOVES = 6, 7, 8, 9, 10
 @kernel()
 def after(state, kind):
     """Return the first number of a kind."""
-    return START + kind * np.int64(record(state, STATE).squad)
+    return START + kind * record(state, STATE).squad
 
 
 @kernel()
 def first_ball_to(state):
     """Return the first number of BALL_TO."""
     s = record(state, STATE)
-    return after(state, MOVES) + np.int64(s.width) * np.int64(s.height)
+    return after(state, MOVES) + s.width * s.height
 
 
 @kernel()
@@ -44,7 +42,7 @@ def is_mirrored(state):
 @kernel()
 def place_of(state, square):
     """Return the number of a square as the team to decide sees it, from 0, row by row."""
-    width = np.int64(record(state, STATE).width)
+    width = record(state, STATE).width
     y, x = square // (width + 2), square % (width + 2)
     return (y - 1) * width + (width - x if is_mirrored(state) else x - 1)
 
@@ -52,7 +50,7 @@ def place_of(state, square):
 @kernel()
 def square_of(state, place):
     """Return the square with a number."""
-    width = np.int64(record(state, STATE).width)
+    width = record(state, STATE).width
     y, x = place // width + 1, place % width + 1
     return y * (width + 2) + (width + 1 - x if is_mirrored(state) else x)
 

@@ -81,7 +81,7 @@ def may_block(state, player):
 def has_options(state):
     """Return whether the active player can do more than end his activation."""
     s = record(state, STATE)
-    player = np.int64(s.active_player)
+    player = s.active_player
     if s.posture[player] != STANDING:
         return True
     if s.activity == PASS and s.carrier == player:
@@ -111,7 +111,7 @@ def next_option(state):
     if has_options(state):
         s.phase, s.decider = ACTIVATION, s.side
     else:
-        end_activation(state, np.int64(s.active_player), 0)
+        end_activation(state, s.active_player, 0)
 
 
 @kernel(types.void(BYTES, types.int64, types.int64))
@@ -129,7 +129,7 @@ def arrive(state, player, square):
 def step_to(state, square):
     """Move the active player to the next square: a rush first, then a dodge, if he must."""
     s = record(state, STATE)
-    player = np.int64(s.active_player)
+    player = s.active_player
     rushes = s.moved[player] >= s.ma[player]
     dodges = zones_on(state, player) > 0
     s.moved[player] += np.uint8(1)
@@ -189,7 +189,7 @@ def stand_up(state, player, unused):
 def try_to_stand_up(state):
     """Spend the movement for standing up, 3 or all there is, and try."""
     s = record(state, STATE)
-    player = np.int64(s.active_player)
+    player = s.active_player
     s.moved[player] += np.uint8(min(np.int64(s.ma[player]), 3))
     later(state, tasks.STAND_UP, player, 0)
 
@@ -198,7 +198,7 @@ def try_to_stand_up(state):
 def block_somebody(state, defender):
     """Block; in a blitz it costs a square, perhaps a rush, and the player may go on."""
     s = record(state, STATE)
-    player = np.int64(s.active_player)
+    player = s.active_player
     if s.activity == BLOCK:
         later(state, tasks.END_ACTIVATION, player, 0)
         later(state, tasks.BLOCK, defender, 0)
@@ -215,7 +215,7 @@ def block_somebody(state, defender):
 def pass_to(state, square):
     """Throw the ball; the activation is over after it."""
     s = record(state, STATE)
-    player = np.int64(s.active_player)
+    player = s.active_player
     s.carrier = NOBODY
     later(state, tasks.END_ACTIVATION, player, 0)
     later(state, tasks.PASS, player, square)
@@ -227,7 +227,7 @@ def hand_to(state, catcher):
     """Hand the ball over to a team-mate."""
     s = record(state, STATE)
     events.count(state, events.HANDOFFS)
-    later(state, tasks.END_ACTIVATION, np.int64(s.active_player), 0)
+    later(state, tasks.END_ACTIVATION, s.active_player, 0)
     later(state, tasks.POSSESSION, 0, 0)
     later(state, tasks.CATCH, catcher, tasks.BONUS)
     s.carrier, s.ball = NOBODY, s.square[catcher]
@@ -236,7 +236,7 @@ def hand_to(state, catcher):
 @kernel()
 def foul_somebody(state, victim):
     """Foul an opponent on the ground; the activation is over after it."""
-    later(state, tasks.END_ACTIVATION, np.int64(record(state, STATE).active_player), 0)
+    later(state, tasks.END_ACTIVATION, record(state, STATE).active_player, 0)
     later(state, tasks.FOUL, victim, 0)
 
 

@@ -61,9 +61,9 @@ def bounce(state, who, flags):
     """Bounce the ball by one square: it may be caught, hit somebody on the ground, or leave the pitch."""
     s = record(state, STATE)
     s.carrier = NOBODY
-    here = np.int64(s.ball)
+    here = s.ball
     square = neighbour(state, here, d8(state) - 1)
-    if flags & tasks.KICKED and not in_half(state, 1 - np.int64(s.kicker), square):
+    if flags & tasks.KICKED and not in_half(state, 1 - s.kicker, square):
         later(state, tasks.TOUCHBACK, 0, 0)
     elif is_outside(state, square):
         later(state, tasks.THROW_IN, 0, here)
@@ -97,7 +97,7 @@ def scatter(state, who, square):
 def _inwards(state, square, die):
     """Return the direction of a throw-in from the border as (dx, dy); ``die`` is 1 to 3."""
     s = record(state, STATE)
-    width, height = np.int64(s.width), np.int64(s.height)
+    width, height = s.width, s.height
     x, y = square % (width + 2), square // (width + 2)
     dx = np.int64(x == 1) - np.int64(x == width)
     dy = np.int64(y == 1) - np.int64(y == height)
@@ -120,8 +120,8 @@ def throw_in(state, who, square):
     s.carrier = NOBODY
     dx, dy = _inwards(state, square, d3(state))
     length = 0
-    for _ in range(np.int64(s.throw_dice)):
-        length += die_of(state, np.int64(s.throw_die))
+    for _ in range(s.throw_dice):
+        length += die_of(state, s.throw_die)
     for _ in range(length):
         there = square + dy * stride(state) + dx
         if is_outside(state, there):
@@ -214,7 +214,7 @@ def interceptors(state, passer, square):
     s = record(state, STATE)
     start, team = np.int64(s.square[passer]), 1 - team_of(passer)
     bits = 0
-    for slot in range(np.int64(s.squad)):
+    for slot in range(s.squad):
         player = 16 * team + slot
         stands = s.square[player] > 0 and s.posture[player] == 0
         if stands and may_intercept(state, player, start, square):
@@ -281,6 +281,6 @@ def throw(state, passer, square):
 def possession(state, who, unused):
     """End the turn if the ball did not come down with the team on turn."""
     s = record(state, STATE)
-    byte = on(state, np.int64(s.ball))
+    byte = on(state, s.ball)
     if byte >= 2 * DOWN or team_of(byte & (DOWN - 1)) != s.side:
         later(state, tasks.TURNOVER, 0, 0)

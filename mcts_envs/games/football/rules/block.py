@@ -50,7 +50,7 @@ def offers_other_dice(state):
 def take_face(state, face):
     """Apply a face of the block dice."""
     s = record(state, STATE)
-    attacker, defender = np.int64(s.active_player), np.int64(s.defender)
+    attacker, defender = s.active_player, s.defender
     s.defender, s.faces, s.block_dice = NOBODY, 0, 0
     if face <= BOTH_DOWN:
         later(state, tasks.KNOCK_DOWN, attacker, tasks.TURNS_OVER)
@@ -65,7 +65,7 @@ def take_face(state, face):
 def _skip_choice(state):
     """Take the face of the block dice at once if there is no other."""
     s = record(state, STATE)
-    faces = np.int64(s.faces)
+    faces = s.faces
     if s.skip_forced and count_bits(faces) == 1 and not offers_other_dice(state):
         s.phase = RUNNING
         take_face(state, lowest(faces))
@@ -75,7 +75,7 @@ def _skip_choice(state):
 def let_defender_choose(state):
     """Let the defender's coach choose the face: the attacker declined to throw again."""
     s = record(state, STATE)
-    s.phase, s.decider = BLOCK_DICE, team_of(np.int64(s.defender))
+    s.phase, s.decider = BLOCK_DICE, team_of(s.defender)
     _skip_choice(state)
 
 
@@ -83,7 +83,7 @@ def let_defender_choose(state):
 def roll_block(state, defender, unused):
     """Throw the block dice, and ask for a face or for a reroll."""
     s = record(state, STATE)
-    attacker = np.int64(s.active_player)
+    attacker = s.active_player
     strength = block_strength(state, attacker, defender)
     events.count(state, events.BLOCKS)
     faces = 0
@@ -121,7 +121,7 @@ def pushed(state, player, how):
         elif loose:
             later(state, tasks.BOUNCE, 0, 0)
     if how & tasks.CHAINED == 0:
-        later(state, tasks.FOLLOW_UP, np.int64(s.active_player), here)
+        later(state, tasks.FOLLOW_UP, s.active_player, here)
 
 
 @kernel(types.int64(BYTES, types.int64, types.int64))

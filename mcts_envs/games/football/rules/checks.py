@@ -38,14 +38,14 @@ from mcts_envs.games.football.rules.paths import spare_moves
 @kernel()
 def kind_of(state, action):
     """Return which squad of numbers an action is in; MOVES for all squares."""
-    squad = np.int64(record(state, STATE).squad)
+    squad = record(state, STATE).squad
     return (action - act.START) // squad if action < act.START + act.MOVES * squad else act.MOVES
 
 
 @kernel()
 def slot_of(state, action):
     """Return the slot that an action names."""
-    return (action - act.START) % np.int64(record(state, STATE).squad)
+    return (action - act.START) % record(state, STATE).squad
 
 
 @kernel(types.boolean(BYTES, types.int64))
@@ -57,7 +57,7 @@ def _is_start(state, action):
     if action < act.START or action >= act.after(state, 6):
         return False
     activity = kind_of(state, action) + 1
-    player = 16 * np.int64(s.side) + slot_of(state, action)
+    player = 16 * s.side + slot_of(state, action)
     if not may_start(state, player) or spent(state, activity):
         return False
     return activity != BLOCK or (s.posture[player] == STANDING and faces_opponent(state, player))
@@ -67,7 +67,7 @@ def _is_start(state, action):
 def is_next_to(state, player):
     """Return whether a player is next to the active one."""
     s = record(state, STATE)
-    here, there = np.int64(s.square[np.int64(s.active_player)]), np.int64(s.square[player])
+    here, there = np.int64(s.square[s.active_player]), np.int64(s.square[player])
     return there > 0 and distance(state, here, there) == 1
 
 
@@ -75,7 +75,7 @@ def is_next_to(state, player):
 def _in_reach(state, player):
     """Return whether the active player may act on another: next to him, or in path mode not too far away."""
     s = record(state, STATE)
-    active, there = np.int64(s.active_player), np.int64(s.square[player])
+    active, there = s.active_player, np.int64(s.square[player])
     if s.paths == 0 or s.activity == BLOCK:
         return is_next_to(state, player)
     moves = 1 + spare_moves(state, active, s.activity)
@@ -86,14 +86,14 @@ def _in_reach(state, player):
 def _is_deed(state, action):
     """Return whether an action of an activation is legal."""
     s = record(state, STATE)
-    player = np.int64(s.active_player)
+    player = s.active_player
     if action == act.END_ACTIVATION:
         return True
     if s.posture[player] != STANDING:
         return action == act.STAND_UP
     if action < act.after(state, act.BLOCKS):
         return False
-    here, team, has_ball = np.int64(s.square[player]), np.int64(s.side), s.carrier == player
+    here, team, has_ball = np.int64(s.square[player]), s.side, s.carrier == player
     kind, slot = kind_of(state, action), slot_of(state, action)
     other = 16 * (1 - team) + slot
     if kind == act.BLOCKS:
@@ -125,11 +125,11 @@ def _is_answer(state, action):
     """Return whether an action is legal in one of the rarer phases."""
     s = record(state, STATE)
     if s.phase == SETUP:
-        kinds = np.int64(s.formations[formation_kind(state, np.int64(s.decider))])
+        kinds = np.int64(s.formations[formation_kind(state, s.decider)])
         return act.FORMATION <= action < act.FORMATION + kinds
     if s.phase == KICK:
         place = action - act.first_ball_to(state)
-        return place >= 0 and in_half(state, 1 - np.int64(s.kicker), act.square_of(state, place))
+        return place >= 0 and in_half(state, 1 - s.kicker, act.square_of(state, place))
     if s.phase == TOUCHBACK:
         return _names(state, receivers(state), action, act.after(state, act.SELECTS))
     if s.phase == REROLL or s.phase == BLOCK_REROLL:
@@ -137,7 +137,7 @@ def _is_answer(state, action):
     if s.phase == BLOCK_DICE:
         if action == act.USE_REROLL:
             return block.offers_other_dice(state)
-        return _names(state, np.int64(s.faces), action, act.TAKE_DIE)
+        return _names(state, s.faces, action, act.TAKE_DIE)
     if s.phase == PUSH:
         if action < act.PUSH or action >= act.FORMATION:
             return False

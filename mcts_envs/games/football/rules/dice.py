@@ -26,7 +26,7 @@ def _thrown(state, kind, sides):
     s = record(state, STATE)
     if s.rolled < MAX_ROLLS:
         s.rolls[s.rolled] = 16 * kind + value
-        s.rolled += np.uint8(1)
+        s.rolled += 1
     return value
 
 
@@ -64,6 +64,6 @@ def die_of(state, sides):
 def forget_rolls(state):
     """Begin a new list of dice."""
     s = record(state, STATE)
-    for i in range(np.int64(s.rolled)):
+    for i in range(s.rolled):
         s.rolls[i] = 0
     s.rolled = 0

@@ -64,7 +64,7 @@ def injury(state, player, flags):
     s = record(state, STATE)
     first, second = d6(state), d6(state)
     if flags & tasks.FOULED and first == second:
-        later(state, tasks.EJECT, np.int64(s.active_player), 0)
+        later(state, tasks.EJECT, s.active_player, 0)
     if first + second >= 10:
         events.count(state, events.CASUALTIES)
         retire(state, player, CASUALTIES)
@@ -83,7 +83,7 @@ def injury(state, player, flags):
 def foul(state, victim, unused):
     """Foul: an armour roll with assists; doubles send the fouler off, after the injury."""
     s = record(state, STATE)
-    fouler = np.int64(s.active_player)
+    fouler = s.active_player
     events.count(state, events.FOULS)
     first, second = d6(state), d6(state)
     if first == second:

@@ -22,7 +22,7 @@ TURN_OF = np.array([0, 1, 2, 7, 3, 6, 5, 4], np.int64)
 @kernel()
 def stride(state):
     """Return how many bytes a row of the board has."""
-    return np.int64(record(state, STATE).width) + 2
+    return record(state, STATE).width + 2
 
 
 @kernel()
@@ -144,7 +144,7 @@ def in_end_zone(state, player):
     """Return whether a player is where his team scores."""
     s = record(state, STATE)
     x = column(state, np.int64(s.square[player]))
-    return x == 1 if team_of(player) == HOME else x == np.int64(s.width)
+    return x == 1 if team_of(player) == HOME else x == s.width
 
 
 @kernel()
@@ -158,14 +158,14 @@ def in_half(state, team, square):
     """Return whether a square of the pitch is in a team's own half."""
     if is_outside(state, square):
         return False
-    right = 2 * column(state, square) > np.int64(record(state, STATE).width)
+    right = 2 * column(state, square) > record(state, STATE).width
     return right == (team == HOME)
 
 
 @kernel()
 def opponents(state):
     """Return the team that is not on turn; NO_TEAM between turns."""
-    side = np.int64(record(state, STATE).side)
+    side = record(state, STATE).side
     return side if side == NO_TEAM else 1 - side
 
 
@@ -180,7 +180,7 @@ def distance(state, first, second):
 def build_board(state):
     """Write the board from the list of players."""
     s = record(state, STATE)
-    width, height = np.int64(s.width), np.int64(s.height)
+    width, height = s.width, s.height
     for square in range((width + 2) * (height + 2)):
         x, y = square % (width + 2), square // (width + 2)
         inside = 1 <= x <= width and 1 <= y <= height

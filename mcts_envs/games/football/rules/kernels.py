@@ -68,14 +68,14 @@ def reset(state, seed):
 def active(state):
     """The team to decide."""
     s = record(state, STATE)
-    return 0 if s.phase == OVER else 1 << np.int64(s.decider)
+    return 0 if s.phase == OVER else 1 << s.decider
 
 
 @kernel(types.void(BYTES, types.int64, types.int64))
 def _walk(state, square, other):
     """Walk the safest way to a square, or next to another player and strike; without a way the activation ends."""
     s = record(state, STATE)
-    player = np.int64(s.active_player)
+    player = s.active_player
     moves = activation.moves_left(state, player)
     if other != NOBODY:
         moves = paths.spare_moves(state, player, s.activity)
@@ -90,13 +90,13 @@ def _act(state, action):
     """Apply a decision of an activation."""
     s = record(state, STATE)
     if action == act.END_ACTIVATION:
-        activation.end_activation(state, np.int64(s.active_player), 0)
+        activation.end_activation(state, s.active_player, 0)
         return
     if action == act.STAND_UP:
         activation.try_to_stand_up(state)
         return
     kind, slot = kind_of(state, action), slot_of(state, action)
-    side = np.int64(s.side)
+    side = s.side
     if kind < act.MOVES:
         other = 16 * (side if kind == act.HANDOFFS else 1 - side) + slot
         if is_next_to(state, other):
@@ -141,7 +141,7 @@ def _reroll(state, phase, action):
         s.fumbled = 0
         events.count(state, events.REROLLS)
         if blocks:
-            later(state, tasks.BLOCK, np.int64(s.defender), 0)
+            later(state, tasks.BLOCK, s.defender, 0)
     elif blocks:
         block.let_defender_choose(state)
     else:
@@ -159,7 +159,7 @@ def _answer(state, phase, action):
         block.take_face(state, action - act.TAKE_DIE)
         return
     if phase == TOUCHBACK:
-        match.give_to(state, 16 * np.int64(s.decider) + slot_of(state, action))
+        match.give_to(state, 16 * s.decider + slot_of(state, action))
         return
     task = tasks.take(state)
     who, detail = tasks.who(task), tasks.detail(task)
@@ -173,21 +173,21 @@ def _answer(state, phase, action):
     elif phase == KICK:
         match.kick(state, act.square_of(state, action - act.first_ball_to(state)))
     elif action != act.NO_INTERCEPTION:
-        later(state, tasks.INTERCEPT, 16 * np.int64(s.decider) + slot_of(state, action), 0)
+        later(state, tasks.INTERCEPT, 16 * s.decider + slot_of(state, action), 0)
 
 
 @kernel(types.void(BYTES, types.int64))
 def decide(state, action):
     """Apply a legal action, which leaves tasks behind, or the next decision."""
     s = record(state, STATE)
-    phase, s.phase = np.int64(s.phase), RUNNING
+    phase, s.phase = s.phase, RUNNING
     if phase == ACTIVATION:
         _act(state, action)
     elif phase == TURN:
         if action == act.END_TURN:
             match.end_turn(state)
         else:
-            activation.start(state, 16 * np.int64(s.side) + slot_of(state, action), kind_of(state, action) + 1)
+            activation.start(state, 16 * s.side + slot_of(state, action), kind_of(state, action) + 1)
     else:
         _answer(state, phase, action)
 
@@ -209,7 +209,7 @@ def step(state, actions, rewards):
     decide(state, action)
     play_on(state)
     if s.max_steps > 0:
-        s.t += np.uint32(1)
+        s.t += 1
         if s.phase != OVER and s.t >= s.max_steps:
             s.phase, s.decider, s.truncated = OVER, NO_TEAM, 1
     gained = np.int64(s.score[0]) - np.int64(s.score[1])
@@ -253,8 +253,8 @@ def key(state, observer):
     used = s.reroll_used | s.blitz_used << 1 | s.pass_used << 2 | s.handoff_used << 3 | s.foul_used << 4
     hashed = combine(_KEY_START, _pack(s.phase, s.decider, s.side, s.half, s.opening_kicker, s.kicker, used, s.blocked))
     hashed = combine(hashed, _pack(score[0], score[1], turn[0], turn[1], rerolls[0], rerolls[1], s.activity, s.carrier))
-    more = np.int64(s.ball) | np.int64(s.faces) << 16 | np.int64(s.fumbled) << 24 | np.int64(s.active_player) << 32
-    hashed = combine(hashed, np.uint64(more | np.int64(s.defender) << 40 | np.int64(s.block_dice) << 48))
+    more = s.ball | s.faces << 16 | s.fumbled << 24 | s.active_player << 32
+    hashed = combine(hashed, np.uint64(more | s.defender << 40 | s.block_dice << 48))
     hashed = combine(hashed, np.uint64(s.t))
     for team in range(2):
         for player in range(16 * team, 16 * team + np.int64(s.members[team])):
@@ -262,6 +262,6 @@ def key(state, observer):
             hashed = combine(
                 hashed, np.uint64(place | np.int64(s.used[player]) << 32 | np.int64(s.moved[player]) << 40)
             )
-    for i in range(np.int64(s.waiting)):
+    for i in range(s.waiting):
         hashed = combine(hashed, np.uint64(s.tasks[i]))
     return hashed

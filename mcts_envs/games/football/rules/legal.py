@@ -74,7 +74,7 @@ def spent(state, activity):
 def _list_turn(state, actions):
     """List the end of the turn, and for each activity the players who may begin it."""
     s = record(state, STATE)
-    squad, first = np.int64(s.squad), 16 * np.int64(s.side)
+    squad, first = s.squad, 16 * s.side
     able = fights = 0
     for slot in range(squad):
         player = first + slot
@@ -100,7 +100,7 @@ def _list_turn(state, actions):
 def _list_moves(state, here, actions, count):
     """List the empty squares around a square."""
     base = act.after(state, act.MOVES)
-    place, width = act.place_of(state, here), np.int64(record(state, STATE).width)
+    place, width = act.place_of(state, here), record(state, STATE).width
     mirrored = act.is_mirrored(state)
     for way in range(8):
         square = neighbour(state, here, act.MIRRORED[way] if mirrored else way)
@@ -113,7 +113,7 @@ def _list_moves(state, here, actions, count):
 def slots_around(state, kind):
     """Return the slots of those next to the active player whose byte of the board is of a kind, as bits."""
     s = record(state, STATE)
-    here = np.int64(s.square[np.int64(s.active_player)])
+    here = np.int64(s.square[s.active_player])
     bits = 0
     for direction in range(8):
         byte = on(state, neighbour(state, here, direction))
@@ -129,10 +129,10 @@ def targets(state, kind, rows):
     That is who is next to him, in path mode who is after a walk.
     """
     s = record(state, STATE)
-    player = np.int64(s.active_player)
+    player = s.active_player
     bits = slots_around(state, kind)
     if s.paths and s.activity != BLOCK:
-        first = rows.shape[0] - 2 * (np.int64(s.height) + 2)
+        first = rows.shape[0] - 2 * (s.height + 2)
         flood(state, player, spare_moves(state, player, s.activity), rows, first)
         bits |= near_reachable(state, player, kind, rows, first)
     return bits
@@ -159,7 +159,7 @@ def _list_passes(state, here, actions, count):
     """List the squares in range of a pass."""
     s = record(state, STATE)
     base = act.first_ball_to(state)
-    for place in range(np.int64(s.width) * np.int64(s.height)):
+    for place in range(s.width * s.height):
         square = act.square_of(state, place)
         if 0 < pass_range(state, here, square) < TOO_FAR:
             actions[count] = base + place
@@ -171,7 +171,7 @@ def _list_passes(state, here, actions, count):
 def _list_activation(state, actions):
     """List what the active player may do next."""
     s = record(state, STATE)
-    player = np.int64(s.active_player)
+    player = s.active_player
     here, team = np.int64(s.square[player]), team_of(player)
     actions[0] = act.END_ACTIVATION
     count = 1
@@ -199,9 +199,9 @@ def _list_activation(state, actions):
 def _list_kicks(state, actions):
     """List the squares of the receiving half."""
     s = record(state, STATE)
-    width, base, count = np.int64(s.width), act.first_ball_to(state), 0
-    for place in range(width * np.int64(s.height)):
-        if in_half(state, 1 - np.int64(s.kicker), act.square_of(state, place)):
+    width, base, count = s.width, act.first_ball_to(state), 0
+    for place in range(width * s.height):
+        if in_half(state, 1 - s.kicker, act.square_of(state, place)):
             actions[count] = base + place
             count += 1
     return count
@@ -232,7 +232,7 @@ def _list_others(state, actions):
     s = record(state, STATE)
     if s.phase == SETUP:
         return _list_bits(
-            (1 << np.int64(s.formations[formation_kind(state, np.int64(s.decider))])) - 1, act.FORMATION, actions, 0
+            (1 << np.int64(s.formations[formation_kind(state, s.decider)])) - 1, act.FORMATION, actions, 0
         )
     if s.phase == KICK:
         return _list_kicks(state, actions)
@@ -243,7 +243,7 @@ def _list_others(state, actions):
         return 2
     if s.phase == BLOCK_DICE:
         actions[0] = act.USE_REROLL
-        return _list_bits(np.int64(s.faces), act.TAKE_DIE, actions, np.int64(offers_other_dice(state)))
+        return _list_bits(s.faces, act.TAKE_DIE, actions, np.int64(offers_other_dice(state)))
     if s.phase == PUSH:
         return _list_pushes(state, actions)
     if s.phase == FOLLOW_UP:

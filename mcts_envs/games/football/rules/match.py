@@ -33,7 +33,7 @@ from mcts_envs.games.football.rules.tasks import drop_all, later
 @kernel()
 def kicks_first(state, half):
     """Return the team that kicks off a half, 1 the first."""
-    opening = np.int64(record(state, STATE).opening_kicker)
+    opening = record(state, STATE).opening_kicker
     return opening if half % 2 == 1 else 1 - opening
 
 
@@ -83,7 +83,7 @@ def clear_pitch(state, who, unused):
 def recover(state, team, unused):
     """Roll for each knocked-out player of a team: with 4 or more he is back."""
     s = record(state, STATE)
-    for slot in range(np.int64(s.squad)):
+    for slot in range(s.squad):
         player = 16 * team + slot
         if s.box[player] == KNOCKED_OUT:
             if d6(state) >= 4:
@@ -131,7 +131,7 @@ def _chosen(state, team):
     for played in range(2):
         for slot in range(np.int64(s.members[team])):
             player = 16 * team + slot
-            if s.box[player] == RESERVES and s.used[player] == played and count_bits(bits) < np.int64(s.fielded):
+            if s.box[player] == RESERVES and s.used[player] == played and count_bits(bits) < s.fielded:
                 bits |= 1 << slot
     return bits
 
@@ -144,7 +144,7 @@ def _line_up_at(state, chosen, team, index, place):
     player = _best_of(state, team, chosen, place == s.deep[kind, index])
     forward, y = np.int64(s.places[kind, index, place, 0]), np.int64(s.places[kind, index, place, 1])
     s.box[player] = ON_PITCH
-    put(state, player, square_at(state, np.int64(s.width) + 1 - forward if team == HOME else forward, y))
+    put(state, player, square_at(state, s.width + 1 - forward if team == HOME else forward, y))
     return chosen & ~(1 << (player & 15))
 
 
@@ -187,10 +187,10 @@ def ask_to_kick(state, team):
 def kick(state, square):
     """Kick the ball to a square: it scatters, and must come down in the receiving half."""
     s = record(state, STATE)
-    receiver = 1 - np.int64(s.kicker)
+    receiver = 1 - s.kicker
     if s.kick_die > 0:
         direction = d8(state) - 1
-        for _ in range(die_of(state, np.int64(s.kick_die))):
+        for _ in range(die_of(state, s.kick_die)):
             square = neighbour(state, square, direction)
             if not in_half(state, receiver, square):
                 later(state, tasks.TOUCHBACK, 0, 0)
@@ -203,9 +203,9 @@ def kick(state, square):
 def receivers(state):
     """Return the slots of those who may have the ball after a touchback, who stand, as bits."""
     s = record(state, STATE)
-    team = 1 - np.int64(s.kicker)
+    team = 1 - s.kicker
     bits = 0
-    for slot in range(np.int64(s.squad)):
+    for slot in range(s.squad):
         if s.square[16 * team + slot] > 0 and s.posture[16 * team + slot] == STANDING:
             bits |= 1 << slot
     return bits
@@ -222,8 +222,8 @@ def give_to(state, player):
 def drop_in_half(state):
     """Without anybody to receive it, the ball lies on a random square of the receiving half after a touchback."""
     s = record(state, STATE)
-    half = np.int64(s.width) // 2
-    place = below(state, half * np.int64(s.height))
+    half = s.width // 2
+    place = below(state, half * s.height)
     x = place % half + 1 + (half if s.kicker != HOME else 0)
     s.ball = square_at(state, x, place // half + 1)
 
@@ -238,9 +238,9 @@ def touchback(state, who, unused):
     if bits == 0:
         drop_in_half(state)
     elif s.skip_forced and count_bits(bits) == 1:
-        give_to(state, 16 * (1 - np.int64(s.kicker)) + lowest(bits))
+        give_to(state, 16 * (1 - s.kicker) + lowest(bits))
     else:
-        s.phase, s.decider = TOUCHBACK, 1 - np.int64(s.kicker)
+        s.phase, s.decider = TOUCHBACK, 1 - s.kicker
 
 
 @kernel(types.void(BYTES, types.int64))
@@ -250,7 +250,7 @@ def start_turn(state, team):
     events.count(state, events.TURNS)
     s.side = team
     s.turn[team] += np.uint8(1)
-    for slot in range(np.int64(s.squad)):
+    for slot in range(s.squad):
         player = 16 * team + slot
         if s.posture[player] == STUNNED:
             s.posture[player], s.used[player] = PRONE, 1
@@ -260,12 +260,12 @@ def start_turn(state, team):
 def next_turn(state):
     """Begin the next turn of the half, the next half, or end the game."""
     s = record(state, STATE)
-    kicker = kicks_first(state, np.int64(s.half))
+    kicker = kicks_first(state, s.half)
     team = 1 - kicker if s.turn[0] == s.turn[1] else kicker
     if s.turn[team] < s.turns_a_half:
         start_turn(state, team)
     elif s.half < s.halves:
-        begin_half(state, np.int64(s.half) + 1)
+        begin_half(state, s.half + 1)
     else:
         s.phase, s.decider = OVER, NO_TEAM
 
@@ -275,8 +275,8 @@ def end_turn(state):
     """End the turn; whatever was still to happen in it does not."""
     s = record(state, STATE)
     drop_all(state)
-    for slot in range(np.int64(s.squad)):
-        player = 16 * np.int64(s.side) + slot
+    for slot in range(s.squad):
+        player = 16 * s.side + slot
         s.used[player], s.moved[player] = 0, 0
     s.side = NO_TEAM
     s.active_player, s.activity, s.blocked = NOBODY, NO_ACTIVITY, 0
@@ -295,7 +295,7 @@ def touchdown(state, player, unused):
     """Score, end the turn, and kick off again if the other team has a turn left in this half."""
     s = record(state, STATE)
     events.count(state, events.TOUCHDOWNS)
-    team, other = team_of(player), 1 - np.int64(s.side)
+    team, other = team_of(player), 1 - s.side
     s.score[team] += np.uint8(1)
     end_turn(state)
     if s.turn[other] < s.turns_a_half:

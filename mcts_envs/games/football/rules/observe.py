@@ -32,7 +32,7 @@ _ROLLS = np.array([tasks.RUSH, tasks.DODGE, tasks.PICK_UP, tasks.CATCH, tasks.PA
 @kernel()
 def _place(state, square, mirrored):
     """Return the number of a square of the pitch, as the observer sees it."""
-    width = np.int64(record(state, STATE).width)
+    width = record(state, STATE).width
     y, x = square // (width + 2), square % (width + 2)
     return (y - 1) * width + (width - x if mirrored else x - 1)
 
@@ -41,7 +41,7 @@ def _place(state, square, mirrored):
 def _write_players(state, player, mirrored, out):
     """Write where players of both teams stand, lie, are stunned or used; movement left, strength, agility, armour."""
     s = record(state, STATE)
-    cells = np.int64(s.width) * np.int64(s.height)
+    cells = s.width * s.height
     for side in range(2):
         first = _OWN if side == 0 else _OTHER
         team = player if side == 0 else 1 - player
@@ -63,7 +63,7 @@ def _write_players(state, player, mirrored, out):
 def _write_zones(state, team, mirrored, out, first):
     """Write how many tackle zones of a team cover each square, in eighths."""
     s = record(state, STATE)
-    width, height = np.int64(s.width), np.int64(s.height)
+    width, height = s.width, s.height
     for number in range(16 * team, 16 * team + 16):
         if s.square[number] > 0 and s.posture[number] == STANDING:
             at = _place(state, np.int64(s.square[number]), mirrored)
@@ -78,7 +78,7 @@ def _write_zones(state, team, mirrored, out, first):
 def _write_pitch(state, player, mirrored, out):
     """Write tackle zones, the ball, the active player and the defender, and both end zones."""
     s = record(state, STATE)
-    width, height = np.int64(s.width), np.int64(s.height)
+    width, height = s.width, s.height
     cells, first = width * height, 2 * _PER_TEAM
     _write_zones(state, player, mirrored, out, first * cells)
     _write_zones(state, 1 - player, mirrored, out, (first + 1) * cells)
@@ -88,10 +88,10 @@ def _write_pitch(state, player, mirrored, out):
         out[scored_in + row * width + (0 if left else width - 1)] = 1.0
         out[defended + row * width + (width - 1 if left else 0)] = 1.0
     if s.ball > 0:
-        at = _place(state, np.int64(s.ball), mirrored)
+        at = _place(state, s.ball, mirrored)
         out[(first + 2) * cells + at] = 1.0
         out[(first + 3) * cells + at] = s.carrier != NOBODY
-    for plane, number in ((4, np.int64(s.active_player)), (5, np.int64(s.defender))):
+    for plane, number in ((4, s.active_player), (5, s.defender)):
         if number != NOBODY and s.square[number] > 0:
             out[(first + plane) * cells + _place(state, np.int64(s.square[number]), mirrored)] = 1.0
 
@@ -111,7 +111,7 @@ def _write_awaited(state, first, mirrored, out):
     task = _awaited(state)
     if task < 0:
         return
-    cells = np.int64(s.width) * np.int64(s.height)
+    cells = s.width * s.height
     who = np.int64(s.square[tasks.who(task)])
     if who > 0:
         out[first * cells + _place(state, who, mirrored)] = 1.0
@@ -136,7 +136,7 @@ def _will_fall(state):
     """Return whether somebody who is pushed, or was just pushed, will fall."""
     s = record(state, STATE)
     if s.phase == PUSH or s.phase == FOLLOW_UP:
-        for i in range(np.int64(s.waiting)):
+        for i in range(s.waiting):
             task = np.int64(s.tasks[i])
             kind = tasks.what(task)
             pushed = kind == tasks.PUSH or kind == tasks.PUSHED
@@ -167,16 +167,16 @@ def _in_box(state, team, box):
 def _write_numbers(state, player, out, at):
     """Write the numbers: what is to be decided and by whom, clock, score, rerolls, what is spent, who is off."""
     s = record(state, STATE)
-    at = _write_one(out, at, OVER + 1, np.int64(s.phase))
-    at = _write_one(out, at, 7, np.int64(s.activity))
+    at = _write_one(out, at, OVER + 1, s.phase)
+    at = _write_one(out, at, 7, s.activity)
     at = _write_one(out, at, len(_ROLLS), _roll_again(state))
     for face in range(5):
-        out[at + face] = np.int64(s.faces) >> face & 1
+        out[at + face] = s.faces >> face & 1
     at += 5
     out[at] = s.decider == player
     out[at + 1] = s.side == player
     out[at + 2] = s.side != NO_TEAM and s.side != player
-    out[at + 3] = np.float32(np.int64(s.half) / np.int64(s.halves))
+    out[at + 3] = np.float32(s.half / s.halves)
     out[at + 4] = s.kicker == player
     out[at + 5], out[at + 6] = s.reroll_used, s.blitz_used
     out[at + 7], out[at + 8], out[at + 9] = s.pass_used, s.handoff_used, s.foul_used
@@ -184,7 +184,7 @@ def _write_numbers(state, player, out, at):
     out[at + 11], out[at + 12] = _will_fall(state), s.fumbled
     at += 13
     for team in (player, 1 - player):
-        out[at] = np.float32(np.int64(s.turn[team]) / np.int64(s.turns_a_half))
+        out[at] = np.float32(np.int64(s.turn[team]) / s.turns_a_half)
         out[at + 1] = np.float32(min(np.int64(s.score[team]), 10) / 10)
         out[at + 2] = np.float32(min(np.int64(s.rerolls[team]), 10) / 10)
         out[at + 3] = _in_box(state, team, RESERVES)
@@ -197,7 +197,7 @@ def observe(state, player, out):
     """Twenty-four planes, then fifty-three numbers."""
     s = record(state, STATE)
     mirrored = s.mirrored != 0 and player == HOME
-    cells = np.int64(s.width) * np.int64(s.height)
+    cells = s.width * s.height
     for i in range(PLANES * cells + NUMBERS):
         out[i] = 0.0
     _write_players(state, player, mirrored, out)
@@ -211,7 +211,7 @@ def observe_planes(state, player, out):
     """The same as planes, each number spread over a plane."""
     observe(state, player, out)
     s = record(state, STATE)
-    cells = np.int64(s.width) * np.int64(s.height)
+    cells = s.width * s.height
     for number in range(NUMBERS - 1, -1, -1):
         value = out[PLANES * cells + number]
         for cell in range(cells):

@@ -51,7 +51,7 @@ def _ends_way(state, player, square):
     s = record(state, STATE)
     if ball_lies_on(state, square):
         return True
-    return s.carrier == player and square % stride(state) == (1 if team_of(player) == HOME else np.int64(s.width))
+    return s.carrier == player and square % stride(state) == (1 if team_of(player) == HOME else s.width)
 
 
 @kernel()
@@ -76,7 +76,7 @@ def flood(state, player, moves, rows, first):
     The next ``height + 2`` numbers are work space.
     """
     s = record(state, STATE)
-    width, height, here = np.int64(s.width), np.int64(s.height), np.int64(s.square[player])
+    width, height, here = s.width, s.height, np.int64(s.square[player])
     free = first + height + 2
     for y in range(height + 2):
         bits = 0
@@ -91,8 +91,8 @@ def flood(state, player, moves, rows, first):
     if s.carrier == player:
         open_columns &= ~(1 << (1 if team_of(player) == HOME else width))
     ball_row, ball_bit = 0, 0
-    if ball_lies_on(state, np.int64(s.ball)):
-        ball_row, ball_bit = np.int64(s.ball) // (width + 2), 1 << np.int64(s.ball) % (width + 2)
+    if ball_lies_on(state, s.ball):
+        ball_row, ball_bit = s.ball // (width + 2), 1 << s.ball % (width + 2)
     for _ in range(moves):
         above = 0
         for y in range(1, height + 1):
@@ -110,9 +110,9 @@ def near_reachable(state, player, kind, rows, first):
     ``rows`` is what :func:`flood` filled in.
     """
     s = record(state, STATE)
-    width, team = np.int64(s.width), kind & 1
+    width, team = s.width, kind & 1
     bits = 0
-    for slot in range(np.int64(s.squad)):
+    for slot in range(s.squad):
         other = 16 * team + slot
         square = np.int64(s.square[other])
         if square > 0 and other != player and on(state, square) >> 4 == kind:
@@ -133,7 +133,7 @@ def spare_moves(state, player, activity):
 def list_reachable(state, player, actions, count):
     """List the squares that a player may reach, as moves; the end of the list serves as work space."""
     s = record(state, STATE)
-    width, height = np.int64(s.width), np.int64(s.height)
+    width, height = s.width, s.height
     first = actions.shape[0] - 2 * (height + 2)
     flood(state, player, moves_left(state, player), actions, first)
     base, here = act.after(state, act.MOVES), np.int64(s.square[player])
@@ -181,7 +181,7 @@ def _search(state, player, target, moves):
     """
     w = record(state, LONG_STATE)
     rows, here = stride(state), np.int64(w.square[player])
-    width, height = np.int64(w.width), np.int64(w.height)
+    width, height = w.width, w.height
     y, x = here // rows, here % rows
     free = is_empty(state, target)
     w.chance[0, here] = np.float32(1.0)
@@ -204,7 +204,7 @@ def _search(state, player, target, moves):
 def _clean(state):
     """Zero the work space."""
     w = record(state, LONG_STATE)
-    squares = stride(state) * (np.int64(w.height) + 2)
+    squares = stride(state) * (w.height + 2)
     for layer in range(2):
         for square in range(squares):
             w.chance[layer, square] = np.float32(0.0)
@@ -220,7 +220,7 @@ def plan_walk(state, target, moves):
     It becomes one task for each step. Return whether there is such a way.
     """
     w = record(state, LONG_STATE)
-    player = np.int64(w.active_player)
+    player = w.active_player
     found = _search(state, player, target, moves)
     square = found % MAX_SQUARES
     for step in range(found // MAX_SQUARES, 0, -1):

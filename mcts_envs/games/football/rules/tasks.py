@@ -113,7 +113,7 @@ def later(state, task, who, detail):
     s = record(state, STATE)
     if s.waiting < MAX_TASKS:
         s.tasks[s.waiting] = np.uint32(task | who << 8 | detail << 16)
-        s.waiting += np.uint8(1)
+        s.waiting += 1
 
 
 @kernel()
@@ -127,7 +127,7 @@ def top(state):
 def take(state):
     """Remove the task on top and return it, packed. Places above the stack are always 0."""
     s = record(state, STATE)
-    s.waiting -= np.uint8(1)
+    s.waiting -= 1
     task = np.int64(s.tasks[s.waiting])
     s.tasks[s.waiting] = 0
     return task
@@ -137,7 +137,7 @@ def take(state):
 def drop_all(state):
     """Empty the stack."""
     s = record(state, STATE)
-    for i in range(np.int64(s.waiting)):
+    for i in range(s.waiting):
         s.tasks[i] = 0
     s.waiting = 0
 

@@ -11,7 +11,7 @@ from mcts_envs.games.lane_defense.rules.classic import STATE, free, lane_bits
 def _clear(state, weights):
     """Zero the weights; return whether a plant may be planted, else advise to do nothing."""
     s = record(state, STATE)
-    cells = np.int64(s.rows) * np.int64(s.columns)
+    cells = s.rows * s.columns
     weights[:] = 0.0
     if not s.can_plant:
         weights[cells] = 1.0
@@ -57,7 +57,7 @@ def _advise_bare_lanes(state, weights):
     found = 0
     for lane in range(s.rows):
         if lane_bits(state, 0, lane) == 0 and _free(state, lane):
-            weights[lane * np.int64(s.columns) + lowest(_free(state, lane))] = 1.0
+            weights[lane * s.columns + lowest(_free(state, lane))] = 1.0
             found += 1
     return found
 
@@ -66,7 +66,7 @@ def _advise_bare_lanes(state, weights):
 def _advise_any_cell(state, weights):
     """Weigh all free cells alike, or doing nothing if there are none."""
     s = record(state, STATE)
-    rows, columns = np.int64(s.rows), np.int64(s.columns)
+    rows, columns = s.rows, s.columns
     found = 0
     for lane in range(rows):
         for column in range(columns):
@@ -93,7 +93,7 @@ def advise_urgent(state, player, weights):
             if column < nearest:
                 lane, nearest = other, column
     if lane >= 0 and _free(state, lane):
-        weights[lane * np.int64(s.columns) + lowest(_free(state, lane))] = 1.0
+        weights[lane * s.columns + lowest(_free(state, lane))] = 1.0
     else:
         _advise_any_cell(state, weights)
 

@@ -6,8 +6,6 @@ each step whether the game has ended, so that its reward comes one step later th
 one of these things each.
 """
 
-import numpy as np
-
 from mcts_envs.core.contract import KEY, LEGAL, STEP
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.rng import coin
@@ -27,7 +25,7 @@ def _or_wait(state, actions, count):
     """Leave doing nothing to a player who has no empty cell; return how many actions there are."""
     if count == 0:
         s = record(state, STATE)
-        actions[0] = np.int64(s.rows) * np.int64(s.columns)
+        actions[0] = s.rows * s.columns
         count = 1
     return count
 

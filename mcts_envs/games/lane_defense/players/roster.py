@@ -15,7 +15,8 @@ import numpy as np
 from mcts_envs.core.contract import ADVISE
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.typing import Bytes, Floats
-from mcts_envs.games.lane_defense.rules.roster.layout import CELLS, HP, PLANT, STATE, ZOMBIE
+from mcts_envs.games.lane_defense.rules.roster.layout import STATE
+from mcts_envs.games.lane_defense.rules.roster.phases import hp_in, is_free, plant_in, zombie_in
 
 NOTHING = -1
 
@@ -89,7 +90,7 @@ class Survey(NamedTuple):
 def _tools(s: Any) -> Tools:
     """Find the kind of plant for each role."""
     flower, shooter, wall, mine = NOTHING, NOTHING, NOTHING, NOTHING
-    for kind in range(np.int64(s.plants)):
+    for kind in range(s.plants):
         if s.plant_sun[kind] > 0.0:
             flower = kind if flower == NOTHING else flower
         elif s.plant_damage[kind] > 0:
@@ -112,16 +113,16 @@ def _ready(s: Any, kind: int) -> int:
 @kernel()
 def _look(state: Bytes, s: Any, tools: Tools, lane: int) -> Lane:
     """Gather what is in a lane."""
-    cells, columns = np.int64(s.cells), np.int64(s.columns)
+    cells, columns = s.cells, s.columns
     front, toughness, fire, guard, flowers, walls, mines = columns, 0, 0, 0, 0, 0, 0
     for column in range(columns):
-        cell = CELLS + lane * columns + column
-        if state[cell + ZOMBIE * cells] != 0:
+        index = lane * columns + column
+        plant = plant_in(state, cells, index)
+        if zombie_in(state, cells, index) >= 0:
             if front == columns:
                 front, guard = column, fire
-            toughness += np.int64(state[cell + HP * cells])
-        elif state[cell + PLANT * cells] != 0:
-            plant = np.int64(state[cell + PLANT * cells]) - 1
+            toughness += hp_in(state, cells, index)
+        elif plant >= 0:
             fire += np.int64(s.plant_damage[plant])
             flowers += plant == tools.flower
             walls += plant == tools.wall
@@ -132,13 +133,13 @@ def _look(state: Bytes, s: Any, tools: Tools, lane: int) -> Lane:
 @kernel()
 def _survey(state: Bytes, s: Any, tools: Tools) -> Survey:
     """Look at every lane once and keep the best for each rule, of equals the first."""
-    columns = np.int64(s.columns)
+    columns = s.columns
     threatened, most, front, guard = NOTHING, 0, columns, 0
     minable, nearest = NOTHING, columns
     quiet, fewest, flowers = NOTHING, columns, 0
     weak, weakest = NOTHING, SHOOTERS_A_LANE
     unwalled = 0
-    for lane in range(np.int64(s.rows)):
+    for lane in range(s.rows):
         seen = _look(state, s, tools, lane)
         flowers += seen.flowers
         if seen.flowers < fewest and seen.front > 2:
@@ -164,16 +165,16 @@ def _plant(state: Bytes, s: Any, kind: int, lane: int, first: int, last: int) ->
     """Return the action that plants a kind in the first empty cell of columns ``first`` to ``last``, or NOTHING."""
     if kind == NOTHING or lane == NOTHING:
         return NOTHING
-    cells, columns = np.int64(s.cells), np.int64(s.columns)
+    cells, columns = s.cells, s.columns
     for index in range(lane * columns + max(first, 0), lane * columns + min(last, columns - 2) + 1):
-        if state[CELLS + PLANT * cells + index] | state[CELLS + ZOMBIE * cells + index] == 0:
+        if is_free(state, cells, index):
             return kind * cells + index
     return NOTHING
 
 
 @kernel()
 def _no_op(s: Any) -> int:
-    return np.int64(s.plants) * np.int64(s.cells)
+    return s.plants * s.cells
 
 
 @kernel()
@@ -188,7 +189,7 @@ def _defend(state: Bytes, s: Any, ready: Tools, seen: Survey) -> int:
     lane, front = seen.threatened, seen.front
     if lane == NOTHING:
         return NOTHING
-    action = _plant(state, s, ready.shooter, lane, 1, min(front - 1, np.int64(s.columns) - 3))
+    action = _plant(state, s, ready.shooter, lane, 1, min(front - 1, s.columns - 3))
     if action == NOTHING:
         action = _plant(state, s, ready.shooter, lane, 0, min(front - 1, 0))
     if action == NOTHING and front <= 3:
@@ -211,7 +212,7 @@ def _grow(state: Bytes, s: Any, ready: Tools, seen: Survey) -> int:
 @kernel()
 def _strengthen(state: Bytes, s: Any, ready: Tools, seen: Survey) -> int:
     """Plant a shooter in the lane with the fewest, up to three."""
-    return _plant(state, s, ready.shooter, seen.weak, 1, np.int64(s.columns) // 2)
+    return _plant(state, s, ready.shooter, seen.weak, 1, s.columns // 2)
 
 
 @kernel()
@@ -219,10 +220,10 @@ def _wall_off(state: Bytes, s: Any, tools: Tools, ready: Tools, seen: Survey) ->
     """With sun to spare for a shooter, plant a wall far ahead in a lane that has zombies and no wall."""
     if ready.wall == NOTHING or tools.shooter == NOTHING:
         return NOTHING
-    if s.sun < np.int64(s.plant_cost[tools.wall]) + np.int64(s.plant_cost[tools.shooter]):
+    if s.sun < np.int64(s.plant_cost[tools.wall]) + s.plant_cost[tools.shooter]:
         return NOTHING
-    columns = np.int64(s.columns)
-    for lane in range(np.int64(s.rows)):
+    columns = s.columns
+    for lane in range(s.rows):
         if seen.unwalled >> lane & 1:
             action = _plant(state, s, ready.wall, lane, columns - 4, columns - 3)
             if action != NOTHING:

@@ -26,7 +26,7 @@ from mcts_envs.core.contract import (
     state_dtype,
     types,
 )
-from mcts_envs.core.kernel import count_bits, kernel, lowest, record, word
+from mcts_envs.core.kernel import count_bits, kernel, lowest, record
 from mcts_envs.core.rng import below, coin, combine, seed_stream
 
 MAX_ROWS, MAX_COLUMNS = 16, 15
@@ -60,8 +60,6 @@ STATE = state_dtype(
 )
 """``words`` words of each board are in use; ``cells`` has all their cells, ``entry`` those of the last column."""
 
-_CLOCK_WORD = STATE.fields["t"][1] // 8  # t and can_plant fill one word
-
 _ONE = np.uint64(1)
 _COLUMN_0 = np.uint64(0x0001_0001_0001_0001)
 _GUARD = np.uint64(0x8000_8000_8000_8000)
@@ -93,7 +91,7 @@ def free(state, word_index):
 @kernel(types.int64(BYTES, types.int64, types.int64))
 def cell_of(state, word_index, bit):
     """Return the cell, ``lane * columns + column``, of a bit."""
-    return (4 * word_index + (bit >> 4)) * np.int64(record(state, STATE).columns) + (bit & 15)
+    return (4 * word_index + (bit >> 4)) * record(state, STATE).columns + (bit & 15)
 
 
 @kernel(types.uint64(types.uint64))
@@ -112,8 +110,8 @@ def _whole_lanes(lanes):
 def _plant(state, action):
     """Plant in an empty cell; return the shaping reward."""
     s = record(state, STATE)
-    columns = np.int64(s.columns)
-    if action >= np.int64(s.rows) * columns:
+    columns = s.columns
+    if action >= s.rows * columns:
         return 0.0
     lane, column = action // columns, action % columns
     word_index, bit = lane >> 2, _ONE << np.uint64(16 * (lane & 3) + column)
@@ -240,7 +238,7 @@ def free_cells(state, actions):
     Every cell is written and only the empty ones are counted: cheaper than a branch. The list has room for one more.
     """
     s = record(state, STATE)
-    rows, columns = np.int64(s.rows), np.int64(s.columns)
+    rows, columns = s.rows, s.columns
     count, cell = 0, 0
     for lane in range(rows):
         bits = np.int64((free(state, lane >> 2) >> np.uint64(16 * (lane & 3))) & _LANE)
@@ -254,14 +252,14 @@ def free_cells(state, actions):
 @kernel()
 def _night_gone(state):
     s = record(state, STATE)
-    return np.float32(min(np.int64(s.t), np.int64(s.night)) / max(np.int64(s.night), 1))
+    return np.float32(min(s.t, s.night) / max(s.night, 1))
 
 
 @kernel()
 def _observe_board(state, out):
     """Write the four one-hot boards over a zeroed observation; return the number of cells."""
     s = record(state, STATE)
-    cells = np.int64(s.rows) * np.int64(s.columns)
+    cells = s.rows * s.columns
     out[:] = 0.0
     for kind in range(4):
         for i in range(s.words):
@@ -282,8 +280,8 @@ def reset(state, seed):
     for kind in range(4):
         for i in range(4):
             s.boards[kind, i] = np.uint64(0)
-    lane = below(state, np.int64(s.rows))
-    _enter(state, lane >> 2, _ONE << np.uint64(16 * (lane & 3) + np.int64(s.columns) - 1))
+    lane = below(state, s.rows)
+    _enter(state, lane >> 2, _ONE << np.uint64(16 * (lane & 3) + s.columns - 1))
     s.can_plant = 1 if s.first_plant_guaranteed != 0 else coin(state, s.p_plant)
 
 
@@ -298,7 +296,7 @@ def legal(state, player, actions):
     """Any empty cell when a plant may be planted; the last action, doing nothing, always."""
     s = record(state, STATE)
     count = free_cells(state, actions) if s.can_plant else 0
-    actions[count] = np.int64(s.rows) * np.int64(s.columns)
+    actions[count] = s.rows * s.columns
     return count + 1
 
 
@@ -341,7 +339,8 @@ def boards_key(state):
 @kernel(KEY)
 def key(state, observer):
     """Hash of clock, plant coin and lanes."""
-    return combine(word(state, _CLOCK_WORD), boards_key(state))
+    s = record(state, STATE)
+    return combine(np.uint64(s.t | s.can_plant << 32), boards_key(state))
 
 
 @kernel(OBSERVE)

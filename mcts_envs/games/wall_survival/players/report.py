@@ -8,8 +8,6 @@ fraction how likely it is to be tried first.
 The text gives no figures for that likelihood; those here (35, 45 and 20 %) are its program's.
 """
 
-import numpy as np
-
 from mcts_envs.core.contract import ADVISE, LEGAL, types
 from mcts_envs.core.kernel import count_bits, kernel, lowest, record
 from mcts_envs.games.wall_survival.rules.bits import ONE, ZERO, count, holds, within
@@ -27,7 +25,7 @@ _ALMOST_ONE = 0.999
 @kernel(LEGAL)
 def legal_closing(state, player, actions):
     """List one action alone if it closes the last side of the other player's cell, all legal ones otherwise."""
-    size, other = np.int64(record(state, STATE).board_size), stands(state, 1 - player)
+    size, other = record(state, STATE).board_size, stands(state, 1 - player)
     sides = open_sides(state, other)
     if count_bits(sides) == 1:
         side = lowest(sides)
@@ -51,7 +49,7 @@ def legal_ending(state, player, actions):
 @kernel()
 def _class_of(state, player, cell):
     """Return whether a walk to a cell leads towards the other player, away from it, or neither (rows and columns)."""
-    size, other, here = np.int64(record(state, STATE).board_size), stands(state, 1 - player), stands(state, player)
+    size, other, here = record(state, STATE).board_size, stands(state, 1 - player), stands(state, player)
     before = abs(here // size - other // size) + abs(here % size - other % size)
     after = abs(cell // size - other // size) + abs(cell % size - other % size)
     return _TOWARDS if after < before else _AWAY if after > before else _NEUTRAL
@@ -65,7 +63,7 @@ def _against(state, player, cell, side, kind):
     if kind == _NOTHING or side == NO_WALL:
         return 0.0
     s = record(state, STATE)
-    size, reach = np.int64(s.board_size), np.int64(s.reach)
+    size, reach = s.board_size, s.reach
     room = count(within(walled(state, cell, side), size, cell, stands(state, 1 - player), reach))
     return float(int(_ROOM_MARKS * max(0.0, 1.0 - room / (2.0 * reach * (reach + 1.0) + 1.0))))
 
@@ -74,7 +72,7 @@ def _against(state, player, cell, side, kind):
 def _by_class(state, player, weights, wanted, weight):
     """Give every action of one class, or of all (-1), a weight; return how many there are."""
     s = record(state, STATE)
-    size = np.int64(s.board_size)
+    size = s.board_size
     board, number = near(state, player), 0.0
     for word in range(3):
         reached = board[word]
@@ -107,7 +105,7 @@ def _share(state, player, weights, towards, neutral, away):
 @kernel()
 def _mark(state, player, weights, kind):
     """Add to the weight of every action, as its whole part, what speaks against it."""
-    cells = np.int64(record(state, STATE).board_size) ** 2
+    cells = record(state, STATE).board_size ** 2
     for action in range(weights.shape[0]):
         if weights[action] > 0.0:
             cell, side = action >> 2, action & 3

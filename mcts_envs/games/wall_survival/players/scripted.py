@@ -1,7 +1,5 @@
 """Scripted players, as ``advise`` kernels: weights over actions."""
 
-import numpy as np
-
 from mcts_envs.core.contract import ADVISE, BYTES, types
 from mcts_envs.core.kernel import count_bits, kernel, lowest, record
 from mcts_envs.games.wall_survival.rules.bits import ONE, ZERO
@@ -16,7 +14,7 @@ _WIN, _TIE, _TRAP, _TOUCH, _WORST = 1000.0, -100.0, 20.0, 6.0, -1e9
 @kernel()
 def _zero(state, weights):
     """Give no action any weight; return the number of cells."""
-    size = np.int64(record(state, STATE).board_size)
+    size = record(state, STATE).board_size
     for action in range(weights.shape[0]):
         weights[action] = 0.0
     return size * size
@@ -25,7 +23,7 @@ def _zero(state, weights):
 @kernel()
 def _pass_on(state, player, cell, chance, weights):
     """Hand a chance on to the cells a step away, in equal parts; where no step is possible, to the cell itself."""
-    size = np.int64(record(state, STATE).board_size)
+    size = record(state, STATE).board_size
     sides = steps_from(state, cell, player)
     if sides == 0:
         weights[4 * cell + 1] += chance
@@ -44,7 +42,7 @@ def advise_random_walk(state, player, weights):
     and at the end of the walk.
     """
     cells = _zero(state, weights)
-    reach = np.int64(record(state, STATE).reach)
+    reach = record(state, STATE).reach
     weights[4 * stands(state, player)] = 1.0 / (reach + 1)
     for _ in range(reach + 1):
         for cell in range(cells):
@@ -77,7 +75,7 @@ def _centre_distance(cell, size):
 @kernel(types.float64(BYTES, types.int64, types.int64, types.int64))
 def greed(state, player, cell, side):
     """Return how much the greedy player likes an action."""
-    size, other = np.int64(record(state, STATE).board_size), stands(state, 1 - player)
+    size, other = record(state, STATE).board_size, stands(state, 1 - player)
     free = count_bits(open_sides(state, cell)) - (side != NO_WALL)
     value = -1.0 * _distance(cell, other, size) - 0.25 * _centre_distance(cell, size)
     if free <= 1:
@@ -101,7 +99,7 @@ def advise_greedy(state, player, weights):
     Weight 1 for the actions that it likes best.
     """
     s = record(state, STATE)
-    cells, board = np.int64(s.board_size) * np.int64(s.board_size), near(state, player)
+    cells, board = s.board_size * s.board_size, near(state, player)
     best = _WORST
     for action in range(weights.shape[0]):
         weights[action] = _WORST

@@ -1,7 +1,5 @@
 """What an unfinished position is worth to each player: the exact result after the end, heuristics before."""
 
-import numpy as np
-
 from mcts_envs.core.contract import EVALUATE
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.games.wall_survival.rules.bits import count, nearer
@@ -36,7 +34,7 @@ def evaluate_voronoi(state, values):
     points against this one (6x6, 9x9 and 12x12, at least 300 games each).
     """
     if not _at_the_end(state, values):
-        size = np.int64(record(state, STATE).board_size)
+        size = record(state, STATE).board_size
         first, second = nearer(ways(state), size, stands(state, 0), stands(state, 1))
         _share(values, first, second)
 
@@ -46,7 +44,7 @@ def evaluate_threats(state, values):
     """The same, but a player to move that can win at once has won."""
     evaluate_voronoi(state, values)
     s = record(state, STATE)
-    mover = np.int64(s.turn)
+    mover = s.turn
     if s.end == ONGOING and winning_wall(state, mover) >= 0:
         values[mover], values[1 - mover] = 1.0, -1.0
 

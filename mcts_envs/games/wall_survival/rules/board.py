@@ -44,7 +44,7 @@ def open_sides(state, cell):
     """Return the open sides of a cell as bits: 1 up, 2 right, 4 down, 8 left."""
     s = record(state, STATE)
     right, down = s.right, s.down
-    up, left = _is_open(down, cell - np.int64(s.board_size)), _is_open(right, cell - 1)
+    up, left = _is_open(down, cell - s.board_size), _is_open(right, cell - 1)
     return up | _is_open(right, cell) << 1 | _is_open(down, cell) << 2 | left << 3
 
 
@@ -68,7 +68,7 @@ def second_post(cell, side, size):
 def separates(state, cell, side):
     """Return whether a wall on an open side would part the cells on its two sides."""
     s = record(state, STATE)
-    joined, size = s.joined, np.int64(s.board_size)
+    joined, size = s.joined, s.board_size
     return joined[first_post(cell, side, size)] == joined[second_post(cell, side, size)]
 
 
@@ -76,7 +76,7 @@ def separates(state, cell, side):
 def put_wall(state, cell, side):
     """Put a wall on an open side; return whether it parts the cells on its two sides."""
     s = record(state, STATE)
-    joined, size = s.joined, np.int64(s.board_size)
+    joined, size = s.joined, s.board_size
     edge = cell - size if side == UP else cell - 1 if side == LEFT else cell
     board = s.right if side in (RIGHT, LEFT) else s.down
     board[edge >> 6] &= ~(ONE << np.uint64(edge & 63))
@@ -94,7 +94,7 @@ def put_wall(state, cell, side):
 def clear(state):
     """Take all walls but the border away."""
     s = record(state, STATE)
-    right, down, joined, size = s.right, s.down, s.joined, np.int64(s.board_size)
+    right, down, joined, size = s.right, s.down, s.joined, s.board_size
     for i in range(WORDS):
         right[i] = down[i] = ZERO
     for i in range(POSTS):
@@ -114,20 +114,19 @@ def clear(state):
 @kernel(BOARD(BYTES, types.int64, types.int64))
 def part(state, cell, until):
     """Return the part of the board that hangs together with a cell; stop early at the cell ``until``, if not -1."""
-    return part_of(ways(state), np.int64(record(state, STATE).board_size), cell, until)
+    return part_of(ways(state), record(state, STATE).board_size, cell, until)
 
 
 @kernel(BOARD(BYTES, types.int64))
 def near(state, player):
     """Return the cells that a player could reach if it were to move."""
     s = record(state, STATE)
-    size, reach = np.int64(s.board_size), np.int64(s.reach)
-    return within(ways(state), size, stands(state, player), stands(state, 1 - player), reach)
+    return within(ways(state), s.board_size, stands(state, player), stands(state, 1 - player), s.reach)
 
 
 @kernel(types.void(BYTES))
 def look_around(state):
     """Note the cells that the player to move can reach."""
     s = record(state, STATE)
-    here, words = s.near, near(state, np.int64(s.turn))
+    here, words = s.near, near(state, s.turn)
     here[0], here[1], here[2] = words

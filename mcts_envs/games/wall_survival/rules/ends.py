@@ -19,7 +19,7 @@ def _without(board, cell):
 @kernel()
 def walled(state, cell, side):
     """Return the open sides of all cells as they would be after one more wall."""
-    size, open_ways = np.int64(record(state, STATE).board_size), ways(state)
+    size, open_ways = record(state, STATE).board_size, ways(state)
     edge = cell - size if side == UP else cell - 1 if side == LEFT else cell
     right, down = open_ways[:3], open_ways[3:]
     if side in (RIGHT, LEFT):
@@ -32,7 +32,7 @@ def walled(state, cell, side):
 @kernel()
 def result(state, player, cell, side):
     """Return the sign of the result if a player walls a side that separates it from the other, 2 if it goes on."""
-    size, other = np.int64(record(state, STATE).board_size), stands(state, 1 - player)
+    size, other = record(state, STATE).board_size, stands(state, 1 - player)
     after = walled(state, cell, side)
     mine = part_of(after, size, cell, other)
     if holds(mine, other):

@@ -1,7 +1,5 @@
 """The first position: random walls and starting cells, both symmetric under half a turn of the board."""
 
-import numpy as np
-
 from mcts_envs.core.contract import BYTES, types
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.rng import below
@@ -21,7 +19,7 @@ def connected(state):
 def wall_pairs(state):
     """Return how many pairs of walls the generator puts up."""
     s = record(state, STATE)
-    size = np.int64(s.board_size)
+    size = s.board_size
     return size // 2 - 1 if s.generator == 2023 else (size + 1) // 2
 
 
@@ -34,7 +32,7 @@ def build(state):
     may come out separated.
     """
     s = record(state, STATE)
-    size = np.int64(s.board_size)
+    size = s.board_size
     last = size * size - 1
     clear(state)
     for _ in range(wall_pairs(state)):

@@ -72,7 +72,7 @@ def nth_side(sides, n):
 @kernel()
 def steps_from(state, cell, player):
     """Return the sides through which a player may step, as bits."""
-    size, other = np.int64(record(state, STATE).board_size), stands(state, 1 - player)
+    size, other = record(state, STATE).board_size, stands(state, 1 - player)
     sides = open_sides(state, cell)
     for side in range(4):
         if neighbour(cell, side, size) == other:
@@ -89,12 +89,12 @@ def random_walk(state, player):
     so it does not matter that its two editions differ in what they do then.
     """
     cell = stands(state, player)
-    for _ in range(below(state, np.int64(record(state, STATE).reach) + 1)):
+    for _ in range(below(state, record(state, STATE).reach + 1)):
         sides = steps_from(state, cell, player)
         if sides == 0:
             break
         side = nth_side(sides, below(state, count_bits(sides)))
-        cell = neighbour(cell, side, np.int64(record(state, STATE).board_size))
+        cell = neighbour(cell, side, record(state, STATE).board_size)
     sides = open_sides(state, cell)
     return 4 * cell + nth_side(sides, below(state, count_bits(sides)))
 
@@ -103,7 +103,7 @@ def random_walk(state, player):
 def is_legal(state, action):
     """Return whether the player to move may take an action."""
     s = record(state, STATE)
-    size, board = np.int64(s.board_size), s.near
+    size, board = s.board_size, s.near
     cells = size * size
     cell, side = cell_of(action, cells), side_of(action, cells)
     if not holds((board[0], board[1], board[2]), cell):
@@ -129,7 +129,7 @@ def reset(state, seed):
 def active(state):
     """Players take turns."""
     s = record(state, STATE)
-    return 0 if s.end != ONGOING else 1 << np.int64(s.turn)
+    return 0 if s.end != ONGOING else 1 << s.turn
 
 
 @kernel()
@@ -174,7 +174,7 @@ def legal(state, player, actions):
         for word in range(3):
             cells = reached[word]
             while cells != ZERO:
-                actions[n] = 4 * np.int64(size * size) + 64 * word + lowest(cells)
+                actions[n] = 4 * s.board_size * s.board_size + 64 * word + lowest(cells)
                 cells &= cells - ONE
                 n += 1
     return n
@@ -187,7 +187,7 @@ def step(state, actions, rewards):
     rewards[0] = rewards[1] = 0.0
     if s.end != ONGOING:
         return
-    mover, size = np.int64(s.turn), np.int64(s.board_size)
+    mover, size = s.turn, s.board_size
     action = actions[mover]
     if not is_legal(state, action):
         action = random_walk(state, mover)
@@ -227,9 +227,9 @@ def outcome(state, points):
 def key(state, observer):
     """Hash of walls, players, turn, reach and clock."""
     s = record(state, STATE)
-    right, down, cells = s.right, s.down, s.stands
-    small = np.int64(cells[0]) | np.int64(cells[1]) << 8 | np.int64(s.reach) << 16 | np.int64(s.turn) << 24
-    hashed = combine(combine(_KEY_START, np.uint64(small | np.int64(s.t) << 32)), right[0])
+    right, down = s.right, s.down
+    small = stands(state, 0) | stands(state, 1) << 8 | s.reach << 16 | s.turn << 24
+    hashed = combine(combine(_KEY_START, np.uint64(small | s.t << 32)), right[0])
     hashed = combine(hashed, down[0])
     if s.board_size > 8:
         hashed = combine(combine(hashed, right[1]), down[1])
@@ -240,7 +240,7 @@ def key(state, observer):
 @kernel()
 def _observe_cells(state, player, out):
     """Write seven boards of 0 and 1, cell by cell: walls up, right, down, left; me, the other; what I can reach."""
-    size = np.int64(record(state, STATE).board_size)
+    size = record(state, STATE).board_size
     cells, reached = size * size, near(state, player)
     for cell in range(cells):
         sides = open_sides(state, cell)
@@ -255,7 +255,7 @@ def _observe_cells(state, player, out):
 @kernel()
 def _clock(state):
     s = record(state, STATE)
-    return np.float32(np.int64(s.t) / max(np.int64(s.max_steps), 1))
+    return np.float32(s.t / max(s.max_steps, 1))
 
 
 @kernel(OBSERVE)

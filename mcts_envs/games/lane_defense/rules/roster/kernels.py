@@ -28,24 +28,33 @@ from mcts_envs.games.lane_defense.rules.roster.layout import (
     ONGOING,
     OUT_OF_TIME,
     PLANES,
-    PLANT,
     STATE,
     WON,
-    ZOMBIE,
 )
-from mcts_envs.games.lane_defense.rules.roster.phases import arrive, grow, plant, shoot, walk, zombies_left
+from mcts_envs.games.lane_defense.rules.roster.phases import (
+    arrive,
+    at,
+    grow,
+    is_free,
+    plant,
+    plant_in,
+    shoot,
+    walk,
+    zombie_in,
+    zombies_left,
+)
 
 _FIRST_WORD = STATE.fields["t"][1] // 8
 
 
 @kernel()
-def _free_cells(state: Bytes, offset: int, cells: int, columns: int, actions: Ints) -> int:
+def _free_cells(state: Bytes, offset: int, rows: int, columns: int, actions: Ints) -> int:
     """List the empty cells outside the entry column, each plus ``offset``."""
-    count = 0
-    for start in range(0, cells, columns):
-        for index in range(start, start + columns - 1):
+    count, cells = 0, rows * columns
+    for lane in range(rows):
+        for index in range(lane * columns, (lane + 1) * columns - 1):
             actions[count] = offset + index
-            if state[CELLS + PLANT * cells + index] | state[CELLS + ZOMBIE * cells + index] == 0:
+            if is_free(state, cells, index):
                 count += 1
     return count
 
@@ -53,34 +62,33 @@ def _free_cells(state: Bytes, offset: int, cells: int, columns: int, actions: In
 @kernel()
 def _share(part: int, whole: int) -> np.float32:
     """Return ``part / whole`` up to 1, and 0 where there is nothing to share."""
-    return np.float32(min(np.int64(part), np.int64(whole)) / max(np.int64(whole), 1))
+    return np.float32(min(part, whole) / max(whole, 1))
 
 
 @kernel()
 def _clock(state: Bytes) -> np.float32:
     """Return the share of the waves that is over."""
     s = record(state, STATE)
-    return _share(s.t, s.wave_end[np.int64(s.waves) - 1])
+    return _share(s.t, s.wave_end[s.waves - 1])
 
 
 @kernel()
 def _observe_board(state: Bytes, out: Singles) -> int:
     """Fill in the planes of the board; return how many numbers they are."""
     s = record(state, STATE)
-    cells, plants, zombies = np.int64(s.cells), np.int64(s.plants), np.int64(s.zombies)
+    cells, plants, zombies = s.cells, s.plants, s.zombies
     planes = plants + zombies + (4 if s.top_leaps > 0 else 3)
     for i in range(planes * cells):
         out[i] = 0.0
     for index in range(cells):
-        hp, mark = state[CELLS + HP * cells + index], state[CELLS + MARK * cells + index]
-        plant = np.int64(state[CELLS + PLANT * cells + index])
-        zombie = np.int64(state[CELLS + ZOMBIE * cells + index])
-        if plant != 0:
-            out[(plant - 1) * cells + index] = 1.0
+        hp, mark = state[at(HP, cells, index)], state[at(MARK, cells, index)]
+        plant, zombie = plant_in(state, cells, index), zombie_in(state, cells, index)
+        if plant >= 0:
+            out[plant * cells + index] = 1.0
             out[plants * cells + index] = _share(hp, s.top_plant_hp)
             out[(plants + 1) * cells + index] = np.float32(mark)
-        if zombie != 0:
-            out[(plants + 1 + zombie) * cells + index] = 1.0
+        if zombie >= 0:
+            out[(plants + 2 + zombie) * cells + index] = 1.0
             out[(plants + 2 + zombies) * cells + index] = _share(hp, s.top_zombie_hp)
             if s.top_leaps > 0:
                 out[(plants + 3 + zombies) * cells + index] = _share(mark, s.top_leaps)
@@ -98,8 +106,8 @@ def reset(state: Bytes, seed: np.uint64) -> None:
     for kind in range(MAX_PLANTS):
         s.recharge[kind] = 0
     for lane in range(MAX_ROWS):
-        s.mowers[lane] = s.with_mowers if lane < np.int64(s.rows) else 0
-    for i in range(PLANES * np.int64(s.cells)):
+        s.mowers[lane] = s.with_mowers if lane < s.rows else 0
+    for i in range(PLANES * s.cells):
         state[CELLS + i] = 0
 
 
@@ -113,8 +121,8 @@ def active(state: Bytes) -> int:
 def legal(state: Bytes, player: int, actions: Ints) -> int:
     """List every plant that may be planted, in ascending order of actions, and the no-op last."""
     s = record(state, STATE)
-    columns, cells = np.int64(s.columns), np.int64(s.cells)
-    plants = np.int64(s.plants)
+    rows, columns, plants = s.rows, s.columns, s.plants
+    cells = rows * columns
     count = 0
     if s.end == ONGOING:
         first, free = 0, 0
@@ -122,7 +130,7 @@ def legal(state: Bytes, player: int, actions: Ints) -> int:
             if s.recharge[kind] != 0 or s.plant_cost[kind] > s.sun:
                 continue
             if count == 0:
-                free = _free_cells(state, kind * cells, cells, columns, actions)
+                free = _free_cells(state, kind * cells, rows, columns, actions)
                 first, count = kind, free
             else:
                 for i in range(free):
@@ -139,7 +147,7 @@ def step(state: Bytes, actions: Ints, rewards: Floats) -> None:
     s = record(state, STATE)
     if s.end != ONGOING:
         return
-    columns, cells = np.int64(s.columns), np.int64(s.cells)
+    columns, cells = s.columns, s.cells
     plant(state, s, cells, actions[0])
     grow(state, s, cells)
     shot = shoot(state, s, cells, columns)
@@ -149,12 +157,11 @@ def step(state: Bytes, actions: Ints, rewards: Floats) -> None:
         rewards[0] += s.reward_loss
         return
     arrive(state, s, cells, columns)
-    t = np.int64(s.t) + 1
-    s.t = t
-    if t >= np.int64(s.wave_end[np.int64(s.waves) - 1]) and not zombies_left(state, cells):
+    s.t += 1
+    if s.t >= s.wave_end[s.waves - 1] and not zombies_left(state, cells):
         s.end = WON
         rewards[0] += s.reward_win
-    elif t >= np.int64(s.max_steps):
+    elif s.t >= s.max_steps:
         s.end = OUT_OF_TIME
 
 
@@ -190,13 +197,13 @@ def observe(state: Bytes, player: int, out: Singles) -> None:
     zombies, and leaps left in a roster in which zombies leap.
     """
     s = record(state, STATE)
-    plants = np.int64(s.plants)
+    plants = s.plants
     i = _observe_board(state, out)
     out[i] = _share(s.sun, s.sun_cap)
     for kind in range(plants):
         out[i + 1 + kind] = _share(s.recharge[kind], s.top_recharge)
     out[i + 1 + plants] = _clock(state)
-    for lane in range(np.int64(s.rows)):
+    for lane in range(s.rows):
         out[i + 2 + plants + lane] = np.float32(s.mowers[lane])
 
 
@@ -204,7 +211,7 @@ def observe(state: Bytes, player: int, out: Singles) -> None:
 def observe_planes(state: Bytes, player: int, out: Singles) -> None:
     """The same as planes: each single number fills one, and all mowers share one in which each fills its lane."""
     s = record(state, STATE)
-    cells, columns, plants = np.int64(s.cells), np.int64(s.columns), np.int64(s.plants)
+    cells, columns, plants = s.cells, s.columns, s.plants
     i = _observe_board(state, out)
     for plane in range(plants + 2):
         if plane == 0:

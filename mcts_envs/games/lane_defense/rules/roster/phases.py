@@ -19,6 +19,36 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @kernel()
+def at(plane: int, cells: int, index: int) -> np.uint64:
+    """Return where a cell's byte of a plane lies; unsigned, so that nothing asks whether it counts from the end."""
+    return np.uint64(CELLS + plane * cells + index)
+
+
+@kernel()
+def plant_in(state: Bytes, cells: int, index: int) -> int:
+    """Return the kind of the plant in a cell, -1 if there is none."""
+    return np.int64(state[at(PLANT, cells, index)]) - 1
+
+
+@kernel()
+def zombie_in(state: Bytes, cells: int, index: int) -> int:
+    """Return the kind of the zombie in a cell, -1 if there is none."""
+    return np.int64(state[at(ZOMBIE, cells, index)]) - 1
+
+
+@kernel()
+def is_free(state: Bytes, cells: int, index: int) -> bool:
+    """Whether nothing stands in a cell."""
+    return state[at(PLANT, cells, index)] | state[at(ZOMBIE, cells, index)] == 0
+
+
+@kernel()
+def hp_in(state: Bytes, cells: int, index: int) -> int:
+    """Return the hit points left of what stands in a cell."""
+    return np.int64(state[at(HP, cells, index)])
+
+
+@kernel()
 def next_taken(state: Bytes, plane: int, cells: int, index: int, end: int) -> int:
     """Return the first cell among ``index`` to ``end - 1`` whose byte in a plane is not 0, ``end`` if there is none.
 
@@ -41,71 +71,70 @@ def plant(state: Bytes, s: Any, cells: int, action: int) -> None:
     """Count the recharge times down, then plant if the action was legal before that."""
     kind = action // cells
     index = action - kind * cells
-    allowed = 0 <= kind < np.int64(s.plants)
+    allowed = 0 <= kind < s.plants
     if allowed:
         allowed = s.recharge[kind] == 0 and s.plant_cost[kind] <= s.sun
     if allowed:
-        taken = state[CELLS + PLANT * cells + index] | state[CELLS + ZOMBIE * cells + index]
-        allowed = taken == 0 and (index + 1) % np.int64(s.columns) != 0
+        allowed = is_free(state, cells, index) and (index + 1) % s.columns != 0
     for other in range(MAX_PLANTS):
         if s.recharge[other] != 0:
-            s.recharge[other] = np.int64(s.recharge[other]) - 1
+            s.recharge[other] -= 1
     if allowed:
-        s.sun = np.int64(s.sun) - np.int64(s.plant_cost[kind])
+        s.sun -= s.plant_cost[kind]
         s.recharge[kind] = s.plant_recharge[kind]
-        state[CELLS + PLANT * cells + index] = kind + 1
-        state[CELLS + HP * cells + index] = s.plant_hp[kind]
-        state[CELLS + MARK * cells + index] = 0
+        state[at(PLANT, cells, index)] = kind + 1
+        state[at(HP, cells, index)] = s.plant_hp[kind]
+        state[at(MARK, cells, index)] = 0
 
 
 @kernel()
 def grow(state: Bytes, s: Any, cells: int) -> None:
     """Collect sun from the sky and from plants, then arm mines."""
-    sun = np.int64(s.sun)
+    sun = s.sun
     if coin(state, np.float64(s.sky_sun)):
         sun += 1
     arming = 0
     index = next_taken(state, PLANT, cells, 0, cells)
     while index < cells:
-        plant = np.int64(state[CELLS + PLANT * cells + index]) - 1
+        plant = plant_in(state, cells, index)
         if s.plant_sun[plant] > 0.0 and coin(state, np.float64(s.plant_sun[plant])):
             sun += 1
-        if s.plant_arms[plant] > 0.0 and state[CELLS + MARK * cells + index] == 0:
+        if s.plant_arms[plant] > 0.0 and state[at(MARK, cells, index)] == 0:
             arming += 1
         index = next_taken(state, PLANT, cells, index + 1, cells)
-    s.sun = min(sun, np.int64(s.sun_cap))
+    s.sun = min(sun, s.sun_cap)
     index = 0
     while arming > 0:
         index = next_taken(state, PLANT, cells, index, cells)
-        plant = np.int64(state[CELLS + PLANT * cells + index]) - 1
-        if s.plant_arms[plant] > 0.0 and state[CELLS + MARK * cells + index] == 0:
+        plant = plant_in(state, cells, index)
+        if s.plant_arms[plant] > 0.0 and state[at(MARK, cells, index)] == 0:
             arming -= 1
             if coin(state, np.float64(s.plant_arms[plant])):
-                state[CELLS + MARK * cells + index] = 1
+                state[at(MARK, cells, index)] = 1
         index += 1
 
 
 @kernel()
 def _can_hurt(state: Bytes, s: Any, cells: int, plant: int, index: int) -> bool:
     """Whether a zombie stands in a cell that this kind of plant can hurt."""
-    zombie = np.int64(state[CELLS + ZOMBIE * cells + index])
-    return zombie != 0 and (np.int64(s.zombie_hurt_by[zombie - 1]) >> plant) & 1 == 1
+    zombie = zombie_in(state, cells, index)
+    return zombie >= 0 and s.zombie_hurt_by[zombie] >> plant & 1 == 1
 
 
 @kernel()
 def _clear(state: Bytes, cells: int, index: int) -> int:
     """Empty a cell; return 1."""
     for plane in range(PLANES):
-        state[CELLS + plane * cells + index] = 0
+        state[at(plane, cells, index)] = 0
     return 1
 
 
 @kernel()
 def _hit(state: Bytes, s: Any, cells: int, plant: int, index: int) -> int:
     """Take the damage from the zombie in a cell; return 1 if that kills it."""
-    hp = np.int64(state[CELLS + HP * cells + index]) - np.int64(s.plant_damage[plant])
+    hp = hp_in(state, cells, index) - np.int64(s.plant_damage[plant])
     if hp > 0:
-        state[CELLS + HP * cells + index] = hp
+        state[at(HP, cells, index)] = hp
         return 0
     return _clear(state, cells, index)
 
@@ -117,7 +146,7 @@ def _splash(state: Bytes, s: Any, cells: int, columns: int, plant: int, target: 
     reach = np.int64(s.plant_splash[plant])
     lane = target // columns
     column = target - lane * columns
-    for other in range(max(lane - reach, 0), min(lane + reach, np.int64(s.rows) - 1) + 1):
+    for other in range(max(lane - reach, 0), min(lane + reach, s.rows - 1) + 1):
         for place in range(max(column - reach, 0), min(column + reach, columns - 1) + 1):
             index = other * columns + place
             if _can_hurt(state, s, cells, plant, index):
@@ -133,7 +162,7 @@ def shoot(state: Bytes, s: Any, cells: int, columns: int) -> int:
     while following < cells:
         index = following
         following = next_taken(state, PLANT, cells, index + 1, cells)
-        plant = np.int64(state[CELLS + PLANT * cells + index]) - 1
+        plant = plant_in(state, cells, index)
         if s.plant_damage[plant] == 0:
             continue
         end = (index // columns + 1) * columns
@@ -153,22 +182,22 @@ def shoot(state: Bytes, s: Any, cells: int, columns: int) -> int:
 def _move(state: Bytes, cells: int, source: int, target: int) -> None:
     """Move whatever stands in one cell to an empty cell."""
     for plane in range(ZOMBIE, PLANES):
-        state[CELLS + plane * cells + target] = state[CELLS + plane * cells + source]
-        state[CELLS + plane * cells + source] = 0
+        state[at(plane, cells, target)] = state[at(plane, cells, source)]
+        state[at(plane, cells, source)] = 0
 
 
 @kernel()
 def _leaps(state: Bytes, cells: int, start: int, index: int) -> bool:
     """Whether the zombie in a cell has a leap left and may land behind the plant ahead of it."""
-    if state[CELLS + MARK * cells + index] == 0 or index - 2 < start:
+    if state[at(MARK, cells, index)] == 0 or index - 2 < start:
         return False
-    return state[CELLS + PLANT * cells + index - 2] | state[CELLS + ZOMBIE * cells + index - 2] == 0
+    return is_free(state, cells, index - 2)
 
 
 @kernel()
 def _explode(state: Bytes, s: Any, cells: int, mine: int, end: int) -> int:
     """Remove an armed mine and every zombie that it can hurt in the next ``blast`` cells to its right."""
-    plant = np.int64(state[CELLS + PLANT * cells + mine]) - 1
+    plant = plant_in(state, cells, mine)
     _clear(state, cells, mine)
     killed = 0
     for index in range(mine + 1, min(mine + np.int64(s.plant_blast[plant]) + 1, end)):
@@ -180,9 +209,9 @@ def _explode(state: Bytes, s: Any, cells: int, mine: int, end: int) -> int:
 @kernel()
 def _bite(state: Bytes, cells: int, index: int) -> int:
     """Take one hit point from a plant; return 1 if it is eaten."""
-    hp = np.int64(state[CELLS + HP * cells + index]) - 1
+    hp = hp_in(state, cells, index) - 1
     if hp > 0:
-        state[CELLS + HP * cells + index] = hp
+        state[at(HP, cells, index)] = hp
         return 0
     return _clear(state, cells, index)
 
@@ -192,7 +221,7 @@ def _mow(state: Bytes, cells: int, start: int, columns: int) -> int:
     """Remove every zombie of a lane; return how many there were."""
     killed = 0
     for index in range(start, start + columns):
-        if state[CELLS + ZOMBIE * cells + index] != 0:
+        if state[at(ZOMBIE, cells, index)] != 0:
             killed += _clear(state, cells, index)
     return killed
 
@@ -208,8 +237,8 @@ def walk(state: Bytes, s: Any, cells: int, columns: int) -> tuple[int, int]:
     while following < cells:
         index = following
         following = next_taken(state, ZOMBIE, cells, index + 1, cells)
-        zombie = np.int64(state[CELLS + ZOMBIE * cells + index])
-        if zombie == 0 or not coin(state, np.float64(s.zombie_move[zombie - 1])):
+        zombie = zombie_in(state, cells, index)
+        if zombie < 0 or not coin(state, np.float64(s.zombie_move[zombie])):
             continue
         ahead = index - 1
         lane = index // columns
@@ -221,15 +250,15 @@ def walk(state: Bytes, s: Any, cells: int, columns: int) -> tuple[int, int]:
             s.mowers[lane] = 0
             killed += _mow(state, cells, start, columns)
             continue
-        if state[CELLS + ZOMBIE * cells + ahead] != 0:
+        if state[at(ZOMBIE, cells, ahead)] != 0:
             continue
-        plant = np.int64(state[CELLS + PLANT * cells + ahead])
-        if plant == 0:
+        plant = plant_in(state, cells, ahead)
+        if plant < 0:
             _move(state, cells, index, ahead)
         elif _leaps(state, cells, start, index):
             _move(state, cells, index, index - 2)
-            state[CELLS + MARK * cells + index - 2] = np.int64(state[CELLS + MARK * cells + index - 2]) - 1
-        elif state[CELLS + MARK * cells + ahead] == 1 and _can_hurt(state, s, cells, plant - 1, index):
+            state[at(MARK, cells, index - 2)] -= 1
+        elif state[at(MARK, cells, ahead)] == 1 and _can_hurt(state, s, cells, plant, index):
             killed += _explode(state, s, cells, ahead, start + columns)
         else:
             eaten += _bite(state, cells, ahead)
@@ -240,42 +269,41 @@ def walk(state: Bytes, s: Any, cells: int, columns: int) -> tuple[int, int]:
 def _enter(state: Bytes, s: Any, cells: int, columns: int, wave: int) -> None:
     """Put one zombie into a free entry cell, if there is one."""
     free = 0
-    for index in range(columns - 1, cells, columns):
-        if state[CELLS + ZOMBIE * cells + index] == 0:
+    for lane in range(s.rows):
+        if state[at(ZOMBIE, cells, (lane + 1) * columns - 1)] == 0:
             free += 1
     if free == 0:
         return
     lane = below(state, free)
     entry = columns - 1
-    while lane > 0 or state[CELLS + ZOMBIE * cells + entry] != 0:
-        if state[CELLS + ZOMBIE * cells + entry] == 0:
+    while lane > 0 or state[at(ZOMBIE, cells, entry)] != 0:
+        if state[at(ZOMBIE, cells, entry)] == 0:
             lane -= 1
         entry += columns
     weights = 0
-    for kind in range(np.int64(s.zombies)):
+    for kind in range(s.zombies):
         weights += np.int64(s.wave_mix[wave, kind])
     kind, share = 0, below(state, weights)
-    while share >= np.int64(s.wave_mix[wave, kind]):
+    while share >= s.wave_mix[wave, kind]:
         share -= np.int64(s.wave_mix[wave, kind])
         kind += 1
-    state[CELLS + ZOMBIE * cells + entry] = kind + 1
-    state[CELLS + HP * cells + entry] = s.zombie_hp[kind]
-    state[CELLS + MARK * cells + entry] = s.zombie_leaps[kind]
+    state[at(ZOMBIE, cells, entry)] = kind + 1
+    state[at(HP, cells, entry)] = s.zombie_hp[kind]
+    state[at(MARK, cells, entry)] = s.zombie_leaps[kind]
 
 
 @kernel()
 def arrive(state: Bytes, s: Any, cells: int, columns: int) -> None:
     """Let the zombies of this step enter."""
-    t = np.int64(s.t)
-    if t < np.int64(s.first_wave) or t >= np.int64(s.wave_end[np.int64(s.waves) - 1]):
+    if s.t < s.first_wave or s.t >= s.wave_end[s.waves - 1]:
         return
     wave = 0
-    while t >= np.int64(s.wave_end[wave]):
+    while s.t >= s.wave_end[wave]:
         wave += 1
     if coin(state, np.float64(s.wave_new[wave])):
         _enter(state, s, cells, columns, wave)
-    if t == np.int64(s.wave_end[wave]) - 1:
-        for _ in range(np.int64(s.wave_flag[wave])):
+    if s.t + 1 == s.wave_end[wave]:
+        for _ in range(s.wave_flag[wave]):
             _enter(state, s, cells, columns, wave)
 
 

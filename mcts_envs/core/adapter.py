@@ -1,4 +1,4 @@
-"""What the Gymnasium, PettingZoo and batched faces have in common."""
+"""What the adapters to the Gymnasium, PettingZoo and batched APIs have in common."""
 
 import copy
 import inspect
@@ -12,17 +12,16 @@ from gymnasium import spaces
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.rng import MAX_SEED
-from mcts_envs.core.showing import picture_of, text_of
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 ILLEGAL = ("accept", "raise")
-"""What a face does with an illegal action: the effect that the game documents, or an error."""
+"""What an environment does with an illegal action: the effect that the game documents, or an error."""
 
 _SHOWN = ("observe", "observation_shape", "observation_low", "observation_high")
 
 
 class ActionNames:
-    """What actions are called, the same on all faces."""
+    """What actions are called, the same in all APIs."""
 
     game: Game
 
@@ -42,7 +41,7 @@ class ActionNames:
 
 
 class Configured:
-    """What a face was made with, the same on all faces."""
+    """What an environment was made with, the same in all APIs."""
 
     _arguments: dict[str, Any]
 
@@ -166,14 +165,3 @@ def points_at_end(game: Game, state: Bytes, rewards: Floats) -> Floats:
     points = rewards.copy()
     game.outcome(state, points)
     return points
-
-
-def rendered(game: Game, state: Bytes, mode: str, cell: int = 64, seat: int | None = None) -> Any:
-    """Return the picture (uint8 [H, W, 3]) or the text of a state, as shown to a seat if there is one.
-
-    Raises
-    ------
-    ValueError
-        If the game cannot be drawn in this mode.
-    """
-    return text_of(game, state, seat) if mode == "ansi" else picture_of(game, state, seat).to_rgb(cell)
