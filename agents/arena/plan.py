@@ -24,6 +24,7 @@ from agents.arena.limits import Limits
 from agents.arena.lineups import Lineup, Teams
 from agents.arena.rows import Match
 from agents.arena.spec import AgentSpec
+from agents.learning.network import SUFFIX
 from agents.learning.normalizing import chosen
 from agents.learning.shipped import shipped_for
 from mcts_envs.core import errors
@@ -246,7 +247,8 @@ def _digests(spec: AgentSpec, game: Game | None) -> dict[str, str]:
         return {}
     if policy is None:
         return {}
-    files = [file for file in (policy, policy.with_suffix(".json")) if file.is_file()]
+    beside = () if policy.suffix == SUFFIX else (policy.with_suffix(".json"),)
+    files = [file for file in (policy, *beside) if file.is_file()]
     with contextlib.suppress(FileNotFoundError):
         files += filter(None, [chosen(policy, spec.settings.get("normalization"))])
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files}

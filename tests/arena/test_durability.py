@@ -194,11 +194,10 @@ def test_a_shipped_policy_belongs_to_the_configuration(tmp_path: Path, monkeypat
     monkeypatch.setattr(shipped, "FOLDER", folder)
     plan = Plan(ID, parse_agents("random,ppo"))
     before = plan.configuration()["files"]
-    assert {label: list(files) for label, files in before.items()} == {"ppo": ["ppo.zip", "ppo.json"]}
-    (folder / ID / "ppo.json").write_text("{}")
+    assert {label: [*files] for label, files in before.items()} == {"ppo": ["ppo.npz"]}
+    shutil.copy(folder / ID / "maskable_ppo.npz", folder / ID / "ppo.npz")
     after = plan.configuration()["files"]
-    assert before["ppo"]["ppo.zip"] == after["ppo"]["ppo.zip"]
-    assert before["ppo"]["ppo.json"] != after["ppo"]["ppo.json"]
+    assert before["ppo"]["ppo.npz"] != after["ppo"]["ppo.npz"]
 
 
 def test_results_of_other_code_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

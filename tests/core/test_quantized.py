@@ -180,9 +180,7 @@ def test_policies_are_shown_what_they_were_trained_on(tmp_path, observation, cha
     env.reset(seed=2)
     seen, _ = make(observation=observation, **BYTES).reset(seed=2)
     agent = agents.make(f"sb3:{path}")
-    assert np.array_equal(
-        agent._observation(policy, agent._fitted(policy, env.unwrapped.game)[0], env.unwrapped.view()), seen
-    )
+    assert np.array_equal(agent._observation(policy, agent.prepared(env.unwrapped.game)[0], env.unwrapped.view()), seen)
     assert agent.act(env) == policy.actions(seen[None])[0]
     if changes:
         normal = VecNormalize(mcts_envs.make_sb3_vec_env(LANE, 1, observation=observation, **BYTES), training=False)
