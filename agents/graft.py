@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 
 from agents.records import FloatGrid, Int32s, compiled
-from agents.tree import COUNT, EDGE, NODE, RANGE, ROOT, TREE, Tree, find_edge, new_edge, outcome_of, seat_of
+from agents.tree import COUNT, EDGE, NODE, RANGE, ROOT, TREE, Tree, find_edge, find_or_add_child, new_edge, seat_of
 from mcts_envs.core.kernel import interpreted, kernel, row
 from mcts_envs.core.rng import combine
 from mcts_envs.core.typing import Floats
@@ -40,9 +40,9 @@ def _graft_edges(source: Tree, node: int, target: Tree, onto: int, edge_map: Int
                 taken = row(target.edges, same, EDGE)
                 taken.visits += given.visits
                 taken.sums += given.sums
-                _add_row(target.select.edges, same, source.select.edges, edge)
-                _add_row(target.simulate.edges, same, source.simulate.edges, edge)
-                _add_row(target.backup.edges, same, source.backup.edges, edge)
+                _add_row(target.select.per_edge, same, source.select.per_edge, edge)
+                _add_row(target.simulate.per_edge, same, source.simulate.per_edge, edge)
+                _add_row(target.backup.per_edge, same, source.backup.per_edge, edge)
             edge = given.next
 
 
@@ -75,13 +75,13 @@ def _graft(source: Tree, start: int, target: Tree, node_map: Int32s, edge_map: I
                 if edge and not via[player]:
                     known = False
             if known:
-                node_map[node] = outcome_of(target, int(node_map[given.parent]), via, given.key)
+                node_map[node] = find_or_add_child(target, int(node_map[given.parent]), via, given.key)
         if node_map[node]:
             row(target.nodes, node_map[node], NODE).visits += given.visits
             _graft_edges(source, node, target, node_map[node], edge_map)
-    _add(target.select.tree, source.select.tree)
-    _add(target.simulate.tree, source.simulate.tree)
-    _add(target.backup.tree, source.backup.tree)
+    _add(target.select.per_tree, source.select.per_tree)
+    _add(target.simulate.per_tree, source.simulate.per_tree)
+    _add(target.backup.per_tree, source.backup.per_tree)
     for player in range(len(via)):
         seen, added = row(target.ranges, player, RANGE), row(source.ranges, player, RANGE)
         seen.low, seen.high = min(seen.low, added.low), max(seen.high, added.high)

@@ -369,7 +369,7 @@ def _merged(trees: Sequence[Tree]) -> Tree:
         first.players,
         room,
         simultaneous=bool(first.count.edges_each > 1),
-        kept={kind: Kept(s.edges.shape[1], len(s.tree), s.parameters) for kind, s in first.stores.items()},
+        kept={kind: Kept(s.per_edge.shape[1], len(s.per_tree), s.parameters) for kind, s in first.stores.items()},
         plain=first.plain,
     )
     for tree in trees:

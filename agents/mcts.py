@@ -181,7 +181,7 @@ class MCTS(Planner[SearchResult]):
         if reuse and loop == "open":
             raise ValueError("reuse=True needs loop='closed' or 'information_set': an open loop cannot find the state")
         self.threads = errors.integer("threads", threads, 1, MAX_THREADS)
-        self.max_nodes = errors.integer("max_nodes", max_nodes, 1, 2**30)
+        self.max_nodes = errors.integer("max_nodes", max_nodes, 1, 2**28)
         self._check_signatures()
 
     def start(self, env: Any) -> Search:
@@ -244,7 +244,7 @@ class MCTS(Planner[SearchResult]):
             common_chance=self.common_chance,
             relative=self.relative,
             prior=needs_of(self.select).prior,
-            updates=self.backup is not mean or any(update is not nothing for update in updates),
+            custom_backup=self.backup is not mean or any(update is not nothing for update in updates),
         )
         inside, outside = self._models(game)
         others = game.variant(self.opponent_model, "advise") if self.opponent_model else None

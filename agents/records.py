@@ -125,7 +125,7 @@ class Settings(NamedTuple):
         Whether ``evaluate`` counts as its change since the root.
     prior : bool
         Whether ``select`` wants what the game advises.
-    updates : bool
+    custom_backup : bool
         Whether policies keep statistics of their own, or the backup is another one than the mean.
     """
 
@@ -140,7 +140,7 @@ class Settings(NamedTuple):
     common_chance: bool
     relative: bool
     prior: bool
-    updates: bool
+    custom_backup: bool
 
 
 class Store(NamedTuple):
@@ -148,15 +148,15 @@ class Store(NamedTuple):
 
     Attributes
     ----------
-    edges : float64 array [E, W]
+    per_edge : float64 array [E, W]
         W statistics of its own for each edge of the tree.
-    tree : float64 array
+    per_tree : float64 array
         Those that it keeps for the whole tree.
     parameters : a record of its parameters, as bytes
     """
 
-    edges: FloatGrid
-    tree: Floats
+    per_edge: FloatGrid
+    per_tree: Floats
     parameters: Bytes
 
 

@@ -3,14 +3,21 @@
 The textbook form is C. Browne et al., "A Survey of Monte Carlo Tree Search Methods" (2012), algorithm 1. Compiled, it
 runs on the games of the contract; its Python form (``mcts_envs.core.kernel.interpreted``) builds the same tree.
 
-Every simulation copies the root state, redraws what the searching player cannot know, and steps down the tree from
-there: no state is stored in a node. What an edge leads to depends on the outcome key: nothing in an *open loop* (an
-edge stands for all its outcomes), the key of the state in a *closed loop* (chance has nodes of its own), what the
-searching player knows of it with *information sets* (P. Cowling, E. Powley, D. Whitehouse 2012, "Information Set Monte
-Carlo Tree Search").
+One simulation, in the order of this file from below (:func:`search`):
+
+1. The root state is copied, and what the searching player cannot know is redrawn in it.
+2. :func:`descend`: at each node every player to move selects one of its legal actions, from statistics of its own. The
+   model makes the step; the edges and the key of the state that came out lead to the next node. A missing edge or node
+   is added. The first node without visits ends the path, as do the end of the game, the horizon and a full tree.
+3. :func:`simulate`: a rollout from there; an unfinished state is evaluated.
+4. :func:`backup`: the returns go into the edges of the path.
+
+No state is stored in a node. The key that tells outcomes apart is nothing in an *open loop* (an edge stands for all
+its outcomes), that of the state in a *closed loop* (chance has nodes of its own), what the searching player knows of it
+with *information sets* (P. Cowling, E. Powley, D. Whitehouse 2012, "Information Set Monte Carlo Tree Search").
 
 All players have statistics of their own, or only the one who searches: then the others follow a fixed policy and are
-drawn anew in every simulation, like chance.
+drawn anew in every simulation, like chance. Node 0 and edge 0 mean none; they are blank rows that may be read.
 """
 
 from typing import Any
@@ -31,7 +38,20 @@ from agents.policies.signatures import (
 )
 from agents.records import CANDIDATE, PATH, SETTINGS, WORK, Path, Settings, Work, chooses, several, step_of_path
 from agents.rollout import add_evaluation, clear_values
-from agents.tree import COUNT, EDGE, NODE, RANGE, ROOT, TREE, Tree, find_edge, is_leaf, new_edge, outcome_of, seat_of
+from agents.tree import (
+    COUNT,
+    EDGE,
+    NODE,
+    RANGE,
+    ROOT,
+    TREE,
+    Tree,
+    find_edge,
+    find_or_add_child,
+    is_leaf,
+    new_edge,
+    seat_of,
+)
 from mcts_envs.core.contract import (
     BYTES,
     INTS,
@@ -52,7 +72,7 @@ OPEN_LOOP = -2
 """The ``key_for`` of a search that tells no outcomes apart."""
 
 ANY = -1
-"""The first action of a simulation that is free to select it."""
+"""In place of a given first action: select one."""
 
 BAD_SELECT, BAD_SIMULATE = 1, 2
 """Faults, as bits: what the policy returned is out of range."""
@@ -82,8 +102,8 @@ def _gather(tree: Tree, work: Work, path: Path, node: int, player: int, k: int) 
 @kernel()
 def _select(
     game: Any, policies: Any, how: Settings, tree: Tree, work: Work, path: Path, depth: int, player: int, to_move: int
-) -> Any:
-    """Return the candidate that a player selects at the last node of a path, alone or at the same time as others."""
+) -> int:
+    """Return the action that a player selects at the last node of a path, alone or at the same time as others."""
     k = legal_of(game)(work.state, player, work.legal)
     _gather(tree, work, path, path.nodes[depth], player, k)
     if how.prior:
@@ -100,7 +120,7 @@ def _select(
     if selected < 0 or selected >= k:
         row(tree.counters, 0, COUNT).faults |= BAD_SELECT
         selected = 0
-    return row(path.candidates, selected, CANDIDATE)
+    return int(work.legal[selected])
 
 
 @kernel()
@@ -121,8 +141,8 @@ def _choose(
                 action = arm
                 edge = find_edge(tree, node, player, action)
             else:
-                selected = _select(game, policies, how, tree, work, path, depth, player, to_move)
-                action, edge = int(selected.action), int(selected.edge)
+                action = _select(game, policies, how, tree, work, path, depth, player, to_move)
+                edge = int(path.edge_of[action])
             if edge == 0:
                 edge = new_edge(tree, node, player, action)
             if edge == 0:
@@ -134,7 +154,7 @@ def _choose(
 
 @kernel()
 def _advance(game: Any, how: Settings, tree: Tree, work: Work, path: Path, depth: int) -> int:
-    """Make the step that the players chose, note what it was for each, and return the node that it leads to."""
+    """Make the step that the players chose, note edge and reward of each, and return the node that it leads to."""
     step_of(game)(work.state, work.actions, work.rewards)
     row(tree.counters, 0, COUNT).steps += 1
     for player in range(len(work.actions)):
@@ -143,7 +163,7 @@ def _advance(game: Any, how: Settings, tree: Tree, work: Work, path: Path, depth
     key = np.uint64(0)
     if how.key_for != OPEN_LOOP:
         key = key_of(game)(work.state, how.key_for)
-    return outcome_of(tree, path.nodes[depth], path.via, key)
+    return find_or_add_child(tree, path.nodes[depth], path.via, key)
 
 
 @kernel()
@@ -199,7 +219,7 @@ def backup(policies: Any, how: Settings, tree: Tree, work: Work, path: Path, dep
         for player in range(len(work.values)):
             step = step_of_path(path, t, player)
             step.value = work.values[player] = step.reward + how.discount * work.values[player]
-    if not how.updates:
+    if not how.custom_backup:
         add_returns(tree, path, depth)  # the mean, built in
         return
     backup_of(policies)(tree, how, work, path, depth, length)
@@ -237,9 +257,9 @@ def search(
     simulations, max_steps : int
         How many simulations to add; the model steps of the tree at which to stop.
     stream : uint8 array
-        What the seeds of simulations are drawn from: with common random numbers one for each pass over the arms.
+        Seeds of simulations are drawn from it; with common random numbers one for a whole pass over the arms.
     work : Work
-        ``work.stream`` is the same array, or else one of its own for common random numbers.
+        ``work.stream`` is ``stream`` itself; with common random numbers another array, seeded anew for every arm.
     path : Path
     tree : Tree
     """

@@ -20,7 +20,8 @@ FIRST_ROOM = 256
 """Nodes that a tree which grows has room for at first."""
 
 NODE = record_type(visits="i4", parent="i4", first="i4", sibling="i4", key="u8")
-"""A situation in which players choose: ``first`` child, next ``sibling``, ``key`` of the state (0 in an open loop)."""
+"""A situation in which players choose: ``first`` child and next ``sibling`` (to be walked by those who look at the
+tree), ``key`` of the state (0 in an open loop). One without visits is new, but for the root."""
 
 EDGE = record_type(action="i4", next="i4", visits="i4", child="i4", sums="f8")
 """An action of one player at a node: ``next`` edge there, first outcome (``child``), sum of returns."""
@@ -35,22 +36,20 @@ SLOT = record_type(outcome="u8", node="i4")
 """An entry of the table that finds the outcomes of edges beyond the first."""
 
 COUNT = record_type(
-    nodes="i8",
-    edges="i8",
-    slots="i8",
-    simulations="i8",
-    steps="i8",
-    faults="i8",
-    max_nodes="i8",
-    max_edges="i8",
-    reserve="i8",
-    limit="i8",
-    edges_each="i8",
+    nodes="i8",  # in use, plus 1: the next id
+    edges="i8",  # likewise
+    slots="i8",  # in use
+    simulations="i8",  # made
+    steps="i8",  # of the model, made
+    faults="i8",  # which policies returned what is out of range, as bits
+    node_room="i8",  # the id at which nodes are full
+    edge_room="i8",
+    reserve="i8",  # edges kept free for the root beyond
+    max_nodes="i8",  # that the tree may grow to
+    edges_each="i8",  # that a simulation may add
     players="i8",
 )
-"""Nodes and edges in use plus 1, slots in use; simulations and model steps made; which policies returned what is out of
-range, as bits; the ids at which nodes and edges are full, and edges kept free for the root beyond; how many nodes the
-tree may grow to; how many edges a simulation may add; and how many players there are."""
+"""What a tree counts, and its bounds."""
 
 
 class Tree(NamedTuple):
@@ -168,7 +167,7 @@ def new_tree(
     first = nodes if room is None else min(room, nodes)
     stores = {kind: Store(np.zeros((0, k.edge)), np.zeros(k.tree), k.parameters.copy()) for kind, k in kept.items()}
     count = dict.fromkeys(COUNT.names, 0)
-    count |= {"nodes": ROOT + 1, "edges": 1, "players": players, "reserve": reserve, "limit": nodes}
+    count |= {"nodes": ROOT + 1, "edges": 1, "players": players, "reserve": reserve, "max_nodes": nodes}
     count["edges_each"] = players if simultaneous else 1
     tree = Tree(
         nodes=rows(NODE, [], plain),
@@ -183,10 +182,12 @@ def new_tree(
 
 
 def copy_of(tree: Tree) -> Tree:
-    """Return a copy of a tree in bytes; it shares the parameters of policies, which are never written to."""
+    """Return a copy of a tree in bytes."""
     whole: Any = tree[: -len(STORES)]
     arrays: Any = [array.copy() for array in whole]
-    stores = (Store(store.edges.copy(), store.tree.copy(), store.parameters) for store in tree.stores.values())
+    stores = (
+        Store(store.per_edge.copy(), store.per_tree.copy(), store.parameters.copy()) for store in tree.stores.values()
+    )
     return Tree(*arrays, *stores)
 
 
@@ -198,7 +199,7 @@ def enlarge(tree: Tree, simulations: int) -> Tree:
     it was.
     """
     count = tree.count
-    present, each, limit = count.max_nodes - 2, count.edges_each, count.limit
+    present, each, limit = count.node_room - 2, count.edges_each, count.max_nodes
     edges = count.edges - 1 + simulations * each
     wanted = min(max(count.nodes - 2 + simulations, -(-edges // each)), limit)
     if wanted > present:
@@ -230,8 +231,8 @@ def _with_room(tree: Tree, nodes: int) -> Tree:
     n, last = nodes + 2, (nodes + 1) * count.edges_each + 1
     e = last + count.reserve
     for kind, store in tree.stores.items():
-        if store.edges.shape[1]:
-            longer_store: Any = {kind: store._replace(edges=_longer(store.edges, e))}
+        if store.per_edge.shape[1]:
+            longer_store: Any = {kind: store._replace(per_edge=_longer(store.per_edge, e))}
             tree = tree._replace(**longer_store)
     wanted: Any = {"nodes": (NODE, n), "edges": (EDGE, e), "seats": (SEAT, n * tree.players)}
     if tree.plain:
@@ -242,7 +243,7 @@ def _with_room(tree: Tree, nodes: int) -> Tree:
         longer = {name: _longer(getattr(tree, name), size * kind.itemsize) for name, (kind, size) in wanted.items()}
         tree = tree._replace(counters=tree.counters.copy(), **longer)
     count = tree.count
-    count.max_nodes, count.max_edges = n, last  # last: kernels write wherever these allow
+    count.node_room, count.edge_room = n, last  # last: kernels write wherever these allow
     return tree
 
 
@@ -272,7 +273,7 @@ def new_edge(tree: Tree, node: int, player: int, action: int) -> int:
     """Add an edge for an action that has none, and return it; 0 if the tree is full."""
     count = row(tree.counters, 0, COUNT)
     edge = int(count.edges)
-    if edge >= count.max_edges + (count.reserve if node == ROOT else 0):
+    if edge >= count.edge_room + (count.reserve if node == ROOT else 0):
         return 0
     count.edges += 1
     added = row(tree.edges, edge, EDGE)
@@ -310,7 +311,7 @@ def _refill(tree: Tree, used: Bytes) -> None:
 
 
 @kernel()
-def outcome_of(tree: Tree, node: int, via: Any, key: np.uint64) -> int:
+def find_or_add_child(tree: Tree, node: int, via: Any, key: np.uint64) -> int:
     """Return the node that edges of the active players lead to, added if it is new; 0 if the tree is full.
 
     Parameters
@@ -347,7 +348,7 @@ def _new_node(tree: Tree, node: int, via: Any, key: np.uint64, edge: int, slot: 
     """Add an outcome to a node, found by a slot of the table or, without one, as the first of its edge."""
     count = row(tree.counters, 0, COUNT)
     child = int(count.nodes)
-    if child >= count.max_nodes or 2 * count.slots > tree.slots.shape[0] // _SLOT_BYTES:
+    if child >= count.node_room or 2 * count.slots > tree.slots.shape[0] // _SLOT_BYTES:
         return 0
     count.nodes += 1
     if slot < 0:

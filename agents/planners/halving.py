@@ -112,7 +112,7 @@ def _ahead(search: Search, action: int) -> float:
     for tree in search.trees:
         edge = root_edge(tree, search.player, action)
         if edge:
-            kept = tree.backup.edges[edge]
+            kept = tree.backup.per_edge[edge]
             count += int(kept[COUNT])
             total += kept[SUM]
             squares += kept[SQUARES]

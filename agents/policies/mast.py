@@ -26,7 +26,7 @@ def _averages(game: Game) -> int:
 @kernel(BACKUP)
 def update_averages(tree: Tree, how: Settings, work: Work, path: Path, depth: int, length: int) -> None:
     """Credit every action of the simulation with its player's return from the root."""
-    averages = tree.simulate.tree
+    averages = tree.simulate.per_tree
     for t in range(length):
         for player in range(len(work.values)):
             if work.played[t, player] >= 0:
@@ -41,12 +41,12 @@ def _best(work: Work, store: Store, player: int, k: int) -> int:
     best, greatest, untried = work.legal[0], 0.0, 0
     for i in range(k):
         entry = 2 * (player * len(work.legal) + work.legal[i])
-        if store.tree[entry] == 0.0:
+        if store.per_tree[entry] == 0.0:
             untried += 1
             if below(work.stream, untried) == 0:
                 best = work.legal[i]
         elif untried == 0:
-            average = store.tree[entry + 1] / store.tree[entry]
+            average = store.per_tree[entry + 1] / store.per_tree[entry]
             if i == 0 or average > greatest:
                 best, greatest = work.legal[i], average
     return int(best)

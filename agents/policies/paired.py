@@ -38,9 +38,9 @@ def paired(tree: Tree, how: Settings, work: Work, path: Path, depth: int, length
     if not first.edge:
         return
     if work.played[0, how.player] == control:
-        store.tree[0] = first.value
+        store.per_tree[0] = first.value
     else:
-        difference = first.value - store.tree[0]
-        store.edges[first.edge, COUNT] += 1.0
-        store.edges[first.edge, SUM] += difference
-        store.edges[first.edge, SQUARES] += difference * difference
+        difference = first.value - store.per_tree[0]
+        store.per_edge[first.edge, COUNT] += 1.0
+        store.per_edge[first.edge, SUM] += difference
+        store.per_edge[first.edge, SQUARES] += difference * difference

@@ -43,7 +43,7 @@ def _place(player: int, actions: int, action: int) -> int:
 @kernel(BACKUP)
 def _credit(tree: Tree, how: Settings, work: Work, path: Path, depth: int, length: int) -> None:
     """Credit the actions of the path to the histories of their players."""
-    histories = tree.select.tree
+    histories = tree.select.per_tree
     for t in range(depth):
         for player in range(len(work.values)):
             step = step_of_path(path, t, player)
@@ -77,9 +77,9 @@ def progressive_history(candidates: Candidates, store: Store, stream: Bytes) -> 
         bound = unseen if visits == 0 else nth(candidates, i).sums * share
         bound += spread * math.sqrt(share)
         history = _place(candidates.player, candidates.actions, nth(candidates, i).action)
-        count = store.tree[history]
+        count = store.per_tree[history]
         if count > 0.0:
-            bound += given.history * (store.tree[history + 1] / count - mean) * share
+            bound += given.history * (store.per_tree[history + 1] / count - mean) * share
         if bound > greatest:
             best, greatest = i, bound
     return best

@@ -36,8 +36,8 @@ def _marks(game: Game) -> int:
 
 @kernel(BACKUP)
 def credit_all_moves(tree: Tree, how: Settings, work: Work, path: Path, depth: int, length: int) -> None:
-    """Walk the simulation backwards, and credit every edge beside the path whose action was played from there on."""
-    marks, credit = tree.select.tree, tree.select.edges
+    """Walk the simulation backwards; credit the edges at each node whose action its player took from there on."""
+    marks, credit = tree.select.per_tree, tree.select.per_edge
     marks[0] += 1.0
     for t in range(length - 1, -1, -1):
         for player in range(len(work.values) - 1, -1, -1):
@@ -71,9 +71,9 @@ def rave(candidates: Candidates, store: Store, stream: Bytes) -> int:
         bound = fpu
         if nth(candidates, i).visits > 0:
             edge = nth(candidates, i).edge
-            mean, credited = nth(candidates, i).sums / nth(candidates, i).visits, store.edges[edge, CREDITED]
+            mean, credited = nth(candidates, i).sums / nth(candidates, i).visits, store.per_edge[edge, CREDITED]
             if credited > 0.0:
-                mean += weight * (store.edges[edge, RETURNS] / credited - mean)
+                mean += weight * (store.per_edge[edge, RETURNS] / credited - mean)
             bound = mean + spread * math.sqrt(1.0 / nth(candidates, i).visits)
         if bound > greatest:
             best, greatest = i, bound

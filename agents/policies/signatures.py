@@ -51,7 +51,7 @@ class Candidates(NamedTuple):
     rows : k records
         ``nth(candidates, i)`` has ``action``, ``visits``, ``sums`` of the returns, ``prior`` (what the
         game advises, if the policy asks for it), and ``edge``, by which a policy finds its own statistics:
-        ``store.edges[edge]``; 0 without a visit.
+        ``store.per_edge[edge]``; 0 without a visit.
     """
 
     k: int
@@ -141,7 +141,8 @@ class Needs:
     tree : callable
         ``game -> int``: how many it keeps for the whole tree.
     update : kernel
-        Of signature ``BACKUP``; runs after every backup, to keep these statistics.
+        Of signature ``BACKUP``; runs after every backup, to keep the statistics of a ``select`` or ``simulate``. A
+        ``backup`` keeps its own; a ``noise`` has none.
     prior : bool
         Whether ``select`` wants what the game advises in ``prior``.
     """
@@ -161,6 +162,10 @@ def policy(signature: Any, **needs: Any) -> Callable[[Function], Function]:
 
     def decorate(function: Function) -> Function:
         declared = Needs(**needs)
+        if signature is NOISE and {"edge", "tree", "update"} & {*needs}:
+            raise TypeError(f"{function.__name__} is noise, which keeps no statistics; leave out edge, tree and update")
+        if signature is BACKUP and declared.update is not nothing:
+            raise TypeError(f"{function.__name__} is a backup, which keeps its statistics itself; leave out update")
         check_form(next(kind for kind, known in SIGNATURES.items() if known is signature), function)
         if declared.parameters:
             listed = "\n".join(f"    {p.described(name)}" for name, p in declared.parameters.items())

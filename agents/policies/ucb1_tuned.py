@@ -26,7 +26,8 @@ def add_squares(tree: Tree, how: Settings, work: Work, path: Path, depth: int, l
     for t in range(depth):
         for player in range(len(path.via)):
             step = step_of_path(path, t, player)
-            tree.select.edges[step.edge, SQUARES] += step.value * step.value
+            if step.edge:
+                tree.select.per_edge[step.edge, SQUARES] += step.value * step.value
 
 
 @policy(SELECT, parameters=exploration(c=1.0), edge=1, update=add_squares)
@@ -42,7 +43,9 @@ def ucb1_tuned(candidates: Candidates, store: Store, stream: Bytes) -> int:
         it, bound = nth(candidates, i), fpu
         if it.visits > 0:
             mean = it.sums / it.visits
-            variance = store.edges[it.edge, SQUARES] / it.visits - mean * mean
+            variance = max(
+                0.0, store.per_edge[it.edge, SQUARES] / it.visits - mean * mean
+            )  # noise in the sums may lift the mean beyond the squares
             spread = min(0.25, variance / squared + math.sqrt(2.0 * log / it.visits))
             bound = mean + c * math.sqrt(log / it.visits * spread)
         if bound > greatest:

@@ -22,9 +22,8 @@ def contents(tree, start=ROOT):
             edge = seat(tree, node, player).head
             while edge:
                 e = row(tree.edges, edge, EDGE)
-                own = [
-                    number for store in tree.stores.values() for number in store.edges[edge : edge + 1].ravel().tolist()
-                ]
+                kept = [store.per_edge[edge : edge + 1] for store in tree.stores.values()]
+                own = [number for rows in kept for number in rows.ravel().tolist()]
                 found[path, player, int(e.action)] = (int(e.visits), float(e.sums), *own)
                 edge = e.next
         child = row(tree.nodes, node, NODE).first

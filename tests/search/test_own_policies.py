@@ -16,11 +16,14 @@ import pytest
 import agents
 from agents import policies
 from agents.mcts import MCTS
+from agents.policies.mean import mean as mean_backup
+from agents.policies.noise import no_noise
 from agents.policies.parameters import Parameter, parameter_record
 from agents.policies.rave import rave
-from agents.policies.signatures import BACKUP, SELECT, SIMULATE, policy
+from agents.policies.signatures import BACKUP, NOISE, SELECT, SIMULATE, policy
+from agents.policies.ucb1_tuned import add_squares, ucb1_tuned
 from mcts_envs.core.kernel import kernel, row
-from mcts_envs.core.rng import below
+from mcts_envs.core.rng import below, new_stream
 from mcts_envs.core.view import View
 from tests.search.arms import arms_view, lane
 from tests.search.contents import as_lists
@@ -174,8 +177,8 @@ def count(tree, how, work, path, depth, length):
             step = step_of_path(path, t, player)
             if step.edge:
                 weight = row(tree.select.parameters, 0, GIVEN).weight
-                tree.select.edges[step.edge, 0] += weight
-                tree.select.tree[0] += weight
+                tree.select.per_edge[step.edge, 0] += weight
+                tree.select.per_tree[0] += weight
 
 
 @policy(SELECT, parameters=PARAMETERS, edge=1, tree=lambda game: 1, update=count)
@@ -185,7 +188,7 @@ def least_counted(candidates, store, stream):
         return 0
     least, of = 0, 1e9
     for i in range(candidates.k):
-        counted = store.edges[nth(candidates, i).edge, 0] if nth(candidates, i).edge else 0.0
+        counted = store.per_edge[nth(candidates, i).edge, 0] if nth(candidates, i).edge else 0.0
         if counted < of:
             least, of = i, counted
     return least
@@ -205,8 +208,8 @@ class TestOwnSelection:
         result = MCTS(select=least_counted, weight=2.5, simulations=40).search(arms_view(arms=4))
         tree = result.tree.trees[0]
         assert result.visits.tolist() == [10] * 4
-        assert sorted(tree.select.edges[tree.select.edges > 0]) == [25.0] * 4
-        assert tree.select.tree.tolist() == [100.0]
+        assert sorted(tree.select.per_edge[tree.select.per_edge > 0]) == [25.0] * 4
+        assert tree.select.per_tree.tolist() == [100.0]
         assert MCTS(select=least_counted, first=True, simulations=9).search(arms_view(arms=4)).visits[0] == 9
         with pytest.raises(ValueError, match=r"weight 11.0 is outside \[0.0, 10.0\]"):
             MCTS(select=least_counted, weight=11)
@@ -321,3 +324,24 @@ class TestUCB1Tuned:
         mean, log = np.mean(own), math.log(total)
         spread = min(0.25, np.var(own) / unit**2 + math.sqrt(2 * log / len(own)))
         return mean + unit * math.sqrt(log / len(own) * spread)
+
+
+class TestWhatPoliciesKeep:
+    def test_noise_and_backup_declare_no_update(self):
+        with pytest.raises(TypeError, match="is noise, which keeps no statistics; leave out edge, tree and update"):
+            policy(NOISE, edge=1)(no_noise.py_func)
+        with pytest.raises(TypeError, match="is a backup, which keeps its statistics itself; leave out update"):
+            policy(BACKUP, update=add_squares)(mean_backup.py_func)
+
+    def test_noise_that_lifts_a_mean_leaves_ucb1_tuned_a_number(self):
+        # Returns from 20 to 30, the first action's mean lifted by 2.2 above the root of the mean of the squares.
+        offer = offered([10, 10], [272.0, 200.0], low=20.0, high=30.0)
+        squares = [[10 * (25.0**2 + 8.0)], [10 * 20.0**2]]
+        assert selected(ucb1_tuned, offer, new_stream(0), edges=squares) == 0
+
+    def test_parameters_of_one_search_are_its_own(self):
+        game = chain([1.0])
+        plan = MCTS(select="rave").prepared(game)
+        one, other = plan.new_tree(10), plan.new_tree(10)
+        one.select.parameters[:] = 0
+        assert other.select.parameters.any()

@@ -100,8 +100,8 @@ class TestThreads:
         with pytest.raises(KeyboardInterrupt):
             search.run(simulations=2000)
         tree = search.trees[0]
-        assert len(tree.nodes) >= tree.count.max_nodes * NODE.itemsize
-        assert len(tree.edges) >= tree.count.max_edges * EDGE.itemsize
+        assert len(tree.nodes) >= tree.count.node_room * NODE.itemsize
+        assert len(tree.edges) >= tree.count.edge_room * EDGE.itemsize
         monkeypatch.undo()
         before = search.result().simulations
         assert search.run(simulations=1000).result().simulations == before + 1000

@@ -229,13 +229,13 @@ class TestSelection:
     def test_constants_count_in_ranges_of_the_returns_seen(self, normalize):
         @policy(SELECT, parameters=exploration(), tree=lambda game: 3)
         def noting(candidates, store, stream):
-            store.tree[0], store.tree[1] = in_returns(candidates, store)
-            store.tree[2] += 1
+            store.per_tree[0], store.per_tree[1] = in_returns(candidates, store)
+            store.per_tree[2] += 1
             return below(stream, candidates.k)
 
         game = table_game({0: (1, {0: (END, -3.0), 1: (END, 5.0)})})
         search = MCTS(select=noting, c=0.5, fpu=0.25, normalize=normalize).start(view_of(game))
-        noted = search.run(simulations=1).result().tree.trees[0].select.tree
+        noted = search.run(simulations=1).result().tree.trees[0].select.per_tree
         assert noted.tolist() == [0.5, 0.25, 1.0]
         search.run(simulations=30)
         assert noted.tolist() == ([0.5 * 8, -3 + 0.25 * 8, 31] if normalize else [0.5, 0.25, 31])
@@ -324,14 +324,14 @@ class TestOwnStatistics:
     def test_mast_credits_all_that_was_played(self):
         game = chain([1, 2, 4, 8], who=(1, 2, 3), actions=(2, 1, (2, 0)))
         tree = MCTS(simulations=3, simulate="mast", discount=0.5).search(view_of(game)).tree.trees[0]
-        table, value = tree.simulate.tree.reshape(2, ACTIONS, 2), 1 + 2 / 2 + 4 / 4 + 8 / 8
+        table, value = tree.simulate.per_tree.reshape(2, ACTIONS, 2), 1 + 2 / 2 + 4 / 4 + 8 / 8
         assert table[0].tolist() == [[0, 0], [0, 0], [9, 9 * value], [0, 0]]  # steps 0, 2 and 3 of three simulations
         assert table[1].tolist() == [[3, -3 * value], [3, -3 * value], [0, 0], [0, 0]]
 
     def test_mast_learns_what_goes_well(self):
         game = table_game({i: (1, {0: (i + 1, 0.0), 1: (i + 1, 1.0)}) for i in range(20)}, players=1)
         agent = MCTS(simulations=400, simulate="mast", tree_depth=1, select="least_visited")
-        table = agent.search(view_of(game)).tree.trees[0].simulate.tree.reshape(ACTIONS, 2)
+        table = agent.search(view_of(game)).tree.trees[0].simulate.per_tree.reshape(ACTIONS, 2)
         assert table[:, 0].sum() == 400 * 20
         # The better action: half of the first steps, 80 % of the others.
         assert table[1, 0] == pytest.approx(400 * (0.5 + 19 * 0.8), abs=4 * math.sqrt(400 * 19 * 0.8 * 0.2))
@@ -351,12 +351,12 @@ class TestOwnStatistics:
         work.played[:5] = ((0, -1), (-1, 1), (1, -1), (-1, 2), (1, -1))  # two steps of the rollout at the end
         for _ in range(2):
             credit_all_moves(compiled(tree), how, work, compiled(path), 3, 5)
-        own = tree.select.edges
+        own = tree.select.per_edge
         assert own[mine].tolist() == [[2, 20], [2, 20], [0, 0]]  # 1 was played twice, counts once
         assert own[theirs].tolist() == [[0, 0], [2, -40], [2, -40]]
         assert own[last].tolist() == [[2, 60], [0, 0]]
         assert not own[0].any()
-        assert not tree.backup.edges.any()
+        assert not tree.backup.per_edge.any()
 
     def test_rave_in_a_search(self):
         """Action 0 is followed by 1 of the same player, action 1 by 0 of the other: only 1 may be lent a return."""
@@ -365,14 +365,14 @@ class TestOwnStatistics:
         for seed in range(12):
             tree = MCTS(select="rave", simulations=2, seed=seed).search(view_of(table_game(places))).tree.trees[0]
             edges = [interpreted(find_edge)(tree, ROOT, 0, action) for action in (0, 1)]
-            found.add((edges[0] > edges[1], *tree.select.edges[edges].ravel().tolist()))
+            found.add((edges[0] > edges[1], *tree.select.per_edge[edges].ravel().tolist()))
         assert found == {(False, 1, 3, 1, 5), (True, 1, 3, 2, 8)}
 
     def test_selection_and_rollouts_keep_theirs_apart(self):
         view, kept = view_of(chain([1, 2, 4])), []
         for select, simulate in (("rave", "uniform"), ("rave", "mast"), ("ucb1", "mast")):
             tree = MCTS(select=select, simulate=simulate, simulations=5).search(view).tree.trees[0]
-            kept.append((tree.select.tree.tolist(), tree.simulate.tree.tolist()))
+            kept.append((tree.select.per_tree.tolist(), tree.simulate.per_tree.tolist()))
         assert kept[1] == (kept[0][0], kept[2][1])
         assert [tuple(map(len, each)) for each in kept] == [
             (1 + 2 * ACTIONS, 0),

@@ -30,7 +30,7 @@ def added(*several):
 
 def kept_for_all(tree):
     """Return what policies keep for the whole tree."""
-    return [number for store in tree.stores.values() for number in store.tree.tolist()]
+    return [number for store in tree.stores.values() for number in store.per_tree.tolist()]
 
 
 @EVERY_START
@@ -82,10 +82,10 @@ class TestGraft:
         kept = contents(target)
         assert kept.items() <= full.items()
         count = target.count
-        assert count.nodes <= count.max_nodes <= room + 2
-        assert count.edges <= count.max_edges
+        assert count.nodes <= count.node_room <= room + 2
+        assert count.edges <= count.edge_room
         if len(kept) < len(full):
-            assert count.nodes == count.max_nodes or count.edges == count.max_edges
+            assert count.nodes == count.node_room or count.edges == count.edge_room
 
 
 def below(tree, *actions):

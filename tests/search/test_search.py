@@ -135,7 +135,9 @@ class TestBackup:
         for step, node, reward in zip(steps, (1, 2), (1.0, 10.0), strict=True):
             step.edge, step.reward = interpreted(new_edge)(tree, node, 0, 0), reward
         work.values[0] = 100.0
-        run_backup(plan.table, plan.settings._replace(updates=updates), compiled(tree), work, compiled(path), 2, 2)
+        run_backup(
+            plan.table, plan.settings._replace(custom_backup=updates), compiled(tree), work, compiled(path), 2, 2
+        )
         edges, nodes = tree.edges.view(EDGE), tree.nodes.view(NODE)
         assert edges["sums"][1:3].tolist() == [1 + 0.5 * (10 + 0.5 * 100), 10 + 0.5 * 100]
         assert [step.value for step in steps] == [31.0, 60.0]

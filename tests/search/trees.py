@@ -5,12 +5,12 @@ import pytest
 
 from agents.inspection import SearchTree
 from agents.mcts import MCTS
-from agents.tree import EDGE, NODE, ROOT, new_edge, new_tree, outcome_of
+from agents.tree import EDGE, NODE, ROOT, find_or_add_child, new_edge, new_tree
 from mcts_envs.core.kernel import interpreted, row
 from mcts_envs.core.rng import combine
 from tests.toys import Stakes, TicTacToe, Tron, stakes, tic_tac_toe, tron
 
-add_edge, add_outcome = interpreted(new_edge), interpreted(outcome_of, (combine,))
+add_edge, add_outcome = interpreted(new_edge), interpreted(find_or_add_child, (combine,))
 BOTH_KINDS = pytest.mark.parametrize("objects", [False, True], ids=["bytes", "objects"])
 
 
