@@ -22,7 +22,7 @@ GAMES = {
     "Football7-v0": (465, "7 a side"),
     "Football11-v0": (925, "11 a side"),
 }
-"""Actions with the default settings, and the game in a few words."""
+"""Actions with the default settings, and the game in a few words; other games are listed without."""
 
 AGENTS = {
     "alpha_beta": "iterative deepening, for deterministic games of two",
@@ -60,7 +60,7 @@ AGENTS = {
     "scripted": "the game's rule-based player",
     "uniform": "uniform among the legal actions",
 }
-"""What each of :func:`agents.names` is."""
+"""What each of :func:`agents.names` is; of others the settings are shown."""
 
 _EVERYWHERE = "best"
 
@@ -72,8 +72,14 @@ def listing() -> str:
 
 def _environments() -> Iterator[str]:
     yield f"{'environment':19}  players  actions  game"
-    for id, (actions, about) in GAMES.items():
-        yield f"{id:19}  {ENTRIES[f'mcts_envs/{id}'].players:>7}  {actions:>7}  {about}"
+    for id in _ids():
+        actions, about = GAMES.get(id, ("", ""))
+        yield f"{id:19}  {ENTRIES[f'mcts_envs/{id}'].players:>7}  {actions:>7}  {about}".rstrip()
+
+
+def _ids() -> list[str]:
+    """Return the ids of the package, without its name."""
+    return [id.removeprefix("mcts_envs/") for id in ENTRIES if id.startswith("mcts_envs/")]
 
 
 def _general() -> Iterator[str]:
@@ -85,7 +91,7 @@ def _general() -> Iterator[str]:
 def _own() -> Iterator[str]:
     """Yield the agents that games bring, the environments of a game together."""
     together: dict[tuple[str, ...], list[str]] = {}
-    for id in GAMES:
+    for id in _ids():
         together.setdefault(tuple(ENTRIES[f"mcts_envs/{id}"].presets), []).append(id.removesuffix("-v0"))
     for presets, ids in together.items():
         if names := [name for name in presets if name not in (_EVERYWHERE, *agents.NAMES)]:
@@ -99,4 +105,11 @@ def _policies() -> Iterator[str]:
 
 
 def _line(name: str) -> str:
-    return f"  {name:18}  {AGENTS[name]}"
+    return f"  {name:18}  {AGENTS.get(name) or _settings(name)}"
+
+
+def _settings(name: str) -> str:
+    """Return the settings of an agent that a game brings, cut to a line."""
+    preset = next(entry.presets[name] for entry in ENTRIES.values() if name in entry.presets)
+    settings = ", ".join(f"{key}={value}" for key, value in preset.items() if key != "agent")
+    return f"{preset['agent']}({settings})"[:58]
