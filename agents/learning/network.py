@@ -4,10 +4,9 @@ A file ``NAME.npz`` holds them (no pickle, so that nothing runs when it is read)
 says. :func:`agents.learning.export.export` writes one of what Stable-Baselines3 saved.
 """
 
-import contextlib
+import io
 import json
 import math
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.learning import sidecar
+from agents.learning.writing import write_whole
 from mcts_envs.core import errors
 from mcts_envs.core.typing import Singles
 
@@ -129,16 +129,9 @@ def write(path: Path, network: Network, about: Mapping[str, Any]) -> None:
         for i, layer in enumerate(layers):
             arrays |= {f"{tower}.{i}.weights": layer.weights, f"{tower}.{i}.bias": layer.bias}
     arrays["about"] = np.array(json.dumps({**about, "network": layout}, allow_nan=False))
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            np.savez_compressed(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
+    raw = io.BytesIO()
+    np.savez_compressed(raw, **arrays)
+    write_whole(path, raw.getvalue())
 
 
 def read(path: Path) -> tuple[Network, dict[str, Any]]:

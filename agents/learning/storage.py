@@ -3,10 +3,8 @@
 Reading such a zip unpickles objects, which can run any code: load policies only from people you trust.
 """
 
-import contextlib
 import io
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from agents.learning import normalizing, sidecar, trust
 from agents.learning.algorithms import algorithm_class, takes_masks
 from agents.learning.frames import AXES, Shape, stacked_shape
 from agents.learning.policy import Policy
+from agents.learning.writing import write_whole
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -110,9 +109,9 @@ def save(model: "BaseAlgorithm", path: Path | str, about: Mapping[str, Any]) -> 
     target.parent.mkdir(parents=True, exist_ok=True)
     raw = io.BytesIO()
     model.save(raw, exclude=_PASSING)
-    _write(target, _without_system(raw))
+    write_whole(target, _without_system(raw))
     trust.written(target)
-    _write(target.with_suffix(".json"), (json.dumps(about, indent=2, allow_nan=False) + "\n").encode())
+    write_whole(target.with_suffix(".json"), (json.dumps(about, indent=2, allow_nan=False) + "\n").encode())
     return target
 
 
@@ -248,16 +247,3 @@ def _without_system(raw: io.BytesIO) -> bytes:
             if name != "system_info.txt":
                 target.writestr(zipfile.ZipInfo(name), source.read(name), zipfile.ZIP_DEFLATED)
     return out.getvalue()
-
-
-def _write(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
