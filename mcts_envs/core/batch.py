@@ -14,9 +14,9 @@ from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
 NEXT_STEP, SAME_STEP, DISABLED = range(3)
 """Autoreset modes, as Gymnasium's."""
 
-_BYTE_ROWS = types.uint8[:, ::1]
+BYTE_ROWS = types.uint8[:, ::1]
 _FLOAT_ROWS = types.float64[:, ::1]
-_SINGLE_ROWS = types.float32[:, ::1]
+SINGLE_ROWS = types.float32[:, ::1]
 _MASK_ROWS = types.int8[:, ::1]
 
 
@@ -58,14 +58,15 @@ def find_illegal(masks: Masks, chosen: Ints, illegal: Any) -> int:
     return int(chosen.shape[0])
 
 
-@kernel(
-    types.void(
+def step_signature(rows: Any, *work: Any) -> Any:
+    """Return the signature of a step of a batch that shows observations in rows of a type, with work arrays."""
+    return types.void(
         TABLE,
         TABLE,
         BYTES,
         INTS,
-        _BYTE_ROWS,
-        _BYTE_ROWS,
+        BYTE_ROWS,
+        BYTE_ROWS,
         types.int64,
         types.int64,
         INTS,
@@ -76,13 +77,16 @@ def find_illegal(masks: Masks, chosen: Ints, illegal: Any) -> int:
         INTS,
         FLOATS,
         FLOATS,
-        _SINGLE_ROWS,
+        rows,
         _MASK_ROWS,
-        _SINGLE_ROWS,
+        rows,
         _MASK_ROWS,
         _FLOAT_ROWS,
+        *work,
     )
-)
+
+
+@kernel(step_signature(SINGLE_ROWS))
 def step_all(
     functions: Any,
     advised: Any,

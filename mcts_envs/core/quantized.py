@@ -6,18 +6,13 @@ import numpy as np
 from numba import types
 
 from mcts_envs.core import errors
-from mcts_envs.core.batch import SAME_STEP, step_all
-from mcts_envs.core.contract import BYTES, FLOATS, INTS, SINGLES, TABLE, Game
+from mcts_envs.core.batch import BYTE_ROWS, SAME_STEP, SINGLE_ROWS, step_all, step_signature
+from mcts_envs.core.contract import BYTES, SINGLES, Game
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
 
 DTYPES = ("float32", "uint8")
 """What the numbers of an observation may be."""
-
-_BYTE_ROWS = types.uint8[:, ::1]
-_FLOAT_ROWS = types.float64[:, ::1]
-_SINGLE_ROWS = types.float32[:, ::1]
-_MASK_ROWS = types.int8[:, ::1]
 
 
 def check_dtype(game: Game, dtype: str) -> bool:
@@ -53,33 +48,7 @@ def quantized(observation: Singles) -> Bytes:
     return out
 
 
-@kernel(
-    types.void(
-        TABLE,
-        TABLE,
-        BYTES,
-        INTS,
-        _BYTE_ROWS,
-        _BYTE_ROWS,
-        types.int64,
-        types.int64,
-        INTS,
-        INTS,
-        INTS,
-        FLOATS,
-        _FLOAT_ROWS,
-        INTS,
-        FLOATS,
-        FLOATS,
-        _BYTE_ROWS,
-        _MASK_ROWS,
-        _BYTE_ROWS,
-        _MASK_ROWS,
-        _FLOAT_ROWS,
-        _SINGLE_ROWS,
-        _SINGLE_ROWS,
-    )
-)
+@kernel(step_signature(BYTE_ROWS, SINGLE_ROWS, SINGLE_ROWS))
 def step_all_quantized(
     functions: Any,
     advised: Any,
