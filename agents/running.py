@@ -172,9 +172,10 @@ class Search:
         key_for = view.player if settings.key_for >= 0 else settings.key_for
         determinize_for = view.player if settings.determinize_for >= 0 else settings.determinize_for
         self._settings = settings._replace(player=view.player, determinize_for=determinize_for, key_for=key_for)
-        self.trees = [plan.new_tree(nodes) for _ in self._streams]
         key = 0 if key_for == OPEN_LOOP else int(plan.inside.key(view.state, key_for))
-        if previous is not None:
+        if previous is None:
+            self.trees = [plan.new_tree(nodes) for _ in self._streams]
+        else:
             self.trees = [_moved_down(plan, tree, key, nodes) for tree in previous.trees]
         for tree in self.trees:
             row(tree.nodes, ROOT, NODE).key = key
@@ -202,11 +203,16 @@ class Search:
     @property
     def steps(self) -> int:
         """Steps of the model made so far."""
-        return sum(int(tree.count.steps) for tree in self.trees)
+        return sum(tree.count.steps for tree in self.trees)
+
+    @property
+    def simulations(self) -> int:
+        """Simulations made so far."""
+        return sum(tree.count.simulations for tree in self.trees)
 
     def __repr__(self) -> str:
-        simulations = sum(int(tree.count.simulations) for tree in self.trees)
-        return f"Search({self._game.name}, player {self.player}: simulations={simulations}, seconds={self.seconds:.3g})"
+        made = f"simulations={self.simulations}, seconds={self.seconds:.3g}"
+        return f"Search({self._game.name}, player {self.player}: {made})"
 
     def __reduce__(self) -> Any:
         raise TypeError("a search under way cannot be copied; keep its result()")
@@ -291,12 +297,9 @@ class Search:
             action = recommend(visits, values, self.legal, self._last_stream.copy())
         if not isinstance(action, int | np.integer) or action not in self.legal:
             raise ValueError(f"recommend {recommend!r} returned {action}, which is not legal; legal now: {self.legal}")
-        simulations, steps = (
-            sum(int(getattr(tree.count, name)) for tree in self.trees) for name in ("simulations", "steps")
-        )
         shown = SearchTree(self.trees, self._game)
         prior = self._prior() if self._settings.prior else None
-        return SearchResult(visits, values, int(action), shown, simulations, steps, self.seconds, prior)
+        return SearchResult(visits, values, int(action), shown, self.simulations, self.steps, self.seconds, prior)
 
     def _prior(self) -> Floats:
         """Return what the game advises at the root [A] as probabilities; equal ones where it advises nothing."""
