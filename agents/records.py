@@ -1,6 +1,7 @@
 """The records that compiled search and policies share, and how a record is declared once for Python and for Numba."""
 
 from ctypes import addressof, c_char
+from dataclasses import make_dataclass
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias, get_type_hints
 
@@ -77,11 +78,7 @@ def rows(kind: Any, values: list[tuple[Any, ...]], plain: bool) -> Rows:
     """Return records with these values, in bytes or, for an interpreted search, as objects."""
     if not plain:
         return np.array(values, kind).view(np.uint8)
-    made = objects(kind, len(values))
-    for record, given in zip(made, values, strict=True):
-        for name, value in zip(kind.names, given, strict=True):
-            setattr(record, name, value)
-    return made
+    return [_class_of(kind)(*given) for given in values]
 
 
 def objects(kind: Any, count: int) -> list[Any]:
@@ -91,14 +88,8 @@ def objects(kind: Any, count: int) -> list[Any]:
 
 
 @cache
-def _class_of(kind: Any) -> type:
-    names = tuple(kind.names)
-
-    def begin(record: Any) -> None:
-        for name in names:
-            setattr(record, name, 0)
-
-    return type("Record", (), {"__slots__": names, "__init__": begin})
+def _class_of(kind: Any) -> Any:
+    return make_dataclass("Record", [(name, Any, 0) for name in kind.names], slots=True, eq=False)
 
 
 class Settings(NamedTuple):

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from threading import Event, Lock
 from typing import Any
 
 import numpy as np
 
 from agents.budget import NO_LIMIT, Clock, read_budget
+from agents.inlining import interpreted_on_objects
 from agents.inspection import SearchTree
 from agents.policies.opponents import table_with
 from agents.policies.parameters import pack
@@ -96,7 +97,7 @@ class SearchPlan:
         updates = {f"update_{kind}": needs_of(self.policies[kind]).update for kind in ("select", "simulate")}
         kernels = {**self.policies, **updates}
         if self.interpreted:
-            kernels = {name: interpreted(function, _COMPILED) for name, function in kernels.items()}
+            kernels = {name: _in_python(function, self.plain) for name, function in kernels.items()}
         return function_table(kernels, SIGNATURES)
 
     @cached_property
@@ -179,7 +180,8 @@ class Search:
             self.trees = [_moved_down(plan, tree, key, nodes) for tree in previous.trees]
         for tree in self.trees:
             row(tree.nodes, ROOT, NODE).key = key
-        depth = min(settings.tree_depth, settings.horizon)
+        longest = 1 + max(tree.count.max_nodes for tree in self.trees)  # a path meets no node twice
+        depth = min(settings.tree_depth, settings.horizon, longest)
         length = min(depth + settings.rollout_depth, settings.horizon)
         own = [new_stream(0) if settings.common_chance else stream for stream in self._streams]
         self._works = [new_work(plan.inside, stream, length, plain=plan.plain) for stream in own]
@@ -315,7 +317,7 @@ class Search:
         """
         with self._locks[i]:
             plan, tree, work, path, stream = self._plan, self.trees[i], self._works[i], self._paths[i], self._streams[i]
-            run, hand = (_plain_search(), _same) if plan.interpreted else (search, compiled)
+            run, hand = (_in_python(search, plan.plain), _same) if plan.interpreted else (search, compiled)
             tables = *plan.games, plan.table
             way, given, made = hand(path), hand(tree), tree.count
             once, place, deadline = max(1, len(arms)), 0, clock.deadline
@@ -356,9 +358,10 @@ _COMPILED = (rng.below, rng.coin, rng.combine, rng.draw, rng.uniform)
 """Kernels that stay compiled in an interpreted search: they know nothing of games and trees."""
 
 
-@cache
-def _plain_search() -> Callable[..., None]:
-    return interpreted(search, _COMPILED)
+@lru_cache(maxsize=64)
+def _in_python(function: Any, objects: bool) -> Any:
+    """Return the plain Python form of a kernel, for records that are objects or lie in bytes."""
+    return (interpreted_on_objects if objects else interpreted)(function, _COMPILED)
 
 
 def _moved_down(plan: SearchPlan, tree: Tree, key: int, nodes: int) -> Tree:

@@ -173,7 +173,7 @@ def new_tree(
         nodes=rows(NODE, [], plain),
         edges=rows(EDGE, [], plain),
         seats=rows(SEAT, [], plain),
-        slots=np.zeros(_slots_for(first + 2) * SLOT.itemsize, np.uint8),
+        slots=_empty_slots(_slots_for(first + 2), plain),
         ranges=rows(RANGE, [(math.inf, -math.inf)] * players, plain),
         counters=rows(COUNT, [tuple(count.values())], plain),
         **stores,
@@ -205,9 +205,9 @@ def enlarge(tree: Tree, simulations: int) -> Tree:
     if wanted > present:
         tree = _with_room(tree, min(max(wanted, 2 * present), limit))
     slots = _slots_for(min(count.slots + simulations, limit + 2))
-    if slots > len(tree.slots) // SLOT.itemsize:
+    if slots > tree.slots.shape[0] // SLOT.itemsize:
         used = tree.slots
-        tree = tree._replace(slots=np.zeros(slots * SLOT.itemsize, np.uint8))
+        tree = tree._replace(slots=_empty_slots(slots, tree.plain))
         _run(_refill, tree, used)
     return tree
 
@@ -223,6 +223,18 @@ def _run(function: Any, tree: Tree, *arguments: Any) -> None:
 def _slots_for(outcomes: int) -> int:
     """Return how many slots keep the table for so many outcomes at most half full: a power of 2."""
     return 1 << max(4, (2 * outcomes - 1).bit_length())
+
+
+class _SlotObjects(list[Any]):
+    """Slots as Python objects, which have the shape of those in bytes."""
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (len(self) * SLOT.itemsize,)
+
+
+def _empty_slots(slots: int, plain: bool) -> Any:
+    return _SlotObjects(objects(SLOT, slots)) if plain else np.zeros(slots * SLOT.itemsize, np.uint8)
 
 
 def _with_room(tree: Tree, nodes: int) -> Tree:
