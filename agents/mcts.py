@@ -257,7 +257,7 @@ class MCTS(Planner[SearchResult]):
         """Return what an action leads to in the tree of a game."""
         if self.loop is not None:
             return self.loop
-        if getattr(game, "plain_lists", False) and not self.reuse:
+        if game.plain_lists and not self.reuse:
             return "open"
         return "information_set" if self.information == "own" else "closed"
 

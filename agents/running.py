@@ -89,7 +89,7 @@ class SearchPlan:
     @cached_property
     def plain(self) -> bool:
         """Whether records are Python objects, as an interpreted search of dear environments wants them."""
-        return getattr(self.inside, "plain_lists", False)
+        return self.inside.plain_lists
 
     @cached_property
     def table(self) -> Any:

@@ -48,7 +48,6 @@ class ForeignGame(Game):
     """
 
     plain_lists: ClassVar[bool] = True
-    """The search keeps its tree in Python lists and objects: many times as fast as arrays, one element at a time."""
 
     seats: tuple[ForeignSeat, ...] = ()
     watch: Watch = field(default_factory=lambda: Watch("environment"))

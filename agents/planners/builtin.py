@@ -28,7 +28,7 @@ class UniformAgent(Agent):
 
     def choose(self, view: View) -> int:
         """Return a legal action."""
-        if getattr(view.game, "plain_lists", False):  # not ours and not compiled: it has no script either
+        if view.game.plain_lists:  # not ours and not compiled: it has no script either
             actions = view.legal_actions()
             return int(actions[below(self.stream, len(actions))])
         game = self.prepared(view.game)

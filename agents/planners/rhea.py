@@ -165,7 +165,7 @@ class Rhea(Planner[RheaResult]):
         chances = self.samples, self.mutation, self.discount, self.relative
         settings = Evolution(view.player, viewer, OPPONENTS[self.opponents], *chances)
         run = _plain() if isinstance(table, tuple) else evolve
-        work = new_work(game, self.stream, 1, plain=getattr(game, "plain_lists", False))
+        work = new_work(game, self.stream, 1, plain=game.plain_lists)
         root, counters, max_steps = view.state.copy(), np.zeros(2, np.int64), min(clock.budget.max_steps, NO_LIMIT)
         while count := clock.slice():
             individuals = -(-count // self.samples)

@@ -41,7 +41,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numba import types
@@ -245,6 +245,9 @@ class Game:
         names the ``model`` in which this game's random player is uniform. ``"takes_budget": False`` beside them keeps
         an agent to its own budget in comparisons.
     """
+
+    plain_lists: ClassVar[bool] = False
+    """Whether kernels are plain Python that works on lists, one element at a time, faster than on arrays."""
 
     name: str
     players: int
