@@ -25,6 +25,7 @@ from numba.core.serialize import dumps
 
 from mcts_envs.core.compiled import Machine, inner_of, inner_parts, machine_of, machine_parts
 from mcts_envs.core.meaning import meaning
+from mcts_envs.core.signals import heed
 from mcts_envs.core.sources import closure_digest, kernels_in
 
 fcntl: Any
@@ -94,6 +95,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
                 while not _lock(file) and time.monotonic() < end:
                     _say(f"waiting for another process that compiles {_part(self._function.__module__)}.")
                     time.sleep(0.05)
+                    heed()
             _locked.add(directory)
             try:
                 yield
@@ -148,10 +150,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
         if self._directory is None:
             return
         file = self._directory / self._file(signature, target_context.codegen(), suffix)
-        try:
-            payload = dumps(parts())
-        except RuntimeError:
-            return  # Ctrl-C while LLVM handed the object code over: the kernel works, but there is none to keep
+        payload = dumps(parts())
         temporary = file.with_name(f"{uuid.uuid4().hex}.tmp")
         try:
             self._directory.mkdir(exist_ok=True)

@@ -1,20 +1,19 @@
 """What Numba calls a dispatcher: a function that is compiled or loaded when it is first needed, and as it is needed."""
 
-from functools import cache
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import numba
 from numba.core import typeinfer
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
-from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.registry import CPUDispatcher
 from numba.core.typing import make_concrete_template
 
 from mcts_envs.core import errors
 from mcts_envs.core.cache import KernelCache, cache_directory, filled_directories
 from mcts_envs.core.compiled import Machine, Pipeline, translate
+from mcts_envs.core.signals import heed, put_off
 
 
 class Compiled(CPUDispatcher):  # type: ignore[misc]
@@ -28,6 +27,11 @@ class Compiled(CPUDispatcher):  # type: ignore[misc]
         """Note what was compiled for some arguments."""
         self.overloads[tuple(result.signature.args)] = result
 
+    def compile(self, signature: Any) -> Any:
+        """Compile the function for a signature, unless a signal came before."""
+        heed()
+        return super().compile(signature)
+
     def _open(self, arguments: Any, machine: Machine) -> Any:
         """Let Python call the function with arguments of these types, and return what it calls."""
         self._opened.append(machine)
@@ -39,8 +43,8 @@ class Inlined(Compiled):
     """A function that is compiled into its callers, for whatever arguments they have."""
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
-        entry = super()._compile_for_args(*args, **kws)
-        with global_compiler_lock:
+        with put_off(), global_compiler_lock:
+            entry = super()._compile_for_args(*args, **kws)
             (result,) = (result for result in self.overloads.values() if result.entry_point is entry)
             return self._open(result.signature.args, translate(result))
 
@@ -66,15 +70,16 @@ class Kernel(Compiled):
             If it does not compile: why, and where. ``NUMBA_FULL_TRACEBACKS=1`` shows all that Numba says.
         """
         if self._machine is None:
-            _numba_loaded()
-            with global_compiler_lock:
+            with put_off(), global_compiler_lock:
                 if self._machine is None:  # another thread may have been faster
                     kept, made = self._kept(), (self.declared, self.targetctx)
                     machine = kept.load_machine(*made)
                     if machine is None:
                         with kept.alone():  # and so may another process
-                            machine = kept.load_machine(*made) or translate(*self._for_callers().overloads.values())
-                            kept.save_machine(machine, *made)
+                            machine = kept.load_machine(*made)
+                            if machine is None:
+                                machine = translate(*self._for_callers().overloads.values())
+                                kept.save_machine(machine, *made)
                     self._open(self.declared.args, machine)
                     self._can_compile, self._machine = False, machine
         return self._machine
@@ -91,8 +96,7 @@ class Kernel(Compiled):
     def _for_callers(self) -> "Kernel":
         """Compile the kernel for those that call it, or load that, unless it is done."""
         if not self.overloads:
-            _numba_loaded()
-            with global_compiler_lock:
+            with put_off(), global_compiler_lock:
                 # A kernel that calls itself asks while it is compiled.
                 if not self.overloads and not self._compiling:
                     self._compiling = self._can_compile = True
@@ -127,21 +131,3 @@ class Kernel(Compiled):
         self = super()._rebuild(sigs=[], **{**states, "can_compile": True})
         (self.declared,) = sigs
         return self
-
-
-@cache
-def _numba_loaded() -> None:
-    """Let Numba import what it compiles with, where no signal can interrupt it: in a thread.
-
-    Ctrl-C there would leave half of Numba's types registered, and nothing could be compiled any more.
-    """
-
-    def load() -> None:
-        with global_compiler_lock:
-            cpu_target.typing_context.refresh()
-            cpu_target.target_context.refresh()
-
-    if not global_compiler_lock.is_locked():  # by this thread: then Numba compiles what calls a kernel, and has loaded
-        thread = Thread(target=load)
-        thread.start()
-        thread.join()

@@ -275,6 +275,68 @@ class TestWhenNeeded:
             """
         assert python(code) == "44 44"
 
+    def test_interrupted_wherever_llvm_is(self):
+        # Between two lines of llvmlite code may have two owners; it would be freed twice.
+        code = """
+            import signal, sys
+            from numba import types
+            from mcts_envs.core.kernel import kernel
+            lines = interrupted = 0
+            def line(frame, event, argument):
+                global lines
+                lines += event == "line"
+                if lines == place:
+                    lines += 1
+                    signal.raise_signal(signal.SIGINT)
+                return line
+            def call(frame, event, argument):
+                return line if frame.f_globals["__name__"].startswith("llvmlite.binding") else None
+            for place in range(1, 3000, 61):
+                @kernel(types.int64(types.int64))
+                def double(value):
+                    return 2 * value
+                lines = 0
+                sys.settrace(call)
+                try:
+                    double(4)
+                except KeyboardInterrupt:
+                    interrupted += 1
+                sys.settrace(None)
+                assert double(4) == 8
+            print(interrupted > 20)
+            """
+        assert python(code) == "True"
+
+    def test_interrupted_between_two_kernels(self):
+        code = """
+            import signal
+            from numba import types
+            from mcts_envs.core import dispatcher
+            from mcts_envs.core.kernel import kernel
+            made, made_before = [], dispatcher.Compiled.add_overload
+            def add_overload(self, result):
+                made_before(self, result)
+                made.append(self.__name__)
+                if len(made) == 1:
+                    signal.raise_signal(signal.SIGINT)
+            dispatcher.Compiled.add_overload = add_overload
+            @kernel(types.int64(types.int64))
+            def one(value):
+                return value + 1
+            @kernel(types.int64(types.int64))
+            def two(value):
+                return one(one(value))
+            @kernel(types.int64(types.int64))
+            def three(value):
+                return one(value) + two(value)
+            try:
+                three(4)
+            except KeyboardInterrupt:
+                print(made)
+            print(three(4), made)
+            """
+        assert python(code) == "['one']\n11 ['one', 'two', 'three']"
+
     def test_copies_before_it_is_compiled(self):
         @kernel(SIGNATURE)
         def double(value):
