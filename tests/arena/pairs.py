@@ -1,20 +1,13 @@
 """Comparisons in games for two: games, players with accidents, and results by hand."""
 
-import io
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import gymnasium
-from rich.console import Console
 
 from agents.arena import AgentSpec, Plan, parse_agent
-from agents.arena.report import Report
 from agents.arena.rows import Row, Seat
-from agents.arena.storage import EPISODES
-from agents.arena.table import render
 from mcts_envs.core.contract import STEP
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.players import BuiltIn
@@ -67,22 +60,6 @@ def make_fake(spec: AgentSpec) -> Fake:
 
 def fakes(*texts: str, id: str = TURNS, **more: object) -> Plan:
     return Plan(id, tuple(parse_agent(text) for text in texts), make=make_fake, **more)  # type: ignore[arg-type]
-
-
-def figures(result: Report) -> list[object]:
-    """Everything in a report that does not depend on the clock."""
-    found = [(s.agent, s.games, s.errors, s.win_rate, s.wins, s.ties, s.losses, s.length) for s in result.summaries]
-    return [*found, *result.pairings]
-
-
-def rows_of(folder: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (folder / EPISODES).read_text().splitlines()[1:]]
-
-
-def printed(result: Report, width: int = 200) -> str:
-    console = Console(width=width, file=io.StringIO())
-    console.print(render(result))
-    return console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def by_hand(outcomes: Mapping[tuple[str, str], list[float]], broken: tuple[str, str, int] | None = None) -> dict:

@@ -1,21 +1,14 @@
 """Quitters, a game for four or for two teams, and plans of comparisons in it."""
 
-import io
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
-from rich.console import Console
 
 from agents.arena import AgentSpec, Plan, parse_agent, parse_meeting
 from agents.arena.lineups import Lineup
-from agents.arena.report import Report
 from agents.arena.rows import Seat
-from agents.arena.storage import EPISODES
-from agents.arena.table import render
 from mcts_envs.core.contract import ACTIVE, LEGAL, OUTCOME, RESET, STATUS, STEP, Game, blank, state_dtype
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import kernel, record
@@ -157,22 +150,6 @@ def specs(text: str) -> tuple[AgentSpec, ...]:
 
 def met(plan_lineups: Sequence[Lineup]) -> list[str]:
     return ["-".join(map(labels_of, lineup)) for lineup in plan_lineups]
-
-
-def figures(result: Report) -> list[object]:
-    """Everything in a report that does not depend on the clock."""
-    found = [(s.agent, s.games, s.errors, s.win_rate, s.wins, s.ties, s.losses, s.length) for s in result.summaries]
-    return [*found, *map(repr, result.standings)]
-
-
-def rows_of(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / EPISODES).read_text().splitlines()[1:]]
-
-
-def printed(result: Report, width: int = 200) -> str:
-    console = Console(width=width, file=io.StringIO())
-    console.print(render(result))
-    return console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def seat(label: str, outcome: float, ended: int = 9) -> Seat:

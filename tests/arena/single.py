@@ -1,13 +1,9 @@
 """Comparisons in a game for one: players with accidents, and what a report of them holds."""
 
-import json
 import os
 import time
-from pathlib import Path
 
 from agents.arena import AgentSpec, Plan, parse_agent
-from agents.arena.report import Report
-from agents.arena.storage import EPISODES
 from mcts_envs.core.players import BuiltIn
 
 ID = "LaneDefense3x3-v0"
@@ -47,13 +43,3 @@ def fakes(*texts: str, **more: object) -> Plan:
 
 
 TWO = ("random:base=random", "scripted:base=scripted")
-
-
-def figures(result: Report) -> list[object]:
-    """Everything in a report that does not depend on the clock."""
-    found = [(s.agent, s.games, s.errors, s.win_rate, s.mean_return, s.length) for s in result.summaries]
-    return [*found, *result.differences]
-
-
-def rows_of(folder: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (folder / EPISODES).read_text().splitlines()[1:]]

@@ -20,7 +20,8 @@ from agents.arena import (
 from agents.arena.rows import seeds
 from agents.arena.runner import run
 from mcts_envs.core.players import BuiltIn
-from tests.arena.single import TWO, fakes, figures
+from tests.arena.reports import figures
+from tests.arena.single import TWO, fakes
 
 ID = "LaneDefense3x3-v0"
 

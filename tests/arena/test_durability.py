@@ -15,7 +15,8 @@ from agents.arena.runner import run
 from agents.arena.storage import EPISODES, TRANSITIONS, Results, default_folder, read_transitions
 from agents.learning import shipped
 from mcts_envs.core.players import BuiltIn
-from tests.arena.single import TWO, fakes, figures, rows_of
+from tests.arena.reports import figures, rows_of
+from tests.arena.single import TWO, fakes
 
 ID = "LaneDefense3x3-v0"
 

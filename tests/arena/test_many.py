@@ -24,20 +24,8 @@ from agents.arena.statistics import mean_points
 from agents.arena.storage import EPISODES, TRANSITIONS, default_folder, read_transitions
 from agents.arena.table import remarks
 from mcts_envs.games.bomber_grid.spec import bomber_grid
-from tests.arena.quitters import (
-    BOMBER,
-    QUIT,
-    TEAM,
-    TURNS,
-    figures,
-    make_quitter,
-    printed,
-    quit_plan,
-    quitters,
-    rows_of,
-    seat,
-    specs,
-)
+from tests.arena.quitters import BOMBER, QUIT, TEAM, TURNS, make_quitter, quit_plan, quitters, seat, specs
+from tests.arena.reports import figures, printed, rows_of
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -20,7 +20,8 @@ from agents.arena.runner import run
 from agents.arena.statistics import mean_points, paired_rates
 from agents.arena.storage import EPISODES, TRANSITIONS, default_folder, read_rows, read_transitions
 from agents.arena.table import remarks
-from tests.arena.pairs import AT_ONCE, PAID, THREE, TURNS, by_hand, fakes, figures, make_fake, printed, rows_of
+from tests.arena.pairs import AT_ONCE, PAID, THREE, TURNS, by_hand, fakes, make_fake
+from tests.arena.reports import figures, printed, rows_of
 
 ROOT = Path(__file__).resolve().parents[2]
 WALL = "WallSurvival-v0"

@@ -9,7 +9,8 @@ from agents.arena import compare
 from agents.arena.plot import plot
 from agents.arena.report import report
 from agents.arena.statistics import paired_rates
-from tests.arena.pairs import by_hand, fakes, printed
+from tests.arena.pairs import by_hand, fakes
+from tests.arena.reports import printed
 
 TABLES = """\
  #  agent    games           points %  won  tied  lost  length     ms  steps

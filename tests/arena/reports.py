@@ -1,0 +1,31 @@
+"""What is told by the report of a comparison, and by the folder of its results."""
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from agents.arena.report import Report
+from agents.arena.storage import EPISODES
+from agents.arena.table import render
+
+
+def figures(result: Report) -> list[str]:
+    """Everything in a report that does not depend on the clock."""
+    summaries = (replace(summary, milliseconds=0.0) for summary in result.summaries)
+    return [*map(repr, (*summaries, *result.differences, *result.pairings, *result.standings))]
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    """The rows as they stand in the file."""
+    return [json.loads(line) for line in (folder / EPISODES).read_text().splitlines()[1:]]
+
+
+def printed(result: Report, width: int = 200) -> str:
+    """The tables as text."""
+    console = Console(width=width, file=io.StringIO())
+    console.print(render(result))
+    return console.file.getvalue()  # type: ignore[attr-defined]
