@@ -93,7 +93,7 @@ class MCTS(Planner[SearchResult]):
         default the game's own ``evaluate``. A plain Python function makes the whole search plain Python: for
         environments that are not ours, where ``state.env`` is the copied environment.
     relative : bool
-        Leaf value relative to the root: count ``evaluate`` as its change since there.
+        Leaf value relative to the root: count ``evaluate`` as its change since there, by the model of rollouts.
     reuse : bool
         Go on from the part of the last tree that the game has reached. Not with ``loop="open"``, where nothing tells
         which part that is.

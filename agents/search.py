@@ -276,7 +276,7 @@ def search(
         copy(work.state, root)
         determinize_of(game)(work.state, how.determinize_for, seed)
         if how.relative:
-            evaluate_of(game)(work.state, work.base)
+            evaluate_of(rollout_game)(work.state, work.base)  # which evaluates the end
         depth, end = descend(game, policies, how, tree, work, path, arm)
         length = depth + simulate(rollout_game, policies, how, tree, work, depth, end)
         backup(policies, how, tree, work, path, depth, length)

@@ -11,6 +11,7 @@ from agents.mcts import MCTS
 from agents.planners.flat import FlatMonteCarlo, OneStep
 from agents.planners.halving import SequentialHalving
 from agents.tree import EDGE, NODE
+from mcts_envs.core.contract import default_evaluate
 from mcts_envs.core.kernel import record
 from tests.search.tables import (
     END,
@@ -24,6 +25,7 @@ from tests.search.tables import (
     roll,
     second_is_out,
     table_game,
+    tables_evaluate,
     view_of,
     within_chance,
 )
@@ -223,6 +225,15 @@ class TestInformation:
             assert found == 25 - 4 if not settings else found < 25 - 4
         discounted = MCTS(simulations=1, horizon=3, relative=True, discount=0.5).search(view)
         assert discounted.values[0] == (25 - 4) / 8
+
+    @pytest.mark.parametrize(("settings", "gain"), [({}, 21), ({"tree_depth": 1}, 21), ({"rollout_depth": 0}, 14.75)])
+    def test_relative_evaluation_is_by_the_model_of_rollouts(self, settings, gain):
+        variants = {"blind": {"evaluate": default_evaluate}, "seeing": {"evaluate": tables_evaluate}}
+        game = replace(chain([0.0] * 9, worth=10.0 + np.arange(PLACES) ** 2, players=1), variants=variants)
+        for inside, outside, value in (("blind", "seeing", gain), ("seeing", "blind", 0)):
+            models = {"model": inside, "rollout_model": outside}
+            agent = MCTS(simulations=4, horizon=3, relative=True, **models, **settings)
+            assert agent.search(view_of(game, at=2)).values[0] == value
 
     def test_who_is_out_of_the_game_is_not_evaluated(self):
         game = replace(chain([1.0, 0.0, 0.0, 0.0], worth=100.0), status=second_is_out)
