@@ -32,6 +32,9 @@ def _graft_edges(source: Tree, node: int, target: Tree, onto: int, edge_map: Int
         edge = seat_of(source, node, player).head
         while edge:
             given = row(source.edges, edge, EDGE)
+            if edge >= len(edge_map):  # new since
+                edge = given.next
+                continue
             same = find_edge(target, onto, player, given.action)
             if same == 0:
                 same = new_edge(target, onto, player, given.action)
@@ -50,7 +53,7 @@ def graft(source: Tree, start: int, target: Tree) -> None:
     """Add the statistics of a tree, from one of its nodes on, to those of another, from its root on.
 
     Onto an empty tree it moves the root down, for the next move; onto the tree of another thread it merges the two.
-    What finds no room in the target is left out.
+    What finds no room in the target is left out, and so is what a search that is under way adds meanwhile.
     """
     sizes = int(source.count.nodes), int(source.count.edges), source.players
     if source.plain:
@@ -65,13 +68,13 @@ def _graft(source: Tree, start: int, target: Tree, node_map: Int32s, edge_map: I
     """Graft with work arrays for the ids in the target of all nodes and edges, and for one edge of each player."""
     count, grown = row(source.counters, 0, COUNT), row(target.counters, 0, COUNT)
     node_map[start] = ROOT
-    for node in range(start, count.nodes):
+    for node in range(start, min(count.nodes, len(node_map))):
         given = row(source.nodes, node, NODE)
         if node > start and node_map[given.parent]:
             known = True
             for player in range(len(via)):
                 edge = seat_of(source, node, player).via
-                via[player] = edge_map[edge]
+                via[player] = edge_map[edge] if edge < len(edge_map) else 0
                 if edge and not via[player]:
                     known = False
             if known:

@@ -7,12 +7,16 @@ import shutil
 import subprocess
 from collections import Counter
 from dataclasses import replace
+from threading import Thread
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
+from agents.graft import _graft
 from agents.inspection import SearchTree
 from agents.mcts import MCTS
+from agents.records import compiled
 from agents.tree import NODE, ROOT, new_tree
 from mcts_envs.core.kernel import row
 from tests.search.trees import BOTH_KINDS, SEARCHES, Builder, at_once, in_turns, searched, walk, whoever_is_next
@@ -133,6 +137,34 @@ class TestThreads:
         assert doubled.root.visits == 40
         assert [edge.visits for edge in doubled.root.edges] == [24, 14, 2]
         assert len(doubled) == 8
+
+    @pytest.mark.parametrize(("make", "loop"), SEARCHES)
+    def test_what_a_search_under_way_adds_is_left_out(self, make, loop):
+        tree = searched(make, loop).tree.trees[0]
+        maps = [np.full(size + 500, 77, np.int32) for size in (40, 50, tree.players)]
+        known = [each[: len(each) - 500] for each in maps]
+        for each in known:
+            each[:] = 0
+        merged = new_tree(tree.players, 1000, simultaneous=tree.count.edges_each > 1)
+        _graft(compiled(tree), ROOT, compiled(merged), *known)
+        assert all((each[-500:] == 77).all() for each in maps)
+        assert 10 < merged.count.nodes <= 40
+        whole, part = (
+            {(edge.player, edge.action, edge.visits) for edge in SearchTree([each], make().game).root.edges}
+            for each in (tree, merged)
+        )
+        assert part
+        assert part <= whole
+
+    def test_looked_at_while_it_is_searched(self):
+        env = TicTacToe()
+        env.reset(seed=0)
+        search = MCTS(threads=2, loop="closed").start(env).run(simulations=100)
+        thread = Thread(target=search.run, kwargs={"simulations": 100_000})
+        thread.start()
+        while thread.is_alive():
+            assert len(search.result().tree) > 0
+        thread.join()
 
 
 class TestJson:
