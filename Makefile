@@ -3,6 +3,7 @@
 # make test-all  the longer checks too, and which lines of Python they run
 # make lint      format, style, types and import arrows
 # make compile   every game, into the cache of this machine
+# make wheel     dist/*.whl, with compiled code in it for any processor of this kind
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -11,7 +12,7 @@ RL = $(VENV)/.installed-rl
 TEST = $(VENV)/.installed-test
 MINIMUM = $(VENV)/gymnasium-1.2.2
 
-.PHONY: compare test test-all test-minimum lint compile clean
+.PHONY: compare test test-all test-minimum lint compile wheel clean
 
 compare: $(RL)
 	$(BIN)/python scripts/compare.py LaneDefense5x9-v0 --agents random,scripted,maskable_ppo,best:simulations=1000 --episodes 40 --plot results/compare.png
@@ -33,6 +34,18 @@ test-minimum: $(TEST) $(MINIMUM)
 # Once, before processes that test at the same time would each compile all of it.
 compile: $(TEST)
 	$(BIN)/python scripts/compile.py
+
+# In a copy, since a checkout compiles for its own processor; `generic` is Numba's word for one with nothing special.
+STAGE = build/wheel
+TAGS = import sys, sysconfig as s; print("--python-tag=cp%d%d" % sys.version_info[:2], "--plat-name=" + s.get_platform())
+wheel: $(RL)
+	rm -rf $(STAGE) && mkdir -p $(STAGE)
+	cp -R mcts_envs agents pyproject.toml README.md LICENSE $(STAGE)
+	PYTHONPATH=$(STAGE) MCTS_ENVS_CACHE_DIR=$(STAGE)/mcts_envs/_compiled NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES= \
+	    $(BIN)/python scripts/compile.py
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist \
+	    --config-settings=--build-option="$$($(BIN)/python -c '$(TAGS)')" ./$(STAGE)
+	@$(BIN)/python -c 'import numba, numpy; print("its code is for numba==%s numpy==%s" % (numba.__version__, numpy.__version__))'
 
 lint: $(TEST)
 	$(BIN)/ruff check .
@@ -57,4 +70,4 @@ $(MINIMUM): $(TEST)
 	touch $@
 
 clean:
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .coverage* results runs
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .coverage* results runs

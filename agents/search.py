@@ -52,20 +52,10 @@ from agents.tree import (
     new_edge,
     seat_of,
 )
-from mcts_envs.core.contract import (
-    BYTES,
-    INTS,
-    TABLE,
-    active_of,
-    advise_of,
-    determinize_of,
-    evaluate_of,
-    key_of,
-    legal_of,
-    step_of,
-)
+from mcts_envs.core.contract import BYTES, INTS
 from mcts_envs.core.kernel import copy, kernel, row
 from mcts_envs.core.rng import draw, scramble, seed_stream
+from mcts_envs.core.table import TABLE, active_of, advise_of, determinize_of, evaluate_of, key_of, legal_of, step_of
 from mcts_envs.core.typing import Bytes, Ints
 
 OPEN_LOOP = -2

@@ -16,8 +16,8 @@ import pytest
 
 import agents
 import mcts_envs
-from mcts_envs.core import errors
-from mcts_envs.core.contract import default_determinize
+from mcts_envs.core import contract, errors
+from mcts_envs.core.defaults import default_determinize
 from mcts_envs.core.players import player
 from mcts_envs.registry import ENTRIES
 
@@ -51,6 +51,15 @@ def test_the_commands_have_the_options_that_are_told(page):
             for option in re.findall(r"--[a-z-]+", words):
                 named = f'"{option}"', f"    {option[2:].replace('-', '_')}: Annotated"
                 assert any(name in source for name in named), f"{script} {option}"
+
+
+def test_the_contract_is_what_a_game_needs_and_no_more():
+    files = [*(ROOT / "examples").glob("*.py"), *(ROOT / "mcts_envs/games").rglob("*.py")]
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text()))]
+    origins = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == contract.__name__]
+    assert {alias.name for origin in origins for alias in origin.names} <= set(contract.__all__)
+    here = [value for value in vars(contract).values() if getattr(value, "__module__", "") == contract.__name__]
+    assert not [value for value in here if hasattr(value, "py_func") or value.__name__.endswith("_of")]
 
 
 def headings(page):

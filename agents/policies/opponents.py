@@ -8,9 +8,10 @@ from typing import Any
 
 from agents.records import Work
 from mcts_envs.core import errors
-from mcts_envs.core.contract import ADVISE, SIGNATURES, Game, advise_of, legal_of
+from mcts_envs.core.contract import ADVISE, SIGNATURES, Game
 from mcts_envs.core.kernel import function_table, kernel, slot
 from mcts_envs.core.rng import below, choose_among
+from mcts_envs.core.table import advise_of, legal_of
 
 IN_TREE, UNIFORM, ADVISED = range(3)
 """What the others do: search as the player does, each with statistics of its own; choose uniformly among the legal

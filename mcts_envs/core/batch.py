@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from mcts_envs.core.contract import BYTES, FLOATS, INTS, TABLE, outcome_of, reset_of, step_of
+from mcts_envs.core.contract import BYTES, FLOATS, INTS
 from mcts_envs.core.kernel import copy, kernel
 from mcts_envs.core.rng import draw, seed_stream
+from mcts_envs.core.table import TABLE, outcome_of, reset_of, step_of
 from mcts_envs.core.turn import NO_ACTION, fill_mask_and_observation, play_turn
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
 

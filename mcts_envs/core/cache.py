@@ -14,7 +14,8 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,10 @@ _PATIENCE = 120.0  # seconds
 _SECONDS = 0.07  # for a kernel: a part of a game's are compiled at first, some of them longer than others
 _SUFFIX, _INNER = ".kernel", ".inner"
 """Of machine code, and of what other kernels are compiled with."""
+_SHIPPED = Path(__file__).parents[1] / "_compiled"
+"""Machine code that came with a wheel, for every processor of its kind; there is none in a checkout."""
+_ANY_PROCESSOR = "generic", ""
+"""What Numba calls the processor with nothing special, and its special features."""
 
 
 _said: set[str] = set()
@@ -62,15 +67,17 @@ class KernelCache(NullCache):  # type: ignore[misc]
     ----------
     function : callable
         The function, not compiled.
-    directory : Path, optional
-        Where code is kept, as :func:`cache_directory` returns it.
-    filled : list of Path
-        Where code is looked for first, as :func:`filled_directories` returns it.
     """
 
-    def __init__(self, function: Callable[..., Any], directory: Path | None, filled: Iterable[Path] = ()) -> None:
-        self._function, self._directory = function, directory
-        self._read_from = [*filled, *([] if directory is None else [directory])]
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        # Loading cached code imports the module that it names: what a script compiled as __main__ lies apart.
+        self._of = Path(function.__code__.co_filename), function.__module__
+
+    @cached_property
+    def _directory(self) -> Path | None:
+        """Where code is kept: asked for, and made, where none was shipped."""
+        return cache_directory(*self._of)
 
     @property
     def cache_path(self) -> str:
@@ -130,26 +137,33 @@ class KernelCache(NullCache):  # type: ignore[misc]
             self._save(signature, target_context, _SUFFIX, lambda: machine_parts(machine))
 
     def _load(self, signature: Any, target_context: Any, suffix: str) -> Any:
-        if not self._read_from:
-            return None
         target_context.refresh()
-        name = self._file(signature, target_context.codegen(), suffix)
-        for directory in self._read_from:
+        for file in self._files(signature, target_context.codegen(), suffix):
             try:
-                sealed = (directory / name).read_bytes()
+                sealed = file.read_bytes()
             except OSError:
                 continue
             seal, payload = sealed[:32], sealed[32:]
             if hashlib.sha256(payload).digest() == seal:
                 return pickle.loads(payload)
             if sealed:
-                _say(f"a file of compiled code in {directory} is damaged; it is compiled again.")
+                _say(f"a file of compiled code in {file.parent} is damaged; it is compiled again.")
         return None
+
+    def _files(self, signature: Any, codegen: Any, suffix: str) -> Iterator[Path]:
+        """Yield the files to look for code in: what was shipped, then what may only be read, then what is kept."""
+        system, *processor = codegen.magic_tuple()
+        if _SHIPPED.is_dir():
+            yield _SHIPPED / _named(*self._of) / self._file(signature, (system, *_ANY_PROCESSOR), suffix)
+        name = self._file(signature, (system, *processor), suffix)
+        for directory in (*filled_directories(*self._of), self._directory):
+            if directory is not None:
+                yield directory / name
 
     def _save(self, signature: Any, target_context: Any, suffix: str, parts: Callable[[], Any]) -> None:
         if self._directory is None:
             return
-        file = self._directory / self._file(signature, target_context.codegen(), suffix)
+        file = self._directory / self._file(signature, target_context.codegen().magic_tuple(), suffix)
         payload = dumps(parts())
         temporary = file.with_name(f"{uuid.uuid4().hex}.tmp")
         try:
@@ -164,8 +178,8 @@ class KernelCache(NullCache):  # type: ignore[misc]
                 "anew until there is room, or MCTS_ENVS_CACHE_DIR names another directory.",
             )
 
-    def _file(self, signature: Any, codegen: Any, suffix: str) -> str:
-        machine = codegen.magic_tuple(), sys.implementation.cache_tag
+    def _file(self, signature: Any, target: tuple[str, ...], suffix: str) -> str:
+        machine = target, sys.implementation.cache_tag
         key = repr((str(signature), machine, meaning(self._function))).encode()
         name = re.sub(r"[^\w.]", "", self._function.__qualname__)
         return f"{name}-{hashlib.sha256(key).hexdigest()[:16]}{suffix}"

@@ -4,8 +4,8 @@ A game is a handful of kernels with fixed signatures over a *state*: one flat ``
 of 8. The state holds everything: the random stream (its first 32 bytes, see :mod:`mcts_envs.core.rng`), the settings,
 the clock, the board. Copying its bytes copies the game.
 
-A game must bring ``reset``, ``active``, ``legal``, ``step`` and ``status``; everything else has a default. In the
-signatures below P is the number of players and A the number of actions.
+A game must bring ``reset``, ``active``, ``legal``, ``step`` and ``status``; everything else has a default, in
+:mod:`mcts_envs.core.defaults`. In the signatures below P is the number of players and A the number of actions.
 
 =============  ==================================================  ====================================================
 function       signature                                           what it does
@@ -39,7 +39,7 @@ The laws that these functions keep are in :mod:`mcts_envs.core.laws`.
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -47,13 +47,68 @@ import numpy as np
 from numba import types
 
 from mcts_envs.core import errors
-from mcts_envs.core.kernel import function_table, interpreted, kernel, record_dtype, reference, resolve, slot, word
-from mcts_envs.core.rng import CHANCE_BYTES, CHANCE_FIELDS, combine, seed_stream
-from mcts_envs.core.typing import Bytes, Floats, Singles
-from mcts_envs.version import __version__
+from mcts_envs.core.defaults import (
+    default_advise,
+    default_determinize,
+    default_evaluate,
+    default_key,
+    default_observe,
+    default_outcome,
+)
+from mcts_envs.core.kernel import function_table, interpreted, record_dtype
+from mcts_envs.core.portable import Portable
+from mcts_envs.core.rng import CHANCE_BYTES, CHANCE_FIELDS
+from mcts_envs.core.signatures import (
+    ACTIVE,
+    ADVISE,
+    BYTES,
+    DETERMINIZE,
+    EVALUATE,
+    FLOATS,
+    INTS,
+    KEY,
+    LEGAL,
+    OBSERVE,
+    OUTCOME,
+    RESET,
+    SIGNATURES,
+    SINGLES,
+    STATUS,
+    STEP,
+)
+from mcts_envs.core.typing import Bytes
 
 if TYPE_CHECKING:
     from mcts_envs.core.render import Canvas
+
+__all__ = [
+    "ACTIVE",
+    "ADVISE",
+    "BYTES",
+    "DETERMINIZE",
+    "EVALUATE",
+    "EVERYTHING",
+    "FLOATS",
+    "INTS",
+    "KEY",
+    "LAYOUT",
+    "LEGAL",
+    "OBSERVE",
+    "OUTCOME",
+    "RESET",
+    "RUNNING",
+    "SIGNATURES",
+    "SINGLES",
+    "STATUS",
+    "STEP",
+    "TERMINATED",
+    "TRUNCATED",
+    "Game",
+    "Kernel",
+    "blank",
+    "state_dtype",
+    "types",
+]
 
 RUNNING, TERMINATED, TRUNCATED = 0, 1, 2
 """Values of ``status``."""
@@ -63,54 +118,6 @@ EVERYTHING = -1
 
 LAYOUT = 1
 """Version of what all states and their snapshots have in common: those of another one are refused."""
-
-BYTES = types.uint8[::1]
-INTS = types.int64[::1]
-FLOATS = types.float64[::1]
-SINGLES = types.float32[::1]
-
-RESET = types.void(BYTES, types.uint64)
-ACTIVE = types.int64(BYTES)
-LEGAL = types.int64(BYTES, types.int64, INTS)
-STEP = types.void(BYTES, INTS, FLOATS)
-STATUS = types.int64(BYTES, types.int64)
-OUTCOME = types.void(BYTES, FLOATS)
-KEY = types.uint64(BYTES, types.int64)
-DETERMINIZE = types.void(BYTES, types.int64, types.uint64)
-EVALUATE = types.void(BYTES, FLOATS)
-ADVISE = types.void(BYTES, types.int64, FLOATS)
-OBSERVE = types.void(BYTES, types.int64, SINGLES)
-
-SIGNATURES = {
-    "reset": RESET,
-    "active": ACTIVE,
-    "legal": LEGAL,
-    "step": STEP,
-    "status": STATUS,
-    "outcome": OUTCOME,
-    "key": KEY,
-    "determinize": DETERMINIZE,
-    "evaluate": EVALUATE,
-    "advise": ADVISE,
-    "observe": OBSERVE,
-}
-
-TABLE = types.uint64[::1]
-"""Type of a function table: the addresses of a game's kernels in the order of :data:`SIGNATURES`."""
-
-(
-    reset_of,
-    active_of,
-    legal_of,
-    step_of,
-    status_of,
-    outcome_of,
-    key_of,
-    determinize_of,
-    evaluate_of,
-    advise_of,
-    observe_of,
-) = (slot(index, SIGNATURES[name], __name__, f"{name}_of") for index, name in enumerate(SIGNATURES))
 
 
 def state_dtype(layout: list[Any]) -> Any:
@@ -136,68 +143,11 @@ def blank(dtype: Any, extra: int = 0) -> Bytes:
     return np.zeros(-(-(dtype.itemsize + extra) // 8) * 8, np.uint8)
 
 
-_HASH_START = np.uint64(0x243F6A8885A308D3)
-_FIRST_WORD = CHANCE_BYTES // 8
-
-
-@kernel(KEY)
-def default_key(state: Bytes, observer: int) -> np.uint64:
-    """Hash every byte after the chance header."""
-    key = _HASH_START
-    for i in range(_FIRST_WORD, state.shape[0] // 8):
-        key = combine(key, word(state, i))
-    return key
-
-
-@kernel(DETERMINIZE)
-def default_determinize(state: Bytes, observer: int, seed: np.uint64) -> None:
-    """Start a new random stream: right for games in which players see everything but future chance."""
-    seed_stream(state, seed)
-
-
-@kernel(EVALUATE)
-def default_evaluate(state: Bytes, values: Floats) -> None:
-    """Value every unfinished state at 0."""
-    for player in range(values.shape[0]):
-        values[player] = 0.0
-
-
-@kernel(ADVISE)
-def default_advise(state: Bytes, player: int, weights: Floats) -> None:
-    """Prefer no action over another."""
-    for action in range(weights.shape[0]):
-        weights[action] = 1.0
-
-
-@kernel(OBSERVE)
-def default_observe(state: Bytes, player: int, out: Singles) -> None:
-    """Show every byte after the chance header, scaled to [0, 1]."""
-    for i in range(out.shape[0]):
-        out[i] = np.float32(state[CHANCE_BYTES + i]) / np.float32(255.0)
-
-
-@kernel(OUTCOME)
-def default_outcome(state: Bytes, points: Floats) -> None:
-    """Turn the rewards of the last step, which are handed over in ``points``, into points.
-
-    1 to the best reward, shared between equals, 0 to the others; a single player has 1 if its reward is positive.
-    """
-    best, equals = points[0], 0
-    for player in range(points.shape[0]):
-        best = max(best, points[player])
-    for player in range(points.shape[0]):
-        equals += points[player] == best
-    for player in range(points.shape[0]):
-        points[player] = 1.0 / equals if points[player] == best else 0.0
-    if points.shape[0] == 1:
-        points[0] = 1.0 if best > 0.0 else 0.0
-
-
 Kernel = Callable[..., Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Game:
+class Game(Portable):
     """A game with its settings: the kernels of the contract, and what people need beside them.
 
     Parameters
@@ -308,28 +258,6 @@ class Game:
     def __repr__(self) -> str:
         return f"<Game {self.fingerprint}, players {self.players}, actions {self.actions}>"
 
-    def __getstate__(self) -> dict[str, Any]:
-        state = {f.name: reference(getattr(self, f.name)) for f in fields(self)}
-        state["variants"] = {
-            name: {key: reference(value) for key, value in change.items()} for name, change in self.variants.items()
-        }
-        return state | {"pickled": (__version__, self.fingerprint)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        release, fingerprint = state.pop("pickled", ("another release", ""))
-        state["variants"] = {
-            name: {key: resolve(value) for key, value in change.items()} for name, change in state["variants"].items()
-        }
-        vars(self).update({name: resolve(value) for name, value in state.items()})
-        if (release, fingerprint) != (__version__, self.fingerprint):
-            raise ValueError(
-                f"the pickle is of {fingerprint or self.name} in mcts-envs {release}, and here that would be "
-                f"{self.fingerprint} in {__version__}: it is damaged or of another release; make the game anew"
-            )
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Game":
-        return self
-
     @cached_property
     def fingerprint(self) -> str:
         """Name, size, settings and layout in short: equal for states that can be exchanged."""
@@ -399,5 +327,4 @@ class Game:
 
     def interpreted(self) -> "Game":
         """Return this game with every kernel in its plain Python form."""
-        plain = {f.name: interpreted(getattr(self, f.name)) for f in fields(self) if f.name in SIGNATURES}
-        return replace(self, **plain)
+        return replace(self, **{name: interpreted(getattr(self, name)) for name in SIGNATURES})

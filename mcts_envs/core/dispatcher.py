@@ -1,6 +1,5 @@
 """What Numba calls a dispatcher: a function that is compiled or loaded when it is first needed, and as it is needed."""
 
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -11,7 +10,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typing import make_concrete_template
 
 from mcts_envs.core import errors
-from mcts_envs.core.cache import KernelCache, cache_directory, filled_directories
+from mcts_envs.core.cache import KernelCache
 from mcts_envs.core.compiled import Machine, Pipeline, translate
 from mcts_envs.core.signals import heed, put_off
 
@@ -87,9 +86,7 @@ class Kernel(Compiled):
     def _kept(self) -> KernelCache:
         """Return where this kernel's code is kept."""
         if not isinstance(self._cache, KernelCache):
-            # Loading cached code imports the module that it names: what a script compiled as __main__ lies apart.
-            of = Path(self.py_func.__code__.co_filename), self.py_func.__module__
-            self._cache = KernelCache(self.py_func, cache_directory(*of), filled_directories(*of))
+            self._cache = KernelCache(self.py_func)
         kept: KernelCache = self._cache
         return kept
 

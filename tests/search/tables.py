@@ -9,7 +9,8 @@ from agents.policies.parameters import pack
 from agents.policies.signatures import needs_of
 from agents.records import Store, new_work
 from mcts_envs.core import contract
-from mcts_envs.core.contract import Game, blank, default_determinize, state_dtype
+from mcts_envs.core.contract import Game, blank, state_dtype
+from mcts_envs.core.defaults import default_determinize
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.rng import below, coin, combine, new_stream, seed_stream
 from mcts_envs.core.view import View

@@ -11,7 +11,7 @@ from agents import policies
 from agents.mcts import MCTS
 from agents.records import Store
 from agents.tree import Tree
-from mcts_envs.core.contract import default_advise
+from mcts_envs.core.defaults import default_advise
 from mcts_envs.core.kernel import interpreted
 from mcts_envs.core.view import View
 from tests.search.lanes import lane

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from mcts_envs.core import errors
-from mcts_envs.core.contract import Game, blank, default_advise
+from mcts_envs.core.contract import Game, blank
+from mcts_envs.core.defaults import default_advise
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import record
 from mcts_envs.core.rng import seed_stream

@@ -1,0 +1,23 @@
+"""A game as kernels take it: the addresses of its kernels, and what fetches each of them."""
+
+from numba import types
+
+from mcts_envs.core.kernel import slot
+from mcts_envs.core.signatures import SIGNATURES
+
+TABLE = types.uint64[::1]
+"""Type of a function table: the addresses of a game's kernels in the order of ``SIGNATURES``."""
+
+(
+    reset_of,
+    active_of,
+    legal_of,
+    step_of,
+    status_of,
+    outcome_of,
+    key_of,
+    determinize_of,
+    evaluate_of,
+    advise_of,
+    observe_of,
+) = (slot(index, SIGNATURES[name], __name__, f"{name}_of") for index, name in enumerate(SIGNATURES))
