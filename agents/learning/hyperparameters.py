@@ -11,13 +11,14 @@ import yaml
 from agents.learning.algorithms import TRAINED, parameters_of
 from mcts_envs.core import errors
 
-_OWN = ("n_envs", "n_timesteps", "normalize", "self_play")
+_OWN = ("n_envs", "n_timesteps", "normalize", "self_play", "imitate")
 _LONGEST = 10**12
 _INTEGERS = {"n_steps": 1, "batch_size": 2, "n_epochs": 1}
 """Least values: below them an algorithm would divide by 0, train on nothing or never end."""
 
 _FRACTIONS = ("gamma", "gae_lambda")
 _SELF_PLAY = ("every", "most", "choice", "weights")
+_IMITATE = ("agent", "steps", "noise", "learning_rate", "epochs", "window")
 _NORMALIZE = ("norm_obs", "norm_reward", "clip_obs", "clip_reward", "gamma", "epsilon")
 
 
@@ -35,6 +36,8 @@ class Hyperparameters:
         Arguments of ``VecNormalize``; empty: no normalisation.
     self_play : dict
         Arguments of :class:`agents.learning.selfplay.SelfPlay`, for trainings against a mixture of opponents.
+    imitate : dict
+        Arguments of :func:`agents.learning.imitation.imitate`, which comes first; empty: nobody is imitated.
     model : dict
         Arguments of the algorithm, ``policy`` included, as written (``"lin_3e-4"`` not yet resolved).
     """
@@ -43,6 +46,7 @@ class Hyperparameters:
     n_timesteps: int
     normalize: dict[str, Any]
     self_play: dict[str, Any]
+    imitate: dict[str, Any]
     model: dict[str, Any]
 
 
@@ -85,6 +89,7 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
         n_timesteps=_steps(merged["n_timesteps"]),
         normalize=normalize,
         self_play=_mapping("self_play", merged, (), _SELF_PLAY),
+        imitate=_mapping("imitate", merged, _IMITATE[:2] if merged.get("imitate") else (), _IMITATE),
         model=model,
     )
 

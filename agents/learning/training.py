@@ -16,6 +16,7 @@ from agents.learning.algorithms import algorithm_class, one_thread, takes_masks
 from agents.learning.evaluation import CURVE
 from agents.learning.fitting import check_board, layout
 from agents.learning.hyperparameters import Hyperparameters, hyperparameters, resolved
+from agents.learning.imitation import imitate
 from agents.learning.settings import without_selves
 from mcts_envs.core import errors
 from mcts_envs.core.mixture import Mixture
@@ -134,6 +135,8 @@ def train(
             str(run.out / "tensorboard") if tensorboard else None,
         )
         past = _self_play(run, model)
+        if run.hyper.imitate and run.resume is None:
+            imitate(model, **run.hyper.imitate)
         evaluate_every = evaluate_every if tensorboard else 0
         interrupted = _learn(run, model, past, minutes, checkpoint_every, evaluate_every, progress)
     path = _save(run, model, run.target, past)
@@ -329,7 +332,7 @@ def _save(run: _Run, model: "BaseAlgorithm", path: Path, past: "SelfPlay | None"
             "n_envs": hyper.n_envs,
             "n_timesteps": hyper.n_timesteps,
             "normalize": hyper.normalize or False,
-            **_given(self_play=hyper.self_play or None),
+            **_given(self_play=hyper.self_play or None, imitate=hyper.imitate or None),
         },
         "normalization": normalizing.normalization(env) if isinstance(env, VecNormalize) else None,
         "versions": {

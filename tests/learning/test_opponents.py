@@ -1,4 +1,4 @@
-"""Opponents inside a batch: mixtures, all seats in turn, policies in one forward, past selves."""
+"""Opponents inside a batch: mixtures, all seats in turn, policies in one forward, past selves, imitation."""
 
 import json
 
@@ -16,6 +16,7 @@ import agents
 import mcts_envs
 from agents.learning import storage
 from agents.learning.evaluation import evaluate
+from agents.learning.imitation import imitate
 from agents.learning.selfplay import PastSelf, SelfPlay, shares
 from mcts_envs.core.mixture import Mixture, OneByOne
 from tests.learning.quick import make, quick
@@ -300,3 +301,22 @@ def test_same_seed_same_weights_against_past_selves(tmp_path):
         path = quick(tmp_path / name, env_id="WallSurvival-v0", settings=settings, changes=SMALL).path
         weights.append(storage.load(path).model.policy.state_dict()["action_net.weight"].numpy())
     assert np.array_equal(*weights)
+
+
+def test_a_policy_learns_from_a_teacher():
+    env = batch(n=16, seat="all", opponent={"self": 1})
+    model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=64, seed=0)
+    first = imitate(model, "greedy", 1)
+    assert imitate(model, {"agent": "greedy"}, 40_000) > first + 0.1
+    assert env.unwrapped.opponents.waits_for_self
+    with pytest.raises(ValueError, match="imitate noise 2"):
+        imitate(model, "greedy", 1000, noise=2)
+
+
+def test_a_training_begins_with_imitation_once(tmp_path):
+    changes = {**SMALL, "imitate": {"agent": "greedy", "steps": 1024}}
+    path = quick(tmp_path, changes=changes, **WALL).path
+    resumed = quick(tmp_path, env_id="WallSurvival-v0", resume=path, timesteps=2048, changes={})
+    assert json.loads(resumed.path.with_suffix(".json").read_text())["hyperparameters"]["imitate"] == changes["imitate"]
+    with pytest.raises(ValueError, match="imitate"):
+        quick(tmp_path / "x", changes={"imitate": {"agent": "greedy"}}, **WALL)
