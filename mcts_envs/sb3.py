@@ -44,8 +44,8 @@ class GameVecEnv(VecEnv):
     n_envs : int
         N.
     **settings
-        See :class:`mcts_envs.core.env.GameEnv` and the environment's own page; opponents are ``"random"`` or
-        ``"scripted"`` here.
+        See :class:`mcts_envs.core.env.GameEnv` and the environment's own page; opponents are ``"random"`` or scripted
+        players here, and :class:`MixedVecEnv` has all others.
 
     Raises
     ------
