@@ -14,6 +14,7 @@ from mcts_envs.core.env import GameEnv
 from mcts_envs.core.mixed import MixedVectorEnv, mixed, mixes
 from mcts_envs.core.mixture import Mixture, Players
 from mcts_envs.core.rng import MAX_SEED
+from mcts_envs.core.starts import Starts
 from mcts_envs.core.vector import GameVectorEnv, Played, vectorized
 from mcts_envs.core.view import View
 
@@ -224,6 +225,11 @@ class MixedVecEnv(GameVecEnv):
     def opponents(self) -> Mixture:
         """The opponents, whose weights may be changed between games."""
         return self._batch.opponents
+
+    @property
+    def starts(self) -> Starts | None:
+        """The positions where games start, whose weights may be changed too."""
+        return self._batch.starts
 
     def _note_ends(self, infos: list[dict[str, Any]], played: Played, ended: npt.NDArray[np.int64]) -> None:
         super()._note_ends(infos, played, ended)

@@ -17,7 +17,7 @@ _INTEGERS = {"n_steps": 1, "batch_size": 2, "n_epochs": 1}
 """Least values: below them an algorithm would divide by 0, train on nothing or never end."""
 
 _FRACTIONS = ("gamma", "gae_lambda")
-_SELF_PLAY = ("every", "most", "choice", "weights")
+_SELF_PLAY = ("every", "most", "choice", "weights", "starts")
 _IMITATE = ("agent", "steps", "noise", "learning_rate", "epochs", "window")
 _NORMALIZE = ("norm_obs", "norm_reward", "clip_obs", "clip_reward", "gamma", "epsilon")
 

@@ -113,6 +113,8 @@ class SelfPlay(BaseCallback):
         Which of them is played.
     weights : dict, optional
         Names of opponents, each with its weight at the start and at the end of the training: ``{"random": (1, 0)}``.
+    starts : dict, optional
+        The same for the files of positions where games start: a curriculum.
 
     Raises
     ------
@@ -127,6 +129,7 @@ class SelfPlay(BaseCallback):
         most: int = 20,
         choice: str = "uniform",
         weights: Mapping[str, tuple[float, float]] | None = None,
+        starts: Mapping[str, tuple[float, float]] | None = None,
     ) -> None:
         super().__init__()
         self.every = errors.integer("every", every, 1, _MOST_STEPS)
@@ -135,6 +138,7 @@ class SelfPlay(BaseCallback):
             raise ValueError(errors.unknown("choice", choice, CHOICES))
         self.choice = choice
         self.weights = {name: _pair(name, pair) for name, pair in (weights or {}).items()}
+        self.starts = {name: _pair(name, pair) for name, pair in (starts or {}).items()}
         self._next: int | None = None
 
     @property
@@ -149,19 +153,22 @@ class SelfPlay(BaseCallback):
         return found
 
     def _on_training_start(self) -> None:
-        mixture = self.mixture
-        for name in self.weights:
-            if name not in mixture.weights:
-                raise ValueError(errors.unknown("opponent", name, mixture.weights))
+        starts = self.training_env.unwrapped.starts.weights if self.starts else {}  # type: ignore[attr-defined]
+        for what, given, known in (("opponent", self.weights, self.mixture.weights), ("start", self.starts, starts)):
+            for name in given:
+                if name not in known:
+                    raise ValueError(errors.unknown(what, name, known))
 
     def _on_rollout_start(self) -> None:
         mixture = self.mixture
         if SELF in mixture.weights and (self._next is None or self.num_timesteps >= self._next):
             mixture.add_self(f"self@{self.num_timesteps}", PastSelf(self.model), self.most)
             self._next = self.num_timesteps + self.every
+        left = max(0.0, 1.0 - self.num_timesteps / self.model._total_timesteps)
         if self.weights:
-            left = max(0.0, 1.0 - self.num_timesteps / self.model._total_timesteps)
-            mixture.weights = {name: left * first + (1 - left) * last for name, (first, last) in self.weights.items()}
+            mixture.weights = _now(self.weights, left)
+        if self.starts:
+            self.training_env.unwrapped.starts.weights = _now(self.starts, left)  # type: ignore[attr-defined]
         if mixture.selves:
             mixture.share(shares(mixture.selves, self.choice))
 
@@ -238,6 +245,11 @@ def shares(selves: list[Opponent], choice: str) -> Floats:
     elif choice == "prioritized":
         found[:] = [max((1.0 - opponent.points) ** 2, _LEAST) for opponent in selves]
     return found
+
+
+def _now(pairs: Mapping[str, tuple[float, float]], left: float) -> dict[str, float]:
+    """Return weights where so much of the training is left."""
+    return {name: left * first + (1.0 - left) * last for name, (first, last) in pairs.items()}
 
 
 def _pair(name: str, given: Any) -> tuple[float, float]:

@@ -6,9 +6,13 @@ from typing import Any
 from mcts_envs.core.mixture import SELF
 
 
-def without_selves(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings of an environment with the opponents that are there without a training; random where none is."""
-    found = dict(settings)
+def to_evaluate_in(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of an environment to evaluate in.
+
+    Its opponents are those that are there without a training, random where none is, and games start where they do by
+    themselves.
+    """
+    found = {name: value for name, value in settings.items() if name != "starts"}
     opponent = found.get("opponent")
     if isinstance(opponent, Mapping):
         rest = {name: weight for name, weight in opponent.items() if name != SELF}

@@ -17,7 +17,7 @@ from agents.learning.evaluation import CURVE
 from agents.learning.fitting import check_board, layout
 from agents.learning.hyperparameters import Hyperparameters, hyperparameters, resolved
 from agents.learning.imitation import imitate
-from agents.learning.settings import without_selves
+from agents.learning.settings import to_evaluate_in
 from mcts_envs.core import errors
 from mcts_envs.core.mixture import Mixture
 from mcts_envs.registry import find
@@ -288,7 +288,7 @@ def _learn(
     with StopRequest() as stop, contextlib.closing(report):
         callbacks = [checkpoints(checkpoint_every, run.done, checkpoint), Limits(minutes, stop)]
         if evaluate_every:
-            env = _environment(run, without_selves(run.settings), _EVALUATIONS, CURVE + run.seed)
+            env = _environment(run, to_evaluate_in(run.settings), _EVALUATIONS, CURVE + run.seed)
             callbacks.insert(1, evaluations(evaluate_every, run.done, env, _EVALUATIONS, takes_masks(model)))
         if past is not None:
             callbacks.append(past)

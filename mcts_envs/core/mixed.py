@@ -14,8 +14,10 @@ from mcts_envs.core.env import GameEnv
 from mcts_envs.core.live import begin
 from mcts_envs.core.mixed_turns import draw_opponents, go_on, look
 from mcts_envs.core.mixture import SELF, Mixture
+from mcts_envs.core.place import copy_except_rng
 from mcts_envs.core.quantized import quantized
 from mcts_envs.core.rng import draw, seed_stream
+from mcts_envs.core.starts import Starts
 from mcts_envs.core.turn import EXTERNAL
 from mcts_envs.core.typing import Bytes, Floats, Ints, Singles
 from mcts_envs.core.vector import GameVectorEnv, Played
@@ -38,23 +40,29 @@ class MixedVectorEnv(GameVectorEnv):
     seat : int or "all"
         Which player the environment is for; ``"all"``: game i is for seat ``i % P``, and then for the next with every
         new episode.
-    opponent : str, Player or mapping
+    opponent : str, Player or mapping, optional
         See :class:`~mcts_envs.core.mixture.Mixture`.
+    starts : str, Path or mapping, optional
+        See :class:`~mcts_envs.core.starts.Starts`; by default the game's own first states.
     **settings
         As for :class:`~mcts_envs.core.vector.GameVectorEnv`.
 
     Attributes
     ----------
     opponents : Mixture
+    starts : Starts or None
     seats : int64 array [N]
         The seat of each game.
     """
 
-    def __init__(self, num_envs: int = 1, *, seat: int | str = 0, opponent: Any = None, **settings: Any) -> None:
+    def __init__(
+        self, num_envs: int = 1, *, seat: int | str = 0, opponent: Any = None, starts: Any = None, **settings: Any
+    ) -> None:
         first = 0 if seat == ALL else seat
         super().__init__(num_envs, autoreset_mode=AutoresetMode.SAME_STEP, seat=first, **settings)  # type: ignore[arg-type]
-        self._arguments |= {"seat": seat, "opponent": opponent}
-        self.opponents = Mixture(self.game, "random" if opponent is None else opponent)
+        self._arguments |= {"seat": seat, "opponent": opponent, "starts": starts}
+        self.opponents = Mixture(self.game, opponent)
+        self.starts = None if starts is None else Starts(self.game, starts)
         n, players = num_envs, self.game.players
         self._in_turn = seat == ALL
         self._next = np.arange(n) % players if self._in_turn else np.full(n, self.seat)
@@ -152,8 +160,12 @@ class MixedVectorEnv(GameVectorEnv):
         return shaped, infos.add({}, "action_mask", masks, chosen)
 
     def _begin(self, i: int, seed: int, start: Bytes | None) -> None:
-        """Reset one game, and draw who plays it."""
+        """Reset one game, and draw where it starts, if that is not said, and who plays it."""
         seed_stream(self._streams[i], begin(self.game, self._states[i], seed, start))
+        if start is None and self.starts is not None:
+            drawn = self.starts.draw(self._streams[i])
+            if drawn is not None:
+                copy_except_rng(self._states[i], drawn)
         self.seats[i] = self._next[i]
         self._next[i] = (self._next[i] + self._in_turn) % self.game.players
         draw_opponents(self._streams[i], self.opponents.drawn, self.seats[i], self._who[i])
@@ -259,7 +271,8 @@ def mixes(settings: Mapping[str, Any]) -> bool:
     """Return whether settings of an environment ask for what only a :class:`MixedVectorEnv` does."""
     seat, opponent = settings.get("seat", 0), settings.get("opponent")
     named = isinstance(opponent, str) and (":" in opponent or opponent == SELF)
-    return seat == ALL or named or isinstance(opponent, Mapping) or hasattr(opponent, "act")
+    started = settings.get("starts") is not None
+    return started or seat == ALL or named or isinstance(opponent, Mapping) or hasattr(opponent, "act")
 
 
 @cache

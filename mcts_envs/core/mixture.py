@@ -97,7 +97,7 @@ class Mixture:
     Parameters
     ----------
     game : Game
-    given : str, Player or mapping of names to weights
+    given : str, Player or mapping of names to weights, optional
         Names are ``"random"``, the scripted players of the game, ``"agents:NAME"``, ``"sb3:PATH"``, other entry points,
         and ``"self"``: past selves of the learner, which :meth:`add_self` brings.
 
@@ -108,15 +108,15 @@ class Mixture:
     """
 
     def __init__(self, game: Game, given: Any) -> None:
-        if game.players == 1:
+        if game.players == 1 and given is not None:
             raise ValueError(f"opponent {given!r}: {game.name} is a game for one; leave opponent out")
         if isinstance(given, (list, tuple)):
             raise ValueError(
                 f"opponent {given!r} is a list; a batch draws who plays each other seat: give one opponent, or weights "
                 "such as {'scripted': 1, 'random': 1}"
             )
-        named = dict(given) if isinstance(given, Mapping) else {given: 1.0}
-        weights = _checked({_name(key): weight for key, weight in named.items()}, None)
+        named = dict(given) if isinstance(given, Mapping) else {"random" if given is None else given: 1.0}
+        weights = checked_weights("opponents", {_name(key): weight for key, weight in named.items()}, None)
         self._random = _opponent(game, "random")
         self.named: dict[str, Opponent] = {_name(key): _opponent(game, key) for key in named if key != SELF}
         self.selves: list[Opponent] = []
@@ -130,7 +130,7 @@ class Mixture:
 
     @weights.setter
     def weights(self, given: Mapping[str, Any]) -> None:
-        self._weights = _checked({**self._weights, **given}, self._weights)
+        self._weights = checked_weights("opponents", {**self._weights, **given}, self._weights)
         self._arrange()
 
     @property
@@ -204,11 +204,18 @@ def _opponent(game: Game, given: Any) -> Opponent:
     return Opponent(_name(given), many(player(full, known)), EXTERNAL, game.bare.table)
 
 
-def _checked(given: Mapping[str, Any], known: Mapping[str, float] | None) -> dict[str, float]:
+def checked_weights(what: str, given: Mapping[str, Any], known: Mapping[str, float] | None) -> dict[str, float]:
+    """Return weights by name as numbers.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a name is none of those known, a weight is no number from 0 on, or none is above 0.
+    """
     for name in given:
         if known is not None and name not in known:
-            raise ValueError(errors.unknown("opponent", name, known))
+            raise ValueError(errors.unknown(what.removesuffix("s"), name, known))
     weights = {name: errors.number(f"weight of {name}", weight, 0.0, _HEAVIEST) for name, weight in given.items()}
-    if not weights or not math.fsum(weights.values()):
-        raise ValueError(f"opponents {dict(given)!r} have no weight above 0; give one, as in {{'scripted': 1}}")
+    if not math.fsum(weights.values()):
+        raise ValueError(f"{what} {dict(given)!r} have no weight above 0; give one, as in {{'NAME': 1}}")
     return weights

@@ -147,6 +147,64 @@ def test_a_saved_policy_plays_all_games_as_it_plays_each(tmp_path):
         assert action in view.legal_actions()
 
 
+# Where games start
+
+
+def positions_of(tmp_path, name, turns, env_id="WallSurvival-v0"):
+    env = batch(env_id, 6, seed=1, **({"opponent": "random"} if env_id.startswith("Wall") else {}))
+    env.reset()
+    for step in range(turns):
+        env.step(np.array([_pick(mask, step) for mask in env.env_method("action_masks")]))
+    found = [position for position in env.env_method("position") if position.get("last") or position.get("t")]
+    path = tmp_path / name
+    path.write_text("".join(json.dumps(p) + "\n" for p in found))
+    return path, found
+
+
+@pytest.mark.parametrize("env_id", ["WallSurvival-v0", "LaneDefense3x3-v0"])
+def test_games_start_from_the_positions_of_a_file(tmp_path, env_id):
+    path, positions = positions_of(tmp_path, "late.jsonl", 1, env_id)
+    env = batch(env_id, 16, starts=str(path))
+    env.reset()
+    assert all(position in positions for position in env.env_method("position"))
+    assert len({json.dumps(position) for position in env.env_method("position")}) > 1
+    assert ends(rollout(env, 30))
+    mixed = batch(env_id, 16, starts={"reset": 1, str(path): 1})
+    mixed.reset()
+    assert 2 < sum(position in positions for position in mixed.env_method("position")) < 14
+    mixed.unwrapped.starts.weights = {str(path): 0}
+    mixed.reset()
+    assert not any(position in positions for position in mixed.env_method("position"))
+
+
+def test_a_curriculum_is_a_matter_of_weights(tmp_path):
+    path = str(positions_of(tmp_path, "late.jsonl", 1)[0])
+    settings = {"board_size": 3, "seat": "all", "starts": {path: 1, "reset": 1}}
+    changes = {**SMALL, "self_play": {"starts": {path: [1, 0], "reset": [0, 1]}}}
+    done = quick(tmp_path / "out", env_id="WallSurvival-v0", settings=settings, changes=changes)
+    assert evaluate(done.path, 8).games == 8
+    env = batch(n=8, starts={path: 1, "reset": 1})
+    model = PPO("MlpPolicy", env, n_steps=16, batch_size=64, n_epochs=1, seed=0)
+    model.learn(512, callback=SelfPlay(starts={path: (1, 0)}))
+    assert env.unwrapped.starts.weights == {path: 0.25, "reset": 1}
+    with pytest.raises(ValueError, match=r"unknown start 'late'"):
+        model.learn(16, callback=SelfPlay(starts={"late": (1, 0)}))
+
+
+def test_wrong_starts(tmp_path):
+    path = tmp_path / "bad.jsonl"
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*bad\.jsonl; give one"):
+        batch(starts=str(path))
+    path.write_text("\n")
+    with pytest.raises(ValueError, match="has no position"):
+        batch(starts=str(path))
+    path.write_text('\n{"M": 4}\n')
+    with pytest.raises(ValueError, match=r"bad\.jsonl, line 2: "):
+        batch(starts=str(path))
+    with pytest.raises(ValueError, match=r"starts .* have no weight above 0"):
+        batch(starts={"reset": 0})
+
+
 # Past selves
 
 
