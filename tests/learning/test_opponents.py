@@ -17,6 +17,7 @@ import mcts_envs
 from agents.learning import storage
 from agents.learning.evaluation import evaluate
 from agents.learning.imitation import imitate
+from agents.learning.notices import PolicyWarning
 from agents.learning.selfplay import PastSelf, SelfPlay, shares
 from mcts_envs.core.mixture import Mixture, OneByOne
 from tests.learning.quick import make, quick
@@ -350,6 +351,20 @@ def test_a_training_with_past_selves_is_saved_and_goes_on(tmp_path):
         quick(tmp_path, "maskable_ppo", env_id="WallSurvival-v0", resume=first.path, timesteps=2048, changes={})
     with pytest.raises(ValueError, match="is for trainings against a mixture of opponents"):
         quick(tmp_path / "other", changes=changes)
+
+
+@pytest.mark.filterwarnings("error::agents.learning.notices.PolicyWarning")
+def test_a_policy_of_all_seats_and_a_mixture_is_at_home_with_each(tmp_path):
+    settings = {"board_size": 3, "seat": "all", "opponent": {"self": 1, "greedy": 1}}
+    path = quick(tmp_path, env_id="WallSurvival-v0", settings=settings, changes=SMALL).path
+    for here in ({"seat": 1, "opponent": "greedy"}, {"opponent": {"greedy": 1}}):
+        env = batch(n=1, **here)
+        env.reset()
+        agents.make(f"sb3:{path}").bind(env).predict(env.reset())
+    env = batch(n=1)
+    stranger = agents.make(f"sb3:{path}").bind(env)
+    with pytest.warns(PolicyWarning, match=r"trained with opponent={'self': 1, 'greedy': 1} \(here 'random'\)"):
+        stranger.predict(env.reset())
 
 
 def test_same_seed_same_weights_against_past_selves(tmp_path):
