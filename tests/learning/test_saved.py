@@ -182,6 +182,8 @@ def test_copies_play_on(trained, monkeypatch, tmp_path, name, duplicate):
         ("LaneDefense3x3-v0", "maskable_ppo", {}, 0.55),
         ("LaneDefense10x10-v0", "ppo", {}, 0.80),
         ("LaneDefense5x9-v0", "maskable_ppo", {}, 0.40),
+        ("Football1-v0", "maskable_ppo", {"opponent": "random_types"}, 0.97),
+        ("Football1-v0", "maskable_ppo", {"opponent": "scripted", "seat": 1}, 0.75),
         ("Football3-v0", "maskable_ppo", {"opponent": "random_types"}, 0.93),
         ("Football3-v0", "maskable_ppo", {"opponent": "scripted", "seat": 1}, 0.50),
     ],
