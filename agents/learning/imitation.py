@@ -1,7 +1,7 @@
 """Behaviour cloning: a policy learns to choose as another player does, before it learns by itself."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,7 @@ def imitate(
     learning_rate: float = 1e-3,
     epochs: int = 2,
     window: int = 1,
+    report: Callable[[str], None] = lambda text: None,
 ) -> float:
     """Train policy and values of a model on the choices of an agent, in the model's environment.
 
@@ -53,6 +54,8 @@ def imitate(
     window : int
         Rounds from which these are drawn, the last ones. Where the agent is slow, more epochs over more rounds make
         more of its choices; they are all held in memory.
+    report : callable, optional
+        Told after each round how far it is.
 
     Returns
     -------
@@ -94,6 +97,8 @@ def imitate(
             part = rounds_kept[dice.integers(len(rounds_kept))]
             rows = dice.integers(len(part["actions"]), size=_BATCH)
             _learn(policy, optimizer, {name: values[rows] for name, values in part.items()}, takes_masks(model))
+        per_round = _LENGTH * env.num_envs
+        report(f"imitated {(done + 1) * per_round:,} of {rounds * per_round:,} steps, {agreed:.0%} agreed")
     if alone:
         opponents.forget_selves()
     return agreed

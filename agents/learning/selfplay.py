@@ -144,13 +144,7 @@ class SelfPlay(BaseCallback):
     @property
     def mixture(self) -> Mixture:
         """The opponents of the training's environment."""
-        found = getattr(self.training_env.unwrapped, "opponents", None)
-        if not isinstance(found, Mixture):
-            raise ValueError(
-                "the environment has no mixture of opponents; make it with "
-                "mcts_envs.make_sb3_vec_env(id, n_envs, opponent={'self': 1}, ...)"
-            )
-        return found
+        return _mixture_of(self.model)
 
     def _on_training_start(self) -> None:
         starts = self.training_env.unwrapped.starts.weights if self.starts else {}  # type: ignore[attr-defined]
@@ -183,9 +177,9 @@ class SelfPlay(BaseCallback):
     def _on_step(self) -> bool:
         return True
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path, model: "BaseAlgorithm") -> None:
         """Write past selves and results, as plain arrays: ``NAME.selves.npz`` for the policy ``NAME.zip``."""
-        mixture = self.mixture
+        mixture = _mixture_of(model)
         path.parent.mkdir(parents=True, exist_ok=True)
         arrays: dict[str, npt.NDArray[Any]] = {}
         for i, opponent in enumerate(mixture.selves):
@@ -214,8 +208,7 @@ class SelfPlay(BaseCallback):
         file = _beside(path)
         if not file.is_file():
             return
-        env: Any = model.get_env()
-        mixture: Mixture = env.unwrapped.opponents
+        mixture = _mixture_of(model)
         try:
             with np.load(file, allow_pickle=False) as arrays:
                 about = json.loads(arrays["about"].tobytes())
@@ -235,6 +228,17 @@ class SelfPlay(BaseCallback):
             if name in mixture.named:
                 mixture.named[name].games, mixture.named[name].points = float(games), float(points)
         self._next = about["next"]
+
+
+def _mixture_of(model: "BaseAlgorithm") -> Mixture:
+    env = model.get_env()
+    found = getattr(env.unwrapped if env else None, "opponents", None)
+    if not isinstance(found, Mixture):
+        raise ValueError(
+            "the environment has no mixture of opponents; make it with "
+            "mcts_envs.make_sb3_vec_env(id, n_envs, opponent={'self': 1}, ...)"
+        )
+    return found
 
 
 def shares(selves: list[Opponent], choice: str) -> Floats:

@@ -100,7 +100,10 @@ def train(
         Settings of the environment. With ``observation="planes"`` the network begins with convolutions
         (:class:`agents.learning.networks.PlanesExtractor`), unless the hyper-parameters name another extractor.
     changes : dict, optional
-        Hyper-parameters in place of those of the file.
+        Hyper-parameters in place of those of the file. Two are not the algorithm's: ``self_play``, the arguments of
+        :class:`agents.learning.selfplay.SelfPlay`, for opponents with weights, and ``imitate``, those of
+        :func:`agents.learning.imitation.imitate`, which comes first, is outside the limits of steps and time, and
+        leaves a checkpoint of 0 steps.
     resume : Path, optional
         A policy or checkpoint to go on from; its settings and hyper-parameters hold unless others are given.
     checkpoint_every, evaluate_every : int
@@ -136,7 +139,7 @@ def train(
         )
         past = _self_play(run, model)
         if run.hyper.imitate and run.resume is None:
-            imitate(model, **run.hyper.imitate)
+            _imitate(run, model, past, progress)
         evaluate_every = evaluate_every if tensorboard else 0
         interrupted = _learn(run, model, past, minutes, checkpoint_every, evaluate_every, progress)
     path = _save(run, model, run.target, past)
@@ -268,6 +271,15 @@ def _self_play(run: _Run, model: "BaseAlgorithm") -> "SelfPlay | None":
     return past
 
 
+def _imitate(run: _Run, model: "BaseAlgorithm", past: "SelfPlay | None", progress: bool) -> None:
+    """Let the policy learn what its teacher does, and keep that as the first checkpoint."""
+    from agents.learning.progress import Lines
+
+    shown: dict[str, Any] = {"report": Lines()} if progress else {}
+    imitate(model, **run.hyper.imitate, **shown)
+    _save(run, model, run.out / "checkpoints" / f"{run.algorithm}_0", past)
+
+
 def _learn(
     run: _Run,
     model: "BaseAlgorithm",
@@ -310,7 +322,7 @@ def _save(run: _Run, model: "BaseAlgorithm", path: Path, past: "SelfPlay | None"
     from stable_baselines3.common.vec_env import VecNormalize
 
     if past is not None:
-        past.save(path)
+        past.save(path, model)
     env = model.get_env()
     assert env is not None
     hyper = run.hyper

@@ -389,6 +389,7 @@ def test_a_policy_learns_from_a_teacher():
 def test_a_training_begins_with_imitation_once(tmp_path):
     changes = {**SMALL, "imitate": {"agent": "greedy", "steps": 1024}}
     path = quick(tmp_path, changes=changes, **WALL).path
+    assert (tmp_path / "checkpoints" / "ppo_0.zip").is_file()
     resumed = quick(tmp_path, env_id="WallSurvival-v0", resume=path, timesteps=2048, changes={})
     assert json.loads(resumed.path.with_suffix(".json").read_text())["hyperparameters"]["imitate"] == changes["imitate"]
     with pytest.raises(ValueError, match="imitate"):
