@@ -114,7 +114,8 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         if external:
             raise ValueError(
                 f"opponent {opponent!r} cannot play in the batched face, which is compiled: use 'random', 'scripted' "
-                "or one name of a scripted player for all, or gymnasium.make_vec(id, vectorization_mode='sync')"
+                "or one name of a scripted player for all, gymnasium.make_vec(id, vectorization_mode='sync'), or "
+                "mcts_envs.make_sb3_vec_env"
             )
         opponent = [*opponent] if isinstance(opponent, (list, tuple)) else opponent
         self._arguments = {"seat": seat, "opponent": opponent, "illegal": illegal, "observation": observation}

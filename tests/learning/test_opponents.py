@@ -19,13 +19,26 @@ from agents.learning.evaluation import evaluate
 from agents.learning.imitation import imitate
 from agents.learning.notices import PolicyWarning
 from agents.learning.selfplay import PastSelf, SelfPlay, shares
+from mcts_envs.core import mixed
+from mcts_envs.core.kernel import interpreted
 from mcts_envs.core.mixture import Mixture, OneByOne
+from mcts_envs.games.wall_survival.spec import WallSurvival, wall_survival
 from tests.learning.quick import make, quick
 
 pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
 
 WALL = {"env_id": "WallSurvival-v0", "settings": {"board_size": 3}}
 SMALL = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "policy_kwargs": {"net_arch": [8]}}
+
+
+class Last:
+    """Chooses the last legal action."""
+
+    def act(self, view):
+        return view.legal_actions()[-1]
+
+    def reseed(self, seed):
+        pass
 
 
 def batch(env_id="WallSurvival-v0", n=4, seed=5, **settings):
@@ -117,6 +130,26 @@ def test_an_observation_in_bytes_is_the_other_one():
     for a, b in zip(rollout(bytes_, 20), rollout(floats, 20), strict=True):
         assert a[3].dtype == np.uint8
         assert np.array_equal(a[3], np.round(255 * b[3]))
+
+
+def test_interpreted_games_go_as_compiled_ones(monkeypatch):
+    class Plain(WallSurvival):
+        make_game = staticmethod(lambda board_size: wall_survival(board_size).interpreted())
+
+    def play(env_class):
+        env = mixed.mixed(env_class)(3, seat="all", opponent={"greedy": 1, "random": 1, "self": 1}, board_size=3)
+        env.opponents.add_self("past", OneByOne(Last()))
+        found = [env.reset(seed=2)[0]]
+        for step in range(25):
+            actions = [_pick(mask, step) for mask in env.action_masks()]
+            found += [part.copy() for part in env.play(np.array(actions))]
+        return found
+
+    compiled = play(WallSurvival)
+    for name in ("go_on", "look", "draw_opponents"):
+        monkeypatch.setattr(mixed, name, interpreted(getattr(mixed, name)))
+    for a, b in zip(compiled, play(Plain), strict=True):
+        assert np.array_equal(a, b)
 
 
 def test_looking_one_step_ahead_for_many_finds_the_best_actions():
