@@ -11,8 +11,11 @@ from gymnasium.vector import AutoresetMode
 
 from mcts_envs.core import errors
 from mcts_envs.core.env import GameEnv
+from mcts_envs.core.mixed import MixedVectorEnv, mixed, mixes
+from mcts_envs.core.mixture import Mixture, Players
 from mcts_envs.core.rng import MAX_SEED
-from mcts_envs.core.vector import Played, vectorized
+from mcts_envs.core.starts import Starts
+from mcts_envs.core.vector import GameVectorEnv, Played, vectorized
 from mcts_envs.core.view import View
 
 try:
@@ -42,8 +45,8 @@ class GameVecEnv(VecEnv):
     n_envs : int
         N.
     **settings
-        See :class:`mcts_envs.core.env.GameEnv` and the environment's own page; opponents are ``"random"`` or
-        ``"scripted"`` here.
+        See :class:`mcts_envs.core.env.GameEnv` and the environment's own page; opponents are ``"random"`` or scripted
+        players here, and :class:`MixedVecEnv` has all others.
 
     Raises
     ------
@@ -52,11 +55,15 @@ class GameVecEnv(VecEnv):
     """
 
     def __init__(self, env_class: type[GameEnv], n_envs: int = 1, **settings: Any) -> None:
-        self._batch = batch = vectorized(env_class)(n_envs, autoreset_mode=AutoresetMode.SAME_STEP, **settings)
+        self._batch = batch = self._batched(env_class, n_envs, settings)
         self._attributes: list[dict[str, Any]] = [{} for _ in range(n_envs)]
         self._actions: npt.NDArray[Any] = np.zeros(n_envs, np.int64)
         self.game, self.settings = batch.game, batch.settings
         super().__init__(n_envs, batch.single_observation_space, batch.single_action_space)
+
+    @staticmethod
+    def _batched(env_class: type[GameEnv], n_envs: int, settings: Mapping[str, Any]) -> GameVectorEnv:
+        return vectorized(env_class)(n_envs, autoreset_mode=AutoresetMode.SAME_STEP, **settings)
 
     @classmethod
     def monitored(cls, env_class: type[GameEnv], n_envs: int, seed: int | None, settings: Mapping[str, Any]) -> VecEnv:
@@ -66,7 +73,7 @@ class GameVecEnv(VecEnv):
         Stable-Baselines3, which is told that they come first: by itself it takes the smallest axis for them, and would
         turn a board of 3 x 3.
         """
-        env = cls(env_class, n_envs, **settings)
+        env = (MixedVecEnv if mixes(settings) else cls)(env_class, n_envs, **settings)
         if seed is not None:
             env.seed(errors.integer("seed", seed, 0, MAX_SEED - n_envs + 1))
         monitor = _Monitor(env)
@@ -126,6 +133,10 @@ class GameVecEnv(VecEnv):
             info["action_mask"], info["TimeLimit.truncated"] = mask, cut
             info["outcome"], info["is_success"] = points, points == 1.0
             info["terminal_observation"] = observation
+
+    def advice(self, players: Players, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        """Return what players would do in each game [N]; see :meth:`mcts_envs.core.vector.GameVectorEnv.advice`."""
+        return self._batch.advice(players, seeds)
 
     def view(self, index: int = 0) -> View:
         """Return the live state of one game: what planners take."""
@@ -195,6 +206,38 @@ class GameVecEnv(VecEnv):
             return getattr(self._batch, name, None)
         known = ", ".join((*_OF_A_VIEW, "over", *_OF_A_GAME, "render", *_SHARED))
         raise AttributeError(f"a game of the batch has no attribute {name!r}; it has {known}")
+
+
+class MixedVecEnv(GameVecEnv):
+    """The same with a mixture of opponents, one seat or all in turn; see :class:`mcts_envs.core.mixed.MixedVectorEnv`.
+
+    At the end of a game its info also has ``seat`` and ``opponents``, the names of those who played the other seats.
+    Games cannot be saved.
+    """
+
+    _batch: MixedVectorEnv
+
+    @staticmethod
+    def _batched(env_class: type[GameEnv], n_envs: int, settings: Mapping[str, Any]) -> GameVectorEnv:
+        return mixed(env_class)(n_envs, **settings)
+
+    @property
+    def opponents(self) -> Mixture:
+        """The opponents, whose weights may be changed between games."""
+        return self._batch.opponents
+
+    @property
+    def starts(self) -> Starts | None:
+        """The positions where games start, whose weights may be changed too."""
+        return self._batch.starts
+
+    def _note_ends(self, infos: list[dict[str, Any]], played: Played, ended: npt.NDArray[np.int64]) -> None:
+        super()._note_ends(infos, played, ended)
+        for i in ended.tolist():
+            infos[i].update(self._batch.company(i))
+
+    def _attribute(self, i: int, name: str) -> Any:
+        return int(self._batch.seats[i]) if name == "seat" else super()._attribute(i, name)
 
 
 class _Monitor(VecMonitor):

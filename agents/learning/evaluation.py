@@ -11,6 +11,7 @@ import numpy.typing as npt
 import mcts_envs
 from agents.learning.algorithms import one_thread
 from agents.learning.fitting import fitting
+from agents.learning.settings import to_evaluate_in
 from agents.learning.storage import SavedPolicy, load
 from mcts_envs.core import errors
 
@@ -79,7 +80,8 @@ def evaluate(
     n_envs : int
         Environments in the batch.
     settings : dict, optional
-        Settings of the environment; by default those of the training.
+        Settings of the environment; by default those of the training, without the past selves among its opponents, and
+        without its starts.
 
     Raises
     ------
@@ -95,7 +97,7 @@ def evaluate(
         raise ValueError(
             f"{policy.path} has no sidecar that names its environment; evaluate it with scripts/compare.py"
         )
-    settings = policy.about.get("settings", {}) if settings is None else settings
+    settings = to_evaluate_in(policy.about.get("settings", {}) if settings is None else settings)
     env = mcts_envs.make_sb3_vec_env(policy.about["environment"], min(n_envs, games), FRESH + seed, **settings)
     game = env.get_attr("game", 0)[0]
     in_bytes = env.observation_space.dtype == np.uint8

@@ -11,12 +11,14 @@ import yaml
 from agents.learning.algorithms import TRAINED, parameters_of
 from mcts_envs.core import errors
 
-_OWN = ("n_envs", "n_timesteps", "normalize")
+_OWN = ("n_envs", "n_timesteps", "normalize", "self_play", "imitate")
 _LONGEST = 10**12
 _INTEGERS = {"n_steps": 1, "batch_size": 2, "n_epochs": 1}
 """Least values: below them an algorithm would divide by 0, train on nothing or never end."""
 
 _FRACTIONS = ("gamma", "gae_lambda")
+_SELF_PLAY = ("every", "most", "choice", "weights", "starts")
+_IMITATE = ("agent", "steps", "noise", "learning_rate", "epochs", "window")
 _NORMALIZE = ("norm_obs", "norm_reward", "clip_obs", "clip_reward", "gamma", "epsilon")
 
 
@@ -32,6 +34,10 @@ class Hyperparameters:
         Steps to train for, over all environments together.
     normalize : dict
         Arguments of ``VecNormalize``; empty: no normalisation.
+    self_play : dict
+        Arguments of :class:`agents.learning.selfplay.SelfPlay`, for trainings against a mixture of opponents.
+    imitate : dict
+        Arguments of :func:`agents.learning.imitation.imitate`, which comes first; empty: nobody is imitated.
     model : dict
         Arguments of the algorithm, ``policy`` included, as written (``"lin_3e-4"`` not yet resolved).
     """
@@ -39,6 +45,8 @@ class Hyperparameters:
     n_envs: int
     n_timesteps: int
     normalize: dict[str, Any]
+    self_play: dict[str, Any]
+    imitate: dict[str, Any]
     model: dict[str, Any]
 
 
@@ -80,8 +88,19 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
         n_envs=errors.integer("n_envs", merged["n_envs"], 1, 2**16),
         n_timesteps=_steps(merged["n_timesteps"]),
         normalize=normalize,
+        self_play=_mapping("self_play", merged, (), _SELF_PLAY),
+        imitate=_mapping("imitate", merged, _IMITATE[:2] if merged.get("imitate") else (), _IMITATE),
         model=model,
     )
+
+
+def _mapping(key: str, merged: Mapping[str, Any], needed: tuple[str, ...], known: tuple[str, ...]) -> dict[str, Any]:
+    """Return the mapping under a key, empty if there is none; the names in it must be known."""
+    found = plain(merged.get(key) or {})
+    if not isinstance(found, Mapping):
+        raise ValueError(f"{key} {found!r} is no mapping; write it as dict({known[0]}=..., {known[1]}=...)")
+    errors.keys(key, found, needed, known)
+    return dict(found)
 
 
 def plain(value: Any) -> Any:

@@ -8,6 +8,7 @@ from agents.learning.notices import notice
 from agents.learning.policy import Policy
 from mcts_envs.core.adapter import defaults
 from mcts_envs.core.contract import Game
+from mcts_envs.core.mixed import ALL
 from mcts_envs.registry import ENTRIES
 
 _FACE = {"seat": 0, "opponent": "random"}
@@ -57,9 +58,18 @@ def tell(policy: Policy, game: Game, here: Mapping[str, Any] | None) -> None:
 
 
 def _of_the_face(there: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return what differs of who plays where, if this is an environment for one player."""
+    """Return what differs of who plays where, if this is an environment for one player.
+
+    Whoever was trained from all seats knows each of them, and of a mixture every opponent.
+    """
     pairs = {name: (_plain(there.get(name), name), _plain(here[name], name)) for name in _FACE if name in here}
-    return {name: (was, now) for name, (was, now) in pairs.items() if was != now}
+    known = {"seat": there.get("seat") == ALL, "opponent": False}
+    if isinstance(mixture := there.get("opponent"), Mapping):
+        now = here.get("opponent")
+        known["opponent"] = (
+            now.keys() <= mixture.keys() if isinstance(now, Mapping) else _plain(now, "opponent") in mixture
+        )
+    return {name: (was, now) for name, (was, now) in pairs.items() if was != now and not known[name]}
 
 
 def _of_the_game(
@@ -84,6 +94,8 @@ def _plain(value: Any, name: str) -> Any:
     """Return a seat or an opponent by name."""
     if isinstance(value, (list, tuple)):
         return [_plain(part, name) for part in value]
+    if isinstance(value, Mapping):
+        return dict(value)
     if value is None or isinstance(value, (str, int)):
         return _FACE[name] if value is None else value
     return getattr(value, "name", type(value).__name__)

@@ -73,6 +73,19 @@ class ProgressReport(BaseCallback):
         self._open.close()
 
 
+class Lines:
+    """Print what is said to it on stderr, one line in 30 seconds at most."""
+
+    def __init__(self) -> None:
+        self._due = time.monotonic() + _BETWEEN_LINES
+
+    def __call__(self, text: str) -> None:
+        """Print a line, if it is time for one."""
+        if time.monotonic() >= self._due:
+            self._due = time.monotonic() + _BETWEEN_LINES
+            print(text, file=sys.stderr, flush=True)
+
+
 def clock(seconds: float) -> str:
     """Write a duration as minutes and seconds, from an hour on with hours."""
     minutes, rest = divmod(round(seconds), 60)

@@ -1,27 +1,42 @@
-"""The policies that come with this package."""
+"""The policies that come with this package.
 
+Each lies in a folder that says for which environment it is: its id without namespace, and then the settings of the
+board, where they are not the id's own: ``WallSurvival-v0,board_size=6``.
+"""
+
+import json
 from pathlib import Path
+from typing import Any
 
 from agents.learning.network import SUFFIX
 from mcts_envs.core.contract import Game
-from mcts_envs.registry import ENTRIES, Entry, find
+from mcts_envs.registry import find
 
 FOLDER = Path(__file__).parent / "policies"
 
 
-def shipped(env_id: str, algorithm: str) -> Path:
+def shipped(env_id: str, algorithm: str, **board: Any) -> Path:
     """Return the shipped policy for an environment, as Stable-Baselines3 saved it: to train on, or to look into.
+
+    Parameters
+    ----------
+    env_id : str
+        With or without ``mcts_envs/``.
+    algorithm : {"ppo", "maskable_ppo"}
+    **board
+        Settings of the board, where it is not the id's own.
 
     Raises
     ------
     ValueError
         If the environment is unknown, or none is shipped for it.
     """
-    entry = find(env_id)
-    path = _path(entry, algorithm)
-    if not path.is_file():
-        raise ValueError(_none_for(entry.id, algorithm))
-    return path
+    name = find(env_id).id.split("/")[-1]
+    for path in FOLDER.glob(f"*/{algorithm}.zip"):
+        if made_for(path.parent) == (name, board):
+            return path
+    settings = "".join(f", {key}={value!r}" for key, value in board.items())
+    raise ValueError(_none_for(f"mcts_envs/{name}{settings}", algorithm))
 
 
 def shipped_for(game: Game, algorithm: str) -> Path:
@@ -32,15 +47,20 @@ def shipped_for(game: Game, algorithm: str) -> Path:
     ValueError
         If none is shipped for it.
     """
-    for entry in ENTRIES.values():
-        path = _path(entry, algorithm).with_suffix(SUFFIX)
-        if path.is_file() and entry.env_class().make_game(**entry.settings).fingerprint == game.fingerprint:
-            return path
+    for path in sorted(FOLDER.glob(f"*/{algorithm}{SUFFIX}")):
+        if json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["game"] == game.name:
+            name, board = made_for(path.parent)
+            entry = find(name)
+            if entry.env_class().make_game(**{**entry.settings, **board}).fingerprint == game.fingerprint:
+                return path
     raise ValueError(_none_for(f"{game.name} with these settings", algorithm))
 
 
-def _path(entry: Entry, algorithm: str) -> Path:
-    return FOLDER / entry.id.split("/")[-1] / f"{algorithm}.zip"
+def made_for(folder: Path) -> tuple[str, dict[str, Any]]:
+    """Return the environment id, without namespace, and the settings of the board that a folder's name says."""
+    name, *settings = folder.name.split(",")
+    pairs = (setting.split("=") for setting in settings)
+    return name, {key: json.loads(value) for key, value in pairs}
 
 
 def _none_for(what: str, algorithm: str) -> str:

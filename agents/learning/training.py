@@ -16,12 +16,17 @@ from agents.learning.algorithms import algorithm_class, one_thread, takes_masks
 from agents.learning.evaluation import CURVE
 from agents.learning.fitting import check_board, layout
 from agents.learning.hyperparameters import Hyperparameters, hyperparameters, resolved
+from agents.learning.imitation import imitate
+from agents.learning.settings import to_evaluate_in
 from mcts_envs.core import errors
+from mcts_envs.core.mixture import Mixture
 from mcts_envs.registry import find
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.vec_env import VecEnv
+
+    from agents.learning.selfplay import SelfPlay
 
 _LIBRARIES = ("stable_baselines3", "sb3_contrib", "gymnasium", "torch", "numpy")
 _SHORTEST, _LONGEST = 1e-3, 10**12
@@ -95,7 +100,10 @@ def train(
         Settings of the environment. With ``observation="planes"`` the network begins with convolutions
         (:class:`agents.learning.networks.PlanesExtractor`), unless the hyper-parameters name another extractor.
     changes : dict, optional
-        Hyper-parameters in place of those of the file.
+        Hyper-parameters in place of those of the file. Two are not the algorithm's: ``self_play``, the arguments of
+        :class:`agents.learning.selfplay.SelfPlay`, for opponents with weights, and ``imitate``, those of
+        :func:`agents.learning.imitation.imitate`, which comes first, is outside the limits of steps and time, and
+        leaves a checkpoint of 0 steps.
     resume : Path, optional
         A policy or checkpoint to go on from; its settings and hyper-parameters hold unless others are given.
     checkpoint_every, evaluate_every : int
@@ -126,11 +134,15 @@ def train(
     with one_thread():
         model = _model(
             run,
-            _environment(run, run.hyper.n_envs, run.seed + run.done),
+            _environment(run, run.settings, run.hyper.n_envs, run.seed + run.done),
             str(run.out / "tensorboard") if tensorboard else None,
         )
-        interrupted = _learn(run, model, minutes, checkpoint_every, evaluate_every if tensorboard else 0, progress)
-    path = _save(run, model, run.target)
+        past = _self_play(run, model)
+        if run.hyper.imitate and run.resume is None:
+            _imitate(run, model, past, progress)
+        evaluate_every = evaluate_every if tensorboard else 0
+        interrupted = _learn(run, model, past, minutes, checkpoint_every, evaluate_every, progress)
+    path = _save(run, model, run.target, past)
     return Trained(path, int(model.num_timesteps), time.monotonic() - started, interrupted)
 
 
@@ -209,10 +221,10 @@ def _last_checkpoint(run: _Run) -> tuple[int, Path | None]:
     return max(((int(text), path) for path, text in steps.items() if text.isdecimal()), default=(0, None))
 
 
-def _environment(run: _Run, n_envs: int, seed: int) -> "VecEnv":
+def _environment(run: _Run, settings: Mapping[str, Any], n_envs: int, seed: int) -> "VecEnv":
     from stable_baselines3.common.vec_env import VecNormalize
 
-    env = mcts_envs.make_sb3_vec_env(run.env_id, n_envs, seed, **run.settings)
+    env = mcts_envs.make_sb3_vec_env(run.env_id, n_envs, seed, **settings)
     if not run.hyper.normalize:
         return env
     normalized = VecNormalize(env, **{"gamma": run.hyper.model.get("gamma", 0.99), **run.hyper.normalize})
@@ -241,22 +253,57 @@ def _model(run: _Run, env: "VecEnv", log: str | None) -> "BaseAlgorithm":
     return model
 
 
+def _self_play(run: _Run, model: "BaseAlgorithm") -> "SelfPlay | None":
+    """Return the callback that looks after a mixture of opponents, with the past selves of the policy resumed from."""
+    from agents.learning.selfplay import SelfPlay
+
+    env = model.get_env()
+    if not isinstance(getattr(env.unwrapped if env else None, "opponents", None), Mixture):
+        if run.hyper.self_play:
+            raise ValueError(
+                f"self_play {run.hyper.self_play} is for trainings against a mixture of opponents; set opponent to "
+                "weights, as in {'self': 1}, or leave it out"
+            )
+        return None
+    past = SelfPlay(**run.hyper.self_play)
+    if run.resume is not None:
+        past.load(run.resume, model)
+    return past
+
+
+def _imitate(run: _Run, model: "BaseAlgorithm", past: "SelfPlay | None", progress: bool) -> None:
+    """Let the policy learn what its teacher does, and keep that as the first checkpoint."""
+    from agents.learning.progress import Lines
+
+    shown: dict[str, Any] = {"report": Lines()} if progress else {}
+    imitate(model, **run.hyper.imitate, **shown)
+    _save(run, model, run.out / "checkpoints" / f"{run.algorithm}_0", past)
+
+
 def _learn(
-    run: _Run, model: "BaseAlgorithm", minutes: float | None, checkpoint_every: int, evaluate_every: int, progress: bool
+    run: _Run,
+    model: "BaseAlgorithm",
+    past: "SelfPlay | None",
+    minutes: float | None,
+    checkpoint_every: int,
+    evaluate_every: int,
+    progress: bool,
 ) -> bool:
     """Train, and return whether it was interrupted."""
     from agents.learning.callbacks import Limits, StopRequest, checkpoints, evaluations
     from agents.learning.progress import ProgressReport
 
     def checkpoint() -> None:
-        _save(run, model, run.out / "checkpoints" / f"{run.algorithm}_{model.num_timesteps}")
+        _save(run, model, run.out / "checkpoints" / f"{run.algorithm}_{model.num_timesteps}", past)
 
     report = ProgressReport(run.hyper.n_timesteps, minutes)
     with StopRequest() as stop, contextlib.closing(report):
         callbacks = [checkpoints(checkpoint_every, run.done, checkpoint), Limits(minutes, stop)]
         if evaluate_every:
-            env = _environment(run, _EVALUATIONS, CURVE + run.seed)
+            env = _environment(run, to_evaluate_in(run.settings), _EVALUATIONS, CURVE + run.seed)
             callbacks.insert(1, evaluations(evaluate_every, run.done, env, _EVALUATIONS, takes_masks(model)))
+        if past is not None:
+            callbacks.append(past)
         if progress:
             callbacks.append(report)
         try:
@@ -271,9 +318,11 @@ def _learn(
         return stop.requested
 
 
-def _save(run: _Run, model: "BaseAlgorithm", path: Path) -> Path:
+def _save(run: _Run, model: "BaseAlgorithm", path: Path, past: "SelfPlay | None") -> Path:
     from stable_baselines3.common.vec_env import VecNormalize
 
+    if past is not None:
+        past.save(path, model)
     env = model.get_env()
     assert env is not None
     hyper = run.hyper
@@ -295,6 +344,7 @@ def _save(run: _Run, model: "BaseAlgorithm", path: Path) -> Path:
             "n_envs": hyper.n_envs,
             "n_timesteps": hyper.n_timesteps,
             "normalize": hyper.normalize or False,
+            **_given(self_play=hyper.self_play or None, imitate=hyper.imitate or None),
         },
         "normalization": normalizing.normalization(env) if isinstance(env, VecNormalize) else None,
         "versions": {

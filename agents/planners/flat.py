@@ -2,10 +2,30 @@
 
 from typing import Any
 
+import numpy as np
+from numba import types
+
 from agents.budget import LIMITS, Budget, Clock
 from agents.mcts import MCTS
 from agents.running import Search, legal_actions
 from mcts_envs.core import errors
+from mcts_envs.core.batch import BYTE_ROWS
+from mcts_envs.core.contract import (
+    BYTES,
+    FLOATS,
+    INTS,
+    TABLE,
+    Game,
+    active_of,
+    determinize_of,
+    evaluate_of,
+    legal_of,
+    step_of,
+)
+from mcts_envs.core.kernel import copy, kernel
+from mcts_envs.core.mixture import OneByOne
+from mcts_envs.core.rng import below, draw, new_stream, seed_stream
+from mcts_envs.core.typing import Bytes, Floats, Ints
 from mcts_envs.core.view import View
 
 
@@ -57,3 +77,84 @@ class OneStep(FlatMonteCarlo):
 
     def _limits(self) -> dict[str, Any]:
         return {"samples": self.samples}
+
+    def act_all(self, game: Game, states: Bytes, players: Ints, seeds: Any) -> Ints:
+        """Return an action [k] for each of the players [k] who look at states [k, size]; chance starts from seeds [k].
+
+        Compiled for all games at once where players move one at a time; the best action is found as ever, but other
+        dice decide between equals.
+        """
+        prepared = self.prepared(game)
+        if game.simultaneous or prepared.interpreted or prepared.settings.horizon != 1:
+            return OneByOne(self).act_all(game, states, players, seeds)
+        found, work = np.empty(len(states), np.int64), game.new_state()
+        numbers = np.empty(game.players), np.empty(game.players)
+        choices = np.zeros(game.players, np.int64), np.empty(game.actions, np.int64)
+        discount, model = float(prepared.settings.discount), prepared.inside
+        look_ahead(
+            model.table, states, players, seeds, self.samples, discount, work, new_stream(0), *numbers, *choices, found
+        )
+        return found
+
+
+@kernel(
+    types.void(
+        TABLE,
+        BYTE_ROWS,
+        INTS,
+        types.uint64[::1],
+        types.int64,
+        types.float64,
+        BYTES,
+        BYTES,
+        FLOATS,
+        FLOATS,
+        INTS,
+        INTS,
+        INTS,
+    )
+)
+def look_ahead(
+    functions: Any,
+    states: Bytes,
+    players: Ints,
+    seeds: Any,
+    samples: int,
+    discount: float,
+    work: Bytes,
+    stream: Bytes,
+    rewards: Floats,
+    values: Floats,
+    actions: Ints,
+    legal: Ints,
+    found: Ints,
+) -> None:
+    """Find for each of k players the action with the best mean over samples of reward and value of what it leads to.
+
+    Parameters
+    ----------
+    functions : function table
+    states [k, size], players [k], seeds [k]
+        What they look at, and where their chance starts.
+    work [size], stream [32], rewards [P], values [P], actions [P], legal [A]
+        Work arrays.
+    found : int64 array [k]
+        Filled in; chance decides between equals.
+    """
+    for i in range(states.shape[0]):
+        player, best, equals = players[i], -np.inf, 0
+        seed_stream(stream, seeds[i])
+        for j in range(legal_of(functions)(states[i], player, legal)):
+            total = 0.0
+            for _ in range(samples):
+                copy(work, states[i])
+                determinize_of(functions)(work, player, draw(stream))
+                actions[player] = legal[j]
+                step_of(functions)(work, actions, rewards)
+                total += rewards[player]
+                if active_of(functions)(work) != 0:
+                    evaluate_of(functions)(work, values)
+                    total += discount * values[player]
+            equals = 1 if total > best else equals + (total == best)
+            if total > best or (total == best and below(stream, equals) == 0):
+                best, found[i] = total, legal[j]

@@ -6,6 +6,8 @@ import agents
 from agents.base import Agent, view_of
 from agents.budget import LIMITS
 from mcts_envs.core.contract import Game
+from mcts_envs.core.mixture import many
+from mcts_envs.core.typing import Bytes, Ints
 from mcts_envs.core.view import View
 from mcts_envs.registry import ENTRIES
 
@@ -72,6 +74,10 @@ class PresetAgent(Agent):
         action = int(agent.choose(view))
         self.last_result = agent.last_result
         return action
+
+    def act_all(self, game: Game, states: Bytes, players: Ints, seeds: Any) -> Ints:
+        """Return an action [k] for each of the players [k], as the agent behind the name does."""
+        return many(self.resolve(game)).act_all(game, states, players, seeds)
 
     def search(self, env: Any) -> Any:
         """Search as the agent behind the name does."""

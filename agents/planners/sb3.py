@@ -16,9 +16,10 @@ from agents.learning.policy import Policy
 from agents.learning.shipped import shipped_for
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
+from mcts_envs.core.mixed_turns import drawn, shown
 from mcts_envs.core.quantized import quantized
 from mcts_envs.core.rng import choose
-from mcts_envs.core.typing import Bytes, Singles
+from mcts_envs.core.typing import Bytes, Ints, Singles
 from mcts_envs.core.view import View
 
 _MOST_FRAMES = 1000
@@ -108,6 +109,29 @@ class SB3Agent(Agent):
     def choose_among(self, view: View, mask: npt.NDArray[np.bool_]) -> int:
         """Return the policy's action among those that a mask [A] allows, if it takes masks."""
         return self._choose(view, mask)
+
+    def act_all(self, game: Game, states: Bytes, players: Ints, seeds: Any) -> Ints:
+        """Return an action [k] for each of the players [k] who look at states [k, size], in one forward.
+
+        Seeds [k] decide where the policy draws its actions.
+
+        Raises
+        ------
+        ValueError
+            If the policy stacks frames: states of many games have no history.
+        """
+        policy, (seen, limited) = self._policy(game), self.prepared(game)
+        if self._frame_stack > 1:
+            raise ValueError(f"{self.name} stacks {self._frame_stack} frames, so it cannot play many games at once")
+        observations, masks = shown(seen, states, players)
+        if policy.in_bytes:
+            observations = quantized(observations)
+        if limited is not game:
+            both = masks & shown(limited, states, players)[1]
+            masks = np.where(both.any(1, keepdims=True), both, masks)
+        if self.deterministic:
+            return policy.actions(observations, masks if policy.masked else None)
+        return drawn(policy.probabilities(observations, masks if policy.masked else None), seeds)
 
     def _choose(self, view: View, mask: npt.NDArray[np.bool_] | None) -> int:
         policy = self._policy(view.game)

@@ -27,6 +27,7 @@ from mcts_envs.core.by_index import ByIndex
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.live import SeatedGame, begin
+from mcts_envs.core.mixture import Players
 from mcts_envs.core.opponents import resolve_opponents
 from mcts_envs.core.place import start_state
 from mcts_envs.core.pool import Pool
@@ -113,7 +114,8 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         if external:
             raise ValueError(
                 f"opponent {opponent!r} cannot play in the batched face, which is compiled: use 'random', 'scripted' "
-                "or one name of a scripted player for all, or gymnasium.make_vec(id, vectorization_mode='sync')"
+                "or one name of a scripted player for all, gymnasium.make_vec(id, vectorization_mode='sync'), or "
+                "mcts_envs.make_sb3_vec_env"
             )
         opponent = [*opponent] if isinstance(opponent, (list, tuple)) else opponent
         self._arguments = {"seat": seat, "opponent": opponent, "illegal": illegal, "observation": observation}
@@ -123,6 +125,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
 
+        self.seats: Ints = np.full(n, self.seat)
         self._size = int(np.prod(game.observation_shape))
         self._pool = Pool((n, self._size), observation_dtype)
         self._step: Any = step_all_quantized if in_bytes else step_all
@@ -271,6 +274,16 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
             self._final_masks,
             self._final_observations.reshape(n, *shape),
         )
+
+    def advice(self, players: Players, seeds: npt.NDArray[np.uint64]) -> Ints:
+        """Return what players would do in each game [N] in place of its seat, whose chance starts from seeds [N].
+
+        It is 0 where the seat has nothing to choose: the game was over before its first turn.
+        """
+        self._live.check_started("advice()")
+        found, asked = np.zeros(self.num_envs, np.int64), self._masks.any(1)
+        found[asked] = players.act_all(self.game, self._states[asked], self.seats[asked], seeds[asked])
+        return found
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal, as booleans [N, A]."""

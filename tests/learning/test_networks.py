@@ -15,7 +15,7 @@ from agents.learning import storage
 from agents.learning.algorithms import algorithm_class
 from agents.learning.loading import load_policy
 from agents.learning.policy import read_network
-from agents.learning.shipped import FOLDER
+from agents.learning.shipped import FOLDER, made_for
 from mcts_envs import make_sb3_vec_env
 
 LANES = "mcts_envs/LaneDefense3x3-v0"
@@ -30,8 +30,8 @@ def untrained(path, algorithm="ppo", env_id=LANES, policy="MlpPolicy", **argumen
     return path
 
 
-def positions(count, env_id=LANES, seed=0):
-    env = gymnasium.make(env_id)
+def positions(count, env_id=LANES, seed=0, **settings):
+    env = gymnasium.make(env_id, **settings)
     rng, seen, masks = np.random.default_rng(seed), [], []
     observation, info = env.reset(seed=seed)
     while len(seen) < count:
@@ -153,7 +153,8 @@ class TestPlaying:
     def test_shipped_arrays_are_the_shipped_policy(self, path):
         saved, ours = storage.load(path), read_network(path.with_suffix(".npz"))
         assert ours.about == {**saved.about, "observation_space": ours.about["observation_space"]}
-        seen, masks = positions(100, f"mcts_envs/{path.parent.name}")
+        name, board = made_for(path.parent)
+        seen, masks = positions(100, f"mcts_envs/{name}", **board)
         given = masks if ours.masked else None
         assert ours.actions(seen, given).tolist() == saved.actions(seen, given).tolist()
 

@@ -16,7 +16,7 @@ import agents
 import mcts_envs
 from agents.learning import storage
 from agents.learning.evaluation import evaluate
-from agents.learning.shipped import FOLDER, shipped, shipped_for
+from agents.learning.shipped import FOLDER, made_for, shipped, shipped_for
 from tests.learning.quick import make, quick
 
 pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
@@ -176,21 +176,25 @@ def test_copies_play_on(trained, monkeypatch, tmp_path, name, duplicate):
 
 
 @pytest.mark.parametrize(
-    ("env_id", "algorithm", "floor"),
+    ("env_id", "algorithm", "settings", "floor"),
     [
-        ("LaneDefense3x3-v0", "ppo", 0.55),
-        ("LaneDefense3x3-v0", "maskable_ppo", 0.55),
-        ("LaneDefense10x10-v0", "ppo", 0.80),
-        ("LaneDefense5x9-v0", "maskable_ppo", 0.40),
+        ("LaneDefense3x3-v0", "ppo", {}, 0.55),
+        ("LaneDefense3x3-v0", "maskable_ppo", {}, 0.55),
+        ("LaneDefense10x10-v0", "ppo", {}, 0.80),
+        ("LaneDefense5x9-v0", "maskable_ppo", {}, 0.40),
+        ("Football1-v0", "maskable_ppo", {"opponent": "random_types"}, 0.97),
+        ("Football1-v0", "maskable_ppo", {"opponent": "scripted", "seat": 1}, 0.75),
+        ("Football3-v0", "maskable_ppo", {"opponent": "random_types"}, 0.93),
+        ("Football3-v0", "maskable_ppo", {"opponent": "scripted", "seat": 1}, 0.50),
     ],
 )
-def test_shipped_policies_beat_random_clearly(env_id, algorithm, floor):
+def test_shipped_policies_beat_random_clearly(env_id, algorithm, settings, floor):
     path = shipped(env_id, algorithm)
-    assert path.stat().st_size < 2**20
+    assert path.stat().st_size < 2**21
     with zipfile.ZipFile(path) as archive:
         assert "system_info.txt" not in archive.namelist()
     assert (path.parent / "README.md").is_file()
-    found = evaluate(path, 300, settings={})
+    found = evaluate(path, 300, settings=settings)
     assert found.wins / found.games > floor
     env = make(env_id)
     env.reset(seed=0)
@@ -206,5 +210,7 @@ def test_no_policy_is_shipped_for_other_settings():
         agents.make("ppo").act(env)
     with pytest.raises(ValueError, match="no nothing policy"):
         shipped(IDS[0], "nothing")
-    folders = {path.parent.name for path in FOLDER.glob("*/*.zip")}
+    with pytest.raises(ValueError, match="no ppo policy is shipped for mcts_envs/LaneDefense3x3-v0, rows=4"):
+        shipped(IDS[0], "ppo", rows=4)
+    folders = {made_for(path.parent)[0] for path in FOLDER.glob("*/*.zip")}
     assert folders <= {name.split("/")[-1] for name in mcts_envs.environment_ids()}
