@@ -10,21 +10,11 @@ from agents.mcts import MCTS
 from agents.running import Search, legal_actions
 from mcts_envs.core import errors
 from mcts_envs.core.batch import BYTE_ROWS
-from mcts_envs.core.contract import (
-    BYTES,
-    FLOATS,
-    INTS,
-    TABLE,
-    Game,
-    active_of,
-    determinize_of,
-    evaluate_of,
-    legal_of,
-    step_of,
-)
+from mcts_envs.core.contract import BYTES, FLOATS, INTS, Game
 from mcts_envs.core.kernel import copy, kernel
 from mcts_envs.core.mixture import OneByOne
 from mcts_envs.core.rng import below, draw, new_stream, seed_stream
+from mcts_envs.core.table import TABLE, active_of, determinize_of, evaluate_of, legal_of, step_of
 from mcts_envs.core.typing import Bytes, Floats, Ints
 from mcts_envs.core.view import View
 

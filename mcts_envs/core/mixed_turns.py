@@ -6,10 +6,11 @@ import numpy as np
 from numba import types
 
 from mcts_envs.core.batch import BYTE_ROWS, SINGLE_ROWS
-from mcts_envs.core.contract import BYTES, FLOATS, INTS, RUNNING, TABLE, active_of, outcome_of, status_of, step_of
+from mcts_envs.core.contract import BYTES, FLOATS, INTS, RUNNING
 from mcts_envs.core.kernel import copy, kernel
 from mcts_envs.core.players import play_random, play_scripted
 from mcts_envs.core.rng import choose, draw
+from mcts_envs.core.table import TABLE, active_of, outcome_of, status_of, step_of
 from mcts_envs.core.turn import EXTERNAL, SCRIPTED, fill_mask_and_observation
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
 
