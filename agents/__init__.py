@@ -16,6 +16,7 @@ MCTS_ENVS = True
 NAMES = {
     "alpha_beta": "agents.planners.alpha_beta:AlphaBeta",
     "flat_mc": "agents.planners.flat:FlatMonteCarlo",
+    "gumbel": "agents.planners.gumbel:Gumbel",
     "halving": "agents.planners.halving:SequentialHalving",
     "maskable_ppo": "agents.planners.sb3:ShippedAgent",
     "mcts": "agents.mcts:MCTS",

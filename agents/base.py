@@ -192,15 +192,16 @@ class Agent(ABC):
                 "the observation is not that of the bound environment; bind the environment that is played"
             )
         masks = [None] * len(views) if action_masks is None else _masks(action_masks, len(views), views[0].game.actions)
-        actions = np.array([self._answer(view, mask) for view, mask in zip(views, masks, strict=True)], np.int64)
+        actions = np.zeros(len(views), np.int64)  # 0 in a game that was over before the player's first
+        asked = [i for i, view in enumerate(views) if view.game.active(view.state)]
+        chosen = self.choose_all([views[i] for i in asked], [masks[i] for i in asked])
+        actions[asked] = [outward(views[i], action) for i, action in zip(asked, chosen, strict=True)]
         return (actions[0] if single else actions), state
 
-    def _answer(self, view: View, mask: npt.NDArray[np.bool_] | None) -> int:
-        """Return an action; 0 in a game that was over before the player's first: its next step ends it in any case."""
-        if not view.game.active(view.state):
-            return 0
-        action = self.choose(view) if mask is None else self.choose_among(view, mask)
-        return outward(view, action)
+    def choose_all(self, views: Sequence[View], masks: Sequence[npt.NDArray[np.bool_] | None]) -> list[int]:
+        """Return a legal action for each of several views, which its mask [A] allows if there is one."""
+        pairs = zip(views, masks, strict=True)
+        return [self.choose(view) if mask is None else self.choose_among(view, mask) for view, mask in pairs]
 
 
 def _shows(view: View, seen: npt.NDArray[Any]) -> bool:

@@ -1,6 +1,8 @@
 """Monte Carlo tree search as an agent."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from numba.core.config import DISABLE_JIT
@@ -8,6 +10,7 @@ from numba.core.config import DISABLE_JIT
 from agents import policies
 from agents.base import check_turn, settings_of, view_of
 from agents.budget import LIMITS, Budget, Clock, read_budget
+from agents.evaluator.batched import AHEAD
 from agents.planner import Planner, variant_of
 from agents.policies.mean import mean
 from agents.policies.opponents import OPPONENTS, read_information, read_opponents, variant_name
@@ -15,8 +18,9 @@ from agents.policies.parameters import read_parameters
 from agents.policies.signatures import SIGNATURES, check_form, needs_of, nothing
 from agents.records import Settings
 from agents.results import SearchResult
-from agents.running import Search, SearchPlan
+from agents.running import Search, together
 from agents.search import OPEN_LOOP
+from agents.search_plan import SearchPlan
 from mcts_envs.core import errors
 from mcts_envs.core.contract import EVALUATE, EVERYTHING, Game
 from mcts_envs.core.kernel import function_table
@@ -33,6 +37,9 @@ MAX_NODES = 500_000
 """Nodes of a tree (about 60 MB for one player) when the number of simulations does not bound it."""
 
 MAX_THREADS = 256
+
+POLICY = "policy"
+"""The ``evaluate`` of leaves by the policy that is consulted."""
 
 LOOPS = {"open": OPEN_LOOP, "closed": EVERYTHING, "information_set": 0}
 
@@ -92,6 +99,11 @@ class MCTS(Planner[SearchResult]):
         What a state is worth at the horizon, ``(state, values[P])``, or the variant of the game that says so; by
         default the game's own ``evaluate``. A plain Python function makes the whole search plain Python: for
         environments that are not ours, where ``state.env`` is the copied environment.
+    policy : str, Path or model, optional
+        A trained policy that is consulted in place of what the game advises: a zip of Stable-Baselines3 or what
+        ``agents.export`` made of it, a model, or ``"ppo"`` or ``"maskable_ppo"`` for what comes with this package. Its
+        probabilities are the prior of ``select="puct"``, and what rollouts and opponents follow who are ``"advised"``;
+        ``evaluate="policy"`` makes its value that of leaves, without a rollout unless ``rollout_depth`` asks for one.
     relative : bool
         Leaf value relative to the root: count ``evaluate`` as its change since there, by the model of rollouts.
     reuse : bool
@@ -148,6 +160,7 @@ class MCTS(Planner[SearchResult]):
         model: str | None = None,
         rollout_model: str | None = None,
         evaluate: Callable[..., None] | str | None = None,
+        policy: Any = None,
         relative: bool = False,
         reuse: bool = False,
         threads: int = 1,
@@ -176,6 +189,9 @@ class MCTS(Planner[SearchResult]):
         self.opponents, self.opponent_model = read_opponents(opponents, opponent_model)
         self.model, self.rollout_model = variant_name("model", model), variant_name("rollout_model", rollout_model)
         self.evaluate = evaluate if evaluate is None or isinstance(evaluate, str) else _policy("evaluate", evaluate)
+        self.policy = self._consulted(policy)
+        if self.evaluate == POLICY and rollout_depth is None:
+            self.rollout_depth = 0
         self.relative = errors.flag("relative", relative)
         self.reuse = errors.flag("reuse", reuse)
         if reuse and loop == "open":
@@ -183,6 +199,25 @@ class MCTS(Planner[SearchResult]):
         self.threads = errors.integer("threads", threads, 1, MAX_THREADS)
         self.max_nodes = errors.integer("max_nodes", max_nodes, 1, 2**28)
         self._check_signatures()
+
+    def _consulted(self, policy: Any) -> Any:
+        """Return a policy that was read, or the name of one that comes with the game at hand."""
+        others = self.opponents == "advised" and self.opponent_model is None
+        prior = others or any(needs_of(policy).prior for policy in (self.select, self.simulate))
+        if policy is None:
+            if self.evaluate == POLICY:
+                raise ValueError(
+                    "evaluate='policy' needs a policy; give policy='model.zip', or 'ppo' for what is shipped"
+                )
+            return None
+        if not (prior or self.evaluate == POLICY):
+            raise ValueError(
+                f"policy={policy!r:.80} is consulted by nothing; take select='puct', evaluate='policy', "
+                "simulate='advised' or opponents='advised'"
+            )
+        from agents.learning.searching import read_policy
+
+        return read_policy(policy, prior=prior)
 
     def start(self, env: Any) -> Search:
         """Return a search from the present state that has not begun: run it for as long as you like, ask it any time.
@@ -196,22 +231,56 @@ class MCTS(Planner[SearchResult]):
         check_turn(view)
         return self._started(view, self.max_nodes, None)
 
+    def choose_all(self, views: Sequence[View], masks: Sequence[Any]) -> list[int]:
+        """Return an action for each view; searches that wait for a policy go on together, and wait for one batch."""
+        plan: SearchPlan | None = self.prepared(views[0].game) if views else None
+        if plan is None or not plan.settings.waits or any(mask is not None for mask in masks):
+            return super().choose_all(views, masks)
+        legal = [view.legal_actions() for view in views]
+        found = [int(actions[0]) for actions in legal]
+        several = [i for i, actions in enumerate(legal) if len(actions) > 1]
+        budgets = [self.budget_for(views[i]) for i in several]
+        if any(budget.time_limit < math.inf for budget in budgets):
+            return super().choose_all(views, masks)
+        searches = self._searches([(views[i], Clock(budget)) for i, budget in zip(several, budgets, strict=True)])
+        for i, search in zip(several, searches, strict=True):
+            self.last_result = search.result()
+            found[i] = self.last_result.action
+        return found
+
     def plan(self, view: View, clock: Clock) -> SearchResult:
         """Return what a search finds; with ``reuse`` it goes on from the last one of the episode."""
-        memory = self.memory(view)
-        search = self._started(view, min(clock.budget.simulations, self.max_nodes), memory.get("search"))
-        self.spend(search, clock)
-        result = search.result()
-        memory["search"] = search if self.reuse else None
-        return result
+        (search,) = self._searches([(view, clock)])
+        return search.result()
+
+    def _searches(self, jobs: Sequence[tuple[View, Clock]]) -> list[Search]:
+        """Return searches that have spent their budgets; what they ask a policy is answered in common batches."""
+        searches, memories = [], [self.memory(view) for view, _ in jobs]
+        ahead = self._look_ahead(jobs)
+        for (view, clock), memory in zip(jobs, memories, strict=True):
+            nodes = min(ahead * clock.budget.simulations, self.max_nodes)
+            searches.append(self._started(view, nodes, memory.get("search")))
+        for _ in together(self.spending(*job) for job in zip(searches, (clock for _, clock in jobs), strict=True)):
+            searches[0].plan.answer()
+        for search, memory in zip(searches, memories, strict=True):
+            memory["search"] = search if self.reuse else None
+        return searches
+
+    def _look_ahead(self, jobs: Sequence[tuple[View, Clock]]) -> int:
+        """Let a tree that waits alone begin some simulations more; return how many there are to each that counts."""
+        evaluator = self.prepared(jobs[0][0].game).evaluator if jobs else None
+        if evaluator is None or not evaluator.waits:
+            return 1
+        evaluator.ahead = AHEAD if len(jobs) * self.threads == 1 else 1
+        return AHEAD
 
     def budget_for(self, view: View) -> Budget:
         """Return the budget of a search from this view: another for the first of an episode, if it has one."""
         return self.budget if view.episode is None or self.memory(view) else self.first_move
 
-    def spend(self, search: Search, clock: Clock) -> None:
-        """Spend a budget on a search."""
-        search.spend(clock)
+    def spending(self, search: Search, clock: Clock) -> Iterator[None]:
+        """Spend a budget on a search; yield whenever it waits for answers of a policy."""
+        yield from search.spending(clock)
 
     def _started(self, view: View, nodes: int, previous: Search | None) -> Search:
         streams = [new_stream(int(draw(self.stream))) for _ in range(self.threads + 1)]
@@ -231,6 +300,7 @@ class MCTS(Planner[SearchResult]):
 
     def prepare(self, game: Game) -> SearchPlan:
         """Return what is settled about the searches in a game."""
+        inside, outside, evaluator = self._models(game)
         updates = [needs_of(policy).update for policy in self._policies().values()]
         settings = Settings(
             player=0,
@@ -244,13 +314,16 @@ class MCTS(Planner[SearchResult]):
             common_chance=self.common_chance,
             relative=self.relative,
             prior=needs_of(self.select).prior,
+            worth=needs_of(self.select).worth,
+            waits=0 if evaluator is None else evaluator.waits,
             custom_backup=self.backup is not mean or any(update is not nothing for update in updates),
         )
-        inside, outside = self._models(game)
         others = game.variant(self.opponent_model, "advise") if self.opponent_model else None
         max_nodes = max(1, self.max_nodes // self.threads)
         return SearchPlan(
-            inside, outside, self._policies(), self.parameters, self.recommend, settings, max_nodes, others
+            *(inside, outside, self._policies(), self.parameters, self.recommend, settings, max_nodes),
+            others=others,
+            evaluator=evaluator,
         )
 
     def _loop_in(self, game: Game) -> str:
@@ -261,10 +334,19 @@ class MCTS(Planner[SearchResult]):
             return "open"
         return "information_set" if self.information == "own" else "closed"
 
-    def _models(self, game: Game) -> tuple[Game, Game]:
-        """Return the game as the tree sees it, and as rollouts do."""
-        inside = variant_of(game, self.model, self.evaluate)
-        return inside, variant_of(game, self.rollout_model, self.evaluate) if self.rollout_model else inside
+    def _models(self, game: Game) -> tuple[Game, Game, Any]:
+        """Return the game as the tree sees it, and as rollouts do, and what is consulted in them."""
+        evaluate = None if self.evaluate == POLICY else self.evaluate
+        inside = variant_of(game, self.model, evaluate)
+        outside = variant_of(game, self.rollout_model, evaluate) if self.rollout_model else inside
+        if self.policy is None:
+            return inside, outside, None
+        from agents.learning.searching import evaluator_for
+
+        asked = evaluator_for(self.policy, inside)
+        value: dict[str, Any] = {"evaluate": asked.evaluate} if self.evaluate == POLICY else {}
+        inside = replace(inside, advise=asked.advise, **value)
+        return inside, replace(outside, **value) if self.rollout_model else inside, asked
 
 
 def _limit(name: str, given: int | None, low: int, high: int) -> int:

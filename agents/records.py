@@ -114,8 +114,11 @@ class Settings(NamedTuple):
         numbers).
     relative : bool
         Whether ``evaluate`` counts as its change since the root.
-    prior : bool
-        Whether ``select`` wants what the game advises.
+    prior, worth : bool
+        Whether ``select`` wants what the game advises, and what it says that the state is worth.
+    waits : int
+        Where compiled code notes that it has asked a network and waits for the answer: the address of a record
+        QUESTIONS (:mod:`agents.evaluator.consult`); 0 where it never waits.
     custom_backup : bool
         Whether policies keep statistics of their own, or the backup is another one than the mean.
     """
@@ -131,6 +134,8 @@ class Settings(NamedTuple):
     common_chance: bool
     relative: bool
     prior: bool
+    worth: bool
+    waits: int
     custom_backup: bool
 
 

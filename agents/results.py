@@ -84,6 +84,9 @@ class SearchResult(Found):
         How long it took.
     prior : float64 array [A], optional
         What the game advises, as probabilities, where ``select`` asks for it.
+    evaluator : str, optional
+        How a policy was asked: its network ``"compiled"``, or ``"batched"`` where the search waited for PyTorch; or,
+        in a search that is plain Python, ``"plain"``.
     """
 
     visits: Ints
@@ -94,6 +97,7 @@ class SearchResult(Found):
     steps: int
     seconds: float
     prior: Floats | None = None
+    evaluator: str | None = None
 
     @property
     def principal_variation(self) -> list[int | tuple[int, ...]]:

@@ -1,134 +1,26 @@
 """A search under way: it can be run on, asked and stopped at any time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
 from threading import Event, Lock
 from typing import Any
 
 import numpy as np
 
 from agents.budget import NO_LIMIT, Clock, read_budget
-from agents.inlining import interpreted_on_objects
 from agents.inspection import SearchTree
-from agents.policies.opponents import table_with
-from agents.policies.parameters import pack
-from agents.policies.signatures import SIGNATURES, needs_of
-from agents.records import Settings, compiled, new_path, new_work
+from agents.records import compiled, new_path, new_work
 from agents.results import SearchResult
-from agents.search import BAD_SELECT, OPEN_LOOP, search
-from agents.tree import (
-    FIRST_ROOM,
-    NODE,
-    ROOT,
-    STORES,
-    Kept,
-    Tree,
-    add_root_statistics,
-    copy_of,
-    enlarge,
-    find_node,
-    new_tree,
-)
-from mcts_envs.core import rng
+from agents.search import OPEN_LOOP
+from agents.search_plan import SearchPlan
+from agents.tree import NODE, ROOT, Tree, add_root_statistics, enlarge, find_node
 from mcts_envs.core.contract import Game
-from mcts_envs.core.kernel import function_table, interpreted, row
-from mcts_envs.core.rng import new_stream
+from mcts_envs.core.kernel import row
+from mcts_envs.core.rng import draw, new_stream
 from mcts_envs.core.typing import Bytes, Floats, Ints
 from mcts_envs.core.view import View
 
 _ANY = np.zeros(0, np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class SearchPlan:
-    """What an agent has settled about its searches in one game.
-
-    Attributes
-    ----------
-    inside, outside : Game
-        The game as the tree sees it, and as rollouts do.
-    policies : dict
-        ``select``, ``noise``, ``simulate`` and ``backup``.
-    parameters : dict
-        What they are given, by name.
-    recommend : callable
-    settings : Settings
-    max_nodes : int
-    others : Game, optional
-        The game whose advice the other players follow; None: that which the searching player is given.
-    """
-
-    inside: Game
-    outside: Game
-    policies: dict[str, Any]
-    parameters: dict[str, Any]
-    recommend: Callable[..., int]
-    settings: Settings
-    max_nodes: int
-    others: Game | None = None
-
-    @cached_property
-    def games(self) -> tuple[Any, Any]:
-        """The game as the tree sees it, and as rollouts do, as the search takes them."""
-        if self.others is None:
-            return self.inside.table, self.outside.table
-        return table_with(self.inside, self.others), table_with(self.outside, self.others)
-
-    @cached_property
-    def interpreted(self) -> bool:
-        """Whether the game is plain Python, so that the search has to be."""
-        return isinstance(self.inside.table, tuple)
-
-    @cached_property
-    def _empty(self) -> dict[int, Tree]:
-        """The last empty tree by its nodes: to copy one takes a fraction of the time that it takes to make one."""
-        return {}
-
-    @cached_property
-    def plain(self) -> bool:
-        """Whether records are Python objects, as an interpreted search of dear environments wants them."""
-        return self.inside.plain_lists
-
-    @cached_property
-    def table(self) -> Any:
-        """The policies as the search takes them."""
-        updates = {f"update_{kind}": needs_of(self.policies[kind]).update for kind in ("select", "simulate")}
-        kernels = {**self.policies, **updates}
-        if self.interpreted:
-            kernels = {name: _in_python(function, self.plain) for name, function in kernels.items()}
-        return function_table(kernels, SIGNATURES)
-
-    @cached_property
-    def kept(self) -> dict[str, Kept]:
-        """What the policies keep."""
-        kept = {}
-        for kind in STORES:
-            needs = needs_of(self.policies[kind])
-            parameters = pack(needs.parameters, self.parameters, self.plain)
-            kept[kind] = Kept(needs.edge, int(needs.tree(self.inside)), parameters)
-        return kept
-
-    def new_tree(self, nodes: int) -> Tree:
-        """Return an empty tree that may grow to so many nodes, or the greatest number allowed."""
-        if self.plain:
-            return self._empty_tree(nodes)
-        if nodes not in self._empty:
-            self._empty.clear()
-            self._empty[nodes] = self._empty_tree(nodes)
-        return copy_of(self._empty[nodes])
-
-    def _empty_tree(self, nodes: int) -> Tree:
-        actions, several = self.inside.actions, self.inside.simultaneous
-        kept: Any = {
-            "room": FIRST_ROOM,
-            "reserve": actions * self.inside.players if several else actions,
-            "simultaneous": several,
-            "kept": self.kept,
-            "plain": self.plain,
-        }
-        return new_tree(self.inside.players, max(min(nodes, self.max_nodes), actions), **kept)
 
 
 class Search:
@@ -150,6 +42,7 @@ class Search:
 
     Attributes
     ----------
+    plan : SearchPlan
     trees : list of Tree
         One for each thread.
     player : int
@@ -165,7 +58,7 @@ class Search:
     def __init__(
         self, plan: SearchPlan, view: View, streams: Sequence[Bytes], nodes: int, previous: "Search | None" = None
     ) -> None:
-        self._plan, self._streams, self._last_stream = plan, streams[:-1], streams[-1]
+        self.plan, self._streams, self._last_stream = plan, streams[:-1], streams[-1]
         self._root, self.player = view.state.copy(), view.player
         self._game = view.game
         self.legal = legal_actions(plan.inside, view)
@@ -193,14 +86,21 @@ class Search:
 
     def advised(self) -> int | None:
         """Return the legal action that the game advises most; None if it prefers none."""
-        offered = self._advice()[self.legal]
+        offered = self.advice()[self.legal]
         return None if offered.min() == offered.max() else int(self.legal[offered.argmax()])
 
-    def _advice(self) -> Floats:
+    def advice(self) -> Floats:
         """Return what the game advises at the root [A]."""
-        weights = np.zeros(self._plan.inside.actions)
-        self._plan.inside.advise(self._root, self.player, weights)
+        weights = np.zeros(self.plan.inside.actions)
+        self.plan.inside.advise(self._root, self.player, weights)
         return weights
+
+    def worth(self) -> float:
+        """Return what ``evaluate`` says that the root is worth to the player, as a simulation sees it."""
+        game, state, values = self.plan.inside, self._root.copy(), np.zeros(self.plan.inside.players)
+        game.determinize(state, self._settings.determinize_for, draw(new_stream(0)))
+        game.evaluate(state, values)
+        return 0.0 if self._settings.relative else float(values[self.player])
 
     @property
     def steps(self) -> int:
@@ -240,6 +140,17 @@ class Search:
         First actions, if given, are simulated in turn and equally often, in whole passes unless told otherwise: a pass
         that has begun goes on past the budget's time, but is cut off at ``until`` (default: the end of that time).
         """
+        for _ in self.spending(clock, arms, whole_passes, until):
+            self.plan.answer()
+        return self
+
+    def spending(
+        self, clock: Clock, arms: Ints = _ANY, whole_passes: bool = True, until: float | None = None
+    ) -> Iterator[None]:
+        """Do what :meth:`spend` does, and yield whenever the search waits for answers of a network (``plan.answer``).
+
+        So several searches can wait for one batch.
+        """
         parts, once = len(self.trees), max(1, len(arms))
         jobs: list[tuple[int, Clock, Ints]] = []
         first = 0
@@ -251,19 +162,18 @@ class Search:
             first = 0 if whole_passes else (first + share.simulations) % once
         over, end = self._over, clock.deadline if until is None else until
         try:
-            if parts == 1:
-                self._grow(*jobs[0], end, over)
+            if parts == 1 or self.plan.settings.waits:
+                yield from together(self._growing(*job, end, over) for job in jobs)
             else:
                 self._grow_all(jobs, end, over)
         finally:
             self._over = Event()
             self.seconds += clock.seconds
-        return self
 
     def _grow_all(self, jobs: Sequence[tuple[int, Clock, Ints]], until: float, over: Event) -> None:
         with ThreadPoolExecutor(len(jobs)) as threads:
             try:
-                futures = [threads.submit(self._grow, *job, until, over) for job in jobs]
+                futures = [threads.submit(list, self._growing(*job, until, over)) for job in jobs]
                 for future in futures:
                     future.result()
             finally:
@@ -275,7 +185,7 @@ class Search:
 
     def statistics(self) -> tuple[Ints, Floats]:
         """Return visits [A] and mean returns [A] at the root; NaN without a visit."""
-        actions = self._plan.inside.actions
+        actions = self.plan.inside.actions
         visits, sums = np.zeros(actions, np.int64), np.zeros(actions)
         for tree in self.trees:
             add_root_statistics(tree, self.player, visits, sums)
@@ -290,7 +200,7 @@ class Search:
         ValueError
             If nothing was searched yet, or ``recommend`` returned an illegal action.
         """
-        recommend = self._plan.recommend
+        recommend = self.plan.recommend
         visits, values = self.statistics()
         if not visits.any():
             raise ValueError("nothing was searched yet; call run(simulations=...) first")
@@ -301,67 +211,68 @@ class Search:
             raise ValueError(f"recommend {recommend!r} returned {action}, which is not legal; legal now: {self.legal}")
         shown = SearchTree(self.trees, self._game)
         prior = self._prior() if self._settings.prior else None
-        return SearchResult(visits, values, int(action), shown, self.simulations, self.steps, self.seconds, prior)
+        how = None if self.plan.evaluator is None else str(self.plan.evaluator.name)
+        made = self.simulations, self.steps, self.seconds
+        return SearchResult(visits, values, int(action), shown, *made, prior, how)
 
     def _prior(self) -> Floats:
         """Return what the game advises at the root [A] as probabilities; equal ones where it advises nothing."""
-        prior = np.zeros(self._plan.inside.actions)
-        weights = self._advice()[self.legal]
+        prior = np.zeros(self.plan.inside.actions)
+        weights = self.advice()[self.legal]
         prior[self.legal] = weights / weights.sum() if weights.any() else 1 / len(weights)
         return prior
 
-    def _grow(self, i: int, clock: Clock, arms: Ints, until: float, over: Event) -> None:
-        """Add simulations to one tree, alone.
+    def _growing(self, i: int, clock: Clock, arms: Ints, until: float, over: Event) -> Iterator[None]:
+        """Add simulations to one tree, alone; yield when those that are left wait for answers.
 
         Arms are simulated in whole passes, or in parts of a pass, which meet the same chance if they are to share it.
         """
         with self._locks[i]:
-            plan, tree, work, path, stream = self._plan, self.trees[i], self._works[i], self._paths[i], self._streams[i]
-            run, hand = (_in_python(search, plan.plain), _same) if plan.interpreted else (search, compiled)
+            plan, tree, work, path, stream = self.plan, self.trees[i], self._works[i], self._paths[i], self._streams[i]
+            run, hand = plan.search, _same if plan.interpreted else compiled
             tables = *plan.games, plan.table
             way, given, made = hand(path), hand(tree), tree.count
-            once, place, deadline = max(1, len(arms)), 0, clock.deadline
+            again = False
+            once, rest, deadline, waits = max(1, len(arms)), arms, clock.deadline, self._settings.waits
             max_steps = min(made.steps + clock.budget.max_steps, NO_LIMIT)
             before_pass = stream.copy()
-            while not over.is_set() and (count := clock.slice(once - place if place else NO_LIMIT, once)):
+            while not over.is_set():
+                begun = len(rest) < len(arms)
+                count = clock.slice(max(1, len(rest)) if begun or (waits and once > 1) else NO_LIMIT, once)
+                if not count:
+                    break
                 room = enlarge(tree, count)
                 if room is not tree:
                     tree = self.trees[i] = room
                     given, made = hand(tree), tree.count
                     continue  # that took time
-                if place and self._settings.common_chance:
+                if (begun or again) and self._settings.common_chance:
                     stream[:] = before_pass
-                elif not place:
+                elif not begun:
                     before_pass[:] = stream
-                before, now = made.steps, arms[place : place + once]
+                before, already, now = made.steps, made.simulations, rest[:count].copy()
                 run(*tables, self._settings, self._root, now, count, max_steps, stream, work, way, given)
                 if made.faults:
-                    raise ValueError(_fault(plan, made.faults))
-                clock.spend(count, made.steps - before)
-                place = (place + count) % once
-                clock.deadline = until if place else deadline
+                    raise ValueError(plan.fault(made.faults))
+                done = made.simulations - already if waits else count
+                if done:
+                    clock.spend(done, made.steps - before)
+                left = now[now >= 0] if waits else now[count:]
+                rest = np.concatenate([left, rest[count:]]) if len(left) or count < len(rest) else arms
+                clock.deadline = until if len(rest) < len(arms) else deadline
+                if again := done < count:
+                    yield
 
 
-def _fault(plan: SearchPlan, faults: int) -> str:
-    """Say which policy returned what is out of range."""
-    if faults & BAD_SELECT:
-        return f"select {plan.policies['select']!r} returned an index outside the k actions on offer"
-    actions = plan.outside.actions
-    return f"simulate {plan.policies['simulate']!r} returned an action outside the {actions} of {plan.outside.name}"
+def together(searches: Iterable[Iterator[None]]) -> Iterator[None]:
+    """Go on with each search until it waits or has ended; yield as long as one waits."""
+    going = list(searches)
+    while going := [search for search in going if next(search, going) is None]:
+        yield
 
 
 def _same(record: Any) -> Any:
     return record
-
-
-_COMPILED = (rng.below, rng.coin, rng.combine, rng.draw, rng.uniform)
-"""Kernels that stay compiled in an interpreted search: they know nothing of games and trees."""
-
-
-@lru_cache(maxsize=64)
-def _in_python(function: Any, objects: bool) -> Any:
-    """Return the plain Python form of a kernel, for records that are objects or lie in bytes."""
-    return (interpreted_on_objects if objects else interpreted)(function, _COMPILED)
 
 
 def _moved_down(plan: SearchPlan, tree: Tree, key: int, nodes: int) -> Tree:

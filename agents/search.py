@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
+from agents.evaluator.consult import ahead, give_up, waiting
 from agents.policies.mean import add_returns
 from agents.policies.opponents import IN_TREE, draw_action
 from agents.policies.signatures import (
@@ -38,6 +39,7 @@ from agents.policies.signatures import (
 )
 from agents.records import CANDIDATE, PATH, SETTINGS, WORK, Path, Settings, Work, chooses, several, step_of_path
 from agents.rollout import add_evaluation, clear_values
+from agents.speculation import lose, undo
 from agents.tree import (
     COUNT,
     EDGE,
@@ -53,16 +55,13 @@ from agents.tree import (
     seat_of,
 )
 from mcts_envs.core.contract import BYTES, INTS
-from mcts_envs.core.kernel import copy, kernel, row
-from mcts_envs.core.rng import draw, scramble, seed_stream
+from mcts_envs.core.kernel import copy, kernel, record, row, word
+from mcts_envs.core.rng import CHANCE, draw, scramble, seed_stream
 from mcts_envs.core.table import TABLE, active_of, advise_of, determinize_of, evaluate_of, key_of, legal_of, step_of
 from mcts_envs.core.typing import Bytes, Ints
 
-OPEN_LOOP = -2
-"""The ``key_for`` of a search that tells no outcomes apart."""
-
-ANY = -1
-"""In place of a given first action: select one."""
+OPEN_LOOP = -2  # the key_for of a search that tells no outcomes apart
+ANY = -1  # in place of a given first action: select one
 
 BAD_SELECT, BAD_SIMULATE = 1, 2
 """Faults, as bits: what the policy returned is out of range."""
@@ -100,9 +99,13 @@ def _select(
         advise_of(game)(work.state, player, work.weights)
         for i in range(k):
             row(path.candidates, i, CANDIDATE).prior = work.weights[work.legal[i]]
+    worth = 0.0
+    if how.worth:
+        evaluate_of(game)(work.state, work.rewards)
+        worth = work.rewards[player] - work.base[player]
     seen = row(tree.ranges, player, RANGE)
     candidates = Candidates(
-        k, len(work.legal), player, depth, player == how.player, seen.low, seen.high, path.candidates
+        k, len(work.legal), player, depth, player == how.player, seen.low, seen.high, worth, path.candidates
     )
     if how.opponents == IN_TREE and several(to_move):
         noise_of(policies)(candidates, tree.noise, work.stream)
@@ -117,7 +120,7 @@ def _select(
 def _choose(
     game: Any, policies: Any, how: Settings, tree: Tree, work: Work, path: Path, depth: int, to_move: int, arm: int
 ) -> bool:
-    """Let every active player choose an edge at the last node; False if one would be new and the tree is full."""
+    """Let all active players choose edges at the last node; False if the tree is full, or waits for a network."""
     node = path.nodes[depth]
     for player in range(len(work.actions)):
         work.actions[player] = path.via[player] = 0
@@ -133,13 +136,15 @@ def _choose(
             else:
                 action = _select(game, policies, how, tree, work, path, depth, player, to_move)
                 edge = int(path.edge_of[action])
+                if waiting(how.waits):
+                    continue  # to ask for the others too
             if edge == 0:
                 edge = new_edge(tree, node, player, action)
             if edge == 0:
                 return False
             path.via[player] = edge
         work.actions[player] = work.played[depth, player] = action
-    return True
+    return not waiting(how.waits)
 
 
 @kernel()
@@ -243,7 +248,8 @@ def search(
     how : Settings
     root : uint8 array [size]
     arms : int64 array
-        First actions of the searching player to simulate in turn; empty lets ``select`` choose at the root too.
+        First actions of the searching player to simulate in turn; empty lets ``select`` choose at the root too. Where
+        a network may have to be waited for, they are simulated once at most, and inverted (``~``) when they were.
     simulations, max_steps : int
         How many simulations to add; the model steps of the tree at which to stop.
     stream : uint8 array
@@ -254,7 +260,9 @@ def search(
     tree : Tree
     """
     count, seed, arm = row(tree.counters, 0, COUNT), np.uint64(0), ANY
+    first, tried = seed, 0  # where the chance of the first that waits begins, and how many were tried since
     for i in range(simulations):
+        began = word(stream, 0) if how.waits else np.uint64(0)
         if count.steps >= max_steps:
             break
         if len(arms):
@@ -263,11 +271,26 @@ def search(
             seed = draw(stream)
         if how.common_chance:
             seed_stream(work.stream, scramble(seed))
+        steps = count.steps
         copy(work.state, root)
         determinize_of(game)(work.state, how.determinize_for, seed)
         if how.relative:
             evaluate_of(rollout_game)(work.state, work.base)  # which evaluates the end
         depth, end = descend(game, policies, how, tree, work, path, arm)
         length = depth + simulate(rollout_game, policies, how, tree, work, depth, end)
+        if waiting(how.waits) or tried:
+            give_up(how.waits)
+            count.steps = steps
+            if how.common_chance:
+                continue  # with the next arm
+            first, tried = began if tried == 0 else first, tried + 1
+            if len(arms) or tried == ahead(how.waits) or not lose(how.waits, tree, path, depth):
+                break
+            continue
+        if how.waits and len(arms):
+            arms[i % len(arms)] = ~arm
         backup(policies, how, tree, work, path, depth, length)
         count.simulations += 1
+    if tried:
+        undo(how.waits, tree)
+        record(stream, CHANCE).stream = first

@@ -7,7 +7,7 @@ import numpy as np
 
 from agents.learning import network as networks
 from agents.learning import normalizing, storage
-from agents.learning.network import Layer, Network, check_numbers
+from agents.learning.network import Layer, Network, NotLayersError, check_numbers
 from mcts_envs.core.typing import Singles
 
 TOLERANCE = 1e-5
@@ -33,7 +33,7 @@ def export(
     to : str or Path, optional
         Where to write; by default ``NAME.npz`` beside ``NAME.zip``.
     algorithm : str, optional
-        Needed only for a zip without sidecar.
+        For a zip that does not say which made it.
     normalization : str, Path or False, optional
         Statistics of ``VecNormalize``, as for :class:`agents.planners.sb3.SB3Agent`; they are written with the network.
 
@@ -62,8 +62,10 @@ def network_of(saved: "storage.SavedPolicy") -> Network:
 
     Raises
     ------
-    ValueError
+    NotLayersError
         If it cannot be said in dense layers; the part that cannot is named.
+    ValueError
+        If weights are not finite.
     """
     policy: Any = saved.model.policy
     _check_extractor(saved, policy)
@@ -77,7 +79,9 @@ def network_of(saved: "storage.SavedPolicy") -> Network:
         towers = [(*_layers(actor), *_layers([policy.action_net])), (*_layers(critic), *_layers([policy.value_net]))]
         network = Network(towers[0], towers[1], "logits", _scale(policy))
     else:
-        raise ValueError(f"{saved.path}: a {type(policy).__name__} has no towers of dense layers; play it as sb3:PATH")
+        raise NotLayersError(
+            f"{saved.path}: a {type(policy).__name__} has no towers of dense layers; play it as sb3:PATH"
+        )
     _check_against_torch(saved, network)
     return network
 
@@ -89,7 +93,7 @@ def _check_extractor(saved: "storage.SavedPolicy", policy: Any) -> None:
     kind = type(whole.features_extractor).__name__
     if kind != "FlattenExtractor" or type(saved.model.observation_space).__name__ != "Box":
         seen = type(saved.model.observation_space).__name__
-        raise ValueError(f"{saved.path} sees a {seen} through a {kind}; only a flattened Box can be exported")
+        raise NotLayersError(f"{saved.path} sees a {seen} through a {kind}; only a flattened Box can be exported")
 
 
 def _scale(policy: Any) -> float:
@@ -112,7 +116,7 @@ def _layers(modules: Any) -> tuple[Layer, ...]:
             found[-1] = found[-1]._replace(activation=_ACTIVATIONS[kind])
         elif kind != "Flatten":
             allowed = ", ".join(["Linear", *_ACTIVATIONS])
-            raise ValueError(f"the network has a {kind}, which plain arrays cannot say; they know {allowed}")
+            raise NotLayersError(f"the network has a {kind}, which plain arrays cannot say; they know {allowed}")
     return tuple(found)
 
 
@@ -133,7 +137,9 @@ def _check_against_torch(saved: "storage.SavedPolicy", network: Network) -> None
             continue
         apart = float(np.abs(here(shown) - there).max() / max(1.0, float(np.abs(there).max())))
         if apart > TOLERANCE:
-            raise ValueError(f"{saved.path}: {what} of the arrays are {apart:.1e} from PyTorch's, above {TOLERANCE:g}")
+            raise NotLayersError(
+                f"{saved.path}: {what} of the arrays are {apart:.1e} from PyTorch's, above {TOLERANCE:g}"
+            )
 
 
 def _torch(saved: "storage.SavedPolicy", shown: Singles) -> tuple[Any, Any]:

@@ -40,6 +40,10 @@ def _same(x: Singles) -> Singles:
 ACTIVATIONS: dict[str, Callable[[Singles], Singles]] = {"identity": _same, "relu": _relu, "tanh": np.tanh}
 
 
+class NotLayersError(ValueError):
+    """A network cannot be said in dense layers; PyTorch has to run it."""
+
+
 class Layer(NamedTuple):
     """A dense layer: ``activation(x @ weights + bias)``.
 

@@ -1,5 +1,6 @@
 """What agents want of a saved policy, however it was saved; and policies that are plain arrays."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -41,6 +42,11 @@ class Policy(ABC):
 
     @property
     @abstractmethod
+    def has_probabilities(self) -> bool:
+        """Whether the policy says how probable actions are."""
+
+    @property
+    @abstractmethod
     def observation_shape(self) -> Shape:
         """Shape of the observations that it was trained on."""
 
@@ -76,6 +82,42 @@ class Policy(ABC):
             If the policy has no probabilities, as those of DQN.
         """
 
+    @abstractmethod
+    def values(self, observations: Any, masks: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:
+        """Return what observations are worth [n], in rewards of the game; parameters as for :meth:`actions`.
+
+        For a policy of action values that is the greatest of those that the masks allow. What ``VecNormalize`` divided
+        rewards by in training is multiplied in.
+
+        Raises
+        ------
+        ValueError
+            If the policy has no values.
+        """
+
+    def consulted(
+        self, observations: Any, masks: npt.NDArray[np.bool_]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return the probability of each action [n, A] among those that the masks allow, and the values [n].
+
+        Equal probabilities where the policy has none. Where a mask allows none, as of who is not to choose, the
+        probabilities mean nothing.
+        """
+        allowed = masks | ~masks.any(1, keepdims=True)
+        values = self.values(observations, allowed)
+        prior = allowed.astype(np.float64)
+        if self.has_probabilities:
+            prior *= self.probabilities(observations, allowed if self.masked else None)
+        total = prior.sum(1, keepdims=True)
+        return np.where(total > 0.0, prior / np.maximum(total, 1e-300), allowed / allowed.sum(1, keepdims=True)), values
+
+    @property
+    def unit(self) -> float:
+        """How much reward a value of 1 is: what ``VecNormalize`` divided rewards by at the end of the training."""
+        statistics = (self.about.get("normalization") or {}).get("rewards")
+        asked = (self.about.get("hyperparameters", {}).get("normalize") or {}).get("norm_reward", True)
+        return math.sqrt(float(statistics["var"]) + 1e-8) if statistics and asked else 1.0
+
     @property
     def in_bytes(self) -> bool:
         """Whether the policy was trained on observations in bytes, under ``VecNormalize`` or not."""
@@ -87,20 +129,23 @@ class Policy(ABC):
         Where the policy has statistics of single frames, stacks of them are returned as they are.
         """
         shown = np.asarray(observations, np.float32)
-        if self._moments is None or self._moments[0].shape != shown.shape[1:]:
+        if self.moments is None or self.moments[0].shape != shown.shape[1:]:
             return shown
-        mean, scale, clip = self._moments
+        mean, scale, clip = self.moments
         normalized: npt.NDArray[np.float64] = np.clip((shown - mean) / scale, -clip, clip)
         return normalized.astype(np.float32)
 
     @cached_property
-    def _moments(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float] | None:
+    def moments(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float] | None:
         """Mean, standard deviation and bound of the observations."""
         statistics = (self.about.get("normalization") or {}).get("observations")
         if statistics is None:
             return None
         scale = np.sqrt(np.array(statistics["var"]) + statistics["epsilon"])
         return np.array(statistics["mean"]), scale, statistics["clip"]
+
+    def _no_values(self) -> ValueError:
+        return ValueError(f"a policy of {self.algorithm} has no values; leave out evaluate='policy'")
 
     def _no_probabilities(self) -> ValueError:
         return ValueError(f"a policy of {self.algorithm} has no probabilities; leave out deterministic=False")
@@ -116,6 +161,11 @@ class NetworkPolicy(Policy):
     """
 
     network: Network
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the network says how probable actions are."""
+        return self.network.outputs == "logits"
 
     @property
     def observation_shape(self) -> Shape:
@@ -138,12 +188,22 @@ class NetworkPolicy(Policy):
 
     def probabilities(self, observations: Any, masks: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:
         """Return the probability of each action [n, A]."""
-        if self.network.outputs != "logits":
+        if not self.has_probabilities:
             raise self._no_probabilities()
         scores = self._scores(observations, masks).astype(np.float64)
         weights = np.exp(scores - scores.max(1, keepdims=True))
         found: npt.NDArray[np.float64] = weights / weights.sum(1, keepdims=True)
         return found
+
+    def values(self, observations: Any, masks: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:
+        """Return what observations are worth [n]."""
+        if self.network.value:
+            found = self.network.values(self.normalized(observations))
+        elif self.network.outputs == "action_values":
+            found = self._scores(observations, masks).max(1)
+        else:
+            raise self._no_values()
+        return np.asarray(self.unit * found, np.float64)
 
     def _scores(self, observations: Any, masks: npt.NDArray[np.bool_] | None) -> Any:
         scores = self.network.scores(self.normalized(observations))

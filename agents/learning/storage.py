@@ -18,6 +18,7 @@ from agents.learning import normalizing, sidecar, trust
 from agents.learning.algorithms import algorithm_class, takes_masks
 from agents.learning.frames import AXES, Shape, stacked_shape
 from agents.learning.policy import Policy
+from agents.learning.recognizing import algorithm_in
 from agents.learning.writing import write_whole
 
 if TYPE_CHECKING:
@@ -52,6 +53,11 @@ class SavedPolicy(Policy):
         return takes_masks(self.model)
 
     @property
+    def has_probabilities(self) -> bool:
+        """Whether the policy says how probable actions are."""
+        return hasattr(self.model.policy, "get_distribution")
+
+    @property
     def observation_shape(self) -> Shape:
         """Shape of the observations that it was trained on."""
         return tuple(self.model.observation_space.shape or ())
@@ -80,13 +86,47 @@ class SavedPolicy(Policy):
         import torch
 
         policy: Any = self.model.policy
-        if not hasattr(policy, "get_distribution"):
+        if not self.has_probabilities:
             raise self._no_probabilities()
         with torch.no_grad():
             shown, _ = policy.obs_to_tensor(self.normalized(observations))
             distribution = policy.get_distribution(shown, masks) if self.masked else policy.get_distribution(shown)
             found: npt.NDArray[np.float64] = distribution.distribution.probs.numpy(force=True).astype(np.float64)
         return found
+
+    def consulted(
+        self, observations: Any, masks: npt.NDArray[np.bool_]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return the probability of each action [n, A] and the values [n]: in one forward pass, if the towers share."""
+        import torch
+
+        policy: Any = self.model.policy
+        if not getattr(policy, "share_features_extractor", False) or not hasattr(policy, "action_net"):
+            return super().consulted(observations, masks)
+        with torch.inference_mode():
+            shown, _ = policy.obs_to_tensor(self.normalized(observations))
+            actor, critic = policy.mlp_extractor(policy.extract_features(shown))
+            logits, values = policy.action_net(actor).numpy(force=True), policy.value_net(critic).numpy(force=True)
+        allowed = masks | ~masks.any(1, keepdims=True)
+        scores = np.where(allowed, logits.astype(np.float64), -np.inf)
+        weights = np.exp(scores - scores.max(1, keepdims=True))
+        return weights / weights.sum(1, keepdims=True), np.asarray(self.unit * values[:, 0], np.float64)
+
+    def values(self, observations: Any, masks: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:
+        """Return what observations are worth [n]."""
+        import torch
+
+        policy: Any = self.model.policy
+        with torch.no_grad():
+            shown, _ = policy.obs_to_tensor(self.normalized(observations))
+            if hasattr(policy, "predict_values"):
+                found = policy.predict_values(shown)[:, 0]
+            elif hasattr(policy, "q_net") or hasattr(policy, "quantile_net"):
+                scores = policy.q_net(shown) if hasattr(policy, "q_net") else policy.quantile_net(shown).mean(1)
+                found = (scores if masks is None else scores.masked_fill(torch.as_tensor(~masks), -1e8)).amax(1)
+            else:
+                raise self._no_values()
+        return np.asarray(self.unit * found.numpy(force=True), np.float64)
 
 
 def save(model: "BaseAlgorithm", path: Path | str, about: Mapping[str, Any]) -> Path:
@@ -129,7 +169,7 @@ def load(
     path : Path
         Of the zip, with or without ``.zip``.
     algorithm : str, optional
-        Needed only for a zip without sidecar.
+        For a zip that does not say which made it.
     env_id : str, optional
         The environment that the policy must have been made for.
     normalization : Path, "auto" or False, optional
@@ -165,9 +205,9 @@ def described(
     if algorithm is not None:
         algorithm_class(algorithm)
     about = sidecar.read(target.with_suffix(".json"))
-    made_by, made_for = about.get("algorithm", algorithm), about.get("environment", env_id)
+    made_by, made_for = about.get("algorithm") or algorithm or algorithm_in(target), about.get("environment", env_id)
     if made_by is None:
-        raise ValueError(f"{target} has no {target.stem}.json beside it: name its algorithm, as in algorithm='ppo'")
+        raise ValueError(f"{target} does not say which algorithm made it: name it, as in algorithm='ppo'")
     if algorithm not in (None, made_by):
         raise ValueError(f"{target} was made by {made_by!r}, not by {algorithm!r}; leave algorithm out")
     if env_id not in (None, made_for):

@@ -1,5 +1,6 @@
 """Planners without a tree: the trials are shared equally between the actions."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,9 @@ class FlatMonteCarlo(MCTS):
             **{"select": "least_visited", "recommend": "max_value", "tree_depth": 1, "loop": "open", **settings}
         )
 
-    def spend(self, search: Search, clock: Clock) -> None:
+    def spending(self, search: Search, clock: Clock) -> Iterator[None]:
         """Spend a budget on all actions in turn."""
-        search.spend(clock, search.legal, whole_passes=False)
+        yield from search.spending(clock, search.legal, whole_passes=False)
 
 
 class OneStep(FlatMonteCarlo):
@@ -75,7 +76,8 @@ class OneStep(FlatMonteCarlo):
         dice decide between equals.
         """
         prepared = self.prepared(game)
-        if game.simultaneous or prepared.interpreted or prepared.settings.horizon != 1:
+        settings = prepared.settings
+        if game.simultaneous or prepared.interpreted or settings.waits or settings.horizon != 1:
             return OneByOne(self).act_all(game, states, players, seeds)
         found, work = np.empty(len(states), np.int64), game.new_state()
         numbers = np.empty(game.players), np.empty(game.players)

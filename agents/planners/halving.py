@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import numpy as np
@@ -62,25 +63,15 @@ class SequentialHalving(MCTS):
         """
         raise TypeError("halving shares a known budget between its rounds; call search(env), or start an 'mcts' agent")
 
-    def spend(self, search: Search, clock: Clock) -> None:
+    def spending(self, search: Search, clock: Clock) -> Iterator[None]:
         """Spend a budget in rounds."""
-        margin, budget = self.margin, clock.budget
+        margin = self.margin
         control = None if margin is None else search.advised()
-        arms = self._ordered(search.legal, control)[: budget.simulations]
+        arms = self._ordered(search.legal, control)
         if control is not None:
             for tree in search.trees:
                 row(tree.backup.parameters, 0, PAIRED).control = control
-        left, end = budget.simulations, search.steps + budget.max_steps
-        for rounds in range(max(1, math.ceil(math.log2(len(arms)))), 0, -1):
-            if left < len(arms) or search.steps >= end:
-                break
-            simulations = NO_LIMIT if left == NO_LIMIT else max(1, left // rounds // len(arms)) * len(arms)
-            left = left if left == NO_LIMIT else left - simulations
-            now = time.perf_counter()
-            seconds = max(0.0, clock.deadline - now) / rounds
-            steps = NO_LIMIT if budget.max_steps == NO_LIMIT else -(-(end - search.steps) // rounds)
-            search.spend(Clock(Budget(simulations, seconds, steps), now), arms, until=clock.deadline)
-            arms = _better_half(arms, search.statistics()[1], control)
+        arms = yield from halve(search, clock, arms, lambda arms: _better_half(arms, search.statistics()[1], control))
         search.choice = int(arms[0])
         if margin is not None and control is not None and len(arms) > 1 and _ahead(search, int(arms[1])) > margin:
             search.choice = int(arms[1])
@@ -92,6 +83,36 @@ class SequentialHalving(MCTS):
             other = below(self.stream, last + 1)
             arms[last], arms[other] = arms[other], arms[last]
         return arms if control is None else np.concatenate([[control], arms[arms != control]])
+
+
+def halve(search: Search, clock: Clock, arms: Ints, better: Callable[[Ints], Ints]) -> Generator[None, None, Ints]:
+    """Spend a budget on first actions in rounds, of equal shares; return the actions that are left, best first.
+
+    Yields when the search waits for answers (:meth:`agents.running.Search.spending`).
+
+    Parameters
+    ----------
+    search : Search
+    clock : Clock
+        Of the budget; its time is shared between the rounds too.
+    arms : int64 array
+        Of which those beyond the number of simulations are left out.
+    better : callable
+        ``arms -> arms``: which go on to the next round, best first.
+    """
+    budget = clock.budget
+    arms, left, end = arms[: budget.simulations], budget.simulations, search.steps + budget.max_steps
+    for rounds in range(max(1, math.ceil(math.log2(len(arms)))), 0, -1):
+        if left < len(arms) or search.steps >= end:
+            break
+        simulations = NO_LIMIT if left == NO_LIMIT else max(1, left // rounds // len(arms)) * len(arms)
+        left = left if left == NO_LIMIT else left - simulations
+        now = time.perf_counter()
+        seconds = max(0.0, clock.deadline - now) / rounds
+        steps = NO_LIMIT if budget.max_steps == NO_LIMIT else -(-(end - search.steps) // rounds)
+        yield from search.spending(Clock(Budget(simulations, seconds, steps), now), arms, until=clock.deadline)
+        arms = better(arms)
+    return arms
 
 
 def _better_half(arms: Ints, values: Floats, control: int | None) -> Ints:

@@ -43,7 +43,7 @@ class SB3Agent(Agent):
         its author put into it: only load files from people you trust. Or an ``.npz`` that ``agents.export`` made of
         one: plain arrays, which need neither and run nothing.
     algorithm : str, optional
-        Needed only for a zip without sidecar: ``"ppo"``, ``"maskable_ppo"``, ``"a2c"``, ``"trpo"``, ``"dqn"``,
+        For a zip that does not say which made it: ``"ppo"``, ``"maskable_ppo"``, ``"a2c"``, ``"trpo"``, ``"dqn"``,
         ``"qrdqn"``.
     normalization : str, Path or False, optional
         For a policy that was trained under ``VecNormalize``: the pickle that ``VecNormalize.save`` or

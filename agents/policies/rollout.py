@@ -14,14 +14,14 @@ def uniform(game: Any, how: Settings, work: Work, store: Store, player: int, k: 
     return int(work.legal[below(work.stream, k)])
 
 
-@policy(SIMULATE)
+@policy(SIMULATE, prior=True)
 def advised(game: Any, how: Settings, work: Work, store: Store, player: int, k: int) -> int:
     """Let everybody choose in proportion to the game's ``advise``, the others to that of ``opponent_model``."""
     ask(game, work, player, player == how.player)
     return choose_among(work.stream, work.weights, work.legal, k)
 
 
-@policy(SIMULATE)
+@policy(SIMULATE, prior=True)
 def advised_own(game: Any, how: Settings, work: Work, store: Store, player: int, k: int) -> int:
     """Let the player who searches choose in proportion to the game's ``advise``, all others uniformly."""
     if player != how.player:

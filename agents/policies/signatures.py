@@ -48,6 +48,8 @@ class Candidates(NamedTuple):
         Whether the search is for this player.
     low, high : float
         Least and greatest return of this player so far; ``low > high`` before the first.
+    worth : float
+        What ``evaluate`` says that the state is worth to the player, if the policy asks for it.
     rows : k records
         ``nth(candidates, i)`` has ``action``, ``visits``, ``sums`` of the returns, ``prior`` (what the
         game advises, if the policy asks for it), and ``edge``, by which a policy finds its own statistics:
@@ -61,6 +63,7 @@ class Candidates(NamedTuple):
     searching: bool
     low: float
     high: float
+    worth: float
     rows: Rows
 
 
@@ -144,7 +147,9 @@ class Needs:
         Of signature ``BACKUP``; runs after every backup, to keep the statistics of a ``select`` or ``simulate``. A
         ``backup`` keeps its own; a ``noise`` has none.
     prior : bool
-        Whether ``select`` wants what the game advises in ``prior``.
+        Whether it asks what the game advises; a ``select`` finds that in ``prior``.
+    worth : bool
+        Whether ``select`` asks what the state is worth, which it finds in ``candidates.worth``.
     """
 
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
@@ -152,6 +157,7 @@ class Needs:
     tree: Callable[[Game], int] = _none
     update: Any = nothing
     prior: bool = False
+    worth: bool = False
 
 
 def policy(signature: Any, **needs: Any) -> Callable[[Function], Function]:

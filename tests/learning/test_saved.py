@@ -23,15 +23,24 @@ pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyW
 IDS = ("LaneDefense3x3-v0", "LaneDefense10x10-v0", "LaneDefense5x9-v0")
 
 
-def test_a_zip_without_sidecar_needs_its_algorithm(tmp_path, trained):
+def without(zipped, name):
+    """Return the path of a policy's zip that does not say what its policy is."""
+    with zipfile.ZipFile(zipped) as source, zipfile.ZipFile(name, "w") as target:
+        for part in source.namelist():
+            target.writestr(part, b"{}" if part == "data" else source.read(part))
+    return name
+
+
+def test_a_zip_without_sidecar_says_its_algorithm(tmp_path, trained):
     path = tmp_path / "mine.zip"
     path.write_bytes(trained["ppo"].read_bytes())
-    with pytest.raises(ValueError, match="name its algorithm"):
-        agents.make(f"sb3:{path}")
+    with pytest.raises(ValueError, match="does not say which algorithm"):
+        agents.make(f"sb3:{without(path, tmp_path / 'silent.zip')}")
     env = make(IDS[0])
     env.reset(seed=0)
     expected = agents.make(f"sb3:{trained['ppo']}").act(env)
     assert agents.make(f"sb3:{path}", algorithm="ppo").act(env) == expected
+    assert agents.make(f"sb3:{path}").act(env) == expected
     with pytest.raises(ValueError, match="no policy of maskable_ppo"):
         agents.make(f"sb3:{path}", algorithm="maskable_ppo")
     with pytest.raises(ValueError, match="dqn"):

@@ -13,7 +13,7 @@ def offered(visits, sums, prior=None, k=None, **given):
     """Return candidates with these statistics: action and edge of the first are 0, of the next 1, and so on."""
     prior = [0.0] * len(visits) if prior is None else prior
     numbers = [(i, i, int(n), float(s), float(p)) for i, (n, s, p) in enumerate(zip(visits, sums, prior, strict=True))]
-    seen = {"low": math.inf, "high": -math.inf, "player": 0, "depth": 0, "searching": True, **given}
+    seen = {"low": math.inf, "high": -math.inf, "player": 0, "depth": 0, "searching": True, "worth": 0.0, **given}
     return Candidates(k=k or len(visits), actions=len(visits), rows=rows(CANDIDATE, numbers, False), **seen)
 
 

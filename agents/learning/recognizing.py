@@ -1,0 +1,37 @@
+"""Which algorithm made a zip of Stable-Baselines3, as far as the zip says: read without unpickling anything."""
+
+import json
+import zipfile
+from pathlib import Path
+
+_BY_MODULE = {
+    "sb3_contrib.common.maskable.policies": "maskable_ppo",
+    "sb3_contrib.qrdqn.policies": "qrdqn",
+    "stable_baselines3.dqn.policies": "dqn",
+}
+_ACTOR_CRITICS = "stable_baselines3.common.policies"
+_RECURRENT = "sb3_contrib.common.recurrent.policies"
+
+
+def algorithm_in(path: Path) -> str | None:
+    """Return the name of the algorithm; None if the zip does not say.
+
+    Raises
+    ------
+    ValueError
+        If the policy is recurrent.
+    """
+    try:
+        with zipfile.ZipFile(path) as file:
+            said = json.loads(file.read("data"))
+        module = said["policy_class"]["__module__"]
+    except (KeyError, OSError, TypeError, ValueError, zipfile.BadZipFile):
+        return None
+    if module == _RECURRENT:
+        raise ValueError(
+            f"{path} is a recurrent policy, which remembers what it has seen; agents are asked about single states: "
+            "train one with stacked frames instead (frame_stack)"
+        )
+    if module != _ACTOR_CRITICS:
+        return _BY_MODULE.get(module)
+    return "trpo" if "cg_max_steps" in said else "ppo" if "clip_range" in said else "a2c"

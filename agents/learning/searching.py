@@ -1,0 +1,158 @@
+"""Policies that a search consults."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.evaluator.batched import BatchedEvaluator
+from agents.evaluator.compiled import CompiledEvaluator
+from agents.evaluator.plain import PlainEvaluator
+from agents.evaluator.table import TableEvaluator
+from agents.learning import storage
+from agents.learning.algorithms import ALGORITHMS
+from agents.learning.compiling import compiled_evaluator
+from agents.learning.fitting import fitting, own_mask
+from agents.learning.loading import load_policy
+from agents.learning.network import NotLayersError
+from agents.learning.notices import notice
+from agents.learning.policy import NetworkPolicy, Policy
+from agents.learning.shipped import shipped_for
+from mcts_envs.core import errors
+from mcts_envs.core.contract import Game
+from mcts_envs.core.rng import choose_among, new_stream
+
+SHIPPED = ("maskable_ppo", "ppo")
+
+TOLERANCE = 1e-5
+"""How far compiled code may be from the policy itself, in units of the greatest output where that is above 1."""
+
+_STATES = 256
+
+
+def read_policy(policy: Any, *, prior: bool = True) -> Policy | str:
+    """Return a policy that a search is to consult, or the name of one that comes with the game at hand.
+
+    Parameters
+    ----------
+    policy : str, Path, model or Policy
+        ``"ppo"`` or ``"maskable_ppo"`` for what comes with this package; a path as for ``"sb3:PATH"``; a model of
+        Stable-Baselines3, whose present weights are taken; or a policy that was loaded, which is asked as it is.
+    prior : bool
+        Whether its probabilities are wanted.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError, TypeError, ImportError
+        If there is no such policy, its weights are not finite, or it has no probabilities and they are wanted.
+    """
+    if isinstance(policy, str) and policy in SHIPPED:
+        return policy
+    arrays = _read(policy)
+    if arrays.in_bytes:
+        raise ValueError(f"{arrays.path} was trained on observations in bytes; a search shows it float32: train it so")
+    if prior and not arrays.has_probabilities:
+        raise ValueError(
+            f"{arrays.path} is a policy of {arrays.algorithm}, which has no probabilities; leave out select='puct' and "
+            "'advised', and take evaluate='policy' alone"
+        )
+    return arrays
+
+
+def evaluator_for(policy: Policy | str, game: Game) -> TableEvaluator | PlainEvaluator:
+    """Return a policy that was read as the search of a game consults it.
+
+    Plain arrays run in compiled code, if that says the same on states of the game; what anything else holds is asked
+    in batches; and where the search is plain Python, one by one.
+
+    Raises
+    ------
+    ValueError
+        If none is shipped for the game, or the policy does not fit it.
+    """
+    if isinstance(policy, str):
+        policy = load_policy(shipped_for(game, policy))
+    if not hasattr(game.step, "overloads"):
+        return PlainEvaluator(policy, fitting(policy, own_mask(policy, game)))
+    if isinstance(policy, NetworkPolicy):
+        evaluator = compiled_evaluator(policy, game)
+        apart = _apart(policy, evaluator)
+        if apart <= TOLERANCE:
+            return evaluator
+        notice(f"{policy.path}: compiled, it is {apart:.1e} from what it says; so it is asked in batches")
+    return BatchedEvaluator(policy, fitting(policy, own_mask(policy, game)))
+
+
+def _read(given: Any) -> Policy:
+    """Return a policy as plain arrays, if it can be said so."""
+    policy: Policy
+    if isinstance(given, Policy):
+        return given
+    if isinstance(given, str | Path):
+        policy = load_policy(given)
+    elif hasattr(given, "predict") and hasattr(given, "policy"):
+        policy = storage.SavedPolicy(Path(type(given).__name__), _algorithm(given), given)
+    else:
+        known = ", ".join(map(repr, SHIPPED))
+        raise TypeError(f"policy {given!r:.80} is none of {known}, a path, or a model of Stable-Baselines3")
+    if not isinstance(policy, storage.SavedPolicy):
+        return policy
+    from agents.learning.export import network_of
+
+    try:
+        return NetworkPolicy(policy.path, policy.algorithm, network_of(policy), about=_described(policy))
+    except NotLayersError:
+        return policy
+
+
+def _algorithm(model: Any) -> str:
+    named = {path.split(":")[1]: name for name, path in ALGORITHMS.items()}
+    kind = type(model).__name__
+    if kind not in named:
+        raise ValueError(errors.unknown("algorithm", kind, named))
+    return named[kind]
+
+
+def _described(policy: Policy) -> dict[str, Any]:
+    space = {"shape": [*policy.observation_shape], "dtype": policy.observation_dtype}
+    return {"observation_space": space, **policy.about}
+
+
+def _apart(policy: NetworkPolicy, evaluator: CompiledEvaluator) -> float:
+    """Return how far compiled code is from a policy on states of the game."""
+    shown, found = _sample(evaluator)
+    normalized = policy.normalized(shown.reshape(len(shown), *policy.observation_shape))
+    wanted = [policy.network.scores(normalized)]
+    if policy.network.value:
+        wanted.append(policy.network.values(normalized)[:, None])
+    greatest = [max(1.0, float(np.abs(there).max())) for there in wanted]
+    apart = [float(np.abs(here - there).max()) for here, there in zip(found, wanted, strict=False)]
+    return max(a / most for a, most in zip(apart, greatest, strict=True))
+
+
+def _sample(evaluator: CompiledEvaluator) -> tuple[Any, tuple[Any, Any]]:
+    """Return what players see in states of random games, and what compiled code says of that."""
+    game, stream = evaluator.game, new_stream(0)
+    state, actions, rewards = game.new_state(), np.zeros(game.players, np.int64), np.zeros(game.players)
+    legal, seen = np.zeros(game.actions, np.int64), np.zeros(int(np.prod(game.observation_shape)), np.float32)
+    equal = np.ones(game.actions)
+    shown: list[Any] = []
+    logits: list[Any] = []
+    values: list[Any] = []
+    seed = 0
+    while len(shown) < _STATES:
+        to_move = int(game.active(state)) if seed else 0
+        if to_move == 0:
+            seed += 1
+            game.restart(state, seed)
+            continue
+        actions[:] = 0
+        for player in (player for player in range(game.players) if to_move >> player & 1):
+            game.observe(state, player, seen)
+            shown.append(seen.copy())
+            said = evaluator.outputs(state, player)
+            logits.append(said[0])
+            values.append(said[1])
+            actions[player] = choose_among(stream, equal, legal, game.legal(state, player, legal))
+        game.step(state, actions, rewards)
+    return np.array(shown), (np.array(logits), np.array(values))

@@ -1,0 +1,105 @@
+"""Gumbel AlphaZero's search: draw actions from the prior without replacement, then halve them by what is found."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from agents.budget import Clock
+from agents.mcts import MCTS, POLICY
+from agents.planners.halving import halve
+from agents.policies.gumbel import gumbel, improve
+from agents.policies.signatures import Candidates
+from agents.records import CANDIDATE, compiled, rows
+from agents.running import Search
+from mcts_envs.core import errors
+from mcts_envs.core.kernel import interpreted, row
+from mcts_envs.core.rng import uniform
+from mcts_envs.core.typing import Floats, Ints
+
+
+class Gumbel(MCTS):
+    """Planning with Gumbel: a policy is improved with as few simulations as there are.
+
+    ``considered`` actions are drawn from the prior without replacement, by adding Gumbel noise to its logits and taking
+    the greatest (Gumbel-top-k). Sequential halving shares the budget between them and drops the worse half by noise +
+    logit + value; the best at the end is played. In the tree actions are chosen without chance, in proportion to the
+    policy that the values improve (I. Danihelka, A. Guez, J. Schrittwieser, D. Silver 2022, "Policy improvement by
+    planning with Gumbel"). That the action played is better than the prior's on average is proved where values are
+    right, for any number of simulations.
+
+    Parameters
+    ----------
+    considered : int
+        Actions that are drawn at the root; the budget should allow some simulations for each.
+    gumbel_scale : float
+        Scale of the noise; 0 takes the most probable actions, for play without chance.
+    policy : str, Path or model, optional
+        A trained policy, as for :class:`agents.mcts.MCTS`; its value is that of leaves unless ``evaluate`` says
+        otherwise. Without one the prior is what the game advises.
+    **settings
+        Those of :class:`agents.mcts.MCTS` but for ``select`` and ``recommend``; ``visit_scale``, ``value_scale`` and
+        ``rescale`` weigh values against logits (:mod:`agents.policies.gumbel`).
+    """
+
+    name = "gumbel"
+
+    def __init__(self, *, considered: int = 16, gumbel_scale: float = 1.0, policy: Any = None, **settings: Any) -> None:
+        for given in ("select", "recommend"):
+            if given in settings:
+                raise TypeError(f"gumbel has no setting {given!r}; take an 'mcts' agent with select='gumbel'")
+        if policy is not None:
+            settings.setdefault("evaluate", POLICY)
+        super().__init__(select=gumbel, policy=policy, **settings)
+        self.common_chance = True  # arms of a pass are alike, and can wait for one batch
+        self.considered = errors.integer("considered", considered, 1, 2**20)
+        self.gumbel_scale = errors.number("gumbel_scale", gumbel_scale, 0.0, 1e6)
+
+    def start(self, env: Any) -> Search:
+        """Refuse: the rounds need to know the budget.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError("gumbel shares a known budget between its rounds; call search(env), or start an 'mcts' agent")
+
+    def spending(self, search: Search, clock: Clock) -> Iterator[None]:
+        """Spend a budget in rounds on the actions drawn."""
+        noise = np.array([-np.log(-np.log(max(uniform(self.stream), 1e-300))) for _ in search.legal])
+        noise *= self.gumbel_scale
+
+        def best_first(arms: Ints) -> Ints:
+            kept = np.isin(search.legal, arms)
+            order = np.argsort(-(noise + improved_logits(search))[kept], kind="stable")
+            return search.legal[kept][order]
+
+        drawn = best_first(search.legal)[: self.considered]
+        arms = yield from halve(search, clock, drawn, lambda arms: best_first(arms)[: -(-len(arms) // 2)])
+        search.choice = int(arms[0])
+
+
+def improved_logits(search: Search) -> Floats:
+    """Return the logits [k] of the policy that a search makes of its prior for the legal actions at the root."""
+    (visits, values), prior, plan = search.statistics(), search.advice(), search.plan
+    k, sums = len(search.legal), np.where(visits > 0, visits * values, 0.0)
+    known = zip(search.legal, [0] * k, *(of[search.legal].tolist() for of in (visits, sums, prior)), strict=True)
+    offered = rows(CANDIDATE, list(known), plan.plain)
+    candidates = Candidates(
+        k=k,
+        actions=len(prior),
+        player=search.player,
+        depth=0,
+        searching=True,
+        low=0.0,
+        high=0.0,
+        worth=search.worth(),
+        rows=offered,
+    )
+    store = search.trees[0].select
+    if plan.interpreted:
+        interpreted(improve)(candidates, store)
+    else:
+        improve(compiled(candidates), compiled(store))
+    return np.array([row(offered, i, CANDIDATE).prior for i in range(k)])

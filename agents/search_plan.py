@@ -1,0 +1,137 @@
+"""What is settled about an agent's searches in a game, made once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from agents.inlining import interpreted_on_objects
+from agents.policies.opponents import table_with
+from agents.policies.parameters import pack
+from agents.policies.signatures import SIGNATURES, needs_of
+from agents.records import Settings
+from agents.search import BAD_SELECT, search
+from agents.tree import FIRST_ROOM, STORES, Kept, Tree, copy_of, new_tree
+from mcts_envs.core import rng
+from mcts_envs.core.contract import Game
+from mcts_envs.core.kernel import function_table, interpreted
+
+
+@dataclass(frozen=True, eq=False)
+class SearchPlan:
+    """What an agent has settled about its searches in one game.
+
+    Attributes
+    ----------
+    inside, outside : Game
+        The game as the tree sees it, and as rollouts do.
+    policies : dict
+        ``select``, ``noise``, ``simulate`` and ``backup``.
+    parameters : dict
+        What they are given, by name.
+    recommend : callable
+    settings : Settings
+    max_nodes : int
+    others : Game, optional
+        The game whose advice the other players follow; None: that which the searching player is given.
+    evaluator : evaluator, optional
+        What is consulted in place of the game's advice and evaluation (:mod:`agents.evaluator`).
+    """
+
+    inside: Game
+    outside: Game
+    policies: dict[str, Any]
+    parameters: dict[str, Any]
+    recommend: Callable[..., int]
+    settings: Settings
+    max_nodes: int
+    others: Game | None = None
+    evaluator: Any = None
+
+    def answer(self) -> None:
+        """Answer what searches wait for."""
+        self.evaluator.answer()
+
+    @cached_property
+    def games(self) -> tuple[Any, Any]:
+        """The game as the tree sees it, and as rollouts do, as the search takes them."""
+        if self.others is None:
+            return self.inside.table, self.outside.table
+        return table_with(self.inside, self.others), table_with(self.outside, self.others)
+
+    @cached_property
+    def interpreted(self) -> bool:
+        """Whether the game is plain Python, so that the search has to be."""
+        return isinstance(self.inside.table, tuple)
+
+    @cached_property
+    def _empty(self) -> dict[int, Tree]:
+        """The last empty tree by its nodes: to copy one takes a fraction of the time that it takes to make one."""
+        return {}
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether records are Python objects, as an interpreted search of dear environments wants them."""
+        return self.inside.plain_lists
+
+    @cached_property
+    def table(self) -> Any:
+        """The policies as the search takes them."""
+        updates = {f"update_{kind}": needs_of(self.policies[kind]).update for kind in ("select", "simulate")}
+        kernels = {**self.policies, **updates}
+        if self.interpreted:
+            kernels = {name: _in_python(function, self.plain) for name, function in kernels.items()}
+        return function_table(kernels, SIGNATURES)
+
+    @cached_property
+    def kept(self) -> dict[str, Kept]:
+        """What the policies keep."""
+        kept = {}
+        for kind in STORES:
+            needs = needs_of(self.policies[kind])
+            parameters = pack(needs.parameters, self.parameters, self.plain)
+            kept[kind] = Kept(needs.edge, int(needs.tree(self.inside)), parameters)
+        return kept
+
+    def new_tree(self, nodes: int) -> Tree:
+        """Return an empty tree that may grow to so many nodes, or the greatest number allowed."""
+        if self.plain:
+            return self._empty_tree(nodes)
+        if nodes not in self._empty:
+            self._empty.clear()
+            self._empty[nodes] = self._empty_tree(nodes)
+        return copy_of(self._empty[nodes])
+
+    def _empty_tree(self, nodes: int) -> Tree:
+        actions, several = self.inside.actions, self.inside.simultaneous
+        kept: Any = {
+            "room": FIRST_ROOM,
+            "reserve": actions * self.inside.players if several else actions,
+            "simultaneous": several,
+            "kept": self.kept,
+            "plain": self.plain,
+        }
+        return new_tree(self.inside.players, max(min(nodes, self.max_nodes), actions), **kept)
+
+    @property
+    def search(self) -> Callable[..., None]:
+        """The search, compiled or in plain Python."""
+        python: Callable[..., None] = _in_python(search, self.plain) if self.interpreted else search
+        return python
+
+    def fault(self, faults: int) -> str:
+        """Say which policy returned what is out of range."""
+        if faults & BAD_SELECT:
+            return f"select {self.policies['select']!r} returned an index outside the k actions on offer"
+        actions = self.outside.actions
+        return f"simulate {self.policies['simulate']!r} returned an action outside the {actions} of {self.outside.name}"
+
+
+_COMPILED = (rng.below, rng.coin, rng.combine, rng.draw, rng.uniform)
+"""Kernels that stay compiled in an interpreted search: they know nothing of games and trees."""
+
+
+@lru_cache(maxsize=64)
+def _in_python(function: Any, objects: bool) -> Any:
+    """Return the plain Python form of a kernel, for records that are objects or lie in bytes."""
+    return (interpreted_on_objects if objects else interpreted)(function, _COMPILED)
