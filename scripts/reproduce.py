@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from papers.record import Record
     from papers.study import Study, Table
 
-PAPERS = ("lane", "wall", "bomber", "football")
+PAPERS = ("lane", "wall", "bomber", "football", "policies")
 _PAGES = Path(__file__).resolve().parents[1] / "docs" / "results"
 
 

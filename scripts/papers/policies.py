@@ -1,0 +1,75 @@
+"""Planning, learning, or both: the same search with a trained policy and without, and the policy alone."""
+
+from collections.abc import Iterator
+
+from papers.measures import Points, Wins
+from papers.study import Cell, Entrant, Study, Table
+
+POLICY = "maskable_ppo"
+_ALONE = Entrant("policy", POLICY)
+_GAMES = 200
+_HEAD = ("player", "against")
+_POLICY, _PUCT, _GUMBEL, _UCT = (
+    "the policy alone",
+    "PUCT with the policy",
+    "Gumbel with the policy",
+    "UCT with rollouts, no policy",
+)
+
+BUDGETS = {
+    "LaneDefense5x9-v0": ((1_400, 300), (7_000, 1_500)),
+    "WallSurvival-v0": ((1_000, 700), (5_000, 3_500)),
+    "Football3-v0": ((1_000, 330), (5_000, 1_650)),
+}
+"""Simulations a move with the policy, which evaluates leaves, and without it, which rolls out: about 10 ms on a quiet
+core, and 50."""
+
+
+def _searches(env_id: str, at: int) -> tuple[Entrant, Entrant, Entrant]:
+    """Return PUCT and Gumbel with the policy, and the search without it, at one of the two budgets."""
+    consulting, rolling = BUDGETS[env_id][at]
+    both = {"policy": POLICY, "simulations": consulting}
+    return (
+        Entrant("puct+policy", "mcts", {"select": "puct", "evaluate": "policy", **both}),
+        Entrant("gumbel+policy", "gumbel", both),
+        Entrant("mcts", "mcts", {"simulations": rolling}),
+    )
+
+
+def _alone(env_id: str, at: int) -> Iterator[Cell]:
+    puct, gumbel, without = _searches(env_id, at)
+    for words, player in ((_POLICY, _ALONE), (_PUCT, puct), (_GUMBEL, gumbel), (_UCT, without)):
+        yield Cell((words,), (player,), env_id, _GAMES)
+
+
+def _met(env_id: str, at: int, **settings: object) -> Iterator[Cell]:
+    puct, gumbel, without = _searches(env_id, at)
+    for words, player, theirs, against in (
+        (_PUCT, puct, _POLICY, _ALONE),
+        (_GUMBEL, gumbel, _POLICY, _ALONE),
+        (_PUCT, puct, _UCT, without),
+    ):
+        yield Cell((words, theirs), (player,), env_id, _GAMES, settings, against)
+
+
+def _tables() -> list[Table]:
+    lanes, walls, football = BUDGETS
+    tables = []
+    for at, about in enumerate(("about 10 ms", "about 50 ms")):
+        tables += [
+            Table(f"Lane defense 5x9, {about}", ("player",), Wins(), (*_alone(lanes, at),)),
+            Table(f"Wall survival 6x6, {about}", _HEAD, Points(), (*_met(walls, at, board_size=6),)),
+            Table(f"Football with three a side, {about}", _HEAD, Points(), (*_met(football, at),)),
+        ]
+    return tables
+
+
+STUDY = Study(
+    "policies",
+    "A trained policy in the search",
+    """The shipped policies (MaskablePPO) alone, the search that consults them for prior and value, and the same search
+    without them. Budgets are simulations, chosen to take about 10 and 50 ms a move on one quiet core; what moves took
+    where the games were played stands beside them. Lines of games for two are points of the player, a draw being half a
+    point, from both seats of each board.""",
+    _tables,
+)
