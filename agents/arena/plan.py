@@ -242,7 +242,8 @@ def _digests(spec: AgentSpec, game: Game | None) -> dict[str, str]:
     if (source := spec.source()) is not None:
         return {source.name: closure_digest(source)[:16]} if source.is_file() else {}
     try:
-        policy = spec.policy() or (shipped_for(game, spec.name) if isinstance(game, Game) else None)
+        name = str(spec.settings.get("policy", spec.name))
+        policy = spec.policy() or (shipped_for(game, name) if isinstance(game, Game) else None)
     except ValueError:
         return {}
     if policy is None:

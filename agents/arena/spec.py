@@ -38,9 +38,9 @@ class AgentSpec:
         return own.source_of(self.name) if ":" in self.name and not self.name.startswith("sb3:") else None
 
     def policy(self) -> Path | None:
-        """Return the file that the name points to (``sb3:PATH``), None if it points to none."""
+        """Return the file of the policy that plays (``sb3:PATH``) or is consulted (``mcts:policy=PATH``), if any."""
         kind, _, rest = self.name.partition(":")
-        path = Path(rest if kind == "sb3" else "")
+        path = Path(rest if kind == "sb3" else str(self.settings.get("policy") or ""))
         files = (path, path.with_name(f"{path.name}.zip")) if path.name else ()
         return next((file for file in files if file.is_file()), None)
 

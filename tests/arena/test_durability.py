@@ -178,10 +178,11 @@ def test_episodes_can_be_added_and_fewer_shown(tmp_path: Path) -> None:
     assert figures(compare(plan, 5, folder=tmp_path)) == figures(few)
 
 
-def test_a_retrained_policy_is_another_configuration(tmp_path: Path) -> None:
+@pytest.mark.parametrize("agent", ["sb3:{}", "mcts:policy={}:select=puct", "gumbel:policy={}.zip"])
+def test_a_retrained_policy_is_another_configuration(agent: str, tmp_path: Path) -> None:
     policy, sidecar = tmp_path / "policy.zip", tmp_path / "policy.json"
     policy.write_bytes(b"one")
-    plan = Plan(ID, (parse_agent(f"sb3:{tmp_path}/policy"),))
+    plan = Plan(ID, (parse_agent(agent.format(f"{tmp_path}/policy")),))
     found = [plan.configuration()]
     for file in (policy, sidecar):
         file.write_bytes(b"two")
@@ -193,9 +194,11 @@ def test_a_retrained_policy_is_another_configuration(tmp_path: Path) -> None:
 def test_a_shipped_policy_belongs_to_the_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = shutil.copytree(shipped.FOLDER, tmp_path / "policies")
     monkeypatch.setattr(shipped, "FOLDER", folder)
-    plan = Plan(ID, parse_agents("random,ppo"))
+    plan = Plan(ID, parse_agents("random,ppo,gumbel:policy=ppo"))
     before = plan.configuration()["files"]
-    assert {label: [*files] for label, files in before.items()} == {"ppo": ["ppo.npz"]}
+    assert {label: [*files] for label, files in before.items()} == dict.fromkeys(
+        ("ppo", "gumbel:policy=ppo"), ["ppo.npz"]
+    )
     shutil.copy(folder / ID / "maskable_ppo.npz", folder / ID / "ppo.npz")
     after = plan.configuration()["files"]
     assert before["ppo"]["ppo.npz"] != after["ppo"]["ppo.npz"]
