@@ -30,6 +30,7 @@ AGENTS = {
     "careful": "never walks into fire that it can foresee",
     "flat_mc": "rollouts shared equally between the actions",
     "greedy": "one ply ahead by rules",
+    "gumbel": "a prior improved by few simulations",
     "halving": "sequential halving; all actions meet the same chance",
     "maskable_ppo": "the policy that is shipped, which sees legal actions",
     "mcts": "Monte Carlo tree search, UCT by default",

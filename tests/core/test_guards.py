@@ -56,7 +56,7 @@ def other_settings(id):
 def looks(name, env):
     """Yield all that looks at the state of a face, or changes it."""
     inner = env.unwrapped
-    for agent in ("random", "scripted", "uniform", "mcts", "one_step", "halving", "rhea", "best"):
+    for agent in ("random", "scripted", "uniform", "mcts", "one_step", "halving", "gumbel", "rhea", "best"):
         yield f"{agent}.act", lambda agent=agent: agents.make(agent).act(env)
     yield "search", lambda: agents.make("mcts", simulations=5).search(env)
     yield "start", lambda: agents.make("mcts", simulations=5).start(env)
