@@ -331,7 +331,7 @@ PUCT = {"name": "mcts", "select": "puct", "evaluate": "policy"}
 
 class TestBatched:
     @pytest.mark.parametrize(("env_id", "settings"), GAMES)
-    @pytest.mark.parametrize("more", [PUCT, {**PUCT, "threads": 4}, {"name": "gumbel"}])
+    @pytest.mark.parametrize("more", [PUCT, {**PUCT, "threads": 4, "dirichlet_alpha": 0.3}, {"name": "gumbel"}])
     def test_trees_are_those_of_the_compiled_network(self, env_id, settings, more):
         env = make(env_id, **settings)
         policy = random_policy(env.unwrapped.game)

@@ -4,6 +4,7 @@ import json
 import math
 from pathlib import Path
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -13,8 +14,11 @@ from agents.policies.puct import puct
 from agents.records import CANDIDATE, compiled
 from mcts_envs.core.kernel import row
 from mcts_envs.core.rng import new_stream
+from mcts_envs.core.view import View
+from tests.search.arms import lane
 from tests.search.given_trees import PlainPUCT, given_view, visits_in
 from tests.search.offers import offered, selected, store_of
+from tests.search.test_interpreted import assert_equal
 from tests.toys import Stakes, TicTacToe
 
 TREES = json.loads((Path(__file__).parents[1] / "data/mctx.json").read_text())
@@ -113,6 +117,18 @@ class TestNoise:
             assert bool(result.tree.trees[0].select.per_tree.any()) == bool(given)
         assert visits[1] == visits[2]
         assert visits[0] != visits[1] != visits[3]
+
+    def test_compiled_equals_interpreted(self):
+        view, given = lane(), {"dirichlet_alpha": 0.1, **ALPHAZERO}
+        plain = View(view.game.interpreted(), view.state, view.player)
+        one, other = (MCTS(select="puct", simulations=40, **given).search(seen) for seen in (view, plain))
+        assert_equal((one, other))
+
+    def test_any_environment(self):
+        lake = gym.make("FrozenLake-v1")
+        lake.reset(seed=0)
+        agent = agents.make("mcts", select="puct", simulations=40, dirichlet_alpha=0.3, c_base=19652)
+        assert agent.search(lake).visits.sum() == 40
 
 
 class TestAgainstMctx:
