@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from threading import Event, Lock
 from typing import Any
 
@@ -90,17 +91,23 @@ class Search:
         return None if offered.min() == offered.max() else int(self.legal[offered.argmax()])
 
     def advice(self) -> Floats:
-        """Return what the game advises at the root [A]."""
+        """Return what the game advises at the root [A], as a simulation sees it."""
         weights = np.zeros(self.plan.inside.actions)
-        self.plan.inside.advise(self._root, self.player, weights)
+        self.plan.inside.advise(self._redrawn, self.player, weights)
         return weights
 
     def worth(self) -> float:
         """Return what ``evaluate`` says that the root is worth to the player, as a simulation sees it."""
-        game, state, values = self.plan.inside, self._root.copy(), np.zeros(self.plan.inside.players)
-        game.determinize(state, self._settings.determinize_for, draw(new_stream(0)))
-        game.evaluate(state, values)
+        values = np.zeros(self.plan.inside.players)
+        self.plan.inside.evaluate(self._redrawn, values)
         return 0.0 if self._settings.relative else float(values[self.player])
+
+    @cached_property
+    def _redrawn(self) -> Bytes:
+        """The root, in which what cannot be known is drawn anew."""
+        state = self._root.copy()
+        self.plan.inside.determinize(state, self._settings.determinize_for, draw(new_stream(0)))
+        return state
 
     @property
     def steps(self) -> int:

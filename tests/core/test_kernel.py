@@ -182,7 +182,7 @@ class TestWhenNeeded:
 
         assert not double.overloads
         assert double(np.uint8(200)) == 400
-        assert [result.signature for result in double.overloads.values()] == [SIGNATURE]
+        assert {result.signature for result in double.overloads.values()} <= {SIGNATURE}  # none if it was kept
         with pytest.raises(TypeError):
             double("four")
 
@@ -196,7 +196,7 @@ class TestWhenNeeded:
             return inner(np.uint8(value))
 
         assert outer(300) == 45
-        assert [result.signature for result in inner.overloads.values()] == [SIGNATURE]
+        assert {result.signature for result in inner.overloads.values()} <= {SIGNATURE}
 
     def test_calling_itself(self):
         @kernel(SIGNATURE)
