@@ -13,7 +13,7 @@ from gymnasium import spaces
 
 from agents.budget import LIMITS
 from mcts_envs.core import errors
-from mcts_envs.core.contract import Game
+from mcts_envs.core.contract import SIGNATURES, Game
 from mcts_envs.core.kernel import reference, resolve
 from mcts_envs.core.quantized import quantized
 from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, new_stream, reseed
@@ -117,8 +117,8 @@ class Agent(ABC):
         return game
 
     def prepared(self, game: Game) -> Any:
-        """Return what :meth:`prepare` made for this game; it is kept until another game is played."""
-        if self._prepared is None or self._prepared[0] is not game:
+        """Return what :meth:`prepare` made for this game, or one like it; it is kept until another game is played."""
+        if self._prepared is None or not _alike(self._prepared[0], game):
             self._prepared = game, self.prepare(game)
         return self._prepared[1]
 
@@ -202,6 +202,16 @@ class Agent(ABC):
         """Return a legal action for each of several views, which its mask [A] allows if there is one."""
         pairs = zip(views, masks, strict=True)
         return [self.choose(view) if mask is None else self.choose_among(view, mask) for view, mask in pairs]
+
+
+def _alike(one: Game, other: Game) -> bool:
+    """Say whether games, as environments made one by one have them, are the same to an agent."""
+    return one is other or (
+        one.fingerprint == other.fingerprint
+        and all(getattr(one, name) is getattr(other, name) for name in SIGNATURES)
+        and one.observation_shape == other.observation_shape
+        and one.variants == other.variants
+    )
 
 
 def _shows(view: View, seen: npt.NDArray[Any]) -> bool:

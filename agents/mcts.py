@@ -261,7 +261,8 @@ class MCTS(Planner[SearchResult]):
             nodes = min(ahead * clock.budget.simulations, self.max_nodes)
             searches.append(self._started(view, nodes, memory.get("search")))
         for _ in together(self.spending(*job) for job in zip(searches, (clock for _, clock in jobs), strict=True)):
-            searches[0].plan.answer()
+            for plan in dict.fromkeys(search.plan for search in searches):
+                plan.answer()
         for search, memory in zip(searches, memories, strict=True):
             memory["search"] = search if self.reuse else None
         return searches
@@ -343,7 +344,7 @@ class MCTS(Planner[SearchResult]):
             return inside, outside, None
         from agents.learning.searching import evaluator_for
 
-        asked = evaluator_for(self.policy, inside)
+        asked = evaluator_for(self.policy, replace(inside, key=game.key))  # a model may tell less apart than is shown
         value: dict[str, Any] = {"evaluate": asked.evaluate} if self.evaluate == POLICY else {}
         inside = replace(inside, advise=asked.advise, **value)
         return inside, replace(outside, **value) if self.rollout_model else inside, asked

@@ -258,7 +258,8 @@ class Search:
                 elif not begun:
                     before_pass[:] = stream
                 before, already, now = made.steps, made.simulations, rest[:count].copy()
-                run(*tables, self._settings, self._root, now, count, max_steps, stream, work, way, given)
+                with plan.turn:
+                    run(*tables, self._settings, self._root, now, count, max_steps, stream, work, way, given)
                 if made.faults:
                     raise ValueError(plan.fault(made.faults))
                 done = made.simulations - already if waits else count

@@ -1,6 +1,7 @@
 """What is settled about an agent's searches in a game, made once."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -51,6 +52,11 @@ class SearchPlan:
     def answer(self) -> None:
         """Answer what searches wait for."""
         self.evaluator.answer()
+
+    @cached_property
+    def turn(self) -> AbstractContextManager[Any]:
+        """What a search holds while it runs: those that wait for answers take turns."""
+        return self.evaluator.lock if self.settings.waits else nullcontext()
 
     @cached_property
     def games(self) -> tuple[Any, Any]:

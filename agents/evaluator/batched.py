@@ -1,5 +1,6 @@
 """A network that anything may run: the search waits for it, and what several searches ask is answered together."""
 
+from threading import RLock
 from typing import Any, Protocol
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy.typing as npt
 
 from agents.evaluator.bound import Bound
 from agents.evaluator.consult import QUESTIONS, TRAIL, take_in
+from agents.evaluator.memory import ROOM
 from agents.evaluator.table import TableEvaluator
 from mcts_envs.core.contract import Game
 from mcts_envs.core.typing import Floats
@@ -32,9 +34,10 @@ class _Answered(Bound):
 
     def __call__(self, *args: Any) -> Any:
         """Call the kernel until it has all answers."""
-        super().__call__(*args)
-        while self._owner.answer():
+        with self._owner.lock:
             super().__call__(*args)
+            while self._owner.answer():
+                super().__call__(*args)
 
 
 class BatchedEvaluator(TableEvaluator):
@@ -56,13 +59,17 @@ class BatchedEvaluator(TableEvaluator):
     ----------
     questions, batches : int
         How many were answered, and in how many batches.
+    lock : lock
+        To be held while compiled code may ask: searches in several threads note their questions in one place.
     """
 
     name = "batched"
     _bound = _Answered
 
     def __init__(self, policy: Consulted, game: Game, ahead: int = AHEAD) -> None:
-        self._policy, self._next = policy, 0
+        if game.actions > ROOM // 2:
+            raise ValueError(f"{game.name} has {game.actions} actions, and a search with a policy room for {ROOM // 2}")
+        self._policy, self._next, self.lock = policy, 0, RLock()
         self.questions = self.batches = 0
         inputs = int(np.prod(game.observation_shape))
         self._keys, self._answered = np.zeros(_ROOM, np.uint64), np.zeros(_ANSWERS, np.uint64)
@@ -88,6 +95,10 @@ class BatchedEvaluator(TableEvaluator):
 
     def answer(self) -> bool:
         """Ask the policy what was asked since the last time; return whether that was anything."""
+        with self.lock:
+            return self._answer()
+
+    def _answer(self) -> bool:
         n = int(self._asked["count"][0])
         self._asked["count"] = self._asked["missed"] = 0
         if n == 0:
@@ -100,10 +111,11 @@ class BatchedEvaluator(TableEvaluator):
                 "the policy says what is not finite: its training has diverged; take an earlier checkpoint"
             )
         places = (self._next + np.arange(n)) % _ANSWERS
-        self._answered[places] = self._keys[:n]
+        self._answered[places] = 0  # an interrupt between these lines leaves no key beside another's answer
         self._answers[places] = 0.0
         self._answers[places, 0] = values
         self._answers[places, 1 : 1 + prior.shape[1]] = np.where(masks, prior, 0.0)
+        self._answered[places] = self._keys[:n]
         take_in(self._address, self._next, n)
         self._next = (self._next + n) % _ANSWERS
         self.questions, self.batches = self.questions + n, self.batches + 1

@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 
 from agents.evaluator.forward import PASS, forward
-from agents.evaluator.memory import array_at, room
+from agents.evaluator.memory import array_at, room, settle
 from agents.records import chooses, record_type, several
 from mcts_envs.core.contract import BYTES, FLOATS, RUNNING, SIGNATURES, SINGLES
 from mcts_envs.core.kernel import copy, kernel, row
@@ -60,7 +60,7 @@ TRAIL = record_type(edge="i8", visits="i8", sums="f8")
 
 _ENTRIES = len(SIGNATURES)
 _ADDRESS = types.int64
-_ZERO, _1 = np.float32(0.0), np.uint64(1)  # unsigned: Numba need not ask whether an index is negative
+_ZERO, _1, _2 = np.float32(0.0), np.uint64(1), np.uint64(2)  # unsigned: Numba need not ask whether an index is negative
 
 
 @kernel()
@@ -95,14 +95,22 @@ def _ask(evaluator: int, state: Bytes, player: int, said: int) -> None:
 
 
 @kernel()
+def _sealed(key: np.uint64, content: Any) -> np.uint64:
+    """Return a key combined with content, in which equal words do not make up for each other."""
+    seal = key
+    for i in range(np.uint64(len(content))):
+        seal ^= content[i] * (_2 * i + _1)
+    return seal
+
+
+@kernel()
 def _keep(of: Any, key: np.uint64, said: int) -> None:
     """Write what was said into its row of the table."""
     place = of.table + 8 * of.words * np.int64(key & np.uint64(of.rows - 1))
-    kept, given, seal = array_at(place, of.words, np.uint64), array_at(said, of.words - 1, np.uint64), key
+    kept, given = array_at(place, of.words, np.uint64), array_at(said, of.words - 1, np.uint64)
     for i in range(np.uint64(len(given))):
         kept[_1 + i] = given[i]
-        seal ^= given[i]
-    kept[0] = seal
+    kept[0] = _sealed(key, given)
 
 
 @kernel()
@@ -159,11 +167,10 @@ def _consult(evaluator: int, state: Bytes, player: int, said: int) -> None:
     key = combine(key_of(array_at(of.game, _ENTRIES, np.uint64))(state, player), np.uint64(player))
     place = of.table + 8 * of.words * np.int64(key & np.uint64(of.rows - 1))
     kept, out = array_at(place, of.words, np.uint64), array_at(said, of.words - 1, np.uint64)
-    seal = key
     for i in range(np.uint64(len(out))):
         out[i] = kept[_1 + i]
-        seal ^= out[i]
-    if seal == kept[0]:
+    settle(said)
+    if _sealed(key, out) == kept[0]:
         return
     if of.questions:
         if not _answered(of, key, said):

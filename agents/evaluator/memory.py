@@ -25,6 +25,14 @@ def room() -> int:
     return ctypes.addressof(_shared)
 
 
+def settle(address: int) -> None:
+    """Have what was written from an address on be there, so that what follows reads it and not what it is a copy of.
+
+    Compiled code may read memory twice where the source reads it once; if another thread writes to it, that is not the
+    same.
+    """
+
+
 @type_callable(array_at)
 def _type_array_at(context: Any) -> Any:
     def typer(address: Any, size: Any, dtype: Any) -> Any:
@@ -54,3 +62,15 @@ def _lower_room(context: Any, builder: Any, signature: Any, arguments: Any) -> A
     with builder.goto_entry_block():  # not cgutils.alloca_once, which clears what it allocates
         found = builder.alloca(ir.ArrayType(ir.IntType(64), ROOM // 2))
     return builder.ptrtoint(found, ir.IntType(64))
+
+
+@type_callable(settle)
+def _type_settle(context: Any) -> Any:
+    return lambda address: types.void
+
+
+@lower_builtin(settle, types.Integer)
+def _lower_settle(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kind = ir.FunctionType(ir.VoidType(), [arguments[0].type])
+    builder.asm(kind, "", "r,~{memory}", arguments, side_effect=True)  # no instruction: for the compiler alone
+    return context.get_dummy_value()

@@ -5,6 +5,9 @@ import itertools
 import math
 import pickle
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import gymnasium as gym
@@ -14,6 +17,7 @@ import pytest
 import agents
 import mcts_envs
 from agents.bridge import Remember
+from agents.evaluator.batched import BatchedEvaluator
 from agents.evaluator.compiled import CompiledEvaluator, Dense
 from agents.evaluator.plain import PlainEvaluator
 from agents.learning.algorithms import algorithm_class
@@ -193,6 +197,36 @@ class TestCompiledNetwork:
         evaluator.advise(state, player, after)
         assert (after == before).all()
 
+    def test_words_that_are_missing_do_not_make_up_for_each_other(self):
+        game = game_of(LANES)
+        layers = (Layer(np.zeros((38, 10), np.float32), np.zeros(10, np.float32), "identity"),)
+        policy = replace(random_policy(game), network=Network(layers, layers[:1], "action_values"), algorithm="dqn")
+        evaluator, values = evaluator_for(policy, game), np.full(10, 0.1)
+        (state, player, _), *_ = [known for known in positions(game, 9) if len(known[2]) > 6]
+        evaluator.advise(state, player, values)
+        before = values.copy()
+        words = evaluator._table[evaluator._table != 0]
+        twice = next(word for word in words if (words == word).sum() == 2)
+        evaluator._table[evaluator._table == twice] = 0
+        evaluator.advise(state, player, values)
+        assert (values == before).all()
+
+    @pytest.mark.parametrize("model", ["paper_tree", "paper_tree_coin"])
+    def test_a_model_may_tell_less_apart_than_is_shown(self, model):
+        env = make(LANES)
+        policy, game = random_policy(env.unwrapped.game), env.unwrapped.game
+        agent = agents.make(**PUCT, model=model, policy=policy)
+        inside, values = agent.prepared(game).inside, np.zeros(1)
+        assert inside.key is not game.key
+        state, legal = game.new_state(), np.zeros(game.actions, np.int64)
+        game.restart(state, 0)
+        position = game.position(state)
+        for t, can_plant in ((0, True), (9, True), (9, False)):
+            game.place(state, {**position, "t": t, "can_plant": can_plant})
+            inside.evaluate(state, values)
+            k = inside.legal(state, 0, legal)
+            assert values[0] == pytest.approx(told(policy, inside, state, 0, legal[:k])[1], abs=1e-5)
+
     def test_one_that_is_too_large_is_refused(self):
         game = game_of(LANES)
         layers = [Dense(np.zeros((38, 9000), np.float32), np.zeros(9000, np.float32), "relu")]
@@ -259,6 +293,24 @@ class TestSearch:
         settings = {"policy": policy, "select": "puct", "evaluate": "policy", "threads": 4, "simulations": 4000}
         one, other = (self.search(env, **settings) for _ in range(2))
         assert one.visits.tolist() == other.visits.tolist()
+
+    def test_searches_in_several_threads_find_what_they_find_one_after_another(self):
+        env = make(ROSTER)
+        policy = random_policy(env.unwrapped.game)
+
+        def found(run):
+            agent = agents.make(**PUCT, policy=policy)
+            searches = [agent.start(env) for _ in range(4)]
+            run(searches)
+            return [search.statistics()[1] for search in searches]
+
+        def together(searches):
+            with ThreadPoolExecutor(4) as threads:
+                list(threads.map(lambda search: search.run(simulations=1500), searches))
+
+        wanted = found(lambda searches: [search.run(simulations=1500) for search in searches])
+        for _ in range(40):
+            np.testing.assert_array_equal(found(together), wanted)
 
     @pytest.mark.parametrize("settings", [{"simulate": "advised"}, {"opponents": "advised"}, {"select": "puct"}])
     def test_rollouts_and_opponents_follow_it(self, settings):
@@ -385,6 +437,48 @@ class TestBatched:
             seen, *_ = envs.step(actions)
         assert len(elsewhere.asked) < 3 * 45
         assert max(elsewhere.asked) > 8 if more is not PUCT else max(elsewhere.asked) == 8
+
+    @pytest.mark.parametrize("nights", [(20, 20, 20), (20, 20, 30)])
+    def test_environments_that_were_made_one_by_one(self, nights):
+        vectors = pytest.importorskip("stable_baselines3.common.vec_env")
+        envs = vectors.DummyVecEnv([partial(gym.make, f"mcts_envs/{LANES}", night=night) for night in nights])
+        envs.seed(0)
+        seen = envs.reset()
+        elsewhere = Elsewhere(random_policy(game_of(LANES)))
+        agent = agents.make("gumbel", policy=elsewhere, simulations=20).bind(envs)
+        for _ in range(5):
+            actions, _ = agent.predict(seen)
+            seen, *_ = envs.step(actions)
+        assert max(elsewhere.asked) > 1
+
+    def test_searches_in_several_threads_take_turns(self):
+        env = make(LANES)
+        agent = agents.make(**PUCT, policy=Elsewhere(random_policy(env.unwrapped.game)))
+        search = agent.start(env)
+        with ThreadPoolExecutor(1) as threads:
+            with search.plan.evaluator.lock:
+                running = threads.submit(search.run, simulations=20)
+                time.sleep(0.2)
+                assert search.simulations == 0
+            assert running.result(60).simulations == 20
+
+    def test_an_answer_that_broke_off_is_asked_for_again(self):
+        env = make(LANES)
+        elsewhere = Elsewhere(random_policy(env.unwrapped.game))
+        inside, view = agents.make("gumbel", policy=elsewhere).prepared(env.unwrapped.game).inside, env.unwrapped.view()
+        object.__setattr__(elsewhere, "consulted", lambda *asked: (np.zeros((1, 3)), np.zeros(1)))
+        weights = np.zeros(10)
+        with pytest.raises(ValueError, match="broadcast"):
+            inside.advise(view.state, 0, weights)
+        del vars(elsewhere)["consulted"]
+        inside.advise(view.state, 0, weights)
+        wanted, _ = told(elsewhere, inside, view.state, 0, view.legal_actions())
+        np.testing.assert_allclose(weights, wanted, atol=1e-6)
+
+    def test_more_actions_than_there_is_room_for(self):
+        game = game_of(LANES)
+        with pytest.raises(ValueError, match="9000 actions, and a search with a policy room for 8192"):
+            BatchedEvaluator(Elsewhere(random_policy(game)), replace(game, actions=9000))
 
     def test_a_convolution_searches(self, tmp_path):
         pytest.importorskip("torch")
