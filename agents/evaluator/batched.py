@@ -29,6 +29,20 @@ class Consulted(Protocol):
         """Return the probability of each action [n, A], and what observations are worth [n]."""
 
 
+def consult(policy: Consulted, observations: Any, masks: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return the probability of each action [n, A] and the values [n] that a policy says.
+
+    Raises
+    ------
+    ValueError
+        If they are not finite.
+    """
+    prior, values = policy.consulted(observations, masks)
+    if not (np.isfinite(values).all() and np.isfinite(prior).all()):
+        raise ValueError("the policy says what is not finite: its training has diverged; take an earlier checkpoint")
+    return prior, values
+
+
 class _Answered(Bound):
     """A kernel that asks; called from Python, it is answered at once."""
 
@@ -105,11 +119,7 @@ class BatchedEvaluator(TableEvaluator):
             return False
         shown = self._observations[:n].reshape(n, *self._policy.observation_shape)
         masks = self._masks[:n]
-        prior, values = self._policy.consulted(shown, masks)
-        if not (np.isfinite(values).all() and np.isfinite(prior).all()):
-            raise ValueError(
-                "the policy says what is not finite: its training has diverged; take an earlier checkpoint"
-            )
+        prior, values = consult(self._policy, shown, masks)
         places = (self._next + np.arange(n)) % _ANSWERS
         self._answered[places] = 0  # an interrupt between these lines leaves no key beside another's answer
         self._answers[places] = 0.0

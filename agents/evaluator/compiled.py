@@ -13,6 +13,10 @@ from mcts_envs.core.contract import Game
 from mcts_envs.core.typing import Bytes, Singles
 
 
+class TooLargeError(ValueError):
+    """Compiled code has no room for a network."""
+
+
 class Dense(NamedTuple):
     """A dense layer: weights [inputs, outputs], bias [outputs], and the name of its activation."""
 
@@ -45,8 +49,8 @@ class CompiledEvaluator(TableEvaluator):
 
     Raises
     ------
-    ValueError
-        If the network is too large.
+    TooLargeError
+        If the inputs and outputs of all layers, and the actions, are more than ``ROOM // 2``.
     """
 
     name = "compiled"
@@ -64,9 +68,9 @@ class CompiledEvaluator(TableEvaluator):
         self._logits, self._value = layers.add(policy), layers.add(value) if value else -1
         self._length = layers.end + layers.end % 2
         if 2 * (self._length + game.actions) > ROOM:
-            raise ValueError(
-                f"the network has {self._length} inputs and outputs of layers in all, and the search has room for "
-                f"{ROOM // 2 - game.actions}; train a smaller one"
+            raise TooLargeError(
+                f"the network has {self._length} inputs and outputs of layers in all, and compiled code has room for "
+                f"{ROOM // 2 - game.actions}"
             )
         shift, factor, bound = normalization or (np.zeros(0, np.float32), np.zeros(0, np.float32), 0.0)
         plan = np.array(layers.rows, LAYER)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.evaluator.batched import Consulted
+from agents.evaluator.batched import Consulted, consult
 from mcts_envs.core.contract import RUNNING, Game
 from mcts_envs.core.typing import Floats, Singles
 
@@ -58,7 +58,7 @@ class PlainEvaluator:
             if len(self._kept) >= _KEPT:
                 self._kept.clear()
             shown = seen.reshape(1, *self._policy.observation_shape)
-            prior, values = self._policy.consulted(shown, masks)
+            prior, values = consult(self._policy, shown, masks)
             self._kept[key] = prior[0], float(values[0])
         return self._kept[key]
 

@@ -96,9 +96,16 @@ def own_mask(policy: Policy, game: Game) -> Game:
 
 def _hint(whole: Shape, shapes: list[Shape]) -> str:
     """Say which number of stacked frames would make up an observation."""
+    if not whole:
+        return "; or, if it was trained on what is no array, wrap the environment in FlattenObservation and train it so"
     counts = {math.prod(whole) // math.prod(shape) for shape in shapes}
     found = sorted(n for n in counts if n > 1 and any(axis_of(shape, n, whole) is not None for shape in shapes))
-    return f"; or, if it was trained on stacked frames, give frame_stack={found[0]}" if found else ""
+    if not found:
+        return ""
+    return (
+        f"; or, if it was trained on stacked frames, give frame_stack={found[0]} to 'sb3:PATH' (a search sees single "
+        "states, and cannot ask it)"
+    )
 
 
 def _observations(game: Game) -> dict[str, Game]:

@@ -81,6 +81,14 @@ class Network:
     outputs: str = "logits"
     scale: float = 1.0
 
+    def __post_init__(self) -> None:
+        if not self.policy:
+            raise ValueError("the policy has no layer")
+        for name in TOWERS:
+            _check_shapes(name, getattr(self, name))
+        if self.value and (len(self.value[0].weights) != self.inputs or len(self.value[-1].bias) != 1):
+            raise ValueError("the values do not fit the policy")
+
     @property
     def inputs(self) -> int:
         """Numbers in an observation."""
@@ -115,6 +123,15 @@ class Network:
         given = np.asarray(observations, np.float32)
         flat = given.reshape(len(given), -1)
         return flat if self.scale == 1.0 else flat / np.float32(self.scale)
+
+
+def _check_shapes(name: str, layers: tuple[Layer, ...]) -> None:
+    """Raise ``ValueError`` unless each layer takes what the one before it gives: compiled code does not look."""
+    before = None
+    for i, (weights, bias, _) in enumerate(layers):
+        if weights.ndim != 2 or bias.shape != weights.shape[1:] or before not in (None, len(weights)):
+            raise ValueError(f"{name}.{i} has weights {weights.shape} and bias {bias.shape} after {before} outputs")
+        before = len(bias)
 
 
 def _through(layers: tuple[Layer, ...], x: Singles) -> Singles:
@@ -168,10 +185,6 @@ def _assembled(layout: Mapping[str, Any], arrays: Mapping[str, Any]) -> Network:
         raise ValueError(errors.unknown("outputs", layout["outputs"], OUTPUTS))
     scale = errors.number("scale", layout["scale"], 1e-9, 1e9)
     policy, value = (_tower(name, layout[name], arrays) for name in TOWERS)
-    if not policy:
-        raise ValueError("the policy has no layer")
-    if value and (value[0].weights.shape[0] != policy[0].weights.shape[0] or len(value[-1].bias) != 1):
-        raise ValueError("the values do not fit the policy")
     return Network(policy, value, layout["outputs"], scale)
 
 
@@ -182,9 +195,6 @@ def _tower(name: str, activations: Any, arrays: Mapping[str, Any]) -> tuple[Laye
             raise ValueError(errors.unknown("activation", activation, ACTIVATIONS))
         named = (f"{name}.{i}.{part}" for part in ("weights", "bias"))
         weights, bias = (check_numbers(part, arrays[part]) for part in named)
-        before = len(layers[-1].bias) if layers else None
-        if weights.ndim != 2 or bias.shape != weights.shape[1:] or before not in (None, len(weights)):
-            raise ValueError(f"{name}.{i} has weights {weights.shape} and bias {bias.shape} after {before} outputs")
         layers.append(Layer(weights, bias, activation))
     return tuple(layers)
 

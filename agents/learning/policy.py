@@ -109,7 +109,8 @@ class Policy(ABC):
         if self.has_probabilities:
             prior *= self.probabilities(observations, allowed if self.masked else None)
         total = prior.sum(1, keepdims=True)
-        return np.where(total > 0.0, prior / np.maximum(total, 1e-300), allowed / allowed.sum(1, keepdims=True)), values
+        equal = allowed / allowed.sum(1, keepdims=True)
+        return np.where(total == 0.0, equal, prior / np.maximum(total, 1e-300)), values
 
     @property
     def unit(self) -> float:

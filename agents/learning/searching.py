@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from agents.evaluator.batched import BatchedEvaluator
-from agents.evaluator.compiled import CompiledEvaluator
+from agents.evaluator.compiled import CompiledEvaluator, TooLargeError
 from agents.evaluator.plain import PlainEvaluator
 from agents.evaluator.table import TableEvaluator
 from agents.learning import storage
@@ -75,11 +75,15 @@ def evaluator_for(policy: Policy | str, game: Game) -> TableEvaluator | PlainEva
     if not hasattr(game.step, "overloads"):
         return PlainEvaluator(policy, fitting(policy, own_mask(policy, game)))
     if isinstance(policy, NetworkPolicy):
-        evaluator = compiled_evaluator(policy, game)
-        apart = _apart(policy, evaluator)
-        if apart <= TOLERANCE:
-            return evaluator
-        notice(f"{policy.path}: compiled, it is {apart:.1e} from what it says; so it is asked in batches")
+        try:
+            evaluator = compiled_evaluator(policy, game)
+        except TooLargeError as error:
+            notice(f"{policy.path}: {error}; so it is asked in batches")
+        else:
+            apart = _apart(policy, evaluator)
+            if apart <= TOLERANCE:
+                return evaluator
+            notice(f"{policy.path}: compiled, it is {apart:.1e} from what it says; so it is asked in batches")
     return BatchedEvaluator(policy, fitting(policy, own_mask(policy, game)))
 
 

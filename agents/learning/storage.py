@@ -205,6 +205,8 @@ def described(
     if algorithm is not None:
         algorithm_class(algorithm)
     about = sidecar.read(target.with_suffix(".json"))
+    if not zipfile.is_zipfile(target):
+        raise ValueError(f"{target} is damaged, or no policy: it is no zip; save or train it anew")
     made_by, made_for = about.get("algorithm") or algorithm or algorithm_in(target), about.get("environment", env_id)
     if made_by is None:
         raise ValueError(f"{target} does not say which algorithm made it: name it, as in algorithm='ppo'")

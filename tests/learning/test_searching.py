@@ -18,7 +18,7 @@ import agents
 import mcts_envs
 from agents.bridge import Remember
 from agents.evaluator.batched import BatchedEvaluator
-from agents.evaluator.compiled import CompiledEvaluator, Dense
+from agents.evaluator.compiled import CompiledEvaluator, Dense, TooLargeError
 from agents.evaluator.plain import PlainEvaluator
 from agents.learning.algorithms import algorithm_class
 from agents.learning.fitting import fitting
@@ -230,8 +230,18 @@ class TestCompiledNetwork:
     def test_one_that_is_too_large_is_refused(self):
         game = game_of(LANES)
         layers = [Dense(np.zeros((38, 9000), np.float32), np.zeros(9000, np.float32), "relu")]
-        with pytest.raises(ValueError, match="train a smaller one"):
+        with pytest.raises(TooLargeError, match="18038 inputs and outputs of layers in all, and"):
             CompiledEvaluator(layers, layers, game)
+
+    def test_one_that_is_too_large_is_asked_in_batches(self):
+        env = make(LANES)
+        policy = random_policy(env.unwrapped.game, (4096, 4096))
+        assert agents.make("gumbel", policy=policy, simulations=9).search(env).evaluator == "batched"
+
+    def test_statistics_of_another_size_are_those_of_frames(self):
+        game = game_of(LANES)
+        policy = random_policy(game, **statistics(20))
+        assert isinstance(evaluator_for(policy, game), CompiledEvaluator)
 
     def test_compiled_and_plain_say_the_same(self):
         game = game_of("BomberDuel-v0")
@@ -565,6 +575,44 @@ class TestMistakes:
             agents.make("gumbel", policy=policy).act(make("WallSurvival-v0"))
         with pytest.raises(ValueError, match="no ppo policy is shipped"):
             agents.make("gumbel", policy="ppo").act(make("Football1-v0"))
+
+    def test_layers_that_do_not_fit(self):
+        game = game_of(LANES)
+
+        def layer(inputs, outputs):
+            return Layer(np.ones((inputs, outputs), np.float32), np.ones(outputs, np.float32), "relu")
+
+        for policy, value in (([(38, 4), (9, 10)], [(38, 1)]), ([(38, 10)], [(50, 1)]), ([(38, 10)], [(38, 2)])):
+            with pytest.raises(ValueError, match=r"after 4 outputs|do not fit the policy"):
+                Network(tuple(layer(*sizes) for sizes in policy), tuple(layer(*sizes) for sizes in value))
+        small = replace(random_policy(game), network=Network((layer(20, 10),), (layer(20, 1),)))
+        with pytest.raises(ValueError, match=r"20 inputs, not the \(38,\) that it names"):
+            evaluator_for(small, game)
+
+    def test_what_is_observed_is_no_array(self):
+        ppo = pytest.importorskip("stable_baselines3").PPO
+        for wrapper in (gym.Wrapper, gym.wrappers.FlattenObservation):
+            env = Remember(wrapper(gym.make("FrozenLake-v1")))
+            env.reset(seed=0)
+            agent = agents.make("gumbel", policy=ppo("MlpPolicy", env, device="cpu"), simulations=8)
+            if wrapper is gym.Wrapper:
+                with pytest.raises(ValueError, match="wrap the environment in FlattenObservation"):
+                    agent.act(env)
+            else:
+                assert agent.search(env).visits.sum() == 8
+
+    @pytest.mark.parametrize("of", ["values", "probabilities"])
+    def test_what_is_not_finite_is_refused_in_plain_python_too(self, of):
+        game = game_of(LANES)
+        elsewhere = Elsewhere(random_policy(game))
+        object.__setattr__(elsewhere, of, lambda seen, masks=None: np.full((1, 10) if of != "values" else 1, np.nan))
+        with pytest.raises(ValueError, match="not finite"):
+            PlainEvaluator(elsewhere, game).advise(next(positions(game, 1))[0], 0, np.zeros(10))
+
+    def test_a_file_that_is_no_zip(self, tmp_path):
+        (tmp_path / "p.zip").write_bytes(b"no zip")
+        with pytest.raises(ValueError, match="damaged, or no policy"):
+            agents.make("gumbel", policy=tmp_path / "p.zip")
 
     def test_action_values_are_no_prior(self):
         policy = random_policy(game_of(LANES), outputs="action_values", algorithm="dqn")
