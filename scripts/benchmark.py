@@ -4,6 +4,7 @@
     python scripts/benchmark.py api                environments, one and batched, and the rules
     python scripts/benchmark.py search             the search
     python scripts/benchmark.py training           PPO on each game and on an empty environment (pip install -e ".[rl]")
+    python scripts/benchmark.py network            searches that consult a network (pip install -e ".[rl]")
     python scripts/benchmark.py rivals             OpenSpiel and gymcts (pip install -e ".[rivals]")
     python scripts/benchmark.py --quick            fewer repetitions
 
@@ -36,6 +37,7 @@ class Part(StrEnum):
     API = "api"
     SEARCH = "search"
     TRAINING = "training"
+    NETWORK = "network"
     RIVALS = "rivals"
 
 
@@ -56,6 +58,10 @@ def measured(part: Part, rounds: int) -> "list[Figure]":
         from speed import training
 
         return training.ppo(rounds) + training.vec_env(rounds) + training.sizes(rounds)
+    if part == Part.NETWORK:
+        from speed import halving, network
+
+        return network.networks(rounds) + halving.connect_four(rounds)
     from speed import rivals
 
     try:

@@ -16,6 +16,7 @@ TITLES = {
     "api": "Environments and rules",
     "search": "Search",
     "training": "Training with PPO",
+    "network": "Searches that consult a network",
     "rivals": "Beside other packages",
 }
 """By part, in the order of the page."""

@@ -1,0 +1,159 @@
+"""Searches that consult a network: how many leaves a second they ask it about, beside ``model.predict``.
+
+Networks are untrained models of Stable-Baselines3: what they say does not change how long it takes. A leaf is a state
+that the network was run on during a search by PUCT, from an empty table: one whose answer was kept does not count, nor
+does a simulation that ended with the game.
+"""
+
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import torch
+from stable_baselines3 import PPO
+
+import agents
+import mcts_envs
+from agents.evaluator.batched import BatchedEvaluator
+from agents.learning.algorithms import one_thread
+from agents.learning.networks import PlanesExtractor
+from agents.learning.notices import PolicyWarning
+from agents.learning.storage import SavedPolicy
+from speed.figure import Figure, least
+
+BOARDS = ("LaneDefense3x3-v0", "LaneDefense10x10-v0")
+"""Of 54 and of 600 inputs, in planes."""
+
+NETWORKS: dict[str, dict[str, Any]] = {
+    "MLP": {"policy": "MlpPolicy", "policy_kwargs": {"net_arch": [64, 64], "activation_fn": torch.nn.Tanh}},
+    "CNN": {
+        "policy": "CnnPolicy",
+        "policy_kwargs": {"features_extractor_class": PlanesExtractor, "normalize_images": False},
+    },
+}
+
+GAMES = 32
+COMPILED, ASKED = 10_000, 640
+"""Simulations of a search, where the network runs in compiled code, and where torch is asked in batches."""
+
+
+def networks(rounds: int) -> list[Figure]:
+    """Measure leaves a second for each board and network, compiled and in batches, against ``model.predict``."""
+    return [figure for id in BOARDS for name in NETWORKS for figure in _beside_predict(id, name, rounds)]
+
+
+def made(env: Any, name: str) -> PPO:
+    """Return an untrained model."""
+    return PPO(env=env, seed=0, device="cpu", **NETWORKS[name])
+
+
+def _beside_predict(id: str, name: str, rounds: int) -> list[Figure]:
+    envs = mcts_envs.make_sb3_vec_env(f"mcts_envs/{id}", GAMES, seed=0, observation="planes")
+    model, shown = made(envs, name), _played(envs)
+    policy = SavedPolicy(Path(name), "ppo", model)
+    env = gym.make(f"mcts_envs/{id}", observation="planes")
+    env.reset(seed=0)
+    works = {"torch, 32 observations at once": _forward(policy, shown)}
+    if name == "MLP":
+        works["compiled"] = searching(env, model, COMPILED)
+        works["compiled, two threads"] = searching(env, model, COMPILED, threads=2)
+    works["in batches of 1"] = searching(env, policy, ASKED)
+    works["in batches of up to 8: trees"] = searching(env, policy, ASKED, threads=8)
+    works["in batches of up to 32: trees"] = searching(env, policy, ASKED, threads=32)
+    works["in batches of up to 32: games"] = _games(envs, shown, policy)
+    works["in batches of up to 32: games, torch on two cores"] = _on_two_cores(_games(envs, shown, policy))
+    with one_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", PolicyWarning)
+        predicted, *found = least(rounds, _predict(model, shown[:1]), *works.values())
+    network = f"{id}, {np.prod(shown.shape[1:])} inputs: {name}"
+    return [
+        Figure(f"{network} {what}", 1e3 / us, "k leaves/s", "model.predict", 1e3 / predicted, f"{predicted / us:.1f} x")
+        for what, us in zip(works, found, strict=True)
+    ]
+
+
+def searching(env: Any, policy: Any, simulations: int, **settings: Any) -> Callable[[], tuple[int, float]]:
+    """Return a function that searches one position and returns how many leaves the network was asked about."""
+    agent = agents.make(
+        "mcts", select="puct", evaluate="policy", policy=policy, simulations=simulations, **settings
+    )
+    return counted(agent, env.unwrapped.view().game, lambda: agent.search(env))
+
+
+def counted(agent: Any, game: Any, work: Callable[[], Any]) -> Callable[[], tuple[int, float]]:
+    """Return a function that does what searches, and returns the leaves and the seconds that do not count.
+
+    Leaves in compiled code are the rows of the table that were filled, so that of two in one row one is lost.
+    """
+    evaluator = agent.prepared(game).evaluator
+
+    def run() -> tuple[int, float]:
+        started = time.perf_counter()
+        evaluator.forget()
+        before = evaluator.questions if isinstance(evaluator, BatchedEvaluator) else 0
+        idle = time.perf_counter() - started
+        work()
+        started = time.perf_counter()
+        if isinstance(evaluator, BatchedEvaluator):
+            leaves = evaluator.questions - before
+        else:
+            leaves = _rows_filled(evaluator)
+        return leaves, idle + time.perf_counter() - started
+
+    return run
+
+
+def _games(envs: Any, shown: Any, policy: Any) -> Callable[[], tuple[int, float]]:
+    """Return a function that searches in all games of a batch at the same time."""
+    agent = agents.make("mcts", select="puct", evaluate="policy", policy=policy, simulations=ASKED // GAMES)
+    agent.bind(envs)
+    game = agent._bound[0]().game
+    return counted(agent, game, lambda: agent.predict(shown))
+
+
+def _played(envs: Any, steps: int = 5) -> Any:
+    """Return what different games of a batch show after a few random steps."""
+    rng, shown = np.random.default_rng(0), envs.reset()
+    for _ in range(steps):
+        shown, *_ = envs.step(rng.integers(0, envs.action_space.n, envs.num_envs))
+    return shown
+
+
+def _predict(model: PPO, shown: Any, calls: int = 100) -> Callable[[], int]:
+    def work() -> int:
+        for _ in range(calls):
+            model.predict(shown, deterministic=True)
+        return calls
+
+    return work
+
+
+def _forward(policy: SavedPolicy, shown: Any, calls: int = 10) -> Callable[[], int]:
+    masks = np.ones((len(shown), policy.action_count), bool)
+
+    def work() -> int:
+        for _ in range(calls):
+            policy.consulted(shown, masks)
+        return calls * len(shown)
+
+    return work
+
+
+def _on_two_cores(work: Callable[[], tuple[int, float]]) -> Callable[[], tuple[int, float]]:
+    def run() -> tuple[int, float]:
+        torch.set_num_threads(2)
+        try:
+            return work()
+        finally:
+            torch.set_num_threads(1)
+
+    return run
+
+
+def _rows_filled(evaluator: Any) -> int:
+    seals = evaluator._table.reshape(-1, int(evaluator._record["words"][0]))[:, 0]
+    return int(np.count_nonzero(seals))
