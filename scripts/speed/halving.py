@@ -18,12 +18,13 @@ from agents.learning.algorithms import one_thread
 from agents.learning.storage import SavedPolicy
 from mcts_envs.core.contract import OBSERVE
 from mcts_envs.core.kernel import count_bits, kernel, record
+from mcts_envs.core.view import View
 from speed.figure import Figure, least
 from speed.network import GAMES, counted, made
 
 sys.path.append(str(Path(__file__).parents[2] / "examples"))
 
-from connect_four import BOTTOM, GAME, ONE, STATE  # noqa: E402
+from connect_four import BOTTOM, GAME, ONE, STATE
 
 ID, SIMULATIONS = "ConnectFourCells-v0", 256
 _OVER = np.uint64((1 << 63) - 1)
@@ -93,43 +94,68 @@ class Model:
         return {"policy": self.policy.action_net(actor).softmax(1), "value": self.policy.value_net(critic)[:, 0]}
 
 
+SEEN = replace(GAME, observe=cells, observation_shape=(42,), observation_low=-1.0)
+
+
+def _environment() -> Any:
+    """Return connect four that shows its cells."""
+    if ID not in gym.registry:
+        mcts_envs.register(ID, SEEN)
+    return gym.make(ID)
+
+
+def _positions(count: int, moves: int = 6) -> tuple[list[View], Any]:
+    """Return positions after moves in different columns, which end no game: views, and boards [count, 7, 6]."""
+    rng, views, seen = np.random.default_rng(0), [], np.zeros(42, np.float32)
+    boards = np.zeros((count, 7, 6), np.int8)
+    for board in boards:
+        state, rewards = SEEN.new_state(), np.zeros(2)
+        SEEN.restart(state, 0)
+        for action in rng.permutation(7)[:moves]:
+            SEEN.step(state, np.full(2, action), rewards)
+        SEEN.observe(state, 0, seen)
+        board[:] = np.where(seen < 0, 2, seen).reshape(7, 6)
+        views.append(View(SEEN, state, int(SEEN.active(state)) - 1))
+    return views, boards
+
+
 def connect_four(rounds: int) -> list[Figure]:
-    """Measure leaves a second of Gumbel searches from the empty board; nothing where gumbel-mcts is not installed."""
+    """Measure leaves a second of Gumbel searches after six random moves; nothing where gumbel-mcts is not installed."""
     try:
         from gumbel_mcts import GumbelDense
     except ImportError as error:
         print(f"{error}: connect four is left out; pip install --no-deps gumbel-mcts==0.2.0", file=sys.stderr)
         return []
-    if ID not in gym.registry:
-        mcts_envs.register(ID, replace(GAME, observe=cells, observation_shape=(42,), observation_low=-1.0))
-    env = gym.make(ID)
-    env.reset(seed=0)
-    model = made(env, "MLP")
+    views, boards = _positions(GAMES)
+    model = made(_environment(), "MLP")
     policy, theirs = SavedPolicy(Path("MLP"), "ppo", model), Model(model.policy)
 
     def other(games: int) -> Callable[[], int]:
+        tree = GumbelDense(games, games * (SIMULATIONS + 2) * 2, Logic, device="cpu")
+        players = np.array([1 + view.player for view in views[:games]], np.int8)
+
         def work() -> int:
             before = theirs.leaves
-            tree = GumbelDense(games, games * (SIMULATIONS + 2) * 2, Logic, device="cpu")
-            tree.initialize_roots(range(games), np.zeros((games, 7, 6), np.int8), np.ones(games, np.int8))
+            tree.reset()
+            tree.initialize_roots(range(games), boards[:games], players)
             tree.run_simulation_batch(theirs, list(range(games)), num_simulations=SIMULATIONS)
             return theirs.leaves - before
 
         return work
 
-    def ours(consulted: Any, **settings: Any) -> Any:
-        agent = agents.make("gumbel", policy=consulted, simulations=SIMULATIONS, **settings)
-        return counted(agent, env.unwrapped.view().game, lambda: agent.search(env))
+    def ours(consulted: Any, games: int) -> Any:
+        agent = agents.make("gumbel", policy=consulted, simulations=SIMULATIONS)
+        return counted(agent, SEEN, lambda: agent.choose_all(views[:games], [None] * games))
 
-    works = ours(model), ours(policy), ours(policy, threads=GAMES), other(1), other(GAMES)
+    works = ours(model, 1), ours(policy, 1), ours(policy, GAMES), other(1), other(GAMES)
     with one_thread():
-        compiled, asked, trees, one, many = least(rounds, *works)
+        compiled, asked, together, one, many = least(rounds, *works)
     name = f"gumbel-mcts {version('gumbel-mcts')}, GumbelDense"
     pairs = (
         ("compiled", compiled, "one game", one),
         ("compiled", compiled, f"{GAMES} games", many),
         ("asking torch", asked, "one game", one),
-        (f"asking torch, {GAMES} trees", trees, f"{GAMES} games", many),
+        (f"asking torch, {GAMES} games", together, f"{GAMES} games", many),
     )
     return [
         Figure(

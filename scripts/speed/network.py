@@ -37,8 +37,8 @@ NETWORKS: dict[str, dict[str, Any]] = {
 }
 
 GAMES = 32
-COMPILED, ASKED = 10_000, 640
-"""Simulations of a search, where the network runs in compiled code, and where torch is asked in batches."""
+COMPILED, ASKED = 10_000, 64
+"""Simulations of a tree, where the network runs in compiled code, and where torch is asked in batches."""
 
 
 def networks(rounds: int) -> list[Figure]:
@@ -62,10 +62,10 @@ def _beside_predict(id: str, name: str, rounds: int) -> list[Figure]:
         works["compiled"] = searching(env, model, COMPILED)
         works["compiled, two threads"] = searching(env, model, COMPILED, threads=2)
     works["in batches of 1"] = searching(env, policy, ASKED)
-    works["in batches of up to 8: trees"] = searching(env, policy, ASKED, threads=8)
-    works["in batches of up to 32: trees"] = searching(env, policy, ASKED, threads=32)
+    works["in batches of up to 8: trees"] = searching(env, policy, 8 * ASKED, threads=8)
+    works["in batches of up to 32: trees"] = searching(env, policy, 32 * ASKED, threads=32)
     works["in batches of up to 32: games"] = _games(envs, shown, policy)
-    works["in batches of up to 32: games, torch on two cores"] = _on_two_cores(_games(envs, shown, policy))
+    works["in batches of up to 32: games, torch on two cores"] = _on_two_cores(_games(envs, shown, policy, ASKED // 8))
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", PolicyWarning)
         predicted, *found = least(rounds, _predict(model, shown[:1]), *works.values())
@@ -78,38 +78,34 @@ def _beside_predict(id: str, name: str, rounds: int) -> list[Figure]:
 
 def searching(env: Any, policy: Any, simulations: int, **settings: Any) -> Callable[[], tuple[int, float]]:
     """Return a function that searches one position and returns how many leaves the network was asked about."""
-    agent = agents.make(
-        "mcts", select="puct", evaluate="policy", policy=policy, simulations=simulations, **settings
-    )
+    agent = agents.make("mcts", select="puct", evaluate="policy", policy=policy, simulations=simulations, **settings)
     return counted(agent, env.unwrapped.view().game, lambda: agent.search(env))
 
 
 def counted(agent: Any, game: Any, work: Callable[[], Any]) -> Callable[[], tuple[int, float]]:
     """Return a function that does what searches, and returns the leaves and the seconds that do not count.
 
-    Leaves in compiled code are the rows of the table that were filled, so that of two in one row one is lost.
+    In compiled code they are the rows of the table that were filled, so that of two in one row one is lost.
     """
     evaluator = agent.prepared(game).evaluator
 
     def run() -> tuple[int, float]:
         started = time.perf_counter()
         evaluator.forget()
-        before = evaluator.questions if isinstance(evaluator, BatchedEvaluator) else 0
-        idle = time.perf_counter() - started
+        before = getattr(evaluator, "questions", 0)
+        began = time.perf_counter()
         work()
-        started = time.perf_counter()
-        if isinstance(evaluator, BatchedEvaluator):
-            leaves = evaluator.questions - before
-        else:
-            leaves = _rows_filled(evaluator)
-        return leaves, idle + time.perf_counter() - started
+        ended = time.perf_counter()
+        asked = isinstance(evaluator, BatchedEvaluator)
+        leaves = evaluator.questions - before if asked else _rows_filled(evaluator)
+        return leaves, began - started + time.perf_counter() - ended
 
     return run
 
 
-def _games(envs: Any, shown: Any, policy: Any) -> Callable[[], tuple[int, float]]:
+def _games(envs: Any, shown: Any, policy: Any, simulations: int = ASKED) -> Callable[[], tuple[int, float]]:
     """Return a function that searches in all games of a batch at the same time."""
-    agent = agents.make("mcts", select="puct", evaluate="policy", policy=policy, simulations=ASKED // GAMES)
+    agent = agents.make("mcts", select="puct", evaluate="policy", policy=policy, simulations=simulations)
     agent.bind(envs)
     game = agent._bound[0]().game
     return counted(agent, game, lambda: agent.predict(shown))
@@ -155,5 +151,6 @@ def _on_two_cores(work: Callable[[], tuple[int, float]]) -> Callable[[], tuple[i
 
 
 def _rows_filled(evaluator: Any) -> int:
+    """Return how many states an evaluator in compiled code keeps answers for."""
     seals = evaluator._table.reshape(-1, int(evaluator._record["words"][0]))[:, 0]
     return int(np.count_nonzero(seals))
