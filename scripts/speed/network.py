@@ -18,6 +18,7 @@ from stable_baselines3 import PPO
 
 import agents
 import mcts_envs
+from agents import mcts
 from agents.evaluator.batched import BatchedEvaluator
 from agents.learning.algorithms import one_thread
 from agents.learning.networks import PlanesExtractor
@@ -91,19 +92,34 @@ def counted(agent: Any, game: Any, work: Callable[[], Any]) -> Callable[[], tupl
     In compiled code they are the rows of the table that were filled, so that of two in one row one is lost.
     """
     evaluator = agent.prepared(game).evaluator
+    found: list[int] = []
 
     def run() -> tuple[int, float]:
         started = time.perf_counter()
+        if not found:
+            found.append(_leaves(agent, evaluator, work))
         evaluator.forget()
-        before = getattr(evaluator, "questions", 0)
+        agent.reseed(0)
         began = time.perf_counter()
         work()
         ended = time.perf_counter()
-        asked = isinstance(evaluator, BatchedEvaluator)
-        leaves = evaluator.questions - before if asked else _rows_filled(evaluator)
-        return leaves, began - started + time.perf_counter() - ended
+        return found[0], began - started + time.perf_counter() - ended
 
     return run
+
+
+def _leaves(agent: Any, evaluator: Any, work: Callable[[], Any]) -> int:
+    """Return how many leaves are asked about: none twice, and none that a tree looks ahead to and does not come to."""
+    evaluator.forget()
+    agent.reseed(0)
+    before, ahead = getattr(evaluator, "questions", 0), mcts.AHEAD
+    mcts.AHEAD = 1
+    try:
+        work()
+    finally:
+        mcts.AHEAD = ahead
+    asked = isinstance(evaluator, BatchedEvaluator)
+    return evaluator.questions - before if asked else _rows_filled(evaluator)
 
 
 def _games(envs: Any, shown: Any, policy: Any, simulations: int = ASKED) -> Callable[[], tuple[int, float]]:
