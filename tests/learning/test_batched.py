@@ -1,0 +1,162 @@
+"""Policies that are asked in batches: trees are the same, batches are full, and nobody waits for ever."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import agents
+import mcts_envs
+from agents.evaluator.batched import BatchedEvaluator
+from agents.learning.algorithms import algorithm_class
+from tests.learning.policies import GAMES, LANES, PUCT, ROSTER, Elsewhere, game_of, make, random_policy, told
+from tests.learning.test_networks import untrained
+
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+
+
+class TestBatched:
+    @pytest.mark.parametrize(("env_id", "settings"), GAMES)
+    @pytest.mark.parametrize("more", [PUCT, {**PUCT, "threads": 4, "dirichlet_alpha": 0.3}, {"name": "gumbel"}])
+    def test_trees_are_those_of_the_compiled_network(self, env_id, settings, more):
+        env = make(env_id, **settings)
+        policy = random_policy(env.unwrapped.game)
+        one = agents.make(**more, policy=policy, simulations=60)
+        other = agents.make(**more, policy=Elsewhere(policy), simulations=60)
+        equal = 0
+        for seed in range(6):
+            env.reset(seed=seed)
+            here, there = one.search(env), other.search(env)
+            assert (here.evaluator, there.evaluator) == ("compiled", "batched")
+            assert here.simulations == there.simulations == 60 or here.visits.sum() == there.visits.sum()
+            equal += (here.visits == there.visits).all()
+        assert equal >= 5  # numbers are rounded otherwise, so that a tie may be broken otherwise
+
+    def test_trees_of_several_threads_and_arms_of_a_pass_wait_for_one_batch(self):
+        env = make(ROSTER)
+        policy = random_policy(env.unwrapped.game)
+        for more, most in (({**PUCT, "threads": 8}, 30), ({"name": "gumbel"}, 120)):
+            elsewhere = Elsewhere(policy)
+            agents.make(**more, policy=elsewhere, simulations=200).search(env)
+            assert len(elsewhere.asked) <= most
+
+    @pytest.mark.parametrize(("env_id", "settings"), GAMES)
+    def test_a_tree_that_looks_ahead_is_the_same(self, env_id, settings, monkeypatch):
+        env = make(env_id, **settings)
+        policy = random_policy(env.unwrapped.game)
+        found = []
+        for ahead in (1, 4, 16):
+            monkeypatch.setattr("agents.mcts.AHEAD", ahead)
+            elsewhere = Elsewhere(policy)
+            result = agents.make(**PUCT, policy=elsewhere, simulations=150).search(env)
+            found.append(result)
+            if ahead == 1:
+                alone = len(elsewhere.asked)
+            else:
+                assert len(elsewhere.asked) < 0.75 * alone
+        for result in found[1:]:
+            assert (result.visits.tolist(), result.steps) == (found[0].visits.tolist(), found[0].steps)
+            np.testing.assert_allclose(result.values, found[0].values, atol=1e-5)  # NumPy rounds otherwise in batches
+
+    @pytest.mark.parametrize("more", [PUCT, {"name": "gumbel"}])
+    def test_games_of_a_batch_wait_together(self, more):
+        envs = mcts_envs.make_sb3_vec_env(f"mcts_envs/{ROSTER}", 8, seed=3)
+        game = make(ROSTER).unwrapped.game
+        policy = random_policy(game)
+        elsewhere = Elsewhere(policy)
+        agent = agents.make(**more, policy=elsewhere, simulations=30).bind(envs)
+        seen = envs.reset()
+        for _ in range(3):
+            actions, _ = agent.predict(seen)
+            seen, *_ = envs.step(actions)
+        assert len(elsewhere.asked) < 3 * 45
+        assert max(elsewhere.asked) > 8 if more is not PUCT else max(elsewhere.asked) == 8
+
+    @pytest.mark.parametrize("nights", [(20, 20, 20), (20, 20, 30)])
+    def test_environments_that_were_made_one_by_one(self, nights):
+        vectors = pytest.importorskip("stable_baselines3.common.vec_env")
+        envs = vectors.DummyVecEnv([partial(gym.make, f"mcts_envs/{LANES}", night=night) for night in nights])
+        envs.seed(0)
+        seen = envs.reset()
+        elsewhere = Elsewhere(random_policy(game_of(LANES)))
+        agent = agents.make("gumbel", policy=elsewhere, simulations=20).bind(envs)
+        for _ in range(5):
+            actions, _ = agent.predict(seen)
+            seen, *_ = envs.step(actions)
+        assert max(elsewhere.asked) > 1
+
+    def test_searches_in_several_threads_take_turns(self):
+        env = make(LANES)
+        agent = agents.make(**PUCT, policy=Elsewhere(random_policy(env.unwrapped.game)))
+        search = agent.start(env)
+        with ThreadPoolExecutor(1) as threads:
+            with search.plan.evaluator.lock:
+                running = threads.submit(search.run, simulations=20)
+                time.sleep(0.2)
+                assert search.simulations == 0
+            assert running.result(60).simulations == 20
+
+    def test_an_answer_that_broke_off_is_asked_for_again(self):
+        env = make(LANES)
+        elsewhere = Elsewhere(random_policy(env.unwrapped.game))
+        inside, view = agents.make("gumbel", policy=elsewhere).prepared(env.unwrapped.game).inside, env.unwrapped.view()
+        object.__setattr__(elsewhere, "consulted", lambda *asked: (np.zeros((1, 3)), np.zeros(1)))
+        weights = np.zeros(10)
+        with pytest.raises(ValueError, match="broadcast"):
+            inside.advise(view.state, 0, weights)
+        del vars(elsewhere)["consulted"]
+        inside.advise(view.state, 0, weights)
+        wanted, _ = told(elsewhere, inside, view.state, 0, view.legal_actions())
+        np.testing.assert_allclose(weights, wanted, atol=1e-6)
+
+    def test_more_actions_than_there_is_room_for(self):
+        game = game_of(LANES)
+        with pytest.raises(ValueError, match="9000 actions, and a search with a policy room for 8192"):
+            BatchedEvaluator(Elsewhere(random_policy(game)), replace(game, actions=9000))
+
+    def test_a_convolution_searches(self, tmp_path):
+        pytest.importorskip("torch")
+        from agents.learning.networks import PlanesExtractor
+
+        env = mcts_envs.make_sb3_vec_env(f"mcts_envs/{ROSTER}", 1, observation="planes")
+        kwargs = {"features_extractor_class": PlanesExtractor, "normalize_images": False}
+        model = algorithm_class("maskable_ppo")("CnnPolicy", env, seed=1, device="cpu", policy_kwargs=kwargs)
+        agent = agents.make("gumbel", policy=model, simulations=32)
+        result = agent.search(make(ROSTER))
+        assert (result.evaluator, result.visits.sum()) == ("batched", 32)
+        seen = make(ROSTER, observation="planes").unwrapped.view()
+        wanted = agent.policy.probabilities(seen.observe()[None], seen.action_masks()[None])[0]
+        np.testing.assert_allclose(result.prior, wanted, atol=1e-6)
+
+    def test_layers_that_arrays_cannot_say_are_torchs(self, tmp_path):
+        torch = pytest.importorskip("torch")
+        path = untrained(tmp_path / "p.zip", policy_kwargs={"activation_fn": torch.nn.GELU})
+        result = agents.make("gumbel", policy=path, simulations=20).search(make(LANES))
+        assert result.evaluator == "batched"
+
+    def test_an_end_of_time_before_the_first_answer(self):
+        env = make(ROSTER)
+
+        class Slow(Elsewhere):
+            def values(self, observations, masks=None):
+                time.sleep(0.02)
+                return super().values(observations, masks)
+
+        policy = Slow(random_policy(env.unwrapped.game))
+        for more in (PUCT, {"name": "gumbel"}):
+            result = agents.make(**more, policy=policy, time_limit=0.001).search(env)
+            assert 1 <= result.visits.sum() <= 16
+
+    def test_what_is_not_finite_is_refused(self):
+        env = make(LANES)
+
+        class Diverged(Elsewhere):
+            def values(self, observations, masks=None):
+                return np.full(len(observations), np.nan)
+
+        with pytest.raises(ValueError, match="not finite"):
+            agents.make("gumbel", policy=Diverged(random_policy(env.unwrapped.game))).search(env)
