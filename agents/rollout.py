@@ -5,6 +5,7 @@ from typing import Any
 
 from numba import types
 
+from agents.evaluator.consult import waiting
 from agents.records import SETTINGS, STORE, WORK, Settings, Store, Work, chooses
 from mcts_envs.core.contract import RUNNING
 from mcts_envs.core.kernel import kernel
@@ -54,6 +55,8 @@ def rollout_with(choose: Any) -> Callable[..., int]:
                     if action < 0 or action >= len(work.legal):
                         return -1
                     work.actions[player] = work.played[t, player] = action
+            if how.waits and waiting(how.waits):
+                return t - depth  # what comes after a choice that is not known would be asked in vain
             step_of(game)(work.state, work.actions, work.rewards)
             for player in range(len(work.values)):
                 work.values[player] += weight * work.rewards[player]

@@ -151,6 +151,12 @@ class TestBatched:
             result = agents.make(**more, policy=policy, time_limit=0.001).search(env)
             assert 1 <= result.visits.sum() <= 16
 
+    def test_rollouts_ask_for_what_they_meet_and_no_more(self):
+        env = make("Football3-v0")
+        elsewhere = Elsewhere(random_policy(env.unwrapped.game))
+        result = agents.make("mcts", policy=elsewhere, simulate="advised", simulations=2).search(env)
+        assert sum(elsewhere.asked) <= result.steps
+
     def test_what_is_not_finite_is_refused(self):
         env = make(LANES)
 
