@@ -29,21 +29,21 @@ def default_determinize(state: Bytes, observer: int, seed: np.uint64) -> None:
 @kernel(EVALUATE)
 def default_evaluate(state: Bytes, values: Floats) -> None:
     """Value every unfinished state at 0."""
-    for player in range(values.shape[0]):
+    for player in range(len(values)):
         values[player] = 0.0
 
 
 @kernel(ADVISE)
 def default_advise(state: Bytes, player: int, weights: Floats) -> None:
     """Prefer no action over another."""
-    for action in range(weights.shape[0]):
+    for action in range(len(weights)):
         weights[action] = 1.0
 
 
 @kernel(OBSERVE)
 def default_observe(state: Bytes, player: int, out: Singles) -> None:
     """Show every byte after the chance header, scaled to [0, 1]."""
-    for i in range(out.shape[0]):
+    for i in range(len(out)):
         out[i] = np.float32(state[CHANCE_BYTES + i]) / np.float32(255.0)
 
 
@@ -54,11 +54,11 @@ def default_outcome(state: Bytes, points: Floats) -> None:
     1 to the best reward, shared between equals, 0 to the others; a single player has 1 if its reward is positive.
     """
     best, equals = points[0], 0
-    for player in range(points.shape[0]):
+    for player in range(len(points)):
         best = max(best, points[player])
-    for player in range(points.shape[0]):
+    for player in range(len(points)):
         equals += points[player] == best
-    for player in range(points.shape[0]):
+    for player in range(len(points)):
         points[player] = 1.0 / equals if points[player] == best else 0.0
-    if points.shape[0] == 1:
+    if len(points) == 1:
         points[0] = 1.0 if best > 0.0 else 0.0

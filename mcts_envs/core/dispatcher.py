@@ -1,11 +1,12 @@
 """What Numba calls a dispatcher: a function that is compiled or loaded when it is first needed, and as it is needed."""
 
+import warnings
 from typing import Any
 
 import numba
 from numba.core import typeinfer
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.errors import NumbaError, UnsupportedBytecodeError
+from numba.core.errors import NumbaError, NumbaExperimentalFeatureWarning, UnsupportedBytecodeError
 from numba.core.registry import CPUDispatcher
 from numba.core.typing import make_concrete_template
 
@@ -98,7 +99,9 @@ class Kernel(Compiled):
                 if not self.overloads and not self._compiling:
                     self._compiling = self._can_compile = True
                     try:
-                        with self._kept().alone(), typeinfer.register_dispatcher(self):
+                        with self._kept().alone(), typeinfer.register_dispatcher(self), warnings.catch_warnings():
+                            # Function tables: a caller who turns warnings into errors could compile nothing.
+                            warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
                             self.compile(self.declared)
                     except (NumbaError, UnsupportedBytecodeError, KeyError) as error:
                         if numba.config.FULL_TRACEBACKS:

@@ -132,7 +132,7 @@ class TestCompiledNetwork:
     def test_words_that_are_missing_do_not_make_up_for_each_other(self):
         game = game_of(LANES)
         layers = (Layer(np.zeros((38, 10), np.float32), np.zeros(10, np.float32), "identity"),)
-        policy = replace(random_policy(game), network=Network(layers, layers[:1], "action_values"), algorithm="dqn")
+        policy = replace(random_policy(game), network=Network(layers, (), "action_values"), algorithm="dqn")
         evaluator, values = evaluator_for(policy, game), np.full(10, 0.1)
         (state, player, _), *_ = [known for known in positions(game, 9) if len(known[2]) > 6]
         evaluator.advise(state, player, values)

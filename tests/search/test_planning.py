@@ -13,7 +13,7 @@ from connect_four import GAME
 
 import agents
 from agents import budget as budget_module
-from agents import running
+from agents import running, search_plan
 from agents import tree as tree_module
 from agents.mcts import MCTS
 from agents.policies.signatures import SELECT, nth
@@ -242,7 +242,7 @@ class TestMemory:
     def test_growing_changes_nothing(self, kind, make, monkeypatch):
         found = []
         for room in (1, 10_000):
-            monkeypatch.setattr(running, "FIRST_ROOM", room)
+            monkeypatch.setattr(search_plan, "FIRST_ROOM", room)
             search = MCTS(select="rave", simulate="mast", loop="closed", max_nodes=250).start(first_view(kind(make())))
             for _ in range(40):
                 search.run(simulations=10)
