@@ -147,8 +147,13 @@ class SelfPlay(BaseCallback):
         return _mixture_of(self.model)
 
     def _on_training_start(self) -> None:
-        starts = self.training_env.unwrapped.starts.weights if self.starts else {}  # type: ignore[attr-defined]
-        for what, given, known in (("opponent", self.weights, self.mixture.weights), ("start", self.starts, starts)):
+        starts = getattr(self.training_env.unwrapped, "starts", None)
+        if self.starts and starts is None:
+            raise ValueError(
+                f"starts {self.starts}: all games start anew; make the environment with starts={{FILE: 1}}"
+            )
+        there = {} if starts is None else starts.weights
+        for what, given, known in (("opponent", self.weights, self.mixture.weights), ("start", self.starts, there)):
             for name in given:
                 if name not in known:
                     raise ValueError(errors.unknown(what, name, known))

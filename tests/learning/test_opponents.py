@@ -221,6 +221,8 @@ def test_a_curriculum_is_a_matter_of_weights(tmp_path):
     model = PPO("MlpPolicy", env, n_steps=16, batch_size=64, n_epochs=1, seed=0)
     model.learn(512, callback=SelfPlay(starts={path: (1, 0)}))
     assert env.unwrapped.starts.weights == {path: 0.25, "reset": 1}
+    with pytest.raises(ValueError, match="all games start anew; make the environment with starts="):
+        PPO("MlpPolicy", batch(seat="all"), n_steps=16).learn(16, callback=SelfPlay(starts={path: (1, 0)}))
     with pytest.raises(ValueError, match=r"unknown start 'late'"):
         model.learn(16, callback=SelfPlay(starts={"late": (1, 0)}))
 
