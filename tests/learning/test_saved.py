@@ -185,27 +185,28 @@ def test_copies_play_on(trained, monkeypatch, tmp_path, name, duplicate):
 
 
 @pytest.mark.parametrize(
-    ("env_id", "algorithm", "settings", "floor"),
+    ("env_id", "algorithm", "board", "others", "floor"),
     [
-        ("LaneDefense3x3-v0", "ppo", {}, 0.55),
-        ("LaneDefense3x3-v0", "maskable_ppo", {}, 0.55),
-        ("LaneDefense10x10-v0", "ppo", {}, 0.80),
-        ("LaneDefense5x9-v0", "maskable_ppo", {}, 0.40),
-        ("Football1-v0", "maskable_ppo", {"opponent": "random_types"}, 0.97),
-        ("Football1-v0", "maskable_ppo", {"opponent": "scripted", "seat": 1}, 0.75),
-        ("Football3-v0", "maskable_ppo", {"opponent": "random_types"}, 0.93),
-        ("Football3-v0", "maskable_ppo", {"opponent": "scripted", "seat": 1}, 0.50),
+        ("LaneDefense3x3-v0", "ppo", {}, {}, 0.55),
+        ("LaneDefense3x3-v0", "maskable_ppo", {}, {}, 0.55),
+        ("LaneDefense10x10-v0", "ppo", {}, {}, 0.80),
+        ("LaneDefense5x9-v0", "maskable_ppo", {}, {}, 0.40),
+        ("Football1-v0", "maskable_ppo", {}, {"opponent": "random_types"}, 0.97),
+        ("Football1-v0", "maskable_ppo", {}, {"opponent": "scripted", "seat": 1}, 0.75),
+        ("Football3-v0", "maskable_ppo", {}, {"opponent": "random_types"}, 0.93),
+        ("Football3-v0", "maskable_ppo", {}, {"opponent": "scripted", "seat": 1}, 0.50),
+        ("WallSurvival-v0", "maskable_ppo", {"board_size": 6}, {"opponent": "agents:mobility", "seat": "all"}, 0.58),
     ],
 )
-def test_shipped_policies_beat_random_clearly(env_id, algorithm, settings, floor):
-    path = shipped(env_id, algorithm)
+def test_shipped_policies_beat_random_clearly(env_id, algorithm, board, others, floor):
+    path = shipped(env_id, algorithm, **board)
     assert path.stat().st_size < 2**21
     with zipfile.ZipFile(path) as archive:
         assert "system_info.txt" not in archive.namelist()
     assert (path.parent / "README.md").is_file()
-    found = evaluate(path, 300, settings=settings)
+    found = evaluate(path, 300, settings={**board, **others})
     assert found.wins / found.games > floor
-    env = make(env_id)
+    env = make(env_id, **board)
     env.reset(seed=0)
     agent = agents.make(algorithm)
     assert agent.act(env) == agents.make(f"sb3:{path}").act(env)
