@@ -10,6 +10,7 @@ import numpy as np
 
 from agents.budget import NO_LIMIT, Clock, read_budget
 from agents.inspection import SearchTree
+from agents.policies.signatures import needs_of
 from agents.records import compiled, new_path, new_work
 from agents.results import SearchResult
 from agents.search import OPEN_LOOP
@@ -293,6 +294,9 @@ def _moved_down(plan: SearchPlan, tree: Tree, key: int, nodes: int) -> Tree:
 
         moved = enlarge(moved, max(below, int(tree.count.edges)))
         graft(tree, start, moved)
+        for kind, store in moved.stores.items():
+            if not needs_of(plan.policies[kind]).lasting:
+                store.per_tree[:] = 0.0
         moved.count.simulations = moved.count.steps = 0
     return moved
 

@@ -80,7 +80,7 @@ def _actions(game: Game) -> int:
     return game.actions
 
 
-@policy(SELECT, prior=True, parameters=PARAMETERS, tree=_actions)
+@policy(SELECT, prior=True, parameters=PARAMETERS, tree=_actions, lasting=False)
 def puct(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """Take the greatest bound; an action without a visit counts the mean of the node, or ``fpu`` if it is given."""
     c, fpu = in_returns(candidates, store)

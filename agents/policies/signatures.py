@@ -143,6 +143,8 @@ class Needs:
         How many float64 of its own it keeps for every edge.
     tree : callable
         ``game -> int``: how many it keeps for the whole tree.
+    lasting : bool
+        Whether those of the whole tree go on to the search of the next move, with ``reuse``.
     update : kernel
         Of signature ``BACKUP``; runs after every backup, to keep the statistics of a ``select`` or ``simulate``. A
         ``backup`` keeps its own; a ``noise`` has none.
@@ -155,6 +157,7 @@ class Needs:
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     edge: int = 0
     tree: Callable[[Game], int] = _none
+    lasting: bool = True
     update: Any = nothing
     prior: bool = False
     worth: bool = False

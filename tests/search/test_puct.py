@@ -118,6 +118,19 @@ class TestNoise:
         assert visits[1] == visits[2]
         assert visits[0] != visits[1] != visits[3]
 
+    def test_it_is_drawn_anew_for_each_move(self):
+        env, drawn = TicTacToe(), []
+        env.reset(seed=1)
+        agent = MCTS(select="puct", simulations=200, rollout_depth=0, loop="closed", reuse=True, dirichlet_alpha=0.3)
+        for _ in range(2):
+            result = agent.search(env)
+            drawn.append(result.tree.trees[0].select.per_tree.copy())
+            assert np.flatnonzero(drawn[-1]).tolist() == env.legal_actions().tolist()
+            env.step(result.action)
+        assert result.visits.sum() > 200
+        both = (drawn[0] > 0) & (drawn[1] > 0)
+        assert (drawn[0] != drawn[1])[both].all()
+
     def test_compiled_equals_interpreted(self):
         view, given = lane(), {"dirichlet_alpha": 0.1, **ALPHAZERO}
         plain = View(view.game.interpreted(), view.state, view.player)
