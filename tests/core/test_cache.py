@@ -146,9 +146,12 @@ class TestCache:
         (tmp_path / "own.py").write_text(
             "import os\nfrom numba import types\nfrom mcts_envs.core.kernel import kernel\n" + textwrap.dedent(text)
         )
-        path = f"{ROOT}{os.pathsep}{tmp_path}"
         return python(
-            code, PYTHONPATH=path, MCTS_ENVS_CACHE_DIR=str(tmp_path / "cache"), SIZE=os.environ.get("SIZE", "")
+            code,
+            PYTHONPATH=f"{ROOT}{os.pathsep}{tmp_path}",
+            PYTHONDONTWRITEBYTECODE="1",  # which Python would take for that of a file edited within a second
+            MCTS_ENVS_CACHE_DIR=str(tmp_path / "cache"),
+            SIZE=os.environ.get("SIZE", ""),
         )
 
     def test_what_was_edited_after_its_import_is_not_kept_as_the_new(self, tmp_path):

@@ -28,6 +28,7 @@ def times(value):
 def run(code, *paths, **environment):
     """Run a program with some folders to import from; return what it printed and complained of."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), **environment}
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"  # which Python would take for that of a file edited within a second
     command = [sys.executable, "-P", "-W", "ignore", "-c", code]  # -P: not from the current folder
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return done.stdout.strip(), done.stderr
