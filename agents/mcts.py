@@ -203,7 +203,8 @@ class MCTS(Planner[SearchResult]):
     def _consulted(self, policy: Any) -> Any:
         """Return a policy that was read, or the name of one that comes with the game at hand."""
         others = self.opponents == "advised" and self.opponent_model is None
-        prior = others or any(needs_of(policy).prior for policy in (self.select, self.simulate))
+        rollouts = self.rollout_model is None and needs_of(self.simulate).prior
+        prior = others or rollouts or needs_of(self.select).prior
         if policy is None:
             if self.evaluate == POLICY:
                 raise ValueError(
@@ -213,7 +214,7 @@ class MCTS(Planner[SearchResult]):
         if not (prior or self.evaluate == POLICY):
             raise ValueError(
                 f"policy={policy!r:.80} is consulted by nothing; take select='puct', evaluate='policy', "
-                "simulate='advised' or opponents='advised'"
+                "simulate='advised' (without rollout_model, which advises itself) or opponents='advised'"
             )
         from agents.learning.searching import read_policy
 

@@ -9,6 +9,11 @@ _BY_MODULE = {
     "sb3_contrib.qrdqn.policies": "qrdqn",
     "stable_baselines3.dqn.policies": "dqn",
 }
+_CONTINUOUS = {
+    "stable_baselines3.sac.policies": "SAC",
+    "stable_baselines3.td3.policies": "TD3 or DDPG",
+    "sb3_contrib.tqc.policies": "TQC",
+}
 _ACTOR_CRITICS = "stable_baselines3.common.policies"
 _RECURRENT = "sb3_contrib.common.recurrent.policies"
 
@@ -19,7 +24,7 @@ def algorithm_in(path: Path) -> str | None:
     Raises
     ------
     ValueError
-        If the policy is recurrent.
+        If the policy is recurrent, or its actions are continuous.
     """
     try:
         with zipfile.ZipFile(path) as file:
@@ -31,6 +36,10 @@ def algorithm_in(path: Path) -> str | None:
         raise ValueError(
             f"{path} is a recurrent policy, which remembers what it has seen; agents are asked about single states: "
             "train one with stacked frames instead (frame_stack)"
+        )
+    if module in _CONTINUOUS:
+        raise ValueError(
+            f"{path} is a policy of {_CONTINUOUS[module]}, for continuous actions; those of games are Discrete"
         )
     if module != _ACTOR_CRITICS:
         return _BY_MODULE.get(module)

@@ -93,12 +93,13 @@ def _read(given: Any) -> Policy:
     if isinstance(given, Policy):
         return given
     if isinstance(given, str | Path):
-        policy = load_policy(given)
-    elif hasattr(given, "predict") and hasattr(given, "policy"):
+        policy = _load(given)
+    elif hasattr(given, "predict") and hasattr(given, "policy") and not isinstance(given, type):
         policy = storage.SavedPolicy(Path(type(given).__name__), _algorithm(given), given)
     else:
         known = ", ".join(map(repr, SHIPPED))
-        raise TypeError(f"policy {given!r:.80} is none of {known}, a path, or a model of Stable-Baselines3")
+        hint = ": a class; load a model with it first" if isinstance(given, type) else ""
+        raise TypeError(f"policy {given!r:.80} is none of {known}, a path, or a model of Stable-Baselines3{hint}")
     if not isinstance(policy, storage.SavedPolicy):
         return policy
     from agents.learning.export import network_of
@@ -107,6 +108,16 @@ def _read(given: Any) -> Policy:
         return NetworkPolicy(policy.path, policy.algorithm, network_of(policy), about=_described(policy))
     except NotLayersError:
         return policy
+
+
+def _load(path: str | Path) -> Policy:
+    try:
+        return load_policy(path)
+    except FileNotFoundError as error:
+        near = str(path).lower()
+        if near in SHIPPED:
+            raise FileNotFoundError(f"{error}; or do you mean {near!r}, which comes with this package?") from None
+        raise
 
 
 def _algorithm(model: Any) -> str:

@@ -322,8 +322,14 @@ class TestMistakes:
             agents.make("mcts", policy="ppo")
         with pytest.raises(ValueError, match="consulted by nothing"):
             agents.make("mcts", policy="ppo", opponents="advised", opponent_model="careful")
+        with pytest.raises(ValueError, match="consulted by nothing"):
+            agents.make("mcts", policy="ppo", simulate="advised", rollout_model="paper_rollout")
         with pytest.raises(FileNotFoundError, match=r"no policy .*nowhere"):
             agents.make("gumbel", policy="nowhere")
+        with pytest.raises(FileNotFoundError, match="do you mean 'ppo'"):
+            agents.make("gumbel", policy="PPO")
+        with pytest.raises(TypeError, match="a class; load a model"):
+            agents.make("gumbel", policy=dict)
         with pytest.raises(TypeError, match="policy 3 is none of"):
             agents.make("gumbel", policy=3)
 
@@ -400,3 +406,11 @@ class TestMistakes:
         contrib.RecurrentPPO("MlpLstmPolicy", "CartPole-v1", device="cpu").save(tmp_path / "r.zip")
         with pytest.raises(ValueError, match="is a recurrent policy"):
             agents.make("gumbel", policy=tmp_path / "r.zip")
+
+    def test_continuous_actions(self, tmp_path):
+        sb3 = pytest.importorskip("stable_baselines3")
+        sb3.SAC("MlpPolicy", "Pendulum-v1", buffer_size=1, device="cpu").save(tmp_path / "sac.zip")
+        sb3.A2C("MlpPolicy", "Pendulum-v1", device="cpu").save(tmp_path / "a2c.zip")
+        for name, what in (("sac", "a policy of SAC, for continuous actions"), ("a2c", "only policies of Discrete")):
+            with pytest.raises(ValueError, match=what):
+                agents.make("gumbel", policy=tmp_path / f"{name}.zip")
