@@ -232,6 +232,21 @@ def observations_are_in_their_space(game: Game, sample: Sample) -> None:
                 require(inside, "observations", f"{out} of player {player} leaves its bounds or has gaps")
 
 
+def keys_tell_apart_what_is_seen(game: Game, sample: Sample) -> None:
+    """States with the same key for a player look the same to it: by it, answers of a policy are kept."""
+    law = "keys"
+    shown = (game, *(game.variant(name) for name, changes in game.variants.items() if "observe" in changes))
+    met: dict[tuple[int, int], Bytes] = {}
+    for state in sample.states:
+        for player in active_players(game, state):
+            first = met.setdefault((player, int(game.key(state, player))), state)
+            for owner in shown:
+                same = np.array_equal(seen(owner, first, player), seen(owner, state, player))
+                require(same, law, f"player {player} sees two states apart that have the same key")
+            same = np.array_equal(legal_actions(game, first, player), legal_actions(game, state, player))
+            require(same, law, f"player {player} has other legal actions in two states that have the same key")
+
+
 def heuristics_are_finite(game: Game, sample: Sample) -> None:
     """``evaluate`` is finite; ``advise`` is finite and not negative."""
     for state in sample.states:
@@ -350,6 +365,7 @@ LAWS: tuple[Callable[[Game, Sample], None], ...] = (
     legal_actions_are_sound,
     chance_is_redrawn_and_nothing_known,
     observations_are_in_their_space,
+    keys_tell_apart_what_is_seen,
     heuristics_are_finite,
     the_end_is_absorbing,
     positions_come_back,

@@ -149,6 +149,12 @@ BROKEN = [
         {"determinize": then("determinize", pass_the_turn), "key": blind},
     ),
     (laws.observations_are_in_their_space, "leaves its bounds or has gaps", {"observe": nothing}),
+    (laws.keys_tell_apart_what_is_seen, "sees two states apart", {"key": blind}),
+    (
+        laws.keys_tell_apart_what_is_seen,
+        "has other legal actions in two states",
+        {"key": blind, "observe": lambda state, player, out: out.fill(0.0)},
+    ),
     (laws.heuristics_are_finite, "evaluate: gave", {"evaluate": lambda state, values: values.fill(np.inf)}),
     (laws.heuristics_are_finite, "advise: gave", {"advise": lambda state, player, weights: weights.fill(-1.0)}),
     (
