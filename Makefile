@@ -40,7 +40,7 @@ STAGE = build/wheel
 TAGS = import sys, sysconfig as s; print("--python-tag=cp%d%d" % sys.version_info[:2], "--plat-name=" + s.get_platform())
 wheel: $(RL)
 	rm -rf $(STAGE) && mkdir -p $(STAGE)
-	cp -R mcts_envs agents pyproject.toml README.md LICENSE $(STAGE)
+	cp -R mcts_envs agents scripts pyproject.toml setup.py README.md LICENSE $(STAGE)
 	PYTHONPATH=$(STAGE) MCTS_ENVS_CACHE_DIR=$(STAGE)/mcts_envs/_compiled NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES= \
 	    $(BIN)/python scripts/compile.py
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist \

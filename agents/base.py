@@ -67,7 +67,7 @@ class Agent(ABC):
 
     def __repr__(self) -> str:
         """Return the name, the budget, and the settings that are not the default."""
-        named, usual = (repr(self.name), repr(self.name.removeprefix("sb3:"))), _defaults(type(self))
+        named, usual = (repr(self.name), repr(self.name.removeprefix("sb3:"))), defaults_of(type(self))
         given = {name: v for name, v in self._given.items() if v not in named and (name, v) not in usual}
         limits = {} if given.keys() & set(LIMITS) else self._limits()
         held = {name: _written(value) for name, value in limits.items()} | given
@@ -240,7 +240,7 @@ def settings_of(kind: type) -> list[str]:
     return [parameter.name for parameter in _settings(kind)]
 
 
-def _defaults(kind: type) -> list[tuple[str, str]]:
+def defaults_of(kind: type) -> list[tuple[str, str]]:
     """Return the settings of a class and those above it with their defaults, as they are written."""
     return [(parameter.name, _written(parameter.default)) for parameter in _settings(kind)]
 

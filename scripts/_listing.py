@@ -1,4 +1,4 @@
-"""What there is to compare, a line each: environments, agents and policies. Loads no game."""
+"""Environments, agents and policies, a line each. Loads no game."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,6 +64,14 @@ AGENTS = {
 """What each of :func:`agents.names` is; of others the settings are shown."""
 
 _EVERYWHERE = "best"
+
+
+def main(arguments: list[str]) -> int:
+    """Print the list: ``mcts-envs list``."""
+    if arguments:
+        raise ValueError(f"list takes nothing more, not {arguments[0]!r}; mcts-envs info NAME tells of one")
+    print(listing())
+    return 0
 
 
 def listing() -> str:

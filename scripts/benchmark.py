@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import _own  # noqa: F401
 import typer
+from _pages import CHECKOUT, PAGES
 from _words import said
 
 from mcts_envs.core.errors import writable
@@ -27,7 +28,6 @@ from mcts_envs.core.errors import writable
 if TYPE_CHECKING:
     from speed.figure import Figure
 
-_PAGES = Path(__file__).resolve().parents[1] / "docs" / "results"
 LARGE = "mcts_envs/LaneDefense10x10-v0"
 
 
@@ -54,6 +54,8 @@ def measured(part: Part, rounds: int) -> "list[Figure]":
     if part == Part.SEARCH:
         trees = [figure for id in ids for figure in search.searches(id, rounds)]
         return trees + search.published(rounds) + search.threads(LARGE, rounds) + search.first_search(LARGE, rounds)
+    if part in (Part.NETWORK, Part.RIVALS) and not CHECKOUT:
+        raise typer.BadParameter(f"{part} plays examples/connect_four.py; run it in a checkout of the repository")
     if part == Part.TRAINING:
         from speed import training
 
@@ -73,7 +75,7 @@ def measured(part: Part, rounds: int) -> "list[Figure]":
 def main(
     parts: Annotated[list[Part] | None, typer.Argument(help="What to measure.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions.")] = False,
-    pages: Annotated[Path, typer.Option(help="Folder of the page and of its data.")] = _PAGES,
+    pages: Annotated[Path, typer.Option(help="Folder of the page and of its data.")] = PAGES,
 ) -> None:
     """Measure what is named, or environments and search, and write the page."""
     # Late, so that --help loads no game.

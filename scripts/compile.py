@@ -9,38 +9,18 @@ What is compiled is kept in ``~/.cache/mcts_envs`` (or ``MCTS_ENVS_CACHE_DIR``),
 
 import importlib
 import os
-import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Annotated
 
 import _own  # noqa: F401
 import typer
+from _packages import packages
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-import agents
-import mcts_envs
 from mcts_envs.core import errors
-
-
-def packages() -> dict[str, list[str]]:
-    """Return the modules that hold kernels, by the package that people know: each game, the core, the search."""
-    found: dict[str, list[str]] = {}
-    for package in (mcts_envs, agents):
-        for module in _modules(package):
-            parts = module.removeprefix("mcts_envs.games.").split(".")
-            found.setdefault(parts[1] if parts[0] == "mcts_envs" else parts[0], []).append(module)
-    return found
-
-
-def _modules(package: object) -> Iterator[str]:
-    for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):  # type: ignore[attr-defined]
-        source = Path(info.module_finder.path, info.name.rpartition(".")[2] + ".py")  # type: ignore[union-attr]
-        if source.is_file() and any(f"\n@{decorator}" in source.read_text() for decorator in ("kernel(", "policy(")):
-            yield info.name
 
 
 def compile_module(name: str) -> int:
@@ -53,7 +33,7 @@ def compile_module(name: str) -> int:
     return len(kernels)
 
 
-def compile_package(modules: list[str], advance: Callable[[], None]) -> None:
+def compile_package(modules: Iterable[str], advance: Callable[[], None]) -> None:
     """Compile the modules of a package, one after the other since they share kernels, in a process of its own."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         for module in modules:

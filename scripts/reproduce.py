@@ -1,4 +1,4 @@
-"""Reproduce the published results of a source document, and write them beside ours as a page of ``docs/results``.
+"""Reproduce the published results of a source document, and write a page of them beside ours.
 
     python scripts/reproduce.py lane                    everything, as published or with more games
     python scripts/reproduce.py lane --scale 0.02       a quick look
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import _own  # noqa: F401
 import typer
+from _pages import PAGES
 from _words import said
 
 from mcts_envs.core.errors import unknown, writable
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from papers.study import Study, Table
 
 PAPERS = ("lane", "wall", "bomber", "football", "policies")
-_PAGES = Path(__file__).resolve().parents[1] / "docs" / "results"
 
 
 def main(
@@ -35,7 +35,7 @@ def main(
     only: Annotated[list[str] | None, typer.Option(help="Words of a table's title, or its number; repeatable.")] = None,
     workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one for each core.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder of the games.")] = Path("results/reproduce"),
-    pages: Annotated[Path, typer.Option(help="Folder of the pages and of their data.")] = _PAGES,
+    pages: Annotated[Path, typer.Option(help="Folder of the pages and of their data.")] = PAGES,
     report_only: Annotated[bool, typer.Option("--report-only", help="Write the page anew, and play nothing.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Throw away the games of these tables.")] = False,
 ) -> None:

@@ -182,6 +182,8 @@ def total(costs: Mapping[str, Cost], name: str, seat: Any) -> Cost:
 
 
 def _git(*words: str) -> str:
+    if not (_ROOT / "pyproject.toml").is_file():  # installed; a repository around it is another's
+        return ""
     try:
         done = subprocess.run(["git", *words], cwd=_ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):

@@ -1,0 +1,88 @@
+"""What can be done, by name, and how it is begun. Nothing heavy is imported before it is known what is wanted."""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+OWN = {"list": "_listing", "info": "_info", "doctor": "_doctor", "completion": "_completion"}
+"""Commands that are no scripts, by module."""
+
+ALIASES = {"warm": "compile"}
+
+
+def scripts() -> list[str]:
+    """Return the scripts of this folder by name."""
+    return sorted(file.stem for file in FOLDER.glob("[!_]*.py"))
+
+
+def usage() -> str:
+    """Return what there is, a line each."""
+    files = {name: FOLDER / f"{module}.py" for name, module in {**OWN, **{name: name for name in scripts()}}.items()}
+    lines = [f"  {name:12}{_about(file)}" for name, file in files.items()]
+    return "\n".join(
+        [
+            "usage: mcts-envs COMMAND ...    mcts-envs COMMAND --help says what a command takes",
+            "",
+            *lines,
+            "",
+            *(f"  {other:12}the same as {name}" for other, name in ALIASES.items()),
+            "  --version   the release",
+        ]
+    )
+
+
+def _about(file: Path) -> str:
+    """Return the first line of a module's docstring, which may go on."""
+    with file.open(encoding="utf-8") as source:
+        return source.readline().strip().strip('"').partition(": ``")[0].rstrip(".:")
+
+
+def run(name: str, arguments: Sequence[str]) -> int:
+    """Run a command, and return its exit status; a script may end the process itself.
+
+    Raises
+    ------
+    ValueError
+        If there is none of this name.
+    """
+    if name in OWN:
+        status: int = importlib.import_module(OWN[name]).main(list(arguments))
+        return status
+    script = ALIASES.get(name, name)
+    if script not in scripts():
+        from mcts_envs.core.errors import unknown
+
+        raise ValueError(f"{unknown('command', name, [*OWN, *scripts(), *ALIASES])}; mcts-envs --help tells of each")
+    sys.argv = [f"mcts-envs {name}", *arguments]
+    main = importlib.import_module(script).main
+    import typer  # a script has asked for it by now, and its absence been told
+
+    typer.run(main)
+    return 0
+
+
+def main() -> None:
+    """Run the command that is named; without one, say what there is."""
+    name, *arguments = sys.argv[1:] or ["--help"]
+    try:
+        if name in ("--help", "-h", "help"):
+            print(usage())
+        elif name == "--version":
+            from mcts_envs import __version__
+
+            print(f"mcts-envs {__version__}")
+        else:
+            sys.exit(run(name, arguments))
+    except ModuleNotFoundError as error:
+        from _requirements import cure
+
+        print(f"error: {name} needs {error.name}, which is not installed: {cure(error.name or '')}", file=sys.stderr)
+        sys.exit(2)
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:  # as when `head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,101 @@
+"""All about an environment or an agent: ``mcts-envs info NAME``."""
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import _own  # noqa: F401
+from _listing import AGENTS, GAMES
+
+import agents
+from agents.base import defaults_of, settings_of
+from agents.learning.shipped import FOLDER, made_for
+from mcts_envs.core.errors import unknown
+from mcts_envs.registry import ENTRIES, Entry, find
+
+_USAGE = """\
+usage: mcts-envs info NAME
+
+Tell all about an environment, an agent, or a game of your own (FILE.py:ID). mcts-envs list names what there is."""
+
+
+def main(arguments: list[str]) -> int:
+    """Print what there is to say.
+
+    Raises
+    ------
+    ValueError
+        If the name is not known, or there is none.
+    """
+    if arguments in (["--help"], ["-h"]):
+        print(_USAGE)
+        return 0
+    if len(arguments) != 1:
+        raise ValueError("info takes the name of one environment or agent; mcts-envs list names what there is")
+    (name,) = arguments
+    if name in agents.names():
+        print("\n".join(_agent(name)))
+        return 0
+    known = [*(id.removeprefix("mcts_envs/") for id in ENTRIES), *agents.names()]
+    if ":" not in name and name not in ENTRIES and f"mcts_envs/{name}" not in ENTRIES:
+        if near := [other for other in known if name.lower() in other.lower()]:
+            raise ValueError(f"unknown environment or agent {name!r}; did you mean {', '.join(near)}?")
+        raise ValueError(unknown("environment or agent", name, known))
+    print("\n".join(_environment(find(name))))
+    return 0
+
+
+def _environment(entry: Entry) -> Iterator[str]:
+    """Yield what an environment is, who plays it, and its page."""
+    short = entry.id.removeprefix("mcts_envs/")
+    actions, about = GAMES.get(short, ("", ""))
+    yield f"{short}: {about}" if about else short
+    yield f"players {entry.players}" + (f", actions {actions}" if actions else "")
+    if settings := {key: value for key, value in entry.settings.items() if key != "game"}:
+        yield f"set to {', '.join(f'{key}={value!r}' for key, value in settings.items())}"
+    yield from ("", "agents of the game; those of every environment play it too")
+    yield from (
+        f"  {name:18}  {AGENTS.get(name) or _called(preset)}".rstrip() for name, preset in entry.presets.items()
+    )
+    yield from (f"  {file.stem:18}  the policy that is shipped, for {_board(file.parent)}" for file in _shipped(short))
+    yield from ("", f"  mcts-envs compare {short} --agents random,best --episodes 20", "")
+    yield inspect.getdoc(entry.env_class()) or ""
+
+
+def _agent(name: str) -> Iterator[str]:
+    """Yield what an agent is, with its settings, or what games take it to be."""
+    yield f"{name}: {AGENTS[name]}" if name in AGENTS else name
+    if name in agents.NAMES:
+        kind = type(agents.make(name))
+        yield from ("", f"settings, as in {name}:setting=value, and what they are by default")
+        defaults = dict(reversed(defaults_of(kind)))  # a class says it better than those above it
+        settings = [name for name in dict.fromkeys(settings_of(kind)) if name != "default"]  # what a base class is told
+        yield from (f"  {setting}={_written(defaults[setting])}" for setting in settings)
+        yield from ("", inspect.getdoc(kind) or "")
+    brought = {entry.id: entry.presets[name] for entry in ENTRIES.values() if name in entry.presets}
+    lines: dict[str, list[str]] = {}
+    for id, preset in brought.items():
+        lines.setdefault(_called(preset), []).append(id.removeprefix("mcts_envs/"))
+    for call, ids in lines.items():
+        yield from ("", f"in {', '.join(ids)}", f"  {call}")
+
+
+def _called(preset: object) -> str:
+    """Return a preset as one writes an agent on the command line."""
+    given = dict(preset)  # type: ignore[call-overload]
+    given.pop("takes_budget", None)
+    return ":".join([str(given.pop("agent")), *(f"{key}={_written(repr(value))}" for key, value in given.items())])
+
+
+def _written(value: str) -> str:
+    """Return a value of Python as it is written on the command line."""
+    return value.lower() if value in ("True", "False", "None") else value.strip("'")
+
+
+def _shipped(short: str) -> list[Path]:
+    return [file for file in sorted(FOLDER.glob("*/*.zip")) if made_for(file.parent)[0] == short]
+
+
+def _board(folder: Path) -> str:
+    settings = made_for(folder)[1]
+    return ", ".join(f"{key}={value}" for key, value in settings.items()) or "its own settings"

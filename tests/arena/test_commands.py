@@ -1,0 +1,187 @@
+"""The command `mcts-envs`: it runs scripts, tells of environments, agents and the installation, completes words."""
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import agents
+from mcts_envs.registry import ENTRIES
+
+ROOT = Path(__file__).resolve().parents[2]
+IDS = [id.removeprefix("mcts_envs/") for id in ENTRIES if id.startswith("mcts_envs/")]
+
+
+@pytest.fixture(autouse=True)
+def _scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+
+
+def module(name: str) -> Any:
+    return importlib.import_module(name)
+
+
+def command(*arguments: str, folder: Path = ROOT) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    line = [sys.executable, str(ROOT / "scripts"), *arguments]
+    return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def test_help_names_every_command_and_loads_next_to_nothing() -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT / 'scripts')!r}); import _commands; print(_commands.usage());"
+        "print({'numpy', 'numba', 'gymnasium', 'typer', 'agents', 'mcts_envs'} & {*sys.modules})"
+    )
+    *lines, loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.splitlines()
+    assert loaded == "set()"
+    named = [line.split()[0] for line in lines if line.startswith("  ")]
+    scripts = sorted(file.stem for file in (ROOT / "scripts").glob("[!_]*.py"))
+    assert named == ["list", "info", "doctor", "completion", *scripts, "warm", "--version"]
+    assert all(len(line.split(maxsplit=1)[1]) > 8 for line in lines if line.startswith("  "))
+    assert command().stdout == command("--help").stdout == "\n".join(lines) + "\n"
+
+
+def test_scripts_are_run_with_what_follows_them(tmp_path: Path) -> None:
+    listed = command("list")
+    assert listed.stdout == command("compare", "--list").stdout
+    assert listed.returncode == 0
+    assert "Usage: mcts-envs warm [OPTIONS] " in command("warm", "--help").stdout
+    line = ["compare", "LaneDefense3x3-v0", "--agents", "random,scripted", "--episodes", "2", "--workers", "1"]
+    played = command(*line, folder=tmp_path)
+    assert played.returncode == 0, played.stderr
+    assert "scripted" in played.stdout
+    assert command(*line[:2], "--agents", "mtcs", folder=tmp_path).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["cmopare"], "unknown command 'cmopare'; did you mean 'compare'?"),
+        (["info", "football"], "did you mean Football1-v0, Football3-v0, "),
+        (["info", "mtcs"], "unknown environment or agent 'mtcs'; did you mean 'mcts'?"),
+        (["info"], "mcts-envs list names what there is"),
+        (["info", "nowhere.py:Game-v0"], "nowhere.py"),
+        (["list", "games"], "mcts-envs info NAME"),
+    ],
+)
+def test_mistakes_are_named_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any, arguments: list[str], message: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["mcts-envs", *arguments])
+    with pytest.raises(SystemExit, match="2"):
+        module("_commands").main()
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert message in told.err
+
+
+def test_what_is_missing_comes_with_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setitem(sys.modules, "typer", None)
+    monkeypatch.setattr(sys, "argv", ["mcts-envs", "train", "--help"])
+    with pytest.raises(SystemExit, match="2"):
+        module("_commands").main()
+    assert capsys.readouterr().err == 'error: train needs typer, which is not installed: pip install -e ".[rl]"\n'
+    assert module("_requirements").cure("yaml") == 'pip install -e ".[rl]"'
+    assert module("_requirements").cure("PIL") == 'pip install -e "."'
+    assert module("_requirements").cure("surely_nothing_of_ours") == "install what brings it"
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_info_of_an_environment_has_its_agents_and_its_page(id: str, capsys: Any) -> None:
+    assert module("_info").main([id]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith(f"{id}: ")
+    for words in (*ENTRIES[f"mcts_envs/{id}"].presets, "## Observation Space", "## Version History"):
+        assert words in told
+
+
+@pytest.mark.parametrize("name", agents.names())
+def test_info_of_an_agent_has_its_settings_or_where_they_come_from(name: str, capsys: Any) -> None:
+    assert module("_info").main([name]) == 0
+    told = capsys.readouterr().out
+    settings = {*agents.base.settings_of(type(agents.make(name)))} - {"default"} if name in agents.NAMES else ()
+    assert all(f"\n  {setting}=" in told for setting in settings)
+    assert (name in agents.NAMES) or "\nin " in told
+    assert "takes_budget" not in told.partition("\n\nParameters")[0]
+
+
+def test_the_doctor_finds_nothing_wrong_where_tests_run(capsys: Any) -> None:
+    assert module("_doctor").main([]) == 0
+    told = capsys.readouterr().out
+    for words in ("needed by all\n  ok  gymnasium ", "extra rl", "  ok  ", "free", 'render_mode="rgb_array"'):
+        assert words in told
+    assert " !! " not in told
+
+
+def test_the_doctor_says_what_is_wrong_and_what_mends_it(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    needed = module("_requirements")
+    lines = [needed.Requirement("numba", ">=999.1"), needed.Requirement("no-such-thing", ">=2", "more")]
+    doctor = module("_doctor")
+    monkeypatch.setattr(doctor, "requirements", lambda: lines)
+    assert doctor.main([]) == 1
+    told = capsys.readouterr().out
+    assert '; >=999.1 is needed\n      pip install "numba>=999.1"\n' in told
+    assert '  --  lacks no-such-thing\n      pip install -e ".[more]"\n' in told
+
+
+def test_the_doctor_says_where_compiled_code_cannot_be_kept(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setattr("mcts_envs.core.cache.cache_directory", lambda *_: None)
+    assert module("_doctor").main([]) == 1
+    assert "  !!  no folder can be written to" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("release", "bound", "met"),
+    [("2.0.0", ">=2.0", True), ("1.26.4", ">=2.0", False), ("2.13.0+cpu", "==2.13.0", True), ("3.1", ">=2,<3", False)],
+)
+def test_releases_are_compared_by_their_numbers(
+    monkeypatch: pytest.MonkeyPatch, release: str, bound: str, met: bool
+) -> None:
+    needed = module("_requirements")
+    monkeypatch.setattr(needed.metadata, "version", lambda _: release)
+    assert needed.Requirement("numpy", bound).met is met
+
+
+def test_requirements_are_the_same_in_a_checkout_and_as_they_are_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    needed = module("_requirements")
+    here = needed.requirements()
+    assert {"", "rl", "plots", "human"} <= {one.extra for one in here}
+    installed = ["gymnasium>=1.2.2", 'matplotlib; extra == "plots"', 'mcts-envs[rl]; extra == "test"']
+    monkeypatch.setattr(needed, "_PROJECT", ROOT / "nothing")
+    monkeypatch.setattr(needed.metadata, "requires", lambda _: installed)
+    assert set(needed.requirements()) < set(here)
+    assert needed.install("rl") == 'pip install "mcts-envs[rl]"'
+
+
+@pytest.mark.parametrize(
+    ("typed", "some"),
+    [
+        ([""], ["list", "info", "doctor", "compare", "warm"]),
+        (["co"], ["completion", "compare", "compile"]),
+        (["compare", "Wall"], ["WallSurvival-v0"]),
+        (["info", "mcts_p"], ["mcts_paper"]),
+        (["compare", "X", "--agents", "random,mcts_p"], ["random,mcts_paper"]),
+        (["compare", "X", "--epi"], ["--episodes", "--episode-limit"]),
+        (["warm", "foot"], ["football"]),
+        (["reproduce", "l"], ["lane"]),
+        (["benchmark", "tr"], ["training"]),
+        (["completion", "f"], ["fish"]),
+        (["doctor", ""], []),
+    ],
+)
+def test_words_are_completed(typed: list[str], some: list[str]) -> None:
+    words = module("_completion").words(typed)
+    assert set(some) <= set(words)
+    assert all(word.startswith(typed[-1]) for word in words)
+    assert words or not some
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_has_its_script(shell: str, capsys: Any) -> None:
+    assert module("_completion").main([shell]) == 0
+    assert "mcts-envs completion words" in capsys.readouterr().out
+    assert module("_completion").main(["csh"]) == 2
