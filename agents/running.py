@@ -1,6 +1,6 @@
 """A search under way: it can be run on, asked and stopped at any time."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from threading import Event, Lock
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from agents.budget import NO_LIMIT, Clock, read_budget
+from agents.evaluator.packed import Packed
 from agents.inspection import SearchTree
 from agents.policies.signatures import needs_of
 from agents.records import compiled, new_path, new_work
@@ -230,19 +231,35 @@ class Search:
         prior[self.legal] = weights / weights.sum() if weights.any() else 1 / len(weights)
         return prior
 
+    def _call(self, i: int, max_steps: int) -> Callable[[Ints, int], None]:
+        """Return what simulates some arms so many times in a tree as it is now."""
+        plan, hand = self.plan, _same if self.plan.interpreted else compiled
+        before = *plan.games, plan.table, self._settings, self._root
+        after = max_steps, self._streams[i], self._works[i], hand(self._paths[i]), hand(self.trees[i])
+        if not self._settings.waits:
+            run = plan.search
+            return lambda arms, simulations: run(*before, arms, simulations, *after)
+        call, place = Packed(plan.search, *before, _ANY, 0, *after), len(before)
+
+        def again(arms: Ints, simulations: int) -> None:
+            if len(arms):
+                call.put(place, arms)
+            call.put(place + 1, simulations)
+            call()
+
+        return again
+
     def _growing(self, i: int, clock: Clock, arms: Ints, until: float, over: Event) -> Iterator[None]:
         """Add simulations to one tree, alone; yield when those that are left wait for answers.
 
         Arms are simulated in whole passes, or in parts of a pass, which meet the same chance if they are to share it.
         """
         with self._locks[i]:
-            plan, tree, work, path, stream = self.plan, self.trees[i], self._works[i], self._paths[i], self._streams[i]
-            run, hand = plan.search, _same if plan.interpreted else compiled
-            tables = *plan.games, plan.table
-            way, given, made = hand(path), hand(tree), tree.count
-            again = False
+            plan, tree, stream = self.plan, self.trees[i], self._streams[i]
+            made, again = tree.count, False
             once, rest, deadline, waits = max(1, len(arms)), arms, clock.deadline, self._settings.waits
             max_steps = min(made.steps + clock.budget.max_steps, NO_LIMIT)
+            run = self._call(i, max_steps)
             before_pass = stream.copy()
             while not over.is_set():
                 begun = len(rest) < len(arms)
@@ -252,7 +269,7 @@ class Search:
                 room = enlarge(tree, count)
                 if room is not tree:
                     tree = self.trees[i] = room
-                    given, made = hand(tree), tree.count
+                    run, made = self._call(i, max_steps), tree.count
                     continue  # that took time
                 if (begun or again) and self._settings.common_chance:
                     stream[:] = before_pass
@@ -260,7 +277,7 @@ class Search:
                     before_pass[:] = stream
                 before, already, now = made.steps, made.simulations, rest[:count].copy()
                 with plan.turn:
-                    run(*tables, self._settings, self._root, now, count, max_steps, stream, work, way, given)
+                    run(now, count)
                 if made.faults:
                     raise ValueError(plan.fault(made.faults))
                 done = made.simulations - already if waits else count

@@ -199,15 +199,18 @@ def enlarge(tree: Tree, simulations: int) -> Tree:
     it was.
     """
     count = tree.count
-    present, each, limit = count.node_room - 2, count.edges_each, count.max_nodes
+    present, limit, slots = count.node_room - 2, count.max_nodes, tree.slots.shape[0] // SLOT.itemsize
+    if present >= limit and slots >= _slots_for(limit + 2):
+        return tree  # in short: a search that waits for a network asks at every leaf
+    each = count.edges_each
     edges = count.edges - 1 + simulations * each
     wanted = min(max(count.nodes - 2 + simulations, -(-edges // each)), limit)
     if wanted > present:
         tree = _with_room(tree, min(max(wanted, 2 * present), limit))
-    slots = _slots_for(min(count.slots + simulations, limit + 2))
-    if slots > tree.slots.shape[0] // SLOT.itemsize:
+    needed = _slots_for(min(count.slots + simulations, limit + 2))
+    if needed > slots:
         used = tree.slots
-        tree = tree._replace(slots=_empty_slots(slots, tree.plain))
+        tree = tree._replace(slots=_empty_slots(needed, tree.plain))
         _run(_refill, tree, used)
     return tree
 
