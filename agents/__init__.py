@@ -102,6 +102,20 @@ def export(path: Any, to: Any = None, **settings: Any) -> Any:
     return write(path, to, **settings)
 
 
+def show(result: Any, env: Any = None) -> Any:
+    """Return a search for a notebook, as a page: board, actions, tree; see :func:`agents.showing.show`."""
+    from agents.showing import show as shown
+
+    return shown(result, env)
+
+
+def picture(result: Any, env: Any = None, **settings: Any) -> Any:
+    """Return a position with what a search thinks drawn on it, as SVG or pixels; see :func:`agents.overlay.picture`."""
+    from agents.overlay import picture as drawn
+
+    return drawn(result, env, **settings)
+
+
 def _class(path: str) -> Any:
     module, attribute = path.split(":")
     return getattr(importlib.import_module(module), attribute)

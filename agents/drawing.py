@@ -183,11 +183,6 @@ def _dot_more(start: str, left: int, fresh: Iterator[int]) -> Iterator[str]:
         yield f"{start} -> {name} [style=dashed, arrowhead=none];"
 
 
-def action_name(game: Game, action: int) -> str:
-    """Return what a game calls an action, on one line."""
-    return " ".join(str(game.action_name(action)).split())
-
-
 def counted(number: int, noun: str) -> str:
     """Say how many there are of something."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agents.drawing import action_name, as_dot, as_text, counted
+from agents.drawing import as_dot, as_text, counted
 from agents.tree import EDGE, NODE, ROOT, SEAT, Kept, Tree, new_tree
 from agents.tree_data import by_players, mean_of, node_data
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import row
+from mcts_envs.core.showing import name_of
 
 if TYPE_CHECKING:
     from mcts_envs.core.render import Canvas
@@ -174,7 +175,7 @@ class Edge:
     @property
     def name(self) -> str:
         """What the game calls it."""
-        return action_name(self._source.game, self.action)
+        return name_of(self._source.game, self.action)
 
     @property
     def visits(self) -> int:
@@ -346,14 +347,19 @@ class SearchTree:
         It follows the most visited action of each player (of equals, the greater value, then the lower action) to the
         most visited outcome of just these, down to where no action was visited or they were never done together.
         """
-        line: list[int | tuple[int, ...]] = []
+        joint = [tuple(edge.action for edge in step) for step in self.best_line()]
+        return [actions if len(actions) > 1 else actions[0] for actions in joint]
+
+    def best_line(self) -> list[tuple[Edge, ...]]:
+        """Return the principal variation as edges: in each step one of each player who chose."""
+        line: list[tuple[Edge, ...]] = []
         node: Node | None = self.root
         while node is not None:
             best = {player: edges[0] for (player,), edges in by_players(node.edges).items() if edges[0].visits}
             if not best:
                 break
-            chosen = [best[player] for player in _who_chose(node, best)]
-            line.append(tuple(edge.action for edge in chosen) if len(chosen) > 1 else chosen[0].action)
+            chosen = tuple(best[player] for player in _who_chose(node, best))
+            line.append(chosen)
             via = tuple(edge.id for edge in chosen)
             node = next((child for child in chosen[0].children if node._source.via(child.id) == via), None)
         return line

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agents.drawing import action_name, counted, decimals_of, written
+from agents.drawing import counted, decimals_of, written
 from mcts_envs.core.contract import Game
+from mcts_envs.core.showing import name_of
+from mcts_envs.core.typing import Floats, Ints
 
 if TYPE_CHECKING:
     from agents.results import SearchResult
@@ -53,19 +55,25 @@ class Ranking:
         return "\n".join(["<table>", f"<caption>{escape(caption)}</caption>", *lines, "</table>"])
 
 
+def ranked(visits: Ints, values: Floats) -> Ints:
+    """Return the actions that were tried, by visits (of equals, the greater value, then the lower action)."""
+    tried = np.flatnonzero(visits)
+    order: Ints = tried[np.lexsort((tried, -values[tried], -visits[tried]))]
+    return order
+
+
 def ranking(result: "SearchResult", top: int) -> Ranking:
-    """Rank the actions of a search by visits (of equals, the greater value, then the lower action), up to ``top``.
+    """Rank the actions of a search (:func:`ranked`), up to ``top``.
 
     Figures are visits, their share of all, mean return, and the prior where the search had one.
     """
     visits, values, prior = result.visits, result.values, result.prior
-    tried = np.flatnonzero(visits)
-    ranked = tried[np.lexsort((tried, -values[tried], -visits[tried]))]
-    shown, left = ranked[:top], ranked[top:]
-    decimals = decimals_of(float(np.abs(values[tried]).max()))
+    order = ranked(visits, values)
+    shown, left = order[:top], order[top:]
+    decimals = decimals_of(float(np.abs(values[order]).max()))
     rows = []
     for action in shown:
-        name = f"{'>' if action == result.action else ' '} {action_name(result.tree.game, int(action))}"
+        name = f"{'>' if action == result.action else ' '} {name_of(result.tree.game, int(action))}"
         share = f"{visits[action] / visits.sum():.1%}"
         row = [name, str(visits[action]), share, written(float(values[action]), decimals)]
         rows.append(row if prior is None else [*row, f"{prior[action]:.3f}"])
@@ -76,7 +84,7 @@ def ranking(result: "SearchResult", top: int) -> Ranking:
 
 def best_line(game: Game, line: Sequence[int], value: float, top: int) -> Ranking:
     """List up to ``top`` actions of a line of play, the first of which is recommended and has the value."""
-    rows = [[f"  {action_name(game, action)}", str(ply), ""] for ply, action in enumerate(line[:top], 1)]
-    rows[0] = [f"> {action_name(game, line[0])}", "1", f"{value:.4g}"]
+    rows = [[f"  {name_of(game, action)}", str(ply), ""] for ply, action in enumerate(line[:top], 1)]
+    rows[0] = [f"> {name_of(game, line[0])}", "1", f"{value:.4g}"]
     left = len(line) - len(rows)
     return Ranking(["  action", "ply", "value"], rows, f"  ... {left} more" if left else "")

@@ -1,14 +1,15 @@
 """What planners hand back: a line for Python, a table for people and for notebooks."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from agents.drawing import action_name
 from agents.inspection import SearchTree
 from agents.ranking import Ranking, ranking
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
+from mcts_envs.core.showing import name_of
 from mcts_envs.core.typing import Floats, Ints
+from mcts_envs.core.view import View
 
 _SHOWN = 20
 
@@ -46,7 +47,7 @@ class Found(ABC):
         return self._ranking(errors.integer("top", top, 1, 2**62)).to_text()
 
     def _summary(self) -> str:
-        name = action_name(self._played(), self.action)
+        name = name_of(self._played(), self.action)
         spent = f"simulations={self.simulations}, steps={self.steps}, seconds={self.seconds:.3g}"
         return f"action={self.action} ({name}), {self._found()}, {spent}"
 
@@ -87,6 +88,8 @@ class SearchResult(Found):
     evaluator : str, optional
         How a policy was asked: its network ``"compiled"``, or ``"batched"`` where the search waited for PyTorch; or,
         in a search that is plain Python, ``"plain"``.
+    view : View, optional
+        The state that was searched from, as it was.
     """
 
     visits: Ints
@@ -98,6 +101,7 @@ class SearchResult(Found):
     seconds: float
     prior: Floats | None = None
     evaluator: str | None = None
+    view: View | None = field(default=None, compare=False)
 
     @property
     def principal_variation(self) -> list[int | tuple[int, ...]]:

@@ -222,7 +222,8 @@ class Search:
         prior = self._prior() if self._settings.prior else None
         how = None if self.plan.evaluator is None else str(self.plan.evaluator.name)
         made = self.simulations, self.steps, self.seconds
-        return SearchResult(visits, values, int(action), shown, *made, prior, how)
+        view = View(self._game, self._root, self.player)
+        return SearchResult(visits, values, int(action), shown, *made, prior, how, view)
 
     def _prior(self) -> Floats:
         """Return what the game advises at the root [A] as probabilities; equal ones where it advises nothing."""

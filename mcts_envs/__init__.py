@@ -20,6 +20,7 @@ __all__ = [
     "make_sb3_vec_env",
     "make_vec",
     "register",
+    "show",
 ]
 
 register_all()
@@ -114,6 +115,13 @@ def check_game(game: Any, **options: Any) -> None:
     from mcts_envs.core.check import check_game as check
 
     check(game, **options)
+
+
+def show(env: Any) -> Any:
+    """Return an environment's present state for a notebook, as a page; see :func:`mcts_envs.page.show`."""
+    from mcts_envs.page import show as shown
+
+    return shown(env)
 
 
 def _multiplayer(id: str) -> Any:

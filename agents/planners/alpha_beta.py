@@ -60,6 +60,8 @@ class AlphaBetaResult(Found):
     seconds : float
         How long it took.
     game : Game
+    view : View, optional
+        The state that was searched from, as it was.
     """
 
     action: int
@@ -71,6 +73,7 @@ class AlphaBetaResult(Found):
     steps: int
     seconds: float
     game: Game = field(compare=False)
+    view: View | None = field(default=None, compare=False)
 
     def _played(self) -> Game:
         return self.game
@@ -168,7 +171,7 @@ class AlphaBeta(Planner[AlphaBetaResult]):
         end_in = WIN - abs(score) if abs(score) > UNIT else None
         value = score / UNIT if end_in is None else math.copysign(1.0, score)
         spent = clock.simulations, clock.steps, clock.seconds
-        return AlphaBetaResult(action, value, reached, end_in, line, *spent, game)
+        return AlphaBetaResult(action, value, reached, end_in, line, *spent, game, view.copied())
 
     def prepare(self, game: Game) -> tuple[Game, Work]:
         """Return the game as the search sees it, and work arrays for it."""

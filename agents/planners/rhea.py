@@ -43,6 +43,8 @@ class RheaResult(Found):
     seconds : float
         How long it took.
     game : Game
+    view : View, optional
+        The state that was searched from, as it was.
     """
 
     action: int
@@ -52,6 +54,7 @@ class RheaResult(Found):
     steps: int
     seconds: float
     game: Game = field(compare=False)
+    view: View | None = field(default=None, compare=False)
 
     def _played(self) -> Game:
         return self.game
@@ -148,7 +151,7 @@ class Rhea(Planner[RheaResult]):
         best, value = genes[order[0]].copy(), float(fitness[order[0]])
         legal = legal_actions(game, view)
         action = int(legal[best[0] % len(legal)])
-        return RheaResult(action, value, best, clock.simulations, clock.steps, clock.seconds, game)
+        return RheaResult(action, value, best, clock.simulations, clock.steps, clock.seconds, game, view.copied())
 
     def _first(self, last: Ints | None, game: Game) -> Ints:
         """Return the first population [N + 1, L]: drawn, or that of the last move without its first action."""

@@ -185,6 +185,11 @@ class Game(Portable):
         ``picture(state) -> Canvas``; with a keyword ``seat`` it marks the player whose environment shows it, if any.
     text : callable, optional
         ``text(state) -> str``: the board for a terminal, in lines of up to 80 characters; ``seat`` likewise.
+    where : callable, optional
+        ``where(state, player, action) -> (x, y, width, height)``: the part of the picture, in its cells, that an action
+        is about; None where it has no place. Pages mark there what a search thinks, and take clicks.
+    shown_as : tuple of (str, str), optional
+        The name and the colour ("#rrggbb") by which picture and text tell each player.
     action_name : callable, optional
         ``action_name(action) -> str``.
     variants : mapping
@@ -226,6 +231,8 @@ class Game(Portable):
     place: Callable[[Bytes, Mapping[str, Any]], None] | None = None
     picture: "Callable[[Bytes], Canvas] | None" = None
     text: Callable[[Bytes], str] | None = None
+    where: Callable[[Bytes, int, int], tuple[float, float, float, float] | None] | None = None
+    shown_as: tuple[tuple[str, str], ...] = ()
     action_name: Callable[[int], str] = str
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -24,6 +24,8 @@ from mcts_envs.core import errors
 from mcts_envs.core.typing import Bytes
 
 Point: TypeAlias = tuple[float, float]
+Place: TypeAlias = tuple[float, float, float, float]
+"""Part of a picture: left, top, width, height in cells."""
 
 PLAYERS = ("#005a9c", "#d55e00", "#7cc8f2", "#f0e442")
 """A colour for each player, told apart with any colour vision: after M. Okabe, K. Ito, "Color Universal Design" (2008),
@@ -134,6 +136,14 @@ class Canvas:
     def point_at(self, x: float, y: float, colour: str) -> None:
         """Draw a small triangle that points down at something: the mark of one's own seat."""
         self.polygon([(x - 0.13, y - 0.2), (x + 0.13, y - 0.2), (x, y)], colour, outline="#ffffff", stroke=0.03)
+
+    def draw(self, other: "Canvas") -> None:
+        """Draw all of another drawing, its background included, with its left top corner at the origin."""
+        self.rectangle(0, 0, other.width, other.height, other.background)
+        (left, top), scale = self.origin, self.scale
+        for shape in other.shapes:
+            points = tuple([(left + x * scale, top + y * scale) for x, y in shape.points])
+            self.shapes.append(shape._replace(points=points, stroke=shape.stroke * scale, size=shape.size * scale))
 
     def to_rgb(self, cell: int = 64) -> Bytes:
         """Return the picture as pixels, uint8 [H, W, 3]; H and W are even, as video codecs want them.

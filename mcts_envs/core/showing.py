@@ -42,6 +42,11 @@ def text_of(game: Game, state: Bytes, seat: int | None = None) -> str:
     return str(_drawn(game.text, state, seat))
 
 
+def name_of(game: Game, action: int) -> str:
+    """Return what a game calls an action, on one line."""
+    return " ".join(str(game.action_name(action)).split())
+
+
 def rendered(game: Game, state: Bytes, mode: str, cell: int = 64, seat: int | None = None) -> Any:
     """Return the picture (uint8 [H, W, 3]) or the text of a state, as shown to a seat if there is one.
 

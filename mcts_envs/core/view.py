@@ -77,6 +77,10 @@ class View:
         """Return the view itself."""
         return self
 
+    def copied(self) -> "View":
+        """Return a view of a copy of the state, which the game leaves behind when it goes on."""
+        return View(self.game, self.state.copy(), self.player)
+
     @property
     def over(self) -> bool:
         """Whether the game has ended for this player."""

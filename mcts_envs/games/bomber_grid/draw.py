@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mcts_envs.core.kernel import record
-from mcts_envs.core.render import PLAYER_NAMES, PLAYERS, Canvas, ansi, in_lines, mix, on
+from mcts_envs.core.render import PLAYER_NAMES, PLAYERS, Canvas, Place, ansi, in_lines, mix, on
 from mcts_envs.core.typing import Bytes
 from mcts_envs.games.bomber_grid.position import board_codes, cells_of
 from mcts_envs.games.bomber_grid.rules.board import in_sight
@@ -21,6 +21,7 @@ from mcts_envs.games.bomber_grid.rules.layout import (
     KICK,
     LEFT,
     ONGOING,
+    RADIO,
     RANGE,
     RIGHT,
     RIGID,
@@ -29,12 +30,14 @@ from mcts_envs.games.bomber_grid.rules.layout import (
     UP,
     WIDTH,
     WOOD,
+    WORDS,
 )
 from mcts_envs.games.bomber_grid.rules.sight import window
 from mcts_envs.games.bomber_grid.template import Cell
 
 _NOBODY = 4
 _COLOURS = (*PLAYERS, "#8d8f94")
+SHOWN_AS = tuple((f"{player} ({name})", PLAYERS[player]) for player, name in enumerate(PLAYER_NAMES))
 _TERMINAL = ("blue", "red", "cyan", "yellow")
 _GROUND, _FLOOR, _LINE, _INK, _QUIET = "#efe8dc", "#fbf7ef", "#e2d9ca", "#3a322c", "#7a6f64"
 _RIGID, _RIGID_LIGHT, _WOOD, _WOOD_DARK = "#5f6670", "#79818c", "#c89b62", "#a37a45"
@@ -94,6 +97,17 @@ def picture(state: Bytes, viewer: int | None = None, seat: int | None = None) ->
             _draw_grave(board.at(column + 0.5, row + 0.5), player)
     _draw_header(canvas, s, viewer, seat)
     return canvas
+
+
+def where(state: Bytes, player: int, action: int) -> Place | None:
+    """Return the cell that a player would walk to, or stands on; None off the board."""
+    s = record(state, STATE)
+    size = int(s.board_size)
+    row, column = divmod(int(s.stands[player]), WIDTH)
+    x, y = _WAYS.get(action // (WORDS * WORDS) if s.mode == RADIO else action, (0, 0))
+    if not (0 <= column + x < size and 0 <= row + y < size):
+        return None
+    return _MARGIN + column + x, _HEADER + row + y, 1.0, 1.0
 
 
 def text(state: Bytes, viewer: int | None = None, seat: int | None = None) -> str:

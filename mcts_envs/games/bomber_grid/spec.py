@@ -114,6 +114,8 @@ def bomber_grid(
         action_name=partial(action_name, mode == "radio"),
         picture=partial(draw.picture, viewer=shown_to),
         text=partial(draw.text, viewer=shown_to),
+        where=draw.where,
+        shown_as=draw.SHOWN_AS[:players],
         presets=presets(view is None, mode == "radio"),
         variants=_variants(size, max_steps) | (_SILENT if mode == "radio" else {}),
     )

@@ -3,11 +3,12 @@
 from typing import Any
 
 from mcts_envs.core.kernel import record
-from mcts_envs.core.render import Canvas, ansi, in_lines, mix
+from mcts_envs.core.render import Canvas, Place, ansi, in_lines, mix
 from mcts_envs.core.typing import Bytes
 from mcts_envs.games.football.position.names import ACTIVITIES, BOXES, DECISIONS, DICE, FACES, TEAMS
 from mcts_envs.games.football.rules import tasks
-from mcts_envs.games.football.rules.field import zones
+from mcts_envs.games.football.rules.actions import BLOCKS, FORMATION, FOULS, MOVES, PUSH, START
+from mcts_envs.games.football.rules.field import DX, DY, MIRRORED, zones
 from mcts_envs.games.football.rules.layout import (
     ACTIVATION,
     AWAY,
@@ -24,6 +25,7 @@ from mcts_envs.games.football.rules.layout import (
 from mcts_envs.games.football.sizes import ROLES
 
 _COLOURS = ("#b32a1c", "#2b64c4")
+SHOWN_AS = tuple(zip(TEAMS, _COLOURS, strict=True))
 _TERMINAL = ("red", "blue")
 _GOALS = ("at the left", "at the right")
 _GRASS, _STRIPE, _CHALK, _CROWD, _INK, _PAPER = "#74ab58", "#6ca352", "#eaf3e2", "#39443a", "#22301f", "#f4efe4"
@@ -67,6 +69,27 @@ def picture(state: Bytes, show_zones: bool = False, seat: int | None = None) -> 
     _draw_header(canvas, s, seat)
     _draw_footer(canvas.at(0, height + _HEADER + 0.62), s)
     return canvas
+
+
+def where(state: Bytes, player: int, action: int) -> Place | None:
+    """Return the square of the player, or the square, that an action names; None where it names none."""
+    s = record(state, STATE)
+    width, kind = int(s.width), (action - START) // int(s.squad)
+    if PUSH <= action < FORMATION:
+        task = int(s.tasks[int(s.waiting) - 1])
+        way = MIRRORED[action - PUSH] if s.mirrored and player == HOME else action - PUSH
+        square = int(s.square[task >> 8 & 255]) + int(DY[way]) * (width + 2) + int(DX[way])
+    elif action < START:
+        return None
+    elif kind < MOVES:
+        team = 1 - player if kind in (BLOCKS, FOULS) else player
+        square = int(s.square[16 * team + (action - START) % int(s.squad)])
+    else:
+        y, x = divmod((action - START - MOVES * int(s.squad)) % (width * int(s.height)), width)
+        square = (y + 1) * (width + 2) + (width - x if s.mirrored and player == HOME else x + 1)
+    y, x = divmod(square, width + 2)
+    inside = 1 <= x <= width and 1 <= y <= int(s.height)
+    return (_MARGIN + x - 1, _HEADER + y - 1, 1.0, 1.0) if inside else None
 
 
 def _draw_pitch(pitch: Canvas, width: int, height: int) -> None:

@@ -105,6 +105,8 @@ def football(
         place=place,
         picture=partial(draw.picture, show_zones=errors.flag("show_zones", show_zones)),
         text=draw.text,
+        where=draw.where,
+        shown_as=draw.SHOWN_AS,
         action_name=partial(action_name, width, height, int(s.squad)),
         variants=_variants(width, height),
         presets=presets(size),

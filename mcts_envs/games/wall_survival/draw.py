@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from mcts_envs.core.kernel import record
-from mcts_envs.core.render import PLAYER_NAMES, PLAYERS, Canvas, Point, ansi, mix
+from mcts_envs.core.render import PLAYER_NAMES, PLAYERS, Canvas, Place, Point, ansi, mix
 from mcts_envs.core.typing import Bytes
 from mcts_envs.games.wall_survival.rules.board import near, open_sides, part
 from mcts_envs.games.wall_survival.rules.layout import (
@@ -21,10 +21,14 @@ from mcts_envs.games.wall_survival.rules.layout import (
 )
 
 _COLOURS = PLAYERS[:2]
+SHOWN_AS = tuple((f"{player} ({PLAYER_NAMES[player]})", _COLOURS[player]) for player in range(2))
 _DARK = ("#003e63", "#7a3500")
 _SYMBOLS = (("0", "blue"), ("1", "red"))
 _GROUND, _FLOOR, _LINE, _WALL, _INK, _QUIET = "#efe8dc", "#fffcf6", "#ddd2c1", "#453a33", "#3a322c", "#7a6f64"
 _MARGIN, _HEADER = 0.45, 1.2
+_ALONG = {UP: (0.25, 0.0, 0.5, 0.25), RIGHT: (0.75, 0.25, 0.25, 0.5), DOWN: (0.25, 0.75, 0.5, 0.25)}
+_ALONG[LEFT] = (0.0, 0.25, 0.25, 0.5)
+_MIDDLE = (0.3, 0.3, 0.4, 0.4)
 _CORNERS = {UP: ((0, 0), (1, 0)), RIGHT: ((1, 0), (1, 1)), DOWN: ((0, 1), (1, 1)), LEFT: ((0, 0), (0, 1))}
 
 
@@ -76,6 +80,16 @@ def text(state: Bytes, seat: int | None = None) -> str:
     lines.append("  +" + "---+" * size)
     names = [ansi(*symbol, bold=True) + (" you" if player == seat else "") for player, symbol in enumerate(_SYMBOLS)]
     return "\n".join([*lines, f"players {' and '.join(names)}, . within reach"])
+
+
+def where(state: Bytes, player: int, action: int) -> Place:
+    """Return the strip along the side that an action walls, in the cell that it walks to; without a wall its middle."""
+    size = int(record(state, STATE).board_size)
+    walls = action < 4 * size * size
+    cell, strip = (action // 4, _ALONG[action % 4]) if walls else (action - 4 * size * size, _MIDDLE)
+    row, column = divmod(cell, size)
+    x, y, width, height = strip
+    return _MARGIN + column + x, _HEADER + row + y, width, height
 
 
 def _stands(state: Bytes, player: int) -> int:

@@ -66,6 +66,8 @@ def wall_survival(
         place=place,
         picture=draw.picture,
         text=draw.text,
+        where=draw.where,
+        shown_as=draw.SHOWN_AS,
         action_name=partial(action_name, size),
         variants={
             "planes": {"observe": rules.observe_planes, "observation_shape": (9, size, size)},

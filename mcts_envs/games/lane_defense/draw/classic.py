@@ -1,7 +1,7 @@
 """Picture and text of the classic game."""
 
 from mcts_envs.core.kernel import record
-from mcts_envs.core.render import Canvas, ansi
+from mcts_envs.core.render import Canvas, Place, ansi
 from mcts_envs.core.typing import Bytes
 from mcts_envs.games.lane_defense.draw import lawn
 from mcts_envs.games.lane_defense.rules.classic import (
@@ -42,6 +42,13 @@ def picture(state: Bytes) -> Canvas:
     else:
         lawn.badge(corner, "wait", "#c9c6d3", "#8f8a9e", lambda icon: lawn.shooter(icon, "#aaa7b6", "#8f8a9e"))
     return canvas
+
+
+def where(state: Bytes, player: int, action: int) -> Place | None:
+    """Return the cell in which an action plants; None where it waits."""
+    s = record(state, STATE)
+    lane, column = divmod(action, int(s.columns))
+    return (lawn.HOUSE + column, _HEADER + lane, 1.0, 1.0) if lane < s.rows else None
 
 
 def text(state: Bytes) -> str:

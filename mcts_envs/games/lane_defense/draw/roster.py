@@ -8,7 +8,7 @@ from math import cos, pi, sin
 from typing import Any
 
 from mcts_envs.core.kernel import record
-from mcts_envs.core.render import Canvas, ansi, in_lines
+from mcts_envs.core.render import Canvas, Place, ansi, in_lines
 from mcts_envs.core.typing import Bytes
 from mcts_envs.games.lane_defense.draw import lawn
 from mcts_envs.games.lane_defense.rules.roster.layout import (
@@ -65,6 +65,13 @@ def picture(state: Bytes) -> Canvas:
     left = 1.32 + _CARD * int(s.plants) + 0.2
     _draw_waves(header.at(left, 0), s, canvas.width / fit - left - 0.25, lawn.sky_ink(dawn))
     return canvas
+
+
+def where(state: Bytes, player: int, action: int) -> Place | None:
+    """Return the cell in which an action plants, of whatever kind; None where it waits."""
+    s = record(state, STATE)
+    lane, column = divmod(action % int(s.cells), int(s.columns))
+    return (lawn.HOUSE + column, _HEADER + lane, 1.0, 1.0) if action < s.plants * s.cells else None
 
 
 def text(roster: Roster, state: Bytes) -> str:

@@ -84,6 +84,7 @@ def lane_defense(
         place=position.place,
         picture=draw.picture,
         text=draw.text,
+        where=draw.where,
         action_name=partial(action_name, rows, columns),
         variants=_variants(rows, columns),
         presets=presets.classic(cells),

@@ -90,6 +90,7 @@ def _game(state: Bytes, roster: Roster) -> Game:
         place=partial(place, roster),
         picture=draw.picture,
         text=partial(draw.text, roster),
+        where=draw.where,
         action_name=partial(_action_name, roster, cells, int(s.columns)),
         variants={
             "planes": {"observe": rules.observe_planes, "observation_shape": shape},

@@ -1,0 +1,182 @@
+"""What a search found, as the plain data of a page (:mod:`mcts_envs.page`), and in a notebook."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from agents.base import view_of
+from agents.ranking import ranked
+from mcts_envs.core.contract import Game
+from mcts_envs.core.typing import Bytes, Ints
+from mcts_envs.core.view import View
+from mcts_envs.page import Shown, frame, header
+from mcts_envs.page.frames import Data, named
+
+_SHOWN = 12
+_LINE = 8
+_DEPTH, _BREADTH, _NODES = 8, 12, 160
+"""Of a tree: decisions deep, actions of a player and outcomes of an action, and actions in all."""
+
+
+def search_data(result: Any, view: View | None = None, nodes: int = _NODES) -> Data:
+    """Return what a search found as plain data.
+
+    Parameters
+    ----------
+    result : SearchResult or any other result of a planner
+    view : View, optional
+        The state that was searched from; by default the one that the result holds.
+    nodes : int
+        Actions that the tree keeps, the most visited.
+    """
+    view = getattr(result, "view", None) if view is None else view
+    data: Data = {"action": int(result.action), "value": _finite(getattr(result, "value", None))}
+    for name in ("simulations", "steps", "seconds"):
+        data[name] = _finite(getattr(result, name, None))
+    if hasattr(result, "visits") and hasattr(result, "tree"):
+        data["value"] = _finite(result.values[result.action])
+        data |= _tried(result, view)
+        data["tree"] = pruned(result.tree.to_json(_DEPTH, 1, _BREADTH), nodes)
+        steps = [{edge.player: edge.action for edge in step} for step in result.tree.best_line()[:_LINE]]
+        data["line"] = list(_places(result.tree.game, view, steps))
+    elif view is not None and hasattr(result, "principal_variation"):
+        data["actions"] = [named(view.game, view.state, view.player, data["action"]) | {"value": data["value"]}]
+        data["line"] = list(_places(view.game, view, list(result.principal_variation)[:_LINE]))
+    elif hasattr(result, "table"):
+        data["text"] = result.table()
+    return data
+
+
+def decision(view: View, action: int | None, result: Any = None, seconds: float | None = None) -> Data:
+    """Return what a player chose, and how it came to that."""
+    data: Data = {"player": view.player, "action": None}
+    if action is not None:
+        data |= named(view.game, _board(view), view.player, action)
+    if seconds is not None:
+        data["seconds"] = seconds
+    return data if result is None else data | {"search": search_data(result, view)}
+
+
+def show(result: Any, env: Any = None) -> Shown:
+    """Return a search for a notebook, as a page: the board with what it thinks on it, its actions, its tree.
+
+    Parameters
+    ----------
+    result : SearchResult or another result of a planner
+        What ``agent.search(env)`` returned.
+    env : environment, optional
+        In the state that was searched from, where the result does not hold that.
+
+    Raises
+    ------
+    ValueError
+        If neither the result holds a state nor an environment is given.
+    """
+    view = getattr(result, "view", None) if env is None else view_of(env)
+    if view is None:
+        raise ValueError(f"{type(result).__name__} does not hold the state that was searched; call show(result, env)")
+    from agents.overlay import picture
+
+    document = header(view.game, f"{view.game.name}: a search")
+    shown = (
+        frame(view.game, view.state) if _board(view) is not None else {"text": view.game.name, "turn": [view.player]}
+    )
+    document["frames"].append(shown | {"decisions": [decision(view, None, result)]})
+    still = picture(result, view).to_svg() if view.game.picture else None
+    return Shown(document, still=still)
+
+
+def _tried(result: Any, view: View | None) -> Data:
+    """Return the actions at the root, the most visited first."""
+    order, prior = ranked(result.visits, result.values), getattr(result, "prior", None)
+    game, player = result.tree.game, 0 if view is None else view.player
+    rows = []
+    for action in map(int, order[:_SHOWN]):
+        row = named(game, _board(view), player, action)
+        row |= {"visits": int(result.visits[action]), "value": _finite(result.values[action])}
+        rows.append(row if prior is None else row | {"prior": _finite(prior[action])})
+    left = order[_SHOWN:]
+    heat = _heat(game, view, order, result)
+    return {"actions": rows, "omitted": {"actions": len(left), "visits": int(result.visits[left].sum())}, "heat": heat}
+
+
+def _heat(game: Game, view: View | None, actions: Ints, result: Any) -> list[Data]:
+    """Return visits and mean value of all places on the picture that actions have, added up where they share one."""
+    places: dict[tuple[float, ...], list[float]] = {}
+    for action in map(int, actions):
+        row = named(game, _board(view), 0 if view is None else view.player, action)
+        if row["place"]:
+            sums = places.setdefault(tuple(row["place"]), [0, 0.0])
+            sums[0] += int(result.visits[action])
+            sums[1] += float(result.visits[action] * result.values[action])
+    return [
+        {"place": list(place), "visits": visits, "value": _finite(total / visits)}
+        for place, (visits, total) in places.items()
+    ]
+
+
+def _places(game: Game, view: View | None, steps: Sequence[Any]) -> Iterator[Data]:
+    """Yield the actions of a line with their places, as far as one course of chance can follow it.
+
+    A step holds actions by player, or is the action of the only one who is to choose.
+    """
+    state = None if (board := _board(view)) is None else board.copy()
+    if state is not None and view is not None:
+        game.determinize(state, view.player, np.uint64(0))
+    for step in steps:
+        bits = 0 if state is None else int(game.active(state))
+        able = [player for player in range(game.players) if bits >> player & 1]
+        chosen = step if isinstance(step, dict) else {able[0] if able else 0: int(step)}
+        if sorted(chosen) != able:
+            state = None
+        for player, action in chosen.items():
+            yield named(game, state, player, action)
+        if state is not None:
+            actions = np.zeros(game.players, np.int64)
+            actions[list(chosen)] = list(chosen.values())
+            game.step(state, actions, np.zeros(game.players))
+
+
+def _board(view: View | None) -> Bytes | None:
+    """Return the state of a view, None where it is no state of ours."""
+    return view.state if view is not None and isinstance(view.state, np.ndarray) else None
+
+
+def pruned(tree: Data, nodes: int) -> Data:
+    """Return a tree with its most visited actions alone, so many at most."""
+    visits = sorted((each["visits"] for each in _actions(tree)), reverse=True)
+    least = visits[nodes] + 1 if len(visits) > nodes else 0
+    return _without(tree, least)
+
+
+def _actions(node: Data) -> Iterator[Data]:
+    for choice in node["choices"]:
+        for action in choice["actions"]:
+            yield action
+            for outcome in action["outcomes"]:
+                yield from _actions(outcome)
+
+
+def _without(node: Data, least: int) -> Data:
+    """Return a node without what has fewer visits."""
+    choices = []
+    for choice in node["choices"]:
+        kept = [action for action in choice["actions"] if action["visits"] >= least]
+        actions = []
+        for action in kept:
+            outcomes = [_without(outcome, least) for outcome in action["outcomes"] if outcome["visits"] >= least]
+            left_out = action["omitted"] + len(action["outcomes"]) - len(outcomes)
+            value = None if action["value"] is None else float(f"{action['value']:.5g}")
+            actions.append({**action, "value": value, "outcomes": outcomes, "omitted": left_out})
+        left = choice["omitted"] + len(choice["actions"]) - len(kept)
+        choices.append({**choice, "actions": actions, "omitted": left})
+    return {**node, "choices": choices}
+
+
+def _finite(value: Any) -> Any:
+    """Return a number as JSON has it, None in place of NaN."""
+    if value is None or not math.isfinite(value):
+        return None
+    return int(value) if isinstance(value, int | np.integer) else float(f"{float(value):.6g}")

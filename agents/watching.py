@@ -1,0 +1,173 @@
+"""A game between agents as a document of :mod:`mcts_envs.page`: every state, and what was behind each decision."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from agents.arena.plan import Plan
+from agents.arena.play import play
+from agents.arena.rows import Match, Row, blank_row
+from agents.arena.spec import AgentSpec
+from agents.base import view_of
+from agents.showing import decision, pruned
+from mcts_envs.core.env import GameEnv
+from mcts_envs.core.multi import GameAECEnv
+from mcts_envs.core.players import Player
+from mcts_envs.core.view import View
+from mcts_envs.page import frame, header, html
+from mcts_envs.page.frames import Data
+
+LARGEST = 1_950_000
+"""Characters of a file, above which the trees in it are cut down."""
+
+
+def watch(plan: Plan, episode: int = 0, tell: Callable[[int], None] = lambda frames: None) -> Data:
+    """Play a game, the one that a comparison by this plan plays as this episode, and return it as a document.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its agents take the seats in their order; one agent takes all of them, and one for each team takes the team.
+    episode : int
+    tell : callable, optional
+        ``tell(frames)`` is called after each decision.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no such environment or agent, or the number of agents does not fit.
+    """
+    env = plan.make_env()
+    inner = env.unwrapped
+    if not isinstance(inner, GameEnv | GameAECEnv):
+        raise ValueError(f"{plan.id} is no environment of mcts_envs; its states cannot be drawn here")
+    match = Match(seated(plan.agents, plan.teams), episode)
+    row = blank_row(match, plan.seed)
+    recorder = Recorder(inner, plan, row, tell)
+    for spec in dict.fromkeys(match.agents):
+        plan.first_move(plan.make(spec), env)  # loaded and compiled before clocks run
+    play(env, match, row, recorder.seated)
+    recorder.end()
+    return recorder.document
+
+
+def seated(agents: Sequence[AgentSpec], teams: Sequence[Sequence[int]]) -> tuple[AgentSpec, ...]:
+    """Return who sits in each seat.
+
+    Raises
+    ------
+    ValueError
+        If there are neither one agent, nor one for each team, nor one for each seat.
+    """
+    seats = sum(map(len, teams))
+    if len(agents) in (1, seats):
+        return tuple(agents) * (seats if len(agents) == 1 else 1)
+    if len(agents) == len(teams):
+        team_of = {seat: number for number, team in enumerate(teams) for seat in team}
+        return tuple(agents[team_of[seat]] for seat in range(seats))
+    fits = sorted({1, len(teams), seats})
+    raise ValueError(f"{len(agents)} agents for {seats} seats; give {' or '.join(map(str, fits))}")
+
+
+class Recorder:
+    """Writes down what agents see and do while :func:`agents.arena.play.play` asks them."""
+
+    def __init__(self, env: GameEnv | GameAECEnv, plan: Plan, row: Row, tell: Callable[[int], None]) -> None:
+        self._env, self._plan, self._row, self._tell = env, plan, row, tell
+        game = env.game
+        alone = isinstance(env, GameEnv)
+        self._seats = [env.seat] if isinstance(env, GameEnv) else list(range(game.players))
+        labels = [str(plan.settings.get("opponent", "random")) if alone else ""] * game.players
+        for seat, each in zip(self._seats, row.seats, strict=True):
+            labels[seat] = each.agent
+        self.document = header(game, plan.id.removeprefix("mcts_envs/"), labels)
+        self._clocks = [0.0] * game.players
+        self._last = b""
+
+    @property
+    def frames(self) -> list[Data]:
+        """The frames so far."""
+        found: list[Data] = self.document["frames"]
+        return found
+
+    def seated(self, spec: AgentSpec, seat: int) -> Player:
+        """Return an agent that is written down."""
+        return _Watched(self._plan.make(spec), self)
+
+    def look(self, view: View) -> None:
+        """Begin a frame, unless this is the state of the last one and the player has not chosen in it."""
+        now = view.state.tobytes()
+        chosen = [each["player"] for each in self.frames[-1]["decisions"]] if self.frames else []
+        if now != self._last or view.player in chosen:
+            self._last = now
+            self._begin(view)
+
+    def note(self, view: View, action: int, result: Any, seconds: float) -> None:
+        """Write down a decision in the last frame."""
+        self._clocks[view.player] += seconds
+        self.frames[-1]["decisions"].append(decision(view, action, result, seconds))
+        self._tell(len(self.frames))
+
+    def end(self) -> None:
+        """Add the last state, and how it came out."""
+        self._begin(
+            self._env.view() if isinstance(self._env, GameEnv) else self._env.view(self._env.possible_agents[0])
+        )
+        points = [seat.outcome for seat in self._row.seats]
+        if len(points) == len(self.document["players"]):
+            self.frames[-1]["points"] = points
+
+    def _begin(self, view: View) -> None:
+        returns: list[float | None] = [None] * view.game.players
+        for seat, each in zip(self._seats, self._row.seats, strict=True):
+            returns[seat] = each.episode_return
+        clocks = [round(seconds, 4) for seconds in self._clocks]
+        self.frames.append(frame(view.game, view.state) | {"returns": returns, "clocks": clocks, "decisions": []})
+
+
+class _Watched:
+    """An agent whose decisions are written down."""
+
+    def __init__(self, agent: Player, recorder: Recorder) -> None:
+        self._agent, self._recorder = agent, recorder
+        self.last_result: Any = None
+
+    def reseed(self, seed: int) -> None:
+        """Start the agent's randomness anew."""
+        self._agent.reseed(seed)
+
+    def act(self, env: Any) -> int:
+        """Ask the agent."""
+        view, before = view_of(env), getattr(self._agent, "last_result", None)
+        self._recorder.look(view)
+        started = time.perf_counter()
+        action = self._agent.act(env)
+        seconds = time.perf_counter() - started
+        after = getattr(self._agent, "last_result", None)
+        self.last_result = None if after is before else after
+        self._recorder.note(view, int(action), self.last_result, seconds)
+        return action
+
+
+def fitted(document: Data, most: int = LARGEST) -> str:
+    """Return a document as a file of HTML, with trees cut down until it has no more than so many characters.
+
+    Where it is longer even without trees, it stays so.
+    """
+    text, nodes = html(document), 160
+    while len(text) > most and nodes:
+        nodes //= 2
+        frames = [
+            {**each, "decisions": [_smaller(decided, nodes) for decided in each.get("decisions", [])]}
+            for each in document["frames"]
+        ]
+        text = html({**document, "frames": frames})
+    return text
+
+
+def _smaller(decided: Data, nodes: int) -> Data:
+    """Return a decision with a tree of so many actions at most; without one for 0."""
+    if "tree" not in decided.get("search", {}):
+        return decided
+    search = {name: value for name, value in decided["search"].items() if name != "tree"}
+    return {**decided, "search": search | ({"tree": pruned(decided["search"]["tree"], nodes)} if nodes else {})}

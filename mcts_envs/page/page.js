@@ -1,0 +1,586 @@
+/* The page of a game: its board, who plays, what each search thinks, and its way from start to end.
+
+   One module for every host: a file that stands alone, a server on which somebody plays, a notebook, a running match.
+   What it is fed with is described in mcts_envs/page/__init__.py.
+
+     import {mount} from "./page.js";
+     const page = mount(element, data);           // data: the document; makes the element a page
+     element.addEventListener("choose", event => event.detail);   // {player, action}: a place, a button or a key
+     page.add(frame); page.replace(3, frame); page.cut(5); page.load(data); page.show(2);
+
+   All text is set as text. Of pictures only plain shapes are taken over, so nothing in a document can run. */
+
+const SHAPES = new Set(["rect", "ellipse", "polygon", "polyline", "text"]);
+const PRESENTATION = new Set(["x", "y", "width", "height", "rx", "ry", "cx", "cy", "points", "fill", "stroke",
+  "stroke-width", "opacity", "font-size", "textLength", "lengthAdjust"]);
+const ICONS = {
+  first: "M2 2h2v12H2zM14 2v12L5 8z", back: "M12 2v12L4 8z", play: "M4 2l10 6-10 6z", pause: "M4 2h3v12H4zM9 2h3v12H9z",
+  on: "M4 2l8 6-8 6z", last: "M12 2h2v12h-2zM2 2l9 6-9 6z", heat: "M2 2h5v5H2zM9 9h5v5H9z",
+  theme: "M8 1a7 7 0 100 14A7 7 0 008 1zm0 2v10A5 5 0 018 3z",
+};
+const SPEEDS = [0.5, 1, 2, 4, 8, 16];
+const MANY = 24;
+
+/** Make an element the page of a document; options: {theme: "light" | "dark"}. */
+export function mount(element, data, options = {}) {
+  return new Page(element, data, options);
+}
+
+/** Read a document that was packed: JSON, compressed by gzip, as base64. */
+export async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text.trim()), letter => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+class Page {
+  constructor(root, data, options) {
+    this.root = root;
+    this.index = 0;
+    this.seat = null;
+    this.marked = true;
+    this.speed = 2;
+    root.classList.add("mcts-page");
+    this.build();
+    this.theme(options.theme ?? remembered() ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+    document.addEventListener("keydown", event => this.key(event));
+    document.addEventListener("pointerdown", event => event.target.closest?.(".choices") || this.close());
+    this.load(data);
+  }
+
+  get frames() { return this.data.frames; }
+  get length() { return this.frames.length; }
+  get frame() { return this.frames[this.index]; }
+  get atEnd() { return this.index === this.length - 1; }
+
+  /** Show another document, from its start or, where somebody is to choose, its end. */
+  load(data) {
+    this.data = data;
+    this.title.textContent = data.title;
+    this.changed();
+    this.show(this.frames.at(-1)?.legal?.length ? this.length - 1 : Math.min(this.index, this.length - 1));
+  }
+
+  /** Add a frame; who looks at the end sees it at once. */
+  add(frame) {
+    const follow = this.atEnd;
+    this.frames.push(frame);
+    this.changed();
+    this.show(follow ? this.length - 1 : this.index);
+  }
+
+  /** Put a frame in the place of another, as when a search is added to it. */
+  replace(index, frame) {
+    this.frames[index] = frame;
+    this.changed();
+    this.show(this.index);
+  }
+
+  /** Keep so many frames. */
+  cut(length) {
+    this.frames.length = Math.max(1, Math.min(length, this.length));
+    this.changed();
+    this.show(Math.min(this.index, this.length - 1));
+  }
+
+  /** Show a frame by its number from 0. */
+  show(index) {
+    if (!this.length) return;
+    this.index = Math.max(0, Math.min(index, this.length - 1));
+    this.close();
+    this.decision = this.chosenDecision();
+    this.slider.value = this.index;
+    this.count.textContent = `${this.index} / ${this.length - 1}`;
+    this.buttons.first.disabled = this.buttons.back.disabled = this.index === 0;
+    this.buttons.on.disabled = this.buttons.last.disabled = this.atEnd;
+    if (this.atEnd) this.pause();
+    this.showPlayers();
+    this.showBoard();
+    this.showSaid();
+    this.showOptions();
+    this.showSearch();
+    this.showTree();
+    this.cursor?.setAttribute("x1", this.across(this.index));
+    this.cursor?.setAttribute("x2", this.across(this.index));
+    this.tell("frame", {index: this.index});
+  }
+
+  tell(kind, detail) {
+    this.root.dispatchEvent(new CustomEvent(kind, {detail, bubbles: true}));
+  }
+
+  build() {
+    const button = (name, does, says, kind = "icon") => (this.buttons[name] = h("button",
+      {class: kind, title: says, "aria-label": says, onclick: does}, icon(name)));
+    this.buttons = {};
+    this.title = h("h1");
+    this.players = h("div", {class: "players"});
+    this.board = h("div", {class: "board"});
+    this.said = h("div", {class: "said", "aria-live": "polite"});
+    this.slider = h("input", {type: "range", min: 0, value: 0, "aria-label": "move",
+      oninput: () => { this.pause(); this.show(+this.slider.value); }});
+    this.count = h("span", {class: "count quiet"});
+    const speed = h("select", {"aria-label": "moves a second", title: "moves a second",
+      onchange: event => { this.speed = +event.target.value; if (this.timer) this.play(); }},
+      SPEEDS.map(each => h("option", {value: each, selected: each === this.speed}, `${each}×`)));
+    const step = (way) => () => { this.pause(); this.show(this.index + way); };
+    this.transport = h("div", {class: "transport"},
+      button("first", step(-Infinity), "to the start (Home)", "icon skip"), button("back", step(-1), "back (←)"),
+      button("play", () => this.playOrPause(), "play (space)", "icon main"), button("on", step(1), "on (→)"),
+      button("last", step(Infinity), "to the end (End)", "icon skip"), this.slider, this.count, speed);
+    this.aside = {};
+    const card = name => (this.aside[name] = h("section", {class: `card ${name}`}));
+    this.root.replaceChildren(
+      h("header", {}, this.title, this.players,
+        button("heat", () => this.mark(), "what the search thinks on the board (h)"),
+        button("theme", () => this.theme(this.root.dataset.theme === "dark" ? "light" : "dark", true), "dark or light (t)")),
+      h("main", {},
+        h("div", {class: "stage"}, this.board, this.said, this.transport),
+        h("aside", {}, ["options", "search", "values", "branches"].map(card))));
+  }
+
+  /** What depends on all frames: the slider and the chart. */
+  changed() {
+    this.slider.max = Math.max(1, this.length - 1);
+    this.transport.hidden = this.length < 2;
+    this.showValues();
+  }
+
+  // ---- what is around the board
+
+  showPlayers() {
+    const {turn = [], clocks = [], points, returns} = this.frame;
+    this.players.replaceChildren(...this.data.players.map((player, seat) => colour(h("div",
+      {class: `player tone ${turn.includes(seat) ? "turn" : ""}`},
+      h("span", {class: "dot"}),
+      h("span", {class: "name", title: this.nameOf(seat)}, this.nameOf(seat)),
+      player.agent && this.data.players.length > 1 ? h("span", {class: "quiet"}, player.seat) : null,
+      clocks[seat] != null ? h("span", {title: "time that it took to think"}, clock(clocks[seat])) : null,
+      returns?.[seat] ? h("span", {class: "quiet", title: "sum of rewards"}, short(returns[seat])) : null), player.colour)));
+  }
+
+  nameOf(seat) {
+    const player = this.data.players[seat] ?? {};
+    return player.agent ?? player.seat ?? `player ${seat}`;
+  }
+
+  colourOf(seat) {
+    return this.data.players[seat]?.colour;
+  }
+
+  showSaid() {
+    const frame = this.frame;
+    const several = this.data.players.length > 1;
+    const done = (frame.decisions ?? []).filter(each => each.action != null);
+    this.said.replaceChildren(...(frame.over ? [h("strong", {}, this.result())] : done.map(each => colour(h("span", {},
+      several ? h("i", {class: "dot"}) : null, several ? h("span", {class: "quiet"}, this.nameOf(each.player)) : null,
+      h("strong", {}, each.name)), this.colourOf(each.player)))));
+    if (frame.note) this.said.append(h("span", {class: "quiet"}, frame.note));
+  }
+
+  result() {
+    const points = this.frame.points ?? [];
+    if (!points.length) return "the end";
+    if (points.length === 1) return points[0] === 1 ? "won" : points[0] === 0 ? "lost" : `over: ${short(points[0])}`;
+    const winners = points.flatMap((each, seat) => each === 1 ? [this.nameOf(seat) + this.seatWords(seat)] : []);
+    return winners.length ? `${winners.join(" and ")} won` : "a tie";
+  }
+
+  seatWords(seat) {
+    const same = this.data.players.filter(each => each.agent === this.data.players[seat].agent).length > 1;
+    return same && this.data.players[seat].agent ? `, ${this.data.players[seat].seat},` : "";
+  }
+
+  // ---- the board and what is marked on it
+
+  showBoard() {
+    const frame = this.frame;
+    const markup = Array.isArray(frame.picture) ? frame.picture.map(line => this.data.lines[line]).join("\n") : frame.picture;
+    if (markup) {
+      const svg = drawing(markup);
+      if (this.marked && this.decision?.search) svg.append(...this.heat(this.decision), ...this.path(this.decision));
+      else svg.append(...this.moved());
+      this.glowing = svg.appendChild(s("g"));
+      svg.append(...this.spots());
+      this.board.replaceChildren(svg);
+    } else {
+      this.glowing = null;
+      this.board.replaceChildren(h("pre", {}, frame.text ?? ""));
+    }
+    this.buttons.heat.setAttribute("aria-pressed", this.marked);
+  }
+
+  /** What was done where, when no search is shown. */
+  moved() {
+    return (this.frame.decisions ?? []).filter(each => each.action != null && each.place)
+      .map(each => box(each.place, {fill: "none", stroke: this.colourOf(each.player), "stroke-width": 0.07}));
+  }
+
+  /** The shares of the visits. */
+  heat({player, action, search}) {
+    const cells = search.heat ?? [], most = Math.max(...cells.map(each => each.visits), 1);
+    const total = sum((search.actions ?? []).map(each => each.visits ?? 0)) + (search.omitted?.visits ?? 0);
+    const steps = new Set((search.line ?? []).map(each => String(each.place)));
+    const done = (search.actions ?? []).find(each => each.action === (action ?? search.action));
+    const code = this.colourOf(player) ?? "#2457c5";
+    return cells.map(({place, visits, value}) => {
+      const [x, y, width, height] = place, small = Math.min(width, height) < 0.6, share = visits / total;
+      const chosen = String(place) === String(done?.place);
+      const group = s("g", {class: "heat"}, box(place, {fill: code, "fill-opacity": 0.1 + 0.5 * visits / most,
+        stroke: chosen ? code : "none"}));
+      if (share >= 0.005 && !small) {
+        group.append(s("text", {x: x + width / 2, y: y + height / 2 + 0.31, "font-size": 0.25}, `${Math.round(100 * share)}%`));
+      } else if (share >= 0.03 && !steps.has(String(place))) {
+        group.append(s("text", {x: x + width / 2, y: y + height / 2 + 0.07, "font-size": 0.2}, `${Math.round(100 * share)}%`));
+      }
+      group.append(s("title", {}, `${whole(visits)} visits, value ${short(value)}`));
+      return group;
+    });
+  }
+
+  /** The principal variation: numbers where its actions have a place. */
+  path({search}) {
+    const there = {};
+    return (search.line ?? []).flatMap((step, number) => {
+      if (!step.place) return [];
+      const [x, y, width, height] = step.place, before = there[step.place] = (there[step.place] ?? -1) + 1;
+      const small = Math.min(width, height) < 0.6;
+      const cx = (small ? x + width / 2 : x + width - 0.21) - 0.3 * before, cy = small ? y + height / 2 : y + 0.21;
+      const fill = this.colourOf(step.player) ?? "#2457c5";
+      return [s("g", {class: "path"}, s("circle", {cx, cy, r: 0.17, fill, stroke: "#ffffff", "stroke-width": 0.035}),
+        s("text", {x: cx, y: cy + 0.075, "font-size": 0.21, fill: on(fill)}, number + 1))];
+    });
+  }
+
+  /** Light up a place, as of the row under the pointer. */
+  glow(place) {
+    this.glowing?.replaceChildren(...(place ? [box(place, {fill: "none", stroke: "#ffffff", "stroke-width": 0.15}),
+      box(place, {fill: "none", stroke: "#14161a", "stroke-width": 0.07})] : []));
+  }
+
+  mark() {
+    this.marked = !this.marked;
+    this.showBoard();
+  }
+
+  // ---- choosing
+
+  get options() {
+    return this.atEnd ? this.frame.legal ?? [] : [];
+  }
+
+  choose(option) {
+    this.close();
+    this.tell("choose", {player: option.player, action: option.action});
+  }
+
+  spots() {
+    return grouped(this.options.filter(each => each.place)).map(each => {
+      const names = each.map(one => one.name).join(" / ");
+      const spot = box(each[0].place, {class: "spot", tabindex: 0, role: "button", "aria-label": names});
+      const go = event => each.length === 1 ? this.choose(each[0]) : this.offer(each, event);
+      spot.addEventListener("click", go);
+      spot.addEventListener("keydown", event => event.key === "Enter" && go(event));
+      spot.append(s("title", {}, names));
+      return spot;
+    });
+  }
+
+  /** Let somebody choose among actions with the same place. */
+  offer(options, event) {
+    this.close();
+    const {left, bottom} = event.currentTarget.getBoundingClientRect();
+    this.menu = h("div", {class: "choices", role: "menu"}, options.map(each => this.optionButton(each)));
+    this.root.append(this.menu);
+    this.menu.style.left = `${Math.max(4, Math.min(left, innerWidth - this.menu.offsetWidth - 8))}px`;
+    this.menu.style.top = `${Math.max(4, Math.min(bottom + 4, innerHeight - this.menu.offsetHeight - 8))}px`;
+    this.menu.firstChild.focus();
+  }
+
+  close() {
+    this.menu?.remove();
+    this.menu = null;
+  }
+
+  optionButton(option) {
+    return h("button", {onclick: () => this.choose(option), onpointerenter: () => this.glow(option.place),
+      onpointerleave: () => this.glow(null), title: option.name},
+      option.name, option.key ? h("kbd", {}, option.key === " " ? "space" : option.key) : null);
+  }
+
+  showOptions() {
+    const options = this.options, list = h("div", {class: "options"});
+    const fill = word => list.replaceChildren(...options.filter(each => each.name.toLowerCase().includes(word.toLowerCase()))
+      .sort((one, other) => Boolean(one.place) - Boolean(other.place)).map(each => this.optionButton(each)));
+    fill("");
+    this.aside.options.hidden = !options.length;
+    this.aside.options.replaceChildren(h("div", {class: "between"}, h("h2", {}, "Your move"),
+      options.length > MANY ? h("input", {type: "search", placeholder: `${options.length} actions`, "aria-label": "find an action",
+        oninput: event => fill(event.target.value)}) : null), list);
+  }
+
+  // ---- what the search thinks
+
+  chosenDecision() {
+    const decisions = this.frame.decisions ?? [];
+    return decisions.find(each => each.player === this.seat && each.search) ?? decisions.find(each => each.search) ?? decisions[0];
+  }
+
+  showSearch() {
+    const card = this.aside.search, decision = this.decision, search = decision?.search;
+    const searched = (this.frame.decisions ?? []).filter(each => each.search);
+    card.hidden = !search;
+    if (!search) return;
+    const spent = [counted(search.simulations, "simulation"), counted(search.steps, "step"),
+      search.seconds != null ? clock(search.seconds) : null].filter(Boolean).join(" · ");
+    card.replaceChildren(...[
+      searched.length > 1 ? h("div", {class: "tabs"}, searched.map(each => colour(h("button", {class: "tone",
+        "aria-pressed": each === decision, onclick: () => { this.seat = each.player; this.show(this.index); }},
+        h("i", {class: "dot"}), this.nameOf(each.player)), this.colourOf(each.player)))) : null,
+      h("div", {class: "between"}, h("h2", {}, "Search"), h("span", {class: "quiet"}, spent)),
+      search.actions?.length ? this.rows(decision) : null,
+      search.text ? h("pre", {class: "wide"}, search.text) : null,
+      search.line?.length > 1 ? h("h2", {}, "Principal variation") : null,
+      search.line?.length > 1 ? h("ol", {class: "line"}, search.line.map((step, number) => {
+        const item = colour(h("li", {onpointerenter: () => this.glow(step.place), onpointerleave: () => this.glow(null)},
+          h("b", {}, number + 1), step.name), this.colourOf(step.player));
+        return item;
+      })) : null].filter(Boolean));
+  }
+
+  rows({player, action, search}) {
+    const rows = search.actions, counts = rows.some(each => each.visits != null), priors = rows.some(each => each.prior != null);
+    const total = sum(rows.map(each => each.visits ?? 0)) + (search.omitted?.visits ?? 0);
+    const most = Math.max(...rows.map(each => each.visits ?? 0), 1), decimals = digits(rows.map(each => each.value));
+    const bar = each => { const i = h("i"); i.style.width = `${100 * each.visits / most}%`; return h("td", {class: "bar"}, i); };
+    const body = rows.map(each => h("tr", {class: each.action === (action ?? search.action) ? "chosen" : "",
+      onpointerenter: () => this.glow(each.place), onpointerleave: () => this.glow(null)},
+      h("td", {title: each.name}, each.name),
+      ...(counts ? [bar(each), h("td", {}, `${(100 * each.visits / total).toFixed(1)}%`), h("td", {}, whole(each.visits))] : []),
+      h("td", {}, fixed(each.value, decimals)), priors ? h("td", {}, fixed(each.prior, 3)) : null));
+    if (search.omitted?.actions) body.push(h("tr", {class: "quiet"}, h("td", {}, `${search.omitted.actions} more`),
+      ...(counts ? [h("td"), h("td", {}, `${(100 * search.omitted.visits / total).toFixed(1)}%`), h("td", {}, whole(search.omitted.visits))] : []),
+      h("td"), priors ? h("td") : null));
+    const heads = ["action", ...(counts ? ["", "share", "visits"] : []), "value", ...(priors ? ["prior"] : [])];
+    return colour(h("table", {class: "tone"}, h("thead", {}, h("tr", {}, heads.map(each => h("th", {}, each)))),
+      h("tbody", {}, body)), this.colourOf(player));
+  }
+
+  // ---- value over time
+
+  across(index) { return 100 * index / Math.max(1, this.length - 1); }
+
+  showValues() {
+    const card = this.aside.values, series = this.data.players.map(() => []);
+    this.frames.forEach((frame, index) => (frame.decisions ?? []).forEach(each => {
+      if (each.search?.value != null) series[each.player]?.push([index, each.search.value]);
+    }));
+    const all = series.flat().map(([, value]) => value);
+    card.hidden = all.length < 2;
+    this.cursor = null;
+    if (card.hidden) return;
+    let low = Math.min(...all), high = Math.max(...all);
+    if (low === high) { low -= 1; high += 1; }
+    const up = value => 100 * (high - value) / (high - low), places = digits([low, high]);
+    this.cursor = s("line", {class: "now", y1: 0, y2: 100});
+    const level = value => s("line", {x1: 0, x2: 100, y1: up(value), y2: up(value)});
+    const levels = [low, high, ...(low < 0 && high > 0 && Math.min(up(0), 100 - up(0)) > 12 ? [0] : [])];
+    const chart = h("div", {class: "chart"},
+      s("svg", {viewBox: "0 0 100 100", preserveAspectRatio: "none"}, levels.map(level), this.cursor,
+        series.map((points, seat) => points.length ? colour(s("polyline", {class: "tone",
+          points: points.map(([index, value]) => `${this.across(index)},${up(value)}`).join(" ")}), this.colourOf(seat)) : null)),
+      levels.map(value => { const label = h("label", {}, fixed(value, value ? places : 0)); label.style.top = `${up(value)}%`; return label; }));
+    const seek = event => {
+      const {left, width} = chart.getBoundingClientRect();
+      this.pause();
+      this.show(Math.round((event.clientX - left) / width * (this.length - 1)));
+    };
+    chart.addEventListener("pointerdown", event => { chart.setPointerCapture(event.pointerId); seek(event); });
+    chart.addEventListener("pointermove", event => event.buttons && seek(event));
+    card.replaceChildren(h("h2", {}, "Value over time, in units of reward"), chart);
+  }
+
+  // ---- the tree, node by node
+
+  showTree() {
+    const card = this.aside.branches, tree = this.decision?.search?.tree;
+    card.hidden = !tree;
+    if (!tree) return;
+    const below = this.below(tree, Math.max(1, tree.visits));
+    card.replaceChildren(h("div", {class: "between"}, h("h2", {}, "Search tree"),
+      h("span", {class: "quiet"}, counted(tree.visits, "visit"))), h("div", {class: "tree"}, below));
+  }
+
+  /** What was done at a node, by those who chose. */
+  below(node, total) {
+    const choices = node.choices.filter(choice => choice.actions.length);
+    return choices.flatMap(choice => {
+      const who = choice.players.map(seat => this.nameOf(seat)).join(" + ");
+      const rows = choice.actions.map(each => this.branch(each, choice, total));
+      if (choice.omitted) rows.push(this.leaf(`${choice.omitted} more`, choice.visits - sum(choice.actions.map(each => each.visits)), null, total));
+      return [choices.length > 1 ? h("p", {class: "quiet"}, who) : null, ...rows].filter(Boolean);
+    });
+  }
+
+  branch(done, choice, total) {
+    const {outcomes} = done, every = outcomes.length + done.omitted;
+    const inside = outcomes.flatMap(node => node.choices.flatMap(each => each.actions));
+    const seat = choice.players.length === 1 ? choice.players[0] : null;
+    if (!inside.length && every < 2) return this.leaf(done.name, done.visits, done.value, total, seat);
+    return this.opening(done.name + (every > 1 ? ` (${every} outcomes)` : ""), done.visits, done.value, total, seat, () =>
+      every < 2 ? this.below(outcomes[0], total) : [...outcomes.map((node, number) =>
+        node.choices.some(each => each.actions.length)
+          ? this.opening(`outcome ${number + 1}`, node.visits, null, total, null, () => this.below(node, total))
+          : this.leaf(`outcome ${number + 1}`, node.visits, null, total)),
+      ...(done.omitted ? [this.leaf(`${done.omitted} more`, done.visits - sum(outcomes.map(node => node.visits)), null, total)] : [])]);
+  }
+
+  opening(name, visits, value, total, seat, children) {
+    const list = h("ul");
+    const details = h("details", {ontoggle: () => {
+      if (details.open && !list.childNodes.length) list.append(...children().map(each => h("li", {}, each)));
+    }}, h("summary", {}, ...this.columns(name, visits, value, total, seat)), list);
+    return details;
+  }
+
+  leaf(name, visits, value, total, seat = null) {
+    return h("div", {class: "leaf"}, ...this.columns(name, visits, value, total, seat));
+  }
+
+  columns(name, visits, value, total, seat) {
+    const bar = h("i", {});
+    bar.style.width = `${100 * visits / total}%`;
+    const several = this.data.players.length > 1 && seat != null;
+    return [h("span", {class: "what", title: name}, several ? colour(h("i", {class: "dot"}), this.colourOf(seat)) : null, name),
+      colour(h("span", {class: "share tone"}, bar), this.colourOf(seat ?? this.decision.player)),
+      h("span", {class: "number"}, whole(visits)), h("span", {class: "number"}, value == null ? "" : short(value))];
+  }
+
+  // ---- time, keys, dark and light
+
+  play() {
+    this.pause();
+    if (this.atEnd) this.show(0);
+    this.timer = setInterval(() => this.show(this.index + 1), 1000 / this.speed);
+    this.buttons.play.replaceChildren(icon("pause"));
+  }
+
+  pause() {
+    clearInterval(this.timer);
+    this.timer = null;
+    this.buttons.play.replaceChildren(icon("play"));
+  }
+
+  playOrPause() {
+    if (this.timer) this.pause();
+    else if (this.length > 1) this.play();
+  }
+
+  theme(name, keep = false) {
+    this.root.dataset.theme = name;
+    if (keep) try { localStorage.setItem("mcts-page-theme", name); } catch { /* a page may not remember */ }
+  }
+
+  key(event) {
+    const at = event.target.closest?.("input, select, textarea, button, summary, .spot");
+    if (event.ctrlKey || event.metaKey || event.altKey || (at && at.matches("input, select, textarea"))) return;
+    if (at && (event.key === " " || event.key === "Enter")) return;
+    const option = this.options.find(each => each.key === event.key);
+    const step = {ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity}[event.key];
+    if (event.key === "Escape" && this.menu) this.close();
+    else if (option) this.choose(option);
+    else if (step) { this.pause(); this.show(this.index + step); }
+    else if (event.key === " ") this.playOrPause();
+    else if (event.key === "h") this.mark();
+    else if (event.key === "t") this.buttons.theme.click();
+    else { this.tell("key", {key: event.key}); return; }
+    event.preventDefault();
+  }
+}
+
+// ---- elements
+
+function filled(element, properties, children) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value != null && value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat(2).filter(child => child != null && child !== false).map(child => child.nodeType ? child : String(child)));
+  return element;
+}
+
+function h(tag, properties = {}, ...children) {
+  return filled(document.createElement(tag), properties, children);
+}
+
+function s(tag, properties = {}, ...children) {
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), properties, children);
+}
+
+function icon(name) {
+  return s("svg", {viewBox: "0 0 16 16", "aria-hidden": "true"}, s("path", {d: ICONS[name]}));
+}
+
+function box([x, y, width, height], properties) {
+  return s("rect", {x, y, width, height, rx: 0.1, ...properties});
+}
+
+function colour(element, code) {
+  if (/^#[0-9a-f]{6}$/i.test(code ?? "")) {
+    element.style.setProperty("--seat", code);
+    element.style.setProperty("--on-seat", on(code));
+  }
+  return element;
+}
+
+function on(code) {
+  const [red, green, blue] = [1, 3, 5].map(at => parseInt(code.slice(at, at + 2), 16));
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 128 ? "#14161a" : "#ffffff";
+}
+
+/** Return a picture made of the plain shapes of another, given as text: nothing else of it is taken over. */
+function drawing(markup) {
+  const given = new DOMParser().parseFromString(markup, "image/svg+xml").documentElement;
+  const svg = s("svg", {viewBox: given.getAttribute("viewBox") ?? "0 0 1 1", role: "img", "font-family": "Aileron, Helvetica, Arial, sans-serif",
+    "stroke-linecap": "round", "stroke-linejoin": "round"});
+  for (const shape of given.children) {
+    if (!SHAPES.has(shape.localName)) continue;
+    const same = s(shape.localName);
+    for (const {name, value} of shape.attributes) if (PRESENTATION.has(name) && !value.includes("(")) same.setAttribute(name, value);
+    same.textContent = shape.textContent;
+    svg.append(same);
+  }
+  return svg;
+}
+
+function remembered() {
+  try { return localStorage.getItem("mcts-page-theme"); } catch { return null; }
+}
+
+// ---- numbers and words
+
+function sum(numbers) { return numbers.reduce((total, each) => total + each, 0); }
+
+/** Group what has the same place. */
+function grouped(placed) {
+  return [...placed.reduce((groups, each) => groups.set(String(each.place), [...(groups.get(String(each.place)) ?? []), each]), new Map()).values()];
+}
+
+/** Decimals that give the greatest of some numbers four digits. */
+function digits(values) {
+  const greatest = Math.max(...values.filter(each => each != null).map(Math.abs), 0);
+  return greatest ? Math.min(Math.max(0, 3 - Math.floor(Math.log10(greatest))), 9) : 1;
+}
+
+function fixed(value, decimals) { return value == null ? "–" : (value.toFixed(decimals)).replace(/^-(0(\.0*)?)$/, "$1").replace("-", "−"); }
+
+function short(value) { return fixed(value, digits([value])); }
+
+function whole(number) { return Math.round(number).toLocaleString("en"); }
+
+function counted(number, noun) { return number ? `${whole(number)} ${noun}${number === 1 ? "" : "s"}` : null; }
+
+function clock(seconds) {
+  if (seconds < 1) return `${Math.round(1000 * seconds)} ms`;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+}

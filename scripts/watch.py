@@ -1,0 +1,61 @@
+"""Play a game between agents, and write it as a page to look at: the board, and what each search thinks.
+
+    python scripts/watch.py WallSurvival-v0 --agents mcts,alpha_beta
+    python scripts/watch.py LaneDefense5x9-v0 --agents best --budget simulations=500 --out night.html
+    python scripts/watch.py Bomber-v0 --agents mcts,rule_based,rule_based,rule_based --seed 3
+
+The page is one file that fetches nothing: open it in a browser, send it, put it beside a paper. One agent plays all
+seats, one for each team plays the team. It is the game that compare.py with the same seed plays as its first episode.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import _own  # noqa: F401
+import gymnasium
+import typer
+from _words import said
+
+_MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
+
+
+def main(
+    environment: Annotated[str, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/.")],
+    agents: Annotated[str, typer.Option(help="In the order of seats, for example mcts,bold=mcts:c=1.4.")] = "best",
+    seed: Annotated[int, typer.Option(help="Where all randomness comes from.")] = 0,
+    budget: Annotated[
+        str | None, typer.Option(help="For a move: simulations=1000, time=0.1 (seconds), steps=20000 (of the model).")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The file.")] = Path("watch.html"),
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
+    ] = None,
+) -> None:
+    """Play a game between agents, and write it as a page to look at."""
+    # Late, so that --help loads no game.
+    from rich.console import Console
+
+    from agents.arena import Plan, parse_budget, parse_meeting, parse_settings
+    from agents.watching import fitted, watch
+    from mcts_envs.core.errors import writable
+
+    console = Console(stderr=True)
+    try:
+        writable("out", out)
+        limits = parse_budget(budget)
+        specs, _ = parse_meeting(agents, None, limits)
+        plan = Plan(environment, specs, parse_settings(setting or []), seed, limits)
+        with console.status("playing") as status:
+            document = watch(plan, tell=lambda frames: status.update(f"move {frames}"))
+        text = fitted(document)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(text, encoding="utf-8")
+    except _MISTAKES as error:
+        typer.secho(f"error: {said(error)}", err=True, fg="red")
+        raise typer.Exit(2) from error
+    moves = len(document["frames"]) - 1
+    typer.echo(f"{out}: {moves} moves, {len(text.encode()) / 1e6:.1f} MB; open it in a browser")
+
+
+if __name__ == "__main__":
+    typer.run(main)
