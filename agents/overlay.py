@@ -65,7 +65,7 @@ def _draw_heat(board: Canvas, data: _Data, colour: str) -> None:
     total, most = _visits(data), max((visits for *_, visits in placed), default=1)
     best = next((row["place"] for row in data.get("actions", []) if row["action"] == data["action"]), None)
     for x, y, width, height, visits in placed:
-        board.rectangle(x, y, width, height, colour, radius=0.1, opacity=0.1 + 0.5 * visits / most)
+        board.rectangle(x, y, width, height, colour, radius=0.1, opacity=0.08 + 0.36 * visits / most)
         if [x, y, width, height] == best:
             board.rectangle(x, y, width, height, outline=colour, radius=0.1, stroke=0.07)
         if min(width, height) >= 0.6 and visits >= 0.005 * total:

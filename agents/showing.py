@@ -12,6 +12,7 @@ from mcts_envs.core.contract import Game
 from mcts_envs.core.typing import Bytes, Ints
 from mcts_envs.core.view import View
 from mcts_envs.page import Shown, frame, header
+from mcts_envs.page.document import image_html
 from mcts_envs.page.frames import Data, named
 
 _SHOWN = 12
@@ -84,7 +85,7 @@ def show(result: Any, env: Any = None) -> Shown:
         frame(view.game, view.state) if _board(view) is not None else {"text": view.game.name, "turn": [view.player]}
     )
     document["frames"].append(shown | {"decisions": [decision(view, None, result)]})
-    still = picture(result, view).to_svg() if view.game.picture else None
+    still = image_html(picture(result, view).to_svg()) if view.game.picture else None
     return Shown(document, still=still)
 
 

@@ -294,6 +294,19 @@ def positions_come_back(game: Game, sample: Sample) -> None:
         require(same, "positions come back", f"reset from {position} gave another state")
 
 
+def places_lie_on_the_picture(game: Game, sample: Sample) -> None:
+    """Where a legal action has a place, it is a part of the picture."""
+    law = "places lie on the picture"
+    require(game.where is None or game.picture is not None, law, "there is where, but no picture")
+    for state in sample.states[:: max(1, len(sample.states) // 20)] if game.where and game.picture else ():
+        canvas = game.picture(state)
+        for player in active_players(game, state):
+            for action in map(int, legal_actions(game, state, player)):
+                x, y, width, height = place = game.where(state, player, action) or (0, 0, 1, 1)
+                inside = 0 <= x < x + width <= canvas.width + 1e-9 and 0 <= y < y + height <= canvas.height + 1e-9
+                require(inside, law, f"action {action} is at {place}, the picture {canvas.width} x {canvas.height}")
+
+
 def compiled_equals_interpreted(game: Game, sample: Sample) -> None:
     """Compiled and interpreted kernels give the same bytes and numbers, in the variants too, and overflow nowhere."""
     with warnings.catch_warnings():
@@ -369,6 +382,7 @@ LAWS: tuple[Callable[[Game, Sample], None], ...] = (
     heuristics_are_finite,
     the_end_is_absorbing,
     positions_come_back,
+    places_lie_on_the_picture,
     compiled_equals_interpreted,
 )
 """Every law on kernels, cheapest first."""

@@ -32,7 +32,7 @@ body {{ margin: 0; }}
 """
 
 
-def html(document: dict[str, Any], still: int = -1) -> str:
+def html(document: dict[str, Any], still: str | None = None) -> str:
     """Return a document as a file of HTML.
 
     The page may run its own script alone, by its hash, and fetch nothing.
@@ -41,8 +41,8 @@ def html(document: dict[str, Any], still: int = -1) -> str:
     ----------
     document : dict
         See :mod:`mcts_envs.page`.
-    still : int
-        The frame that is shown where no script runs.
+    still : str, optional
+        HTML that is shown where no script runs; by default the last picture.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def html(document: dict[str, Any], still: int = -1) -> str:
         policy=policy,
         title=escape(document["title"]),
         style=style,
-        still=picture_html(document["frames"][still]),
+        still=picture_html(document["frames"][-1]) if still is None else still,
         data=packed(document),
         script=script,
     )
@@ -81,7 +81,12 @@ def picture_html(frame: dict[str, Any]) -> str:
     """Return the picture of a frame, or its text, as HTML without a script."""
     if "picture" not in frame:
         return f"<pre>{escape(frame.get('text', ''))}</pre>"
-    image = base64.b64encode(frame["picture"].encode()).decode()
+    return image_html(frame["picture"])
+
+
+def image_html(svg: str) -> str:
+    """Return an SVG as an image of HTML, in which nothing of it can run."""
+    image = base64.b64encode(svg.encode()).decode()
     return f'<img alt="the board" style="max-width:100%;max-height:95vh" src="data:image/svg+xml;base64,{image}">'
 
 

@@ -135,7 +135,7 @@ class Page {
         button("theme", () => this.theme(this.root.dataset.theme === "dark" ? "light" : "dark", true), "dark or light (t)")),
       h("main", {},
         h("div", {class: "stage"}, this.board, this.said, this.transport),
-        h("aside", {}, ["options", "search", "values", "branches"].map(card))));
+        h("aside", {}, ["options", "values", "search", "branches"].map(card))));
   }
 
   /** What depends on all frames: the slider and the chart. */
@@ -204,7 +204,10 @@ class Page {
       this.board.replaceChildren(svg);
     } else {
       this.glowing = null;
-      this.board.replaceChildren(h("pre", {}, frame.text ?? ""));
+      const lines = (frame.text ?? "").split("\n"), text = h("pre", {}, frame.text ?? "");
+      text.style.setProperty("--rows", lines.length);
+      text.style.setProperty("--columns", Math.max(...lines.map(line => line.length), 1));
+      this.board.replaceChildren(text);
     }
     this.buttons.heat.setAttribute("aria-pressed", this.marked);
   }
@@ -225,10 +228,10 @@ class Page {
     return cells.map(({place, visits, value}) => {
       const [x, y, width, height] = place, small = Math.min(width, height) < 0.6, share = visits / total;
       const chosen = String(place) === String(done?.place);
-      const group = s("g", {class: "heat"}, box(place, {fill: code, "fill-opacity": 0.1 + 0.5 * visits / most,
-        stroke: chosen ? code : "none"}));
+      const group = s("g", {class: "heat"}, box(place, {fill: code, "fill-opacity": 0.08 + 0.36 * visits / most,
+        stroke: code, "stroke-width": chosen ? 0.07 : 0.025, "stroke-opacity": chosen ? 1 : 0.5 * visits / most}));
       if (share >= 0.005 && !small) {
-        group.append(s("text", {x: x + width / 2, y: y + height / 2 + 0.31, "font-size": 0.25}, `${Math.round(100 * share)}%`));
+        group.append(s("text", {x: x + width / 2, y: y + height - 0.07, "font-size": 0.22}, `${Math.round(100 * share)}%`));
       } else if (share >= 0.03 && !steps.has(String(place))) {
         group.append(s("text", {x: x + width / 2, y: y + height / 2 + 0.07, "font-size": 0.2}, `${Math.round(100 * share)}%`));
       }
@@ -308,12 +311,12 @@ class Page {
   }
 
   showOptions() {
-    const options = this.options, list = h("div", {class: "options"});
+    const options = this.options, list = h("div", {class: "list"});
     const fill = word => list.replaceChildren(...options.filter(each => each.name.toLowerCase().includes(word.toLowerCase()))
       .sort((one, other) => Boolean(one.place) - Boolean(other.place)).map(each => this.optionButton(each)));
     fill("");
     this.aside.options.hidden = !options.length;
-    this.aside.options.replaceChildren(h("div", {class: "between"}, h("h2", {}, "Your move"),
+    this.aside.options.replaceChildren(h("div", {class: "between"}, h("h2", {}, "Legal actions"),
       options.length > MANY ? h("input", {type: "search", placeholder: `${options.length} actions`, "aria-label": "find an action",
         oninput: event => fill(event.target.value)}) : null), list);
   }
@@ -328,7 +331,8 @@ class Page {
   showSearch() {
     const card = this.aside.search, decision = this.decision, search = decision?.search;
     const searched = (this.frame.decisions ?? []).filter(each => each.search);
-    card.hidden = !search;
+    card.hidden = !search && !this.frames.some(frame => frame.decisions?.some(each => each.search));
+    if (!search) card.replaceChildren(h("h2", {}, "Search"), h("p", {class: "quiet"}, this.frame.over ? "The game is over." : "None here."));
     if (!search) return;
     const spent = [counted(search.simulations, "simulation"), counted(search.steps, "step"),
       search.seconds != null ? clock(search.seconds) : null].filter(Boolean).join(" · ");
@@ -405,33 +409,38 @@ class Page {
     const card = this.aside.branches, tree = this.decision?.search?.tree;
     card.hidden = !tree;
     if (!tree) return;
-    const below = this.below(tree, Math.max(1, tree.visits));
+    this.decimals = Math.min(4, digits(tree.choices.flatMap(choice => choice.actions.map(each => each.value))));
     card.replaceChildren(h("div", {class: "between"}, h("h2", {}, "Search tree"),
-      h("span", {class: "quiet"}, counted(tree.visits, "visit"))), h("div", {class: "tree"}, below));
+      h("span", {class: "quiet"}, counted(tree.visits, "visit"))), h("div", {class: "tree"}, this.below(tree)));
   }
 
-  /** What was done at a node, by those who chose. */
-  below(node, total) {
+  /** What was done at a node, by those who chose; bars are shares of its visits. */
+  below(node) {
     const choices = node.choices.filter(choice => choice.actions.length);
     return choices.flatMap(choice => {
+      const total = Math.max(1, choice.visits), rows = choice.actions.map(each => this.branch(each, choice, total));
+      const left = choice.visits - sum(choice.actions.map(each => each.visits));
+      if (choice.omitted) rows.push(this.leaf(`${choice.omitted} more`, left, null, total));
       const who = choice.players.map(seat => this.nameOf(seat)).join(" + ");
-      const rows = choice.actions.map(each => this.branch(each, choice, total));
-      if (choice.omitted) rows.push(this.leaf(`${choice.omitted} more`, choice.visits - sum(choice.actions.map(each => each.visits)), null, total));
       return [choices.length > 1 ? h("p", {class: "quiet"}, who) : null, ...rows].filter(Boolean);
     });
   }
 
   branch(done, choice, total) {
-    const {outcomes} = done, every = outcomes.length + done.omitted;
-    const inside = outcomes.flatMap(node => node.choices.flatMap(each => each.actions));
-    const seat = choice.players.length === 1 ? choice.players[0] : null;
-    if (!inside.length && every < 2) return this.leaf(done.name, done.visits, done.value, total, seat);
-    return this.opening(done.name + (every > 1 ? ` (${every} outcomes)` : ""), done.visits, done.value, total, seat, () =>
-      every < 2 ? this.below(outcomes[0], total) : [...outcomes.map((node, number) =>
-        node.choices.some(each => each.actions.length)
-          ? this.opening(`outcome ${number + 1}`, node.visits, null, total, null, () => this.below(node, total))
-          : this.leaf(`outcome ${number + 1}`, node.visits, null, total)),
-      ...(done.omitted ? [this.leaf(`${done.omitted} more`, done.visits - sum(outcomes.map(node => node.visits)), null, total)] : [])]);
+    const {outcomes, omitted} = done, every = outcomes.length + omitted;
+    const seat = choice.players.length === 1 ? choice.players[0] : null, grows = outcomes.some(inside);
+    if (!grows && every < 2) return this.leaf(done.name, done.visits, done.value, total, seat);
+    const left = done.visits - sum(outcomes.map(node => node.visits));
+    const children = () => every < 2 ? this.below(outcomes[0]) : [
+      ...outcomes.map((node, number) => this.outcome(node, `outcome ${number + 1}`, done.visits)),
+      ...(omitted ? [this.leaf(`${omitted} more`, left, null, done.visits)] : [])];
+    const name = every > 1 ? `${done.name} (${every} outcomes)` : done.name;
+    return this.opening(name, done.visits, done.value, total, seat, children);
+  }
+
+  outcome(node, name, total) {
+    return inside(node) ? this.opening(name, node.visits, null, total, null, () => this.below(node))
+      : this.leaf(name, node.visits, null, total);
   }
 
   opening(name, visits, value, total, seat, children) {
@@ -452,7 +461,7 @@ class Page {
     const several = this.data.players.length > 1 && seat != null;
     return [h("span", {class: "what", title: name}, several ? colour(h("i", {class: "dot"}), this.colourOf(seat)) : null, name),
       colour(h("span", {class: "share tone"}, bar), this.colourOf(seat ?? this.decision.player)),
-      h("span", {class: "number"}, whole(visits)), h("span", {class: "number"}, value == null ? "" : short(value))];
+      h("span", {class: "number"}, whole(visits)), h("span", {class: "number"}, value == null ? "" : fixed(value, this.decimals))];
   }
 
   // ---- time, keys, dark and light
@@ -482,10 +491,10 @@ class Page {
 
   key(event) {
     const at = event.target.closest?.("input, select, textarea, button, summary, .spot");
-    if (event.ctrlKey || event.metaKey || event.altKey || (at && at.matches("input, select, textarea"))) return;
-    if (at && (event.key === " " || event.key === "Enter")) return;
-    const option = this.options.find(each => each.key === event.key);
     const step = {ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity}[event.key];
+    const own = at === this.slider ? step : at?.matches("input, select, textarea") || [" ", "Enter"].includes(event.key);
+    if (event.ctrlKey || event.metaKey || event.altKey || (at && own)) return;
+    const option = this.options.find(each => each.key === event.key);
     if (event.key === "Escape" && this.menu) this.close();
     else if (option) this.choose(option);
     else if (step) { this.pause(); this.show(this.index + step); }
@@ -540,7 +549,7 @@ function on(code) {
 /** Return a picture made of the plain shapes of another, given as text: nothing else of it is taken over. */
 function drawing(markup) {
   const given = new DOMParser().parseFromString(markup, "image/svg+xml").documentElement;
-  const svg = s("svg", {viewBox: given.getAttribute("viewBox") ?? "0 0 1 1", role: "img", "font-family": "Aileron, Helvetica, Arial, sans-serif",
+  const svg = s("svg", {viewBox: given.getAttribute("viewBox") ?? "0 0 1 1", role: "group", "aria-label": "the board", "font-family": "Aileron, Helvetica, Arial, sans-serif",
     "stroke-linecap": "round", "stroke-linejoin": "round"});
   for (const shape of given.children) {
     if (!SHAPES.has(shape.localName)) continue;
@@ -564,6 +573,9 @@ function sum(numbers) { return numbers.reduce((total, each) => total + each, 0);
 function grouped(placed) {
   return [...placed.reduce((groups, each) => groups.set(String(each.place), [...(groups.get(String(each.place)) ?? []), each]), new Map()).values()];
 }
+
+/** Say whether anything is known to have been done at a node of a tree. */
+function inside(node) { return node.choices.some(choice => choice.actions.length); }
 
 /** Decimals that give the greatest of some numbers four digits. */
 function digits(values) {

@@ -18,7 +18,7 @@ class Shown:
     height : int
         Of the frame, in pixels.
     still : str, optional
-        HTML that is shown where a notebook takes frames out; by default the last picture.
+        HTML that is shown where no script runs, or a notebook takes frames out; by default the last picture.
     """
 
     def __init__(self, document: dict[str, Any], height: int = 560, still: str | None = None) -> None:
@@ -31,7 +31,7 @@ class Shown:
 
     def to_html(self) -> str:
         """Return the page as a file of its own."""
-        return html(self.document)
+        return html(self.document, self._still)
 
     def _repr_html_(self) -> str:
         # One above the other in the same cell: the frame covers the picture, if there is a frame.

@@ -1,0 +1,154 @@
+"""Pages opened in a browser: loaded, stepped, clicked, played to the end. Skipped where there is none."""
+
+import json
+import shutil
+
+import gymnasium as gym
+import pytest
+
+import agents
+import mcts_envs
+from agents.arena import Plan, parse_meeting
+from agents.watching import fitted, watch
+
+sync_api = pytest.importorskip("playwright.sync_api")
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason="no chromium")]
+QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+EVIL = '</script><img src="x" onerror="window.evil=1"><b onclick=1>'
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=BROWSER, args=QUIET)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Open HTML as a file; afterwards nothing was complained about or fetched."""
+    wrong, contexts = [], []
+
+    def open_page(text, **settings):
+        file = tmp_path / "page.html"
+        file.write_text(text, encoding="utf-8")
+        contexts.append(browser.new_context(**settings))
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda made: made.url.startswith(("file:", "data:")) or wrong.append(made.url))
+        page.goto(file.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    refused = "Executing inline event handler violates"  # what a page refuses to run is no complaint
+    assert [each for each in wrong if not each.startswith(refused)] == []
+
+
+def document_of(id, names, **settings):
+    return watch(Plan(id, parse_meeting(names, None)[0], settings))
+
+
+GAMES = [
+    ("LaneDefense5x9-v0", "mcts:simulations=30", {}),
+    ("WallSurvival-v0", "mcts:simulations=100,alpha_beta:max_steps=500", {"board_size": 6}),
+    ("Bomber-v0", "mcts:simulations=30,scripted,rhea:simulations=20,random", {"max_steps": 40}),
+    ("Football3-v0", "mcts:simulations=30,scripted", {"halves": 1, "turns": 2}),
+    ("connect_four:ConnectFour-v0", "mcts:simulations=100,random", {}),
+]
+
+
+@pytest.mark.parametrize(("id", "names", "settings"), GAMES)
+def test_a_game_is_stepped_clicked_and_played_to_its_end(opened, id, names, settings):
+    document = document_of(id, names, **settings)
+    last = len(document["frames"]) - 1
+    page = opened(fitted(document))
+
+    def count():
+        return page.inner_text(".count")
+
+    page.wait_for_selector(".board > *")
+    assert page.inner_text("h1") == id.split(":")[-1]
+    assert page.locator(".player").count() == len(document["players"])
+    page.keyboard.press("ArrowRight")
+    assert count() == f"1 / {last}"
+    page.keyboard.press("End")
+    assert count() == f"{last} / {last}"
+    page.keyboard.press("Home")
+    page.locator(".transport input").fill(str(min(2, last)))
+    assert count() == f"{min(2, last)} / {last}"
+    page.locator(".transport input").focus()
+    page.keyboard.press("ArrowLeft")
+    assert count() == f"1 / {last}"
+    page.keyboard.press("Home")
+    if document["frames"][0]["decisions"][0].get("search", {}).get("tree"):
+        opening = page.locator(".tree details").first
+        if opening.count():
+            opening.locator("summary").first.click()
+            opening.locator("ul > li").first.wait_for()
+        page.locator(".search tbody tr").first.hover()
+    page.select_option(".transport select", "16")
+    page.locator('[aria-label="play (space)"]').click()
+    sync_api.expect(page.locator(".count")).to_have_text(f"{last} / {last}", timeout=60_000)
+    assert page.inner_text(".said")
+
+
+def test_dark_and_light(opened):
+    text = fitted(document_of("LaneDefense3x3-v0", "random"))
+    for theme, other in (("dark", "light"), ("light", "dark")):
+        page = opened(text, color_scheme=theme)
+        page.wait_for_selector(f'#page[data-theme="{theme}"]')
+        page.keyboard.press("t")
+        page.wait_for_selector(f'#page[data-theme="{other}"]')
+
+
+def test_names_and_pictures_run_nothing(opened):
+    document = document_of("WallSurvival-v0", "mcts:simulations=20,random", board_size=3)
+    evil = json.loads(json.dumps(document).replace("mcts:simulations=20", json.dumps(EVIL)[1:-1]))
+    shape = '<image href="https://example.com/x.png"/><script>evil=1</script><rect width="1" onload="evil=1"/>'
+    for frame in evil["frames"]:
+        frame["picture"] = frame["picture"].replace("</svg>", f"{shape}</svg>")
+        frame["decisions"] = [{**each, "name": EVIL} for each in frame["decisions"]]
+    page = opened(fitted({**evil, "title": EVIL}))
+    page.wait_for_selector(".board svg")
+    page.keyboard.press("End")
+    assert page.inner_text("h1") == EVIL
+    assert page.locator(".name").first.inner_text() == EVIL
+    assert page.evaluate("window.evil") is None
+    assert page.locator("img, image, [onload], [onerror], .board script").count() == 0
+
+
+def test_a_place_a_button_and_a_key_choose(opened):
+    env = gym.make("mcts_envs/LaneDefense5x9-v0")
+    env.reset(seed=0)
+    shown = mcts_envs.show(env)
+    legal = shown.document["frames"][0]["legal"]
+    legal[-1]["key"] = "x"
+    page = opened(shown.to_html())
+    page.wait_for_selector(".spot")
+    page.evaluate("window.got = []; document.addEventListener('choose', event => got.push(event.detail.action))")
+    page.keyboard.press("x")
+    page.locator(".spot").first.click()
+    page.locator(".choices button").nth(1).click()
+    page.locator(".options input").fill("wait")
+    page.locator(".options button").click()
+    there = [each["action"] for each in legal if each["place"] == legal[0]["place"]]
+    assert page.evaluate("got") == [legal[-1]["action"], there[1], legal[-1]["action"]]
+    assert legal[-1]["name"] == "wait"
+
+
+def test_a_notebook_shows_a_page_and_without_scripts_a_picture(opened):
+    env = gym.make("mcts_envs/WallSurvival-v0", board_size=5)
+    env.reset(seed=0)
+    cell = agents.show(agents.make("mcts", simulations=50).search(env))._repr_html_()
+    page = opened(cell)
+    frame = page.frame_locator("iframe")
+    frame.locator(".search tbody tr").first.wait_for()
+    assert not page.evaluate("document.querySelector('img').checkVisibility({opacityProperty: true}) === false")
+    still = opened(cell, java_script_enabled=False)
+    still.frame_locator("iframe").locator("img").wait_for()
+    assert still.frame_locator("iframe").locator(".board").count() == 0

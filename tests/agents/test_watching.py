@@ -1,0 +1,229 @@
+"""Games between agents as pages: what is written down, what a search shows of itself, and the command."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from connect_four import GAME as CONNECT_FOUR  # registers it
+from one_ply import OnePly
+
+import agents
+import mcts_envs  # noqa: F401
+from agents.arena import Plan, parse_meeting
+from agents.arena.room import Room
+from agents.arena.rows import Match
+from agents.base import view_of
+from agents.planner import Planner
+from agents.showing import pruned, search_data
+from agents.watching import fitted, seated, watch
+from mcts_envs.page import html
+
+ROOT = Path(__file__).parents[2]
+
+
+def plan_of(id, names, seed=0, record=False, **settings):
+    return Plan(id, parse_meeting(names, None)[0], settings, seed, record=record)
+
+
+def decisions_of(document):
+    return [each for frame in document["frames"] for each in frame["decisions"]]
+
+
+GAMES = [
+    ("LaneDefense3x3-v0", "mcts:simulations=30", {}),
+    ("WallSurvival-v0", "mcts:simulations=30,alpha_beta:max_steps=500", {"board_size": 4}),
+    ("BomberDuel-v0", "rhea:simulations=20,scripted", {"max_steps": 25}),
+    ("BomberTeam-v0", "one_step:samples=4,random", {"max_steps": 10}),
+    ("Football1-v0", "halving:simulations=30,scripted", {"halves": 1, "turns": 2}),
+]
+
+
+@pytest.mark.parametrize(("id", "names", "settings"), GAMES)
+def test_it_is_the_game_that_a_comparison_plays(id, names, settings):
+    plan = plan_of(id, names, 3, record=True, **settings)
+    told = []
+    document = watch(plan, tell=told.append)
+    match = Match(seated(plan.agents, plan.teams), 0)
+    row, transitions = Room(plan).play(match)
+    assert row.error is None
+    assert [(each.get("seat", 0), each["action"]) for each in transitions] == [
+        (each["player"], each["action"]) for each in decisions_of(document)
+    ]
+    *before, last = document["frames"]
+    assert (len(told), [frame["over"] for frame in before]) == (len(transitions), [False] * len(before))
+    assert last["over"]
+    assert last["points"] == [seat.outcome for seat in row.seats]
+    assert last["returns"] == [seat.episode_return for seat in row.seats]
+    assert [each["agent"] for each in document["players"]] == [spec.label for spec in match.agents]
+    assert all(sorted(each["player"] for each in frame["decisions"]) == frame["turn"] for frame in before)
+    json.dumps(document, allow_nan=False)
+
+
+def test_each_search_says_what_it_found_and_scripts_say_nothing():
+    document = watch(plan_of("WallSurvival-v0", "mcts:simulations=60,greedy", 1, board_size=5))
+    for frame in document["frames"][:-1]:
+        (each,) = frame["decisions"]
+        search = each.get("search")
+        legal = each["player"] == 0 and search is not None
+        assert (search is not None) == legal
+        if search:
+            total = sum(row["visits"] for row in search["actions"]) + search["omitted"]["visits"]
+            assert search["action"] == each["action"] == search["line"][0]["action"] == search["actions"][0]["action"]
+            assert total == search["simulations"] == search["tree"]["visits"] - 1 or total == 60
+            assert sum(cell["visits"] for cell in search["heat"]) == total
+            assert search["line"][0]["place"] == each["place"] is not None
+            assert [step["player"] for step in search["line"]] == [number % 2 for number in range(len(search["line"]))]
+    clocks = np.array([frame["clocks"] for frame in document["frames"]])
+    assert (np.diff(clocks, axis=0) >= 0).all()
+    assert clocks[-1, 0] > 0
+
+
+def test_who_sits_where():
+    a, b, c, d = parse_meeting("mcts,random,scripted,rhea", None)[0]
+    teams = ((0, 2), (1, 3))
+    assert seated([a], teams) == (a, a, a, a)
+    assert seated([a, b], teams) == (a, b, a, b)
+    assert seated([a, b, c, d], teams) == (a, b, c, d)
+    with pytest.raises(ValueError, match="3 agents for 4 seats; give 1 or 2 or 4"):
+        seated([a, b, c], teams)
+
+
+def test_one_seat_of_a_game_for_several():
+    document = watch(plan_of("WallSurvival-v0", "greedy", 2, board_size=4, seat=1, opponent="random"))
+    assert [each["agent"] for each in document["players"]] == ["random", "greedy"]
+    assert {each["player"] for each in decisions_of(document)} == {1}
+    assert "points" not in document["frames"][-1]
+
+
+def test_environments_from_elsewhere_are_refused():
+    with pytest.raises(ValueError, match="CartPole-v1 is no environment of mcts_envs"):
+        watch(plan_of("CartPole-v1", "random"))
+
+
+def test_a_game_of_ones_own_is_shown_by_its_text():
+    document = watch(plan_of("ConnectFour-v0", "mcts:simulations=40,random"))
+    assert CONNECT_FOUR.picture is None
+    assert {len(frame["text"].split("\n")) for frame in document["frames"]} == {6}
+    assert all(row["place"] is None for row in document["frames"][0]["decisions"][0]["search"]["actions"])
+    assert fitted(document)
+
+
+def test_planners_of_every_kind_show_themselves():
+    env = gym.make("mcts_envs/WallSurvival-v0", board_size=5)
+    env.reset(seed=4)
+    for name in ("mcts", "alpha_beta", "rhea", "halving", "gumbel", "one_step"):
+        result = agents.make(name, **({} if name in ("gumbel", "one_step") else {"max_steps": 2000})).search(env)
+        data = search_data(result)
+        assert data["action"] == result.action
+        assert data.get("actions") or data.get("text")
+        assert agents.show(result)._repr_html_()
+        assert result.view.state is not env.unwrapped.view().state
+    own = OnePly(simulations=50).search(env)
+    assert search_data(own, view_of(env))["action"] == own.action
+    with pytest.raises(ValueError, match=r"does not hold the state that was searched; call show\(result, env\)"):
+        agents.show(own)
+    assert "iframe" in agents.show(own, env)._repr_html_()
+
+
+def test_a_search_is_shown_as_it_was_when_the_game_has_gone_on():
+    env = gym.make("mcts_envs/LaneDefense3x3-v0")
+    env.reset(seed=0)
+    result = agents.make("mcts", simulations=50).search(env)
+    before = agents.show(result).document
+    env.step(result.action)
+    assert agents.show(result).document == before
+    (frame,) = before["frames"]
+    assert frame["decisions"][0]["action"] is None
+
+
+def test_the_search_of_a_foreign_environment_is_shown_too():
+    env = gym.make("FrozenLake-v1")
+    env.reset(seed=0)
+    shown = agents.show(agents.make("mcts", simulations=40).search(env))
+    assert shown.document["frames"][0]["decisions"][0]["search"]["actions"]
+    json.dumps(shown.document, allow_nan=False)
+
+
+def test_a_tree_keeps_its_most_visited():
+    env = gym.make("mcts_envs/LaneDefense3x3-v0")
+    env.reset(seed=0)
+    tree = agents.make("mcts", simulations=500).search(env).tree.to_json(6)
+
+    def count(node):
+        actions = [each for choice in node["choices"] for each in choice["actions"]]
+        return len(actions) + sum(count(outcome) for each in actions for outcome in each["outcomes"])
+
+    def complete(node):
+        for choice in node["choices"]:
+            assert len(choice["actions"]) + choice["omitted"] == choice["tried"]
+            for each in choice["actions"]:
+                for outcome in each["outcomes"]:
+                    complete(outcome)
+
+    small = pruned(tree, 20)
+    assert 0 < count(small) <= 20 < count(tree)
+    complete(small)
+    assert pruned(tree, 10**6)["visits"] == tree["visits"]
+
+
+def test_a_long_game_is_cut_down_to_its_size():
+    document = watch(plan_of("LaneDefense3x3-v0", "mcts:simulations=200"))
+    whole = html(document)
+    assert fitted(document, len(whole)) == whole
+    assert len(fitted(document, len(whole) - 1)) < len(whole)
+    bare = fitted(document, 1)
+    assert len(bare) < len(fitted(document, len(whole) - 1))
+
+
+def test_overlays_are_pictures():
+    env = gym.make("mcts_envs/WallSurvival-v0", board_size=5)
+    env.reset(seed=4)
+    result = agents.make("mcts", simulations=200).search(env)
+    board = env.unwrapped.game.picture(env.unwrapped.view().state)
+    alone, beside = agents.picture(result, panel=False), agents.picture(result)
+    assert (alone.width, alone.height) == (board.width, board.height)
+    assert beside.width > board.width
+    assert alone.to_rgb(16).shape == board.to_rgb(16).shape
+    assert (alone.to_rgb(16) != board.to_rgb(16)).any()
+    words = re.findall("<text[^>]*>([^<]*)", agents.picture(result, actions=3, line=0).to_svg())
+    assert "200 simulations" in words
+    assert words[-1].endswith(" more")
+    with pytest.raises(ValueError, match="actions"):
+        agents.picture(result, actions=0)
+    four = gym.make("ConnectFour-v0")
+    four.reset(seed=0)
+    with pytest.raises(ValueError, match="connect_four has no picture"):
+        agents.picture(agents.make("mcts", simulations=10).search(four))
+
+
+def test_a_result_of_ones_own_needs_only_an_action():
+    class First(Planner):
+        def plan(self, view, clock):
+            clock.spend(1, 0)
+            return type("Bare", (), {"action": int(view.legal_actions()[0])})()
+
+    env = gym.make("mcts_envs/LaneDefense3x3-v0")
+    env.reset(seed=0)
+    assert search_data(First().search(env), view_of(env))["value"] is None
+
+
+def command(*words):
+    run = subprocess.run(
+        [sys.executable, ROOT / "scripts/watch.py", *words], capture_output=True, text=True, timeout=120
+    )
+    return run.returncode, run.stdout, run.stderr
+
+
+def test_the_command_writes_a_page(tmp_path):
+    file = tmp_path / "deep" / "game.html"
+    code, said, _ = command("LaneDefense3x3-v0", "--agents", "random", "--out", str(file))
+    assert (code, said) == (0, f"{file}: {said.split()[1]} moves, 0.1 MB; open it in a browser\n")
+    assert file.read_text().startswith("<!doctype html>")
+    code, _, complaint = command("WallSurvival-v0", "--agents", "a,b", "--out", str(tmp_path))
+    assert (code, complaint.count("\n")) == (2, 1)
+    assert "is a folder; give a file" in complaint
