@@ -296,13 +296,15 @@ def positions_come_back(game: Game, sample: Sample) -> None:
 
 def places_lie_on_the_picture(game: Game, sample: Sample) -> None:
     """Where a legal action has a place, it is a part of the picture."""
-    law = "places lie on the picture"
-    require(game.where is None or game.picture is not None, law, "there is where, but no picture")
-    for state in sample.states[:: max(1, len(sample.states) // 20)] if game.where and game.picture else ():
-        canvas = game.picture(state)
+    law, where, picture = "places lie on the picture", game.where, game.picture
+    if where is None or picture is None:
+        require(where is None, law, "there is where, but no picture")
+        return
+    for state in sample.states[:: max(1, len(sample.states) // 20)]:
+        canvas = picture(state)
         for player in active_players(game, state):
             for action in map(int, legal_actions(game, state, player)):
-                x, y, width, height = place = game.where(state, player, action) or (0, 0, 1, 1)
+                x, y, width, height = place = where(state, player, action) or (0.0, 0.0, 1.0, 1.0)
                 inside = 0 <= x < x + width <= canvas.width + 1e-9 and 0 <= y < y + height <= canvas.height + 1e-9
                 require(inside, law, f"action {action} is at {place}, the picture {canvas.width} x {canvas.height}")
 
