@@ -10,6 +10,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 RL = $(VENV)/.installed-rl
 TEST = $(VENV)/.installed-test
+MORE = $(VENV)/.installed-more
 MINIMUM = $(VENV)/gymnasium-1.2.2
 
 .PHONY: compare test test-all test-minimum lint compile wheel clean
@@ -22,7 +23,7 @@ test: $(TEST)
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal
 	$(MAKE) test-minimum
 
-test-all: $(TEST)
+test-all: $(TEST) $(MORE)
 	$(MAKE) --jobs=2 compile lint
 	$(BIN)/python -m pytest --cov
 	$(MAKE) test-minimum
@@ -63,6 +64,10 @@ $(RL): pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(TEST): $(RL)
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[test]"
+	touch $@
+
+$(MORE): $(TEST)
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[notebooks]"
 	touch $@
 
 $(MINIMUM): $(TEST)

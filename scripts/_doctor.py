@@ -22,6 +22,7 @@ _EXTRAS = {
     "plots": "compare --plot",
     "human": 'windows: render_mode="human"',
     "rivals": "benchmark rivals",
+    "notebooks": "examples/notebooks, run by make test-all",
     "test": "make test",
 }
 """What they are for; of others the names say it."""
