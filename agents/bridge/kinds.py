@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from agents.bridge.cloning import offers_clones
+from agents.bridge.adapters import Adapter
+from agents.bridge.cloning import offers_clones, snapshot_of
 from agents.bridge.digest import digest
+from agents.bridge.means import NATIVE
 from agents.bridge.states import ForeignState, active, advise, determinize, evaluate, reset, status
 from mcts_envs.core.contract import EVERYTHING
 
@@ -137,10 +139,18 @@ def _key_by(seen_by: Callable[[Any, int], Any]) -> Callable[[Any, int], int]:
         """Hash what a player observes; for -1, everything but random generators."""
         if observer != EVERYTHING:
             return digest((state.bits, seen_by(state, observer)))
-        held = state.env.clone_state(include_rng=False) if offers_clones(state.env) else state.env
-        return digest((state.bits, state.left, held))
+        return digest((state.bits, state.left, _held(state)))
 
     return key
+
+
+def _held(state: Any) -> Any:
+    """Return what tells the states of an environment apart."""
+    adapter = state.game.adapter
+    if adapter is not None and adapter.key is not None:
+        return adapter.key(state.env)
+    native = state.game.notes.get("means", NATIVE) == NATIVE and offers_clones(state.env)
+    return snapshot_of(state.env) if native else state.env
 
 
 def _observe_by(seen_by: Callable[[Any, int], Any]) -> Callable[[Any, int, Any], None]:
@@ -178,3 +188,24 @@ ASKED = _kind(step_single, _mask_asked, _seen_single)
 
 AEC = _kind(step_aec, _mask_aec, _seen_aec)
 PARALLEL = _kind(step_parallel, _mask_parallel, _seen_parallel)
+
+
+_KINDS = {"SINGLE": SINGLE, "ASKED": ASKED, "AEC": AEC, "PARALLEL": PARALLEL}
+
+
+def adapted(kind: str, adapter: Adapter | None) -> Mapping[str, Any]:
+    """Return the functions of a kind of environments, with those of an adapter in place of theirs."""
+    functions = dict(_KINDS[kind])
+    if adapter is not None and adapter.legal is not None:
+        functions["legal"] = _legal_by(lambda state, player: adapter.legal(state.env, state.game.seats[player].name))
+    if adapter is not None and adapter.evaluate is not None:
+        functions["evaluate"] = _evaluate_by(adapter.evaluate)
+    return functions
+
+
+def _evaluate_by(worth: Callable[[Any], Any]) -> Callable[[Any, Any], None]:
+    def evaluate(state: Any, values: Any) -> None:
+        """Write what the adapter says that a state is worth."""
+        values[:] = [float(value) for value in worth(state.env)]
+
+    return evaluate

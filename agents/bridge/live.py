@@ -13,45 +13,15 @@ from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 
 from agents.bridge import kinds
+from agents.bridge.adapters import adapter_of
 from agents.bridge.chance import Watch
 from agents.bridge.classes import has_table
+from agents.bridge.means import copier_of
+from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns
 from agents.bridge.states import NO_LIMIT, ForeignGame, ForeignSeat, ForeignState
 from mcts_envs.core import errors
 from mcts_envs.core.rng import CHANCE_BYTES
 from mcts_envs.core.view import Episode, View
-
-
-class Remember(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Keeps what ``reset`` and ``step`` said last, for planners.
-
-    With it they know legal actions that only ``info["action_mask"]`` tells, and that an episode has ended.
-
-    Attributes
-    ----------
-    observation, info : object
-        What was said last; None before the first reset.
-    over : bool
-        Whether the episode has ended.
-    """
-
-    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
-        super().__init__(env)
-        self.observation: Any = None
-        self.info: Any = None
-        self.over = False
-
-    def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
-        """Reset the environment."""
-        self.observation, self.info = self.env.reset(**given)
-        self.over = False
-        return self.observation, self.info
-
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """Make a step."""
-        said = self.env.step(action)
-        self.observation, _, terminated, truncated, self.info = said
-        self.over = bool(terminated or truncated)
-        return said
 
 
 def view(env: Any, agent: Any = None, *, observation: Any = None, info: Any = None) -> View:
@@ -104,6 +74,7 @@ class LiveSingle:
     def __init__(self, env: Any, observation: Any, info: Any) -> None:
         self.env = env.unwrapped
         self._layers = _layers(env)
+        self.history = _history(self._layers, Remember)
         self._told = observation, info
         if env.action_space != self.env.action_space:
             raise TypeError(
@@ -176,6 +147,7 @@ class LiveAEC:
     def __init__(self, layers: list[Any]) -> None:
         self.env = layers[-1]
         self._layers = layers
+        self.history = _history(layers, RememberTurns)
         self.game = _game_of("AEC", self.env)
 
     def selected(self) -> Any:
@@ -214,9 +186,11 @@ class LiveParallel:
     def __init__(self, layers: list[Any], observations: Any, infos: Any) -> None:
         self.env = layers[-1]
         self._layers = layers
-        self.infos = infos
-        self.seen = observations
-        if observations is None and hasattr(self.env, "aec_env") and hasattr(self.env, "agents"):
+        self.history = _history(layers, (RememberTurns, RememberMoves))
+        kept = next((layer for layer in layers if isinstance(layer, RememberMoves)), None)
+        self.infos = kept.infos if kept is not None and infos is None else infos
+        self.seen = kept.observations if kept is not None and observations is None else observations
+        if self.seen is None and hasattr(self.env, "aec_env") and hasattr(self.env, "agents"):
             self.seen = {agent: self.env.aec_env.observe(agent) for agent in self.env.agents}
         self.game = _game_of("PARALLEL", self.env)
 
@@ -245,12 +219,17 @@ class LiveParallel:
 def _root(live: Any) -> ForeignState:
     live.game.watch.begin()
     state = ForeignState(live.game)
-    state[:] = live
+    state.become(live, copier_of(live, state))
     return state
 
 
 def _not_reset(env: Any) -> ResetNeeded:
     return ResetNeeded(f"{type(env).__name__} was not reset; call reset() first")
+
+
+def _history(layers: list[Any], kinds: Any) -> History | None:
+    """Return what the outermost wrapper that remembers has kept; None if there is none, or it was not reset."""
+    return next((layer.history for layer in layers if isinstance(layer, kinds)), None)
 
 
 def _layers(env: Any) -> list[Any]:
@@ -303,7 +282,7 @@ _GAMES: dict[Any, ForeignGame] = {}
 
 def _game(kind: str, env: type, name: str, seats: tuple[ForeignSeat, ...]) -> ForeignGame:
     """Return the game that environments of this class with these players are: always the same one."""
-    key = kind, env, name, tuple(seat[:3] for seat in seats)
+    key = kind, env, name, tuple(seat[:3] for seat in seats), adapter_of(env)
     if key not in _GAMES:
         _GAMES[key] = ForeignGame(
             name=name,
@@ -315,7 +294,8 @@ def _game(kind: str, env: type, name: str, seats: tuple[ForeignSeat, ...]) -> Fo
             action_name=functools.partial(_action_name, seats[0].start),
             seats=seats,
             watch=Watch(env.__name__),
-            **getattr(kinds, kind),
+            adapter=adapter_of(env),
+            **kinds.adapted(kind, adapter_of(env)),
         )
     return _GAMES[key]
 

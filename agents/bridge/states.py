@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
+from agents.bridge.adapters import Adapter
 from agents.bridge.chance import Watch
-from agents.bridge.cloning import Clone, copy_of
-from agents.bridge.copying import Copy
+from agents.bridge.cloning import Copier
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED, Game
 
 NO_LIMIT = 2**62
@@ -43,6 +43,9 @@ class ForeignGame(Game):
     ----------
     seats : tuple of ForeignSeat
     watch : Watch
+    adapter : Adapter, optional
+    notes : dict
+        What was found out about such environments: ``means``, how they are copied.
     **fields
         Those of :class:`mcts_envs.core.contract.Game`: plain Python functions of a :class:`ForeignState`.
     """
@@ -51,6 +54,8 @@ class ForeignGame(Game):
 
     seats: tuple[ForeignSeat, ...] = ()
     watch: Watch = field(default_factory=lambda: Watch("environment"))
+    adapter: Adapter | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def numbers(self) -> dict[Any, int]:
@@ -93,7 +98,7 @@ class ForeignState:
         self.left = 0
         self.truncated = False
         self.version = 0
-        self._copy: Copy | Clone
+        self._copy: Copier
         self._source: Any = None
         self._version = 0
 
@@ -102,11 +107,21 @@ class ForeignState:
         if self._source is source and self._version == source.version:
             self._copy.restore()
         else:
-            self._copy = copy_of(source.env)
+            self._copy = source.another()
             self._source, self._version = source, source.version
         self.env = self._copy.env
         self.bits, self.left, self.truncated = source.bits, source.left, source.truncated
         self.seen, self.infos = source.seen, source.infos
+
+    def become(self, live: Any, copier: Copier) -> None:
+        """Become a state of a live environment, in a copy of it."""
+        self._copy, self.env, self._source = copier, copier.env, None
+        self.bits, self.left, self.truncated = live.bits, live.left, live.truncated
+        self.seen, self.infos = live.seen, live.infos
+
+    def another(self) -> Copier:
+        """Return another copy of the environment as it is now."""
+        return self._copy.again()
 
     def copy(self) -> "ForeignState":
         """Return a state with a copy of its own."""
