@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 from agents.drawing import action_name
 from agents.inspection import SearchTree
@@ -87,6 +88,8 @@ class SearchResult(Found):
     evaluator : str, optional
         How a policy was asked: its network ``"compiled"``, or ``"batched"`` where the search waited for PyTorch; or,
         in a search that is plain Python, ``"plain"``.
+    copies : agents.bridge.Copies, optional
+        In an environment of others: by what means it was copied, and what became of what the player cannot know.
     """
 
     visits: Ints
@@ -98,6 +101,7 @@ class SearchResult(Found):
     seconds: float
     prior: Floats | None = None
     evaluator: str | None = None
+    copies: Any = None
 
     @property
     def principal_variation(self) -> list[int | tuple[int, ...]]:

@@ -29,7 +29,8 @@ every player; ``state.env`` is the copied environment.
 """
 
 from agents.bridge.adapters import Adapter, register
+from agents.bridge.hidden import Copies
 from agents.bridge.live import view
 from agents.bridge.remembering import Remember, remember
 
-__all__ = ["Adapter", "Remember", "register", "remember", "view"]
+__all__ = ["Adapter", "Copies", "Remember", "register", "remember", "view"]

@@ -9,13 +9,13 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from pettingzoo import AECEnv, ParallelEnv
-from pettingzoo.utils.conversions import parallel_to_aec_wrapper
-from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 
 from agents.bridge import kinds
 from agents.bridge.adapters import adapter_of
 from agents.bridge.chance import Watch
 from agents.bridge.classes import has_table
+from agents.bridge.hidden import Hidden
+from agents.bridge.layers import layers_of, peeled
 from agents.bridge.means import copier_of
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns
 from agents.bridge.states import NO_LIMIT, ForeignGame, ForeignSeat, ForeignState
@@ -54,7 +54,7 @@ def view(env: Any, agent: Any = None, *, observation: Any = None, info: Any = No
             f"{type(env).__name__} is no environment that planners can look at: it is neither one of Gymnasium's or "
             "PettingZoo's nor has it a view() of its own"
         )
-    layers, chooser = _peeled(env)
+    layers, chooser = peeled(env)
     if isinstance(layers[-1], ParallelEnv):
         live = LiveParallel(layers, observation, info)
         agent = live.only_agent() if agent is None and chooser is None else chooser if agent is None else agent
@@ -73,7 +73,7 @@ class LiveSingle:
 
     def __init__(self, env: Any, observation: Any, info: Any) -> None:
         self.env = env.unwrapped
-        self._layers = _layers(env)
+        self._layers = layers_of(env)
         self.history = _history(self._layers, Remember)
         self._told = observation, info
         if env.action_space != self.env.action_space:
@@ -220,6 +220,7 @@ def _root(live: Any) -> ForeignState:
     live.game.watch.begin()
     state = ForeignState(live.game)
     state.become(live, copier_of(live, state))
+    state.hidden = Hidden(live)
     return state
 
 
@@ -230,28 +231,6 @@ def _not_reset(env: Any) -> ResetNeeded:
 def _history(layers: list[Any], kinds: Any) -> History | None:
     """Return what the outermost wrapper that remembers has kept; None if there is none, or it was not reset."""
     return next((layer.history for layer in layers if isinstance(layer, kinds)), None)
-
-
-def _layers(env: Any) -> list[Any]:
-    """Return an environment's wrappers, from the outermost on, and itself."""
-    layers = [env]
-    while isinstance(layers[-1], gymnasium.Wrapper):
-        layers.append(layers[-1].env)
-    return layers
-
-
-def _peeled(env: Any) -> tuple[list[Any], Any]:
-    """Return the layers down to the environment that is to be copied, and who is to choose if that cannot tell.
-
-    An environment of agents that choose at once, dressed up as one in turns, is copied as what it is: else those who
-    come later would know what the others are about to do.
-    """
-    layers, chooser = [env], None
-    while isinstance(layers[-1], (BaseWrapper, BaseParallelWrapper, parallel_to_aec_wrapper)):
-        if isinstance(layers[-1], parallel_to_aec_wrapper):
-            chooser = getattr(layers[-1], "agent_selection", None)
-        layers.append(layers[-1].env)
-    return layers, chooser
 
 
 def _seat(name: Any, actions: Any, seen: Any) -> ForeignSeat:

@@ -79,12 +79,12 @@ class History:
 
 
 def shown_in_turn(env: Any) -> dict[Any, int]:
-    """Return a hash of what is shown to the agent that is to choose in an AEC environment."""
+    """Return a hash of what is shown to the agent that is to choose in an AEC environment, and who is still in it."""
     if not env.agents:
         return {}
     agent = env.agent_selection
-    over = env.terminations[agent], env.truncations[agent]
-    return {agent: fingerprint((env.observe(agent), float(env._cumulative_rewards[agent]), over))}
+    ended = [(name, env.terminations[name], env.truncations[name]) for name in env.agents]
+    return {agent: fingerprint((env.observe(agent), float(env._cumulative_rewards[agent]), ended))}
 
 
 def shown_at_once(observations: Any, rewards: Any) -> dict[Any, int]:

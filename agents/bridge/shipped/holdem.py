@@ -16,9 +16,14 @@ class Holdem(Adapter):
         others = [player for player in game.players if player.player_id != env.possible_agents.index(agent)]
         deck = game.dealer.deck
         hands = [hand if isinstance(hand := player.hand, list) else [hand] for player in others]
-        unseen = [*deck, *(card for hand in hands for card in hand)]
+        unseen = sorted([*deck, *(card for hand in hands for card in hand)], key=_named)
         unseen = [unseen[i] for i in chance.permutation(len(unseen))]
         for player, hand in zip(others, hands, strict=True):
             dealt = [unseen.pop() for _ in hand]
             player.hand = dealt if isinstance(player.hand, list) else dealt[0]
         deck[:] = unseen
+
+
+def _named(card: Any) -> str:
+    """Return the name of a card: sorted by it, what is dealt does not depend on where the cards were."""
+    return str(card.get_index())
