@@ -54,6 +54,33 @@ def _chooser(state: ForeignState) -> int:
     return 0
 
 
+def step_cycle(state: ForeignState, actions: Any, rewards: Any) -> None:
+    """Let all who are left in a cycle of a PettingZoo environment choose, none of whom knows what the others chose."""
+    for player in range(len(rewards)):
+        rewards[player] = 0.0
+    if state.bits:
+        env, game, left = state.env, state.game, state.bits
+        while left and env.agents:
+            player = game.numbers[env.agent_selection]
+            if env.terminations[env.agent_selection] or env.truncations[env.agent_selection]:
+                env.step(None)
+            elif left >> player & 1:
+                game.watch.step(env.step, int(actions[player]) + game.seats[player].start)
+                for other, seat in enumerate(game.seats):
+                    rewards[other] += float(env.rewards.get(seat.name, 0.0))
+            else:
+                break  # the cycle is over
+            left &= ~(1 << player)
+        truncated = any(env.truncations.values())
+        state.end_step(in_cycle(env, game.numbers) if _chooser(state) else 0, truncated)
+
+
+def in_cycle(env: Any, numbers: Mapping[Any, int]) -> int:
+    """Return the bits of those who are still to choose in this cycle."""
+    left = env.agents[env.agents.index(env.agent_selection) :]
+    return sum(1 << numbers[agent] for agent in left if not (env.terminations[agent] or env.truncations[agent]))
+
+
 def step_parallel(state: ForeignState, actions: Any, rewards: Any) -> None:
     """Make a step of a PettingZoo environment in which all live agents choose at once."""
     for player in range(len(rewards)):
@@ -187,10 +214,13 @@ ASKED = _kind(step_single, _mask_asked, _seen_single)
 """Gymnasium environments with ``action_masks()``."""
 
 AEC = _kind(step_aec, _mask_aec, _seen_aec)
+CYCLE = _kind(step_cycle, _mask_aec, _seen_aec)
+"""Environments in which agents choose in turn, but the state changes only when all have chosen."""
+
 PARALLEL = _kind(step_parallel, _mask_parallel, _seen_parallel)
 
 
-_KINDS = {"SINGLE": SINGLE, "ASKED": ASKED, "AEC": AEC, "PARALLEL": PARALLEL}
+_KINDS = {"SINGLE": SINGLE, "ASKED": ASKED, "AEC": AEC, "CYCLE": CYCLE, "PARALLEL": PARALLEL}
 
 
 def adapted(kind: str, adapter: Adapter | None) -> Mapping[str, Any]:

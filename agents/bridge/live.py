@@ -15,6 +15,7 @@ from agents.bridge.adapters import adapter_of
 from agents.bridge.chance import Watch
 from agents.bridge.classes import has_table
 from agents.bridge.hidden import Hidden
+from agents.bridge.kinds import in_cycle
 from agents.bridge.layers import layers_of, peeled
 from agents.bridge.means import copier_of
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns
@@ -148,7 +149,8 @@ class LiveAEC:
         self.env = layers[-1]
         self._layers = layers
         self.history = _history(layers, RememberTurns)
-        self.game = _game_of("AEC", self.env)
+        self._together = bool(getattr(self.env, "metadata", {}).get("is_parallelizable"))
+        self.game = _game_of("CYCLE" if self._together else "AEC", self.env)
 
     def selected(self) -> Any:
         """Return the agent that is to choose."""
@@ -164,7 +166,7 @@ class LiveAEC:
         agent = self.selected()
         if agent not in self.env.agents or self.env.terminations[agent] or self.env.truncations[agent]:
             return 0
-        return int(1 << self.game.numbers[agent])
+        return in_cycle(self.env, self.game.numbers) if self._together else int(1 << self.game.numbers[agent])
 
     @property
     def truncated(self) -> bool:
@@ -269,7 +271,7 @@ def _game(kind: str, env: type, name: str, seats: tuple[ForeignSeat, ...]) -> Fo
             actions=max(seat.actions for seat in seats),
             template=np.zeros(CHANCE_BYTES + 8, np.uint8),
             observation_shape=(max(_size(seat.space) for seat in seats),),
-            simultaneous=kind == "PARALLEL",
+            simultaneous=kind in ("CYCLE", "PARALLEL"),
             action_name=functools.partial(_action_name, seats[0].start),
             seats=seats,
             watch=Watch(env.__name__),

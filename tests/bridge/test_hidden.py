@@ -156,6 +156,26 @@ def test_the_first_choice_changes_no_search_of_the_second():
     assert result.copies.hidden == ADAPTER
 
 
+def test_agents_of_a_cycle_choose_at_the_same_time():
+    env = rps.env(max_cycles=2)
+    env.reset(seed=1)
+    view = bridge.view(env)
+    assert view.game.simultaneous
+    assert view.game.active(view.state) == 3
+    state, rewards = view.state.copy(), [0.0, 0.0]
+    view.game.step(state, [0, 1], rewards)
+    assert rewards == [-1.0, 1.0]
+    assert view.game.active(state) == 3
+    view.game.step(state, [2, 1], rewards)
+    assert rewards == [1.0, -1.0]
+    assert view.game.active(state) == 0
+    env.step(0)
+    assert bridge.view(env).player == 1
+    assert view.game.active(bridge.view(env).state) == 2
+    second = mcts(300, seed=2).search(env)
+    assert abs(second.values[second.action]) < 0.5  # though stone was chosen
+
+
 @pytest.mark.parametrize("seat", [0, 1])
 def test_rock_paper_scissors_is_level_from_both_seats(seat):
     rng, paid = np.random.default_rng(seat), []
