@@ -116,6 +116,17 @@ def picture(result: Any, env: Any = None, **settings: Any) -> Any:
     return drawn(result, env, **settings)
 
 
+def remember(env: Any) -> Any:
+    """Return an environment in a wrapper that keeps what is done with it; see :func:`agents.bridge.remember`.
+
+    Wrap an environment of others before its first reset: planners then replay what cannot be copied, and draw anew what
+    the player cannot know.
+    """
+    from agents import bridge
+
+    return bridge.remember(env)
+
+
 def _class(path: str) -> Any:
     module, attribute = path.split(":")
     return getattr(importlib.import_module(module), attribute)

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import Any
 
 from agents.inspection import SearchTree
 from agents.ranking import Ranking, ranking
@@ -90,6 +91,8 @@ class SearchResult(Found):
         in a search that is plain Python, ``"plain"``.
     view : View, optional
         The state that was searched from, as it was.
+    copies : agents.bridge.Copies, optional
+        In an environment of others: by what means it was copied, and what became of what the player cannot know.
     """
 
     visits: Ints
@@ -102,6 +105,7 @@ class SearchResult(Found):
     prior: Floats | None = None
     evaluator: str | None = None
     view: View | None = field(default=None, compare=False)
+    copies: Any = None
 
     @property
     def principal_variation(self) -> list[int | tuple[int, ...]]:

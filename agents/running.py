@@ -223,7 +223,12 @@ class Search:
         how = None if self.plan.evaluator is None else str(self.plan.evaluator.name)
         made = self.simulations, self.steps, self.seconds
         view = View(self._game, self._root, self.player)
-        return SearchResult(visits, values, int(action), shown, *made, prior, how, view)
+        return SearchResult(visits, values, int(action), shown, *made, prior, how, view, self._copies())
+
+    def _copies(self) -> Any:
+        """Return what a search in an environment of others stands on; None in ours."""
+        hidden: Any = getattr(self._root, "hidden", None)
+        return None if hidden is None else hidden.copies(self._settings.determinize_for)
 
     def _prior(self) -> Floats:
         """Return what the game advises at the root [A] as probabilities; equal ones where it advises nothing."""

@@ -28,6 +28,9 @@ What a leaf is worth can be told by ``evaluate``, a plain Python function ``(sta
 every player; ``state.env`` is the copied environment.
 """
 
-from agents.bridge.live import Remember, view
+from agents.bridge.adapters import Adapter, register
+from agents.bridge.hidden import Copies
+from agents.bridge.live import view
+from agents.bridge.remembering import Remember, remember
 
-__all__ = ["Remember", "view"]
+__all__ = ["Adapter", "Copies", "Remember", "register", "remember", "view"]

@@ -1,27 +1,136 @@
-"""Copies of environments that save and restore their own state."""
+"""Ways to copy an environment, from the best to the dearest; each can be brought back to where it was made."""
 
-from typing import Any
+import copy
+import inspect
+import random
+from collections.abc import Iterator
+from typing import Any, Protocol
 
+import gymnasium
+import numpy as np
+from gymnasium import spaces
 from gymnasium.utils import EzPickle
 
+from agents.bridge.adapters import Adapter, adapter_of
+from agents.bridge.chance import reseed
 from agents.bridge.copying import Copy
+from agents.bridge.remembering import History
+
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+
+_PAIRS = (("clone_state", "restore_state"), ("cloneState", "restoreState"), ("get_state", "set_state"))
+"""Methods by which environments save and restore themselves."""
+
+
+class Copier(Protocol):
+    """A copy of an environment that can be brought back to where it was made.
+
+    Attributes
+    ----------
+    env : object
+        The copy.
+    """
+
+    env: Any
+
+    def restore(self) -> None:
+        """Bring the copy back to where it was made."""
+
+    def seed(self, seed: int) -> None:
+        """Start all chance of the copy anew."""
+
+    def again(self) -> "Copier":
+        """Return another copy of what this one has become."""
 
 
 class Clone:
-    """A copy of an environment that saves and restores its own state.
+    """A copy of an environment that saves and restores its own state, or whose adapter does.
 
-    It has ``clone_state(include_rng=False)`` and ``restore_state(snapshot)``: snapshots without the random stream, in
-    place of which the running one goes on. So the copy's stream runs on from simulation to simulation.
+    Its methods are called ``clone_state`` and ``restore_state``, ``cloneState`` and ``restoreState``, or ``get_state``
+    and ``set_state``. Where saving takes ``include_rng``, snapshots are without the random stream: the running one goes
+    on in place of it, from simulation to simulation.
 
     Parameters
     ----------
     source : object
         The environment.
 
-    Attributes
+    Raises
+    ------
+    TypeError
+        If no other environment like it can be made, or it does not save its state.
+    """
+
+    def __init__(self, source: Any) -> None:
+        self._snapshot = snapshot_of(source)
+        self._runs_on = _runs_on(source)
+        self._seeded = False
+        self.env = twin_of(source)
+        self.restore()
+
+    def restore(self) -> None:
+        """Bring the copy back to where it was made."""
+        adapter = _saving(self.env)
+        if adapter is None:
+            getattr(self.env, _pair(self.env)[1])(self._snapshot)
+        else:
+            adapter.restore(self.env, self._snapshot)
+
+    def seed(self, seed: int) -> None:
+        """Start chance anew; where the stream runs on, only the first time."""
+        if not self._runs_on:
+            reseed(generators_in(self.env), seed)
+        elif not self._seeded:
+            self.env.reset(seed=seed >> 33)
+            self.restore()
+            self._seeded = True
+
+    def again(self) -> "Clone":
+        """Return another copy of what this one has become."""
+        return Clone(self.env)
+
+
+class Deep:
+    """A copy by ``copy.deepcopy``, made anew whenever it is to be brought back.
+
+    Parameters
     ----------
-    env : object
-        Another environment in the same state.
+    source : object
+        The environment; it must not change as long as the copy is used.
+    """
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        self.restore()
+
+    def restore(self) -> None:
+        """Bring the copy back to where it was made."""
+        memo: dict[int, Any] = {}
+        self.env = copy.deepcopy(self._source, memo)
+        self._generators = [made for made in memo.values() if isinstance(made, GENERATORS)]
+
+    def seed(self, seed: int) -> None:
+        """Start all random generators of the copy anew."""
+        reseed(self._generators, seed)
+
+    def again(self) -> "Deep":
+        """Return another copy of what this one has become."""
+        return Deep(copy.deepcopy(self.env))
+
+
+class Replay:
+    """Another environment in which everything was done that was done with the first since its reset.
+
+    Parameters
+    ----------
+    history : History
+        What :func:`agents.remember` has kept.
+    source : object
+        The environment, unwrapped.
+    anew : bool
+        Whether an environment is made for each replay; else the same one is reset.
+    then : tuple
+        Steps and seeds that came later.
 
     Raises
     ------
@@ -29,41 +138,122 @@ class Clone:
         If no other environment like it can be made.
     """
 
-    def __init__(self, source: Any) -> None:
-        self._snapshot = source.clone_state(include_rng=False)
-        self._seeded = False
-        self.env = _twin(source)
+    def __init__(self, history: History, source: Any, anew: bool, then: tuple[Any, ...] = ()) -> None:
+        self._history, self._source, self._anew, self._then = history, source, anew, then
+        self._chain: Any = None
         self.restore()
 
     def restore(self) -> None:
-        """Bring the copy back to where it was made."""
-        self.env.restore_state(self._snapshot)
+        """Play once more what was played."""
+        if self._chain is None or self._anew:
+            self._chain = fresh(self._history.env, self._source)
+        self.env = self._chain.unwrapped
+        vars(self.env).pop("step", None)
+        self._history.repeat(self._chain)
+        self._step = self.env.step
+        self._since: list[Any] = []
+        for kind, given in self._then:
+            self.seed(given) if kind == "seed" else self._noted(given)
+        self.env.step = self._noted
+
+    def _noted(self, action: Any) -> Any:
+        self._since.append(("step", action))
+        return self._step(action)
 
     def seed(self, seed: int) -> None:
-        """Start the random stream of the copy, the first time."""
-        if not self._seeded:
-            self.env.reset(seed=seed >> 33)
-            self.restore()
-            self._seeded = True
+        """Start all random generators of the copy anew."""
+        self._since.append(("seed", seed))
+        reseed(generators_in(self.env), seed)
+
+    def again(self) -> "Replay":
+        """Return another copy of what this one has become."""
+        return Replay(self._history, self._source, self._anew, tuple(self._since))
 
 
 def offers_clones(env: Any) -> bool:
-    """Say whether an environment saves and restores its own state."""
-    return callable(getattr(env, "clone_state", None)) and callable(getattr(env, "restore_state", None))
+    """Say whether an environment saves and restores its own state, or its adapter does."""
+    return _saving(env) is not None or _pair(env) is not None
 
 
-def _twin(source: Any) -> Any:
+def snapshot_of(env: Any) -> Any:
+    """Return what an environment says to be its state, without the random stream where it can be left out.
+
+    Raises
+    ------
+    TypeError
+        If it does not save its state, or wants to be told more.
+    """
+    adapter = _saving(env)
+    if adapter is not None:
+        return adapter.copy(env)
+    if _pair(env) is None:
+        raise TypeError(f"{type(env).__name__} has no clone_state and restore_state")
+    save = getattr(env, _pair(env)[0])
+    return save(include_rng=False) if _runs_on(env) else save()
+
+
+def _saving(env: Any) -> Adapter | None:
+    kind: Any = type(env)
+    adapter = adapter_of(kind)
+    return adapter if adapter is not None and adapter.copy is not None and adapter.restore is not None else None
+
+
+def _pair(env: Any) -> Any:
+    return next((pair for pair in _PAIRS if all(callable(getattr(env, name, None)) for name in pair)), None)
+
+
+def _runs_on(env: Any) -> bool:
+    """Say whether snapshots can be had without the random stream."""
+    if _saving(env) is not None:
+        return False
+    try:
+        return "include_rng" in inspect.signature(getattr(env, _pair(env)[0])).parameters
+    except ValueError:  # compiled code
+        return False
+
+
+def generators_in(env: Any) -> list[Any]:
+    """Return the random generators that an environment and its spaces hold."""
+    return list({id(found): found for found in _generators_in(env)}.values())
+
+
+def _generators_in(env: Any) -> Iterator[Any]:
+    for value in list(vars(env).values()):
+        if isinstance(value, GENERATORS):
+            yield value
+        elif isinstance(value, spaces.Space) and value._np_random is not None:
+            yield value._np_random
+
+
+def twin_of(source: Any) -> Any:
     """Return another environment like this one, in whatever state."""
     try:
         return Copy(source).env
     except TypeError:
-        if not isinstance(source, EzPickle):
-            raise
-    twin: Any = type(source)(*source._ezpickle_args, **{**source._ezpickle_kwargs, "render_mode": None})
-    twin.reset(seed=0)
-    return twin
+        twin = fresh(source, source)
+        twin.reset(seed=0)
+        return twin.unwrapped
 
 
-def copy_of(env: Any) -> Copy | Clone:
-    """Return a copy of an environment by the best means that it offers."""
-    return Clone(env) if offers_clones(env) else Copy(env)
+def fresh(chain: Any, source: Any) -> Any:
+    """Return a new environment, not yet reset, made as another one was, with its wrappers if they can be made too.
+
+    Raises
+    ------
+    TypeError
+        If nothing tells how it was made.
+    """
+    if isinstance(chain, gymnasium.Env) and chain.spec is not None:
+        try:
+            return gymnasium.make(chain.spec, render_mode=None, disable_env_checker=True)
+        except ValueError:  # a wrapper that does not say how it was made
+            return gymnasium.make(source.spec, render_mode=None, disable_env_checker=True).unwrapped
+    if isinstance(source, EzPickle):
+        given: Any = source._ezpickle_kwargs
+        made: Any = type(source)(*source._ezpickle_args, **given)
+        vars(made).update({"render_mode": None} if hasattr(made, "render_mode") else {})
+        return made
+    raise TypeError(
+        f"no other {type(source).__name__} can be made: it was made without gymnasium.make, and is no "
+        "gymnasium.utils.EzPickle"
+    )

@@ -81,6 +81,10 @@ class Copy:
         """Start all random generators of the copy anew."""
         reseed(self.generators, seed)
 
+    def again(self) -> "Copy":
+        """Return another copy of what this one has become."""
+        return Copy(self.env)
+
     def of(self, value: Any) -> Any:
         """Return the copy of something that belongs to the environment."""
         if is_shared(value):
@@ -308,11 +312,7 @@ def _copy_opaque(into: Copy, value: Any) -> Any:
     try:
         made = copy.deepcopy(value, into._memo)
     except Exception as error:
-        env = type(into._source).__name__
-        raise TypeError(
-            f"{env} cannot be copied: it holds a {name_of(type(value))} ({error}); "
-            f"give {env} clone_state() and restore_state(snapshot), or the object a __deepcopy__"
-        ) from error
+        raise TypeError(f"it holds a {name_of(type(value))} ({error})") from error
     into._opaque |= made is not value
     return made
 

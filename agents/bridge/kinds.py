@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from agents.bridge.cloning import offers_clones
+from agents.bridge.adapters import Adapter
+from agents.bridge.cloning import offers_clones, snapshot_of
 from agents.bridge.digest import digest
+from agents.bridge.means import NATIVE
 from agents.bridge.states import ForeignState, active, advise, determinize, evaluate, reset, status
 from mcts_envs.core.contract import EVERYTHING
 
@@ -50,6 +52,33 @@ def _chooser(state: ForeignState) -> int:
         env.step(None)
         ended = env.terminations
     return 0
+
+
+def step_cycle(state: ForeignState, actions: Any, rewards: Any) -> None:
+    """Let all who are left in a cycle of a PettingZoo environment choose, none of whom knows what the others chose."""
+    for player in range(len(rewards)):
+        rewards[player] = 0.0
+    if state.bits:
+        env, game, left = state.env, state.game, state.bits
+        while left and env.agents:
+            player = game.numbers[env.agent_selection]
+            if env.terminations[env.agent_selection] or env.truncations[env.agent_selection]:
+                env.step(None)
+            elif left >> player & 1:
+                game.watch.step(env.step, int(actions[player]) + game.seats[player].start)
+                for other, seat in enumerate(game.seats):
+                    rewards[other] += float(env.rewards.get(seat.name, 0.0))
+            else:
+                break  # the cycle is over
+            left &= ~(1 << player)
+        truncated = any(env.truncations.values())
+        state.end_step(in_cycle(env, game.numbers) if _chooser(state) else 0, truncated)
+
+
+def in_cycle(env: Any, numbers: Mapping[Any, int]) -> int:
+    """Return the bits of those who are still to choose in this cycle."""
+    left = env.agents[env.agents.index(env.agent_selection) :]
+    return sum(1 << numbers[agent] for agent in left if not (env.terminations[agent] or env.truncations[agent]))
 
 
 def step_parallel(state: ForeignState, actions: Any, rewards: Any) -> None:
@@ -137,10 +166,18 @@ def _key_by(seen_by: Callable[[Any, int], Any]) -> Callable[[Any, int], int]:
         """Hash what a player observes; for -1, everything but random generators."""
         if observer != EVERYTHING:
             return digest((state.bits, seen_by(state, observer)))
-        held = state.env.clone_state(include_rng=False) if offers_clones(state.env) else state.env
-        return digest((state.bits, state.left, held))
+        return digest((state.bits, state.left, _held(state)))
 
     return key
+
+
+def _held(state: Any) -> Any:
+    """Return what tells the states of an environment apart."""
+    adapter = state.game.adapter
+    if adapter is not None and adapter.key is not None:
+        return adapter.key(state.env)
+    native = state.game.notes.get("means", NATIVE) == NATIVE and offers_clones(state.env)
+    return snapshot_of(state.env) if native else state.env
 
 
 def _observe_by(seen_by: Callable[[Any, int], Any]) -> Callable[[Any, int, Any], None]:
@@ -177,4 +214,28 @@ ASKED = _kind(step_single, _mask_asked, _seen_single)
 """Gymnasium environments with ``action_masks()``."""
 
 AEC = _kind(step_aec, _mask_aec, _seen_aec)
+CYCLE = _kind(step_cycle, _mask_aec, _seen_aec)
+"""Environments in which agents choose in turn, but the state changes only when all have chosen."""
+
 PARALLEL = _kind(step_parallel, _mask_parallel, _seen_parallel)
+
+
+_KINDS = {"SINGLE": SINGLE, "ASKED": ASKED, "AEC": AEC, "CYCLE": CYCLE, "PARALLEL": PARALLEL}
+
+
+def adapted(kind: str, adapter: Adapter | None) -> Mapping[str, Any]:
+    """Return the functions of a kind of environments, with those of an adapter in place of theirs."""
+    functions = dict(_KINDS[kind])
+    if adapter is not None and adapter.legal is not None:
+        functions["legal"] = _legal_by(lambda state, player: adapter.legal(state.env, state.game.seats[player].name))
+    if adapter is not None and adapter.evaluate is not None:
+        functions["evaluate"] = _evaluate_by(adapter.evaluate)
+    return functions
+
+
+def _evaluate_by(worth: Callable[[Any], Any]) -> Callable[[Any, Any], None]:
+    def evaluate(state: Any, values: Any) -> None:
+        """Write what the adapter says that a state is worth."""
+        values[:] = [float(value) for value in worth(state.env)]
+
+    return evaluate

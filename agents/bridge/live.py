@@ -9,49 +9,20 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from pettingzoo import AECEnv, ParallelEnv
-from pettingzoo.utils.conversions import parallel_to_aec_wrapper
-from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 
 from agents.bridge import kinds
+from agents.bridge.adapters import adapter_of
 from agents.bridge.chance import Watch
 from agents.bridge.classes import has_table
+from agents.bridge.hidden import Hidden
+from agents.bridge.kinds import in_cycle
+from agents.bridge.layers import layers_of, peeled
+from agents.bridge.means import copier_of
+from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns
 from agents.bridge.states import NO_LIMIT, ForeignGame, ForeignSeat, ForeignState
 from mcts_envs.core import errors
 from mcts_envs.core.rng import CHANCE_BYTES
 from mcts_envs.core.view import Episode, View
-
-
-class Remember(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Keeps what ``reset`` and ``step`` said last, for planners.
-
-    With it they know legal actions that only ``info["action_mask"]`` tells, and that an episode has ended.
-
-    Attributes
-    ----------
-    observation, info : object
-        What was said last; None before the first reset.
-    over : bool
-        Whether the episode has ended.
-    """
-
-    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
-        super().__init__(env)
-        self.observation: Any = None
-        self.info: Any = None
-        self.over = False
-
-    def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
-        """Reset the environment."""
-        self.observation, self.info = self.env.reset(**given)
-        self.over = False
-        return self.observation, self.info
-
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """Make a step."""
-        said = self.env.step(action)
-        self.observation, _, terminated, truncated, self.info = said
-        self.over = bool(terminated or truncated)
-        return said
 
 
 def view(env: Any, agent: Any = None, *, observation: Any = None, info: Any = None) -> View:
@@ -84,7 +55,7 @@ def view(env: Any, agent: Any = None, *, observation: Any = None, info: Any = No
             f"{type(env).__name__} is no environment that planners can look at: it is neither one of Gymnasium's or "
             "PettingZoo's nor has it a view() of its own"
         )
-    layers, chooser = _peeled(env)
+    layers, chooser = peeled(env)
     if isinstance(layers[-1], ParallelEnv):
         live = LiveParallel(layers, observation, info)
         agent = live.only_agent() if agent is None and chooser is None else chooser if agent is None else agent
@@ -103,7 +74,8 @@ class LiveSingle:
 
     def __init__(self, env: Any, observation: Any, info: Any) -> None:
         self.env = env.unwrapped
-        self._layers = _layers(env)
+        self._layers = layers_of(env)
+        self.history = _history(self._layers, Remember)
         self._told = observation, info
         if env.action_space != self.env.action_space:
             raise TypeError(
@@ -176,7 +148,9 @@ class LiveAEC:
     def __init__(self, layers: list[Any]) -> None:
         self.env = layers[-1]
         self._layers = layers
-        self.game = _game_of("AEC", self.env)
+        self.history = _history(layers, RememberTurns)
+        self._together = bool(getattr(self.env, "metadata", {}).get("is_parallelizable"))
+        self.game = _game_of("CYCLE" if self._together else "AEC", self.env)
 
     def selected(self) -> Any:
         """Return the agent that is to choose."""
@@ -192,7 +166,7 @@ class LiveAEC:
         agent = self.selected()
         if agent not in self.env.agents or self.env.terminations[agent] or self.env.truncations[agent]:
             return 0
-        return int(1 << self.game.numbers[agent])
+        return in_cycle(self.env, self.game.numbers) if self._together else int(1 << self.game.numbers[agent])
 
     @property
     def truncated(self) -> bool:
@@ -214,9 +188,11 @@ class LiveParallel:
     def __init__(self, layers: list[Any], observations: Any, infos: Any) -> None:
         self.env = layers[-1]
         self._layers = layers
-        self.infos = infos
-        self.seen = observations
-        if observations is None and hasattr(self.env, "aec_env") and hasattr(self.env, "agents"):
+        self.history = _history(layers, (RememberTurns, RememberMoves))
+        kept = next((layer for layer in layers if isinstance(layer, RememberMoves)), None)
+        self.infos = kept.infos if kept is not None and infos is None else infos
+        self.seen = kept.observations if kept is not None and observations is None else observations
+        if self.seen is None and hasattr(self.env, "aec_env") and hasattr(self.env, "agents"):
             self.seen = {agent: self.env.aec_env.observe(agent) for agent in self.env.agents}
         self.game = _game_of("PARALLEL", self.env)
 
@@ -245,7 +221,8 @@ class LiveParallel:
 def _root(live: Any) -> ForeignState:
     live.game.watch.begin()
     state = ForeignState(live.game)
-    state[:] = live
+    state.become(live, copier_of(live, state))
+    state.hidden = Hidden(live)
     return state
 
 
@@ -253,26 +230,9 @@ def _not_reset(env: Any) -> ResetNeeded:
     return ResetNeeded(f"{type(env).__name__} was not reset; call reset() first")
 
 
-def _layers(env: Any) -> list[Any]:
-    """Return an environment's wrappers, from the outermost on, and itself."""
-    layers = [env]
-    while isinstance(layers[-1], gymnasium.Wrapper):
-        layers.append(layers[-1].env)
-    return layers
-
-
-def _peeled(env: Any) -> tuple[list[Any], Any]:
-    """Return the layers down to the environment that is to be copied, and who is to choose if that cannot tell.
-
-    An environment of agents that choose at once, dressed up as one in turns, is copied as what it is: else those who
-    come later would know what the others are about to do.
-    """
-    layers, chooser = [env], None
-    while isinstance(layers[-1], (BaseWrapper, BaseParallelWrapper, parallel_to_aec_wrapper)):
-        if isinstance(layers[-1], parallel_to_aec_wrapper):
-            chooser = getattr(layers[-1], "agent_selection", None)
-        layers.append(layers[-1].env)
-    return layers, chooser
+def _history(layers: list[Any], kinds: Any) -> History | None:
+    """Return what the outermost wrapper that remembers has kept; None if there is none, or it was not reset."""
+    return next((layer.history for layer in layers if isinstance(layer, kinds)), None)
 
 
 def _seat(name: Any, actions: Any, seen: Any) -> ForeignSeat:
@@ -303,7 +263,7 @@ _GAMES: dict[Any, ForeignGame] = {}
 
 def _game(kind: str, env: type, name: str, seats: tuple[ForeignSeat, ...]) -> ForeignGame:
     """Return the game that environments of this class with these players are: always the same one."""
-    key = kind, env, name, tuple(seat[:3] for seat in seats)
+    key = kind, env, name, tuple(seat[:3] for seat in seats), adapter_of(env)
     if key not in _GAMES:
         _GAMES[key] = ForeignGame(
             name=name,
@@ -311,11 +271,12 @@ def _game(kind: str, env: type, name: str, seats: tuple[ForeignSeat, ...]) -> Fo
             actions=max(seat.actions for seat in seats),
             template=np.zeros(CHANCE_BYTES + 8, np.uint8),
             observation_shape=(max(_size(seat.space) for seat in seats),),
-            simultaneous=kind == "PARALLEL",
+            simultaneous=kind in ("CYCLE", "PARALLEL"),
             action_name=functools.partial(_action_name, seats[0].start),
             seats=seats,
             watch=Watch(env.__name__),
-            **getattr(kinds, kind),
+            adapter=adapter_of(env),
+            **kinds.adapted(kind, adapter_of(env)),
         )
     return _GAMES[key]
 

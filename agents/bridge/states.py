@@ -8,12 +8,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
-from agents.bridge.chance import Watch
-from agents.bridge.cloning import Clone, copy_of
+import numpy as np
+
+from agents.bridge.adapters import Adapter
+from agents.bridge.chance import Watch, reseed
+from agents.bridge.cloning import Copier
 from agents.bridge.copying import Copy
-from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED, Game
+from agents.bridge.layers import innermost
+from mcts_envs.core.contract import EVERYTHING, RUNNING, TERMINATED, TRUNCATED, Game
 
 NO_LIMIT = 2**62
+
+_APART = 0x5DEECE66D
+"""Keeps the seed of what is hidden apart from that of what is to come."""
 
 
 class ForeignSeat(NamedTuple):
@@ -43,6 +50,9 @@ class ForeignGame(Game):
     ----------
     seats : tuple of ForeignSeat
     watch : Watch
+    adapter : Adapter, optional
+    notes : dict
+        What was found out about such environments: ``"means"``, how they are copied; ``("hides", player)``.
     **fields
         Those of :class:`mcts_envs.core.contract.Game`: plain Python functions of a :class:`ForeignState`.
     """
@@ -51,6 +61,18 @@ class ForeignGame(Game):
 
     seats: tuple[ForeignSeat, ...] = ()
     watch: Watch = field(default_factory=lambda: Watch("environment"))
+    adapter: Adapter | None = None
+    notes: dict[Any, Any] = field(default_factory=dict)
+
+    @cached_property
+    def redraws(self) -> bool:
+        """Whether the adapter draws anew what a player cannot know."""
+        return self.adapter is not None and self.adapter.determinize is not None
+
+    @cached_property
+    def chance(self) -> np.random.Generator:
+        """What the adapter draws from."""
+        return np.random.default_rng(0)
 
     @cached_property
     def numbers(self) -> dict[Any, int]:
@@ -79,11 +101,20 @@ class ForeignState:
         Steps before a time limit ends the episode.
     truncated : bool
         Whether it was cut off.
+    hidden : Hidden
+        What is done about what the environment hides.
+    at_root : bool
+        Whether no step was made since the live environment was copied.
+    dealt : dict
+        Copies of other courses of the game, by their identity.
     seen, infos : object
         The observation and the info that ``step`` returned; by agent in a parallel environment. None where it did not.
     """
 
-    __slots__ = ("_copy", "_source", "_version", "bits", "env", "game", "infos", "left", "seen", "truncated", "version")
+    __slots__ = (
+        *("_copy", "_dealt", "_source", "_version", "at_root", "bits", "dealt", "env", "game", "hidden", "infos"),
+        *("left", "seen", "truncated", "version"),
+    )
 
     def __init__(self, game: ForeignGame) -> None:
         self.game = game
@@ -93,7 +124,11 @@ class ForeignState:
         self.left = 0
         self.truncated = False
         self.version = 0
-        self._copy: Copy | Clone
+        self.hidden: Any = None
+        self.at_root = False
+        self._copy: Copier
+        self._dealt: Copier | None = None
+        self.dealt: dict[int, Copier] = {}
         self._source: Any = None
         self._version = 0
 
@@ -102,11 +137,31 @@ class ForeignState:
         if self._source is source and self._version == source.version:
             self._copy.restore()
         else:
-            self._copy = copy_of(source.env)
+            self._copy = source.another()
             self._source, self._version = source, source.version
-        self.env = self._copy.env
+            self.hidden, self.dealt = source.hidden, {}
+        self._dealt, self.env, self.at_root = None, self._copy.env, source.at_root
         self.bits, self.left, self.truncated = source.bits, source.left, source.truncated
         self.seen, self.infos = source.seen, source.infos
+
+    def become(self, live: Any, copier: Copier) -> None:
+        """Become a state of a live environment, in a copy of it."""
+        self._copy, self._dealt, self.env, self._source, self.at_root = copier, None, copier.env, None, True
+        self.bits, self.left, self.truncated = live.bits, live.left, live.truncated
+        self.seen, self.infos = live.seen, live.infos
+
+    def another(self) -> Copier:
+        """Return another copy of the environment as it is now."""
+        return (self._dealt or self._copy).again()
+
+    def deal(self, course: Any) -> None:
+        """Become another course of the game that showed the player the same."""
+        if id(course) not in self.dealt:
+            self.dealt[id(course)] = Copy(innermost(course.env))
+        else:
+            self.dealt[id(course)].restore()
+        self._dealt = self.dealt[id(course)]
+        self.env, self.seen, self.infos = self._dealt.env, course.seen, course.infos
 
     def copy(self) -> "ForeignState":
         """Return a state with a copy of its own."""
@@ -116,12 +171,13 @@ class ForeignState:
 
     def seed(self, seed: int) -> None:
         """Decide what chance there is to come."""
-        self._copy.seed(seed)
+        (self._dealt or self._copy).seed(seed)
         self.version += 1
 
     def end_step(self, bits: int, truncated: bool) -> None:
         """Note who is to choose after a step, and whether the step was cut off."""
         self.version += 1
+        self.at_root = False
         self.left -= 1
         self.truncated = truncated or (bits != 0 and self.left <= 0)
         self.bits = bits if self.left > 0 else 0
@@ -143,7 +199,14 @@ def status(state: ForeignState, player: int) -> int:
 
 
 def determinize(state: ForeignState, observer: int, seed: int) -> None:
-    """Seed every random generator of the copy."""
+    """Draw anew what a player cannot know, and seed every random generator of the copy."""
+    if observer != EVERYTHING:
+        game = state.game
+        if game.adapter is not None and game.redraws:
+            reseed([game.chance], seed ^ _APART)
+            game.adapter.determinize(state.env, game.seats[observer].name, game.chance)
+        elif state.at_root and state.hidden is not None:
+            state.hidden.redraw(state, observer, seed)
     state.seed(seed)
     state.game.watch.determinize(seed)
 

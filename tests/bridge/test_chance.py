@@ -59,16 +59,21 @@ def test_slippery_ice_is_not_foreseen():
 
 
 def test_cards_are_drawn_anew_but_those_on_the_table_are_known():
-    """What README says of Blackjack."""
     env = playing("Blackjack-v1")
-    root, drawn = bridge.view(env).state.copy(), set()
+    root, drawn, down = bridge.view(env).state.copy(), set(), set()
     for seed in range(40):
         state = root.copy()
         state.game.determinize(state, 0, seed)
-        assert state.env.dealer == env.unwrapped.dealer
+        assert state.env.dealer[0] == env.unwrapped.dealer[0]
+        assert state.env.player == env.unwrapped.player
+        down.add(state.env.dealer[1])
         state.game.step(state, [1], np.zeros(1))
         drawn.add(state.env.player[2])
     assert len(drawn) > 5
+    assert len(down) > 5
+    full = root.copy()
+    full.game.determinize(full, -1, 3)
+    assert full.env.dealer == env.unwrapped.dealer
 
 
 def test_chance_deep_in_an_environment_is_not_foreseen():

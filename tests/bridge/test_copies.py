@@ -148,7 +148,7 @@ def test_what_cannot_be_looked_into_is_deep_copied_each_time():
 
 
 def test_what_cannot_be_copied_is_named():
-    with pytest.raises(TypeError, match=r"Opaque cannot be copied: it holds a builtins.generator .*clone_state"):
+    with pytest.raises(TypeError, match=r"it holds a builtins.generator \("):
         Copy(Opaque())
 
 
@@ -173,7 +173,8 @@ def test_objects_of_swig_are_named():
     env = Walk()
     env.world = SwigObject()
     env.reset(seed=0)
-    with pytest.raises(TypeError, match=r"Walk cannot be copied: it holds a SwigObject \(cannot pickle.*clone_state"):
+    said = r"Walk cannot be copied: .*it holds a SwigObject \(cannot pickle.*remember\(env\).*clone_state"
+    with pytest.raises(TypeError, match=said):
         mcts().act(env)
     with pytest.raises(TypeError, match="no key can be made of a SwigObject"):
         digest(SwigObject())

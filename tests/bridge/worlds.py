@@ -5,6 +5,7 @@ from dataclasses import replace
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from gymnasium.utils import EzPickle
 
 import agents
 from mcts_envs.core.view import View
@@ -53,3 +54,38 @@ class Walk(gym.Env):
         if self.noise is not None:
             reward += self.noise()
         return self.at, reward, self.at >= 5, False, self.said()
+
+
+class Handle:
+    """Cannot be copied, like the worlds of Box2D."""
+
+    __deepcopy__ = None
+
+    def __init__(self):
+        self.told = []
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("cannot pickle a handle")
+
+    def __getstate__(self):
+        raise TypeError("cannot pickle a handle")
+
+
+class Machine(Walk, EzPickle):
+    """A walk that is kept behind a handle: its pay depends on what the handle was told."""
+
+    def __init__(self, first=0):
+        EzPickle.__init__(self, first)
+        super().__init__(first)
+
+    def reset(self, *, seed=None, options=None):
+        self.handle = Handle()
+        self.handle.turns = (turn for turn in range(9))
+        self.handle.start = int(super().reset(seed=seed)[0] + self.np_random.integers(100))
+        return self.at, {}
+
+    def step(self, action):
+        self.handle.told.append(action)
+        next(self.handle.turns)
+        at, reward, *rest = super().step(action)
+        return at, reward * (1 + len(self.handle.told)) + self.handle.start, *rest

@@ -1,0 +1,95 @@
+"""Adapters: what classes of environments do not say themselves, told to planners."""
+
+import functools
+import importlib
+from importlib.metadata import entry_points
+from typing import Any
+
+from agents.bridge.classes import name_of
+
+GROUP = "mcts_envs.adapters"
+"""Entry points of packages that bring adapters: the full name of a class of environments, and where its adapter is."""
+
+SHIPPED = {
+    "gymnasium.envs.toy_text.blackjack.BlackjackEnv": "agents.bridge.shipped.blackjack:Blackjack",
+    "minigrid.minigrid_env.MiniGridEnv": "agents.bridge.shipped.minigrid:MiniGrid",
+    "pettingzoo.classic.rlcard_envs.leduc_holdem.raw_env": "agents.bridge.shipped.holdem:Holdem",
+    "pettingzoo.classic.rlcard_envs.texas_holdem.raw_env": "agents.bridge.shipped.holdem:Holdem",
+    "pettingzoo.classic.rlcard_envs.texas_holdem_no_limit.raw_env": "agents.bridge.shipped.holdem:Holdem",
+    "pettingzoo.classic.rps.rps.raw_env": "agents.bridge.shipped.rock_paper_scissors:RockPaperScissors",
+}
+"""Classes of environments by full name, and where the adapters that come with this package are."""
+
+_REGISTERED: dict[str, "Adapter"] = {}
+
+
+class Adapter:
+    """What an environment does not say itself: any of these methods; ``env`` is unwrapped.
+
+    ``copy(env) -> snapshot`` and ``restore(env, snapshot)``
+        The state, which another environment, made and reset in the same way, can take over: all that is to come is
+        then the same, bit by bit, but for chance.
+    ``key(env) -> object``
+        What tells states apart, in plain data and arrays: everything but chance to come.
+    ``determinize(env, agent, chance)``
+        Draws anew, in place, what the agent cannot know, as likely as it can be: what it was shown stays as it is. The
+        agent is PettingZoo's name of it, None in Gymnasium; ``chance`` is a ``numpy.random.Generator``.
+    ``legal(env, agent) -> bools [A]``
+        Which actions are legal for the agent, who is to choose.
+    ``evaluate(env) -> floats [P]``
+        What an unfinished state is worth to each player, in units of reward.
+    """
+
+    copy: Any = None
+    restore: Any = None
+    key: Any = None
+    determinize: Any = None
+    legal: Any = None
+    evaluate: Any = None
+
+
+def register(kind: type | str, adapter: Adapter) -> None:
+    """Let planners look at a class of environments, and those derived from it, through an adapter.
+
+    Parameters
+    ----------
+    kind : type or str
+        The class of the unwrapped environment, or its full name, ``"package.module.Class"``, before it is imported. A
+        package brings an adapter without a call by an entry point of the group ``mcts_envs.adapters`` with this name.
+    adapter : Adapter
+        In place of any that is known for the class.
+
+    Raises
+    ------
+    TypeError
+        If the adapter is none, or saves states without restoring them, or the other way round.
+    """
+    if not isinstance(adapter, Adapter):
+        raise TypeError(f"{adapter!r} is no agents.bridge.Adapter; derive its class from that and give an instance")
+    if (adapter.copy is None) != (adapter.restore is None):
+        raise TypeError(f"{type(adapter).__name__} has one of copy and restore; give both, or neither")
+    _REGISTERED[kind if isinstance(kind, str) else name_of(kind)] = adapter
+    adapter_of.cache_clear()
+
+
+@functools.cache
+def adapter_of(kind: Any) -> Adapter | None:
+    """Return the adapter of a class of environments: its own, or that of the nearest class above it."""
+    for base in kind.__mro__:
+        name = name_of(base)
+        if name in _REGISTERED:
+            return _REGISTERED[name]
+        if name in _brought():
+            brought: type[Adapter] = _brought()[name].load()
+            return brought()
+        if name in SHIPPED:
+            module, attribute = SHIPPED[name].split(":")
+            kind_of_adapter: type[Adapter] = getattr(importlib.import_module(module), attribute)
+            return kind_of_adapter()
+    return None
+
+
+@functools.cache
+def _brought() -> dict[str, Any]:
+    """Return the entry points of adapters by the names of classes."""
+    return {found.name: found for found in entry_points(group=GROUP)}

@@ -1,0 +1,120 @@
+"""An environment of others under trial: played in its own API, whichever that is, with chance of its own."""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.random import mtrand
+from pettingzoo import AECEnv, ParallelEnv
+
+from agents.bridge.copying import Copy
+from agents.bridge.layers import innermost
+from agents.bridge.remembering import shown_after
+from agents.bridge.states import ForeignGame, ForeignState
+
+
+@contextmanager
+def chance_apart(seed: int) -> Iterator[None]:
+    """Seed the global generators of ``random`` and ``numpy.random``, and put them back afterwards."""
+    before = random.getstate(), mtrand.get_state()
+    random.seed(seed)
+    mtrand.seed(seed % 2**32)
+    try:
+        yield
+    finally:
+        random.setstate(before[0])
+        mtrand.set_state(before[1])
+
+
+class Played:
+    """An environment under trial.
+
+    Parameters
+    ----------
+    game : ForeignGame
+    env : environment
+        One that nobody else plays, with its wrappers.
+    said : object
+        What its ``reset`` or ``step`` said last.
+    over : bool
+
+    Attributes
+    ----------
+    shown : dict
+        By player that is to choose: a hash of what it is shown.
+    """
+
+    def __init__(self, game: ForeignGame, env: Any, said: Any = None, over: bool = False) -> None:
+        self.game, self.env, self.said, self.over = game, env, said, over
+        self.shown: dict[Any, int] = {}
+
+    def copy(self) -> "Played":
+        """Return another one like it."""
+        return Played(self.game, Copy(self.env).env, self.said, self.over)
+
+    def reset(self, seed: int, options: Any = None) -> None:
+        """Begin an episode."""
+        given = {"seed": seed} if options is None else {"seed": seed, "options": options}
+        self.said, self.over = self.env.reset(**given), False
+        self.shown = shown_after(self.env, self.said)
+
+    def step(self, actions: dict[Any, Any]) -> None:
+        """Make a step with the actions of those who are to choose, by name."""
+        if isinstance(self.env, ParallelEnv):
+            self.said = self.env.step(actions)
+        else:
+            (action,) = actions.values()
+            self.said = self.env.step(action)
+            self.over = self.said is not None and bool(self.said[2] or self.said[3])
+        self.shown = shown_after(self.env, self.said)
+
+    def choosing(self) -> list[Any]:
+        """Return who is to choose, by name; in an AEC environment that may be one that has ended."""
+        if isinstance(self.env, AECEnv):
+            return [self.env.agent_selection] if self.env.agents else []
+        if isinstance(self.env, ParallelEnv):
+            return list(self.env.agents)
+        return [] if self.over else [None]
+
+    def legal(self, agent: Any) -> list[Any]:
+        """Return the actions among which an agent may choose: None alone for an AEC agent that has ended."""
+        env: Any = self.env
+        if isinstance(env, AECEnv) and (env.terminations[agent] or env.truncations[agent]):
+            return [None]
+        player, actions = self.game.numbers[agent], [0] * self.game.actions
+        count, first = self.game.legal(self.state, player, actions), self.game.seats[player].start
+        return [int(action) + first for action in actions[:count]]
+
+    @property
+    def state(self) -> ForeignState:
+        """The environment inside, as functions of a game take it."""
+        state = ForeignState(self.game)
+        state.env, state.bits = innermost(self.env), 1
+        state.seen, state.infos = self.seen, self.infos
+        return state
+
+    @property
+    def seen(self) -> Any:
+        """The observations that were shown last, where they are handed out."""
+        return None if self.said is None else self.said[0]
+
+    def observation(self, agent: Any) -> Any:
+        """Return what an agent is shown."""
+        if isinstance(self.env, AECEnv):
+            return self.env.observe(agent)
+        return self.seen[agent] if isinstance(self.env, ParallelEnv) else self.seen
+
+    @property
+    def infos(self) -> Any:
+        """What was said beside them."""
+        return None if self.said is None else self.said[-1]
+
+    def play(self, agent: Any, own: Any, chance: np.random.Generator) -> None:
+        """Let everybody choose: an agent what it is told, the others at random among what is legal."""
+        actions = {}
+        for name in self.choosing():
+            legal = self.legal(name)
+            actions[name] = own if name == agent else legal[int(chance.integers(len(legal)))]
+        self.step(actions)

@@ -1,0 +1,220 @@
+"""Wrappers that keep what was done with an environment and what it showed, for planners."""
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
+
+from agents.bridge.digest import digest
+
+_nothing_equals = itertools.count(-1, -1)
+
+
+def fingerprint(shown: Any) -> int:
+    """Return a hash of what was shown; a number of its own where it can be neither looked into nor pickled."""
+    try:
+        return digest(shown)
+    except TypeError:
+        return next(_nothing_equals)
+
+
+class History:
+    """What was done with an environment since its last reset, and what its players were shown.
+
+    Parameters
+    ----------
+    env : environment
+        The one inside, about to be reset.
+    given : mapping
+        What ``reset`` is given.
+
+    Attributes
+    ----------
+    chance : object
+        Where the environment's ``np_random`` stood before a reset without a seed; None where a seed was given, or it
+        has none.
+    actions : list
+        What ``step`` was given, step by step.
+    shown : list of dict
+        From the reset on, by player: a hash of what each that was to choose was shown. In Gymnasium the player is None.
+    pools : dict
+        By player, the :class:`agents.bridge.hidden.Pool` of what the player could not know.
+    """
+
+    def __init__(self, env: Any, given: Mapping[str, Any]) -> None:
+        self.env, self.given = env, dict(given)
+        generator = None if self.given.get("seed") is not None else getattr(env.unwrapped, "np_random", None)
+        self.chance = generator.bit_generator.state if isinstance(generator, np.random.Generator) else None
+        self.actions: list[Any] = []
+        self.shown: list[dict[Any, int]] = []
+        self.pools: dict[Any, Any] = {}
+
+    @property
+    def known(self) -> bool:
+        """Whether the reset can be repeated."""
+        return self.given.get("seed") is not None or self.chance is not None
+
+    def repeat(self, env: Any) -> None:
+        """Do all of it with another environment like this one.
+
+        Raises
+        ------
+        ValueError
+            If it shows something else.
+        """
+        if self.chance is not None:
+            env.reset(seed=0)
+            env.unwrapped.np_random.bit_generator.state = self.chance
+        said = env.reset(**self.given)
+        for action in self.actions:
+            said = env.step(action)
+        if type(env) is type(self.env) and shown_after(env, said) != self.shown[-1]:
+            raise ValueError(
+                f"with the same seed and actions, another {type(env.unwrapped).__name__} shows other things"
+            )
+
+
+def shown_in_turn(env: Any) -> dict[Any, int]:
+    """Return a hash of what is shown to the agent that is to choose in an AEC environment, and who is still in it."""
+    if not env.agents:
+        return {}
+    agent = env.agent_selection
+    ended = [(name, env.terminations[name], env.truncations[name]) for name in env.agents]
+    return {agent: fingerprint((env.observe(agent), float(env._cumulative_rewards[agent]), ended))}
+
+
+def shown_at_once(observations: Any, rewards: Any) -> dict[Any, int]:
+    """Return a hash of what is shown to each agent of a parallel environment."""
+    return {agent: fingerprint((seen, float(rewards.get(agent, 0.0)))) for agent, seen in observations.items()}
+
+
+def shown_after(env: Any, said: Any) -> dict[Any, int]:
+    """Return a hash of what each player that is to choose is shown, after ``reset`` or ``step`` said something."""
+    if isinstance(env, AECEnv):
+        return shown_in_turn(env)
+    if isinstance(env, ParallelEnv):
+        return shown_at_once(said[0], said[1] if len(said) > 2 else {})
+    return {None: fingerprint((said[0], float(said[1]) if len(said) > 2 else 0.0))}
+
+
+class Remember(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Keeps what ``reset`` and ``step`` said last, and what they were given, for planners.
+
+    With it they know legal actions that only ``info["action_mask"]`` tells, and that an episode has ended. They can
+    play the episode once more where the environment cannot be copied, and with other chance where it hides something.
+
+    Attributes
+    ----------
+    observation, info : object
+        What was said last; None before the first reset.
+    over : bool
+        Whether the episode has ended.
+    history : History
+        What was done since the last reset; None before the first.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self.observation: Any = None
+        self.info: Any = None
+        self.over = False
+        self.history: History | None = None
+
+    def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
+        """Reset the environment."""
+        history = History(self.env, given)
+        self.observation, self.info = self.env.reset(**given)
+        self.over = False
+        history.shown.append(shown_after(self.env, (self.observation, self.info)))
+        self.history = history
+        return self.observation, self.info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Make a step."""
+        said = self.env.step(action)
+        self.observation, _, terminated, truncated, self.info = said
+        self.over = bool(terminated or truncated)
+        if self.history is not None:
+            self.history.actions.append(action)
+            self.history.shown.append(shown_after(self.env, said))
+        return said
+
+
+class RememberTurns(BaseWrapper):  # type: ignore[misc]
+    """Keeps what was done with a PettingZoo environment in which agents choose in turn; see :class:`Remember`."""
+
+    def __init__(self, env: AECEnv[Any, Any, Any]) -> None:
+        super().__init__(env)
+        self.history: History | None = None
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Reset the environment."""
+        history = History(self.env, {"seed": seed, "options": options})
+        self.env.reset(seed=seed, options=options)
+        history.shown.append(shown_after(self.env, None))
+        self.history = history
+
+    def step(self, action: Any) -> None:
+        """Make a step."""
+        self.env.step(action)
+        if self.history is not None:
+            self.history.actions.append(action)
+            self.history.shown.append(shown_after(self.env, None))
+
+
+class RememberMoves(BaseParallelWrapper):  # type: ignore[misc]
+    """Keeps what was done with a PettingZoo environment in which agents choose at once; see :class:`Remember`.
+
+    Attributes
+    ----------
+    observations, infos : dict
+        What was said last.
+    """
+
+    def __init__(self, env: ParallelEnv[Any, Any, Any]) -> None:
+        super().__init__(env)
+        self.history: History | None = None
+        self.observations: Any = None
+        self.infos: Any = None
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
+        """Reset the environment."""
+        history = History(self.env, {"seed": seed, "options": options})
+        self.observations, self.infos = self.env.reset(seed=seed, options=options)
+        history.shown.append(shown_after(self.env, (self.observations, self.infos)))
+        self.history = history
+        return self.observations, self.infos
+
+    def step(self, actions: Any) -> Any:
+        """Make a step."""
+        said = self.env.step(actions)
+        self.observations, _, _, _, self.infos = said
+        if self.history is not None:
+            self.history.actions.append(dict(actions))
+            self.history.shown.append(shown_after(self.env, said))
+        return said
+
+
+def remember(env: Any) -> Any:
+    """Return an environment in a wrapper that keeps what is done with it, so that planners can do it again.
+
+    Wrap before the first reset. Planners then replay what cannot be copied, and draw anew what the player to move
+    cannot know. :class:`Remember` says more.
+
+    Parameters
+    ----------
+    env : gymnasium.Env, pettingzoo.AECEnv or pettingzoo.ParallelEnv
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    """
+    for kind, wrapper in ((gymnasium.Env, Remember), (AECEnv, RememberTurns), (ParallelEnv, RememberMoves)):
+        if isinstance(env, kind):
+            return wrapper(env)
+    raise TypeError(f"{type(env).__name__} is neither an environment of Gymnasium nor of PettingZoo")

@@ -1,0 +1,1 @@
+"""Adapters for environments of Gymnasium, PettingZoo and MiniGrid."""

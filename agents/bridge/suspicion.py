@@ -1,0 +1,122 @@
+"""Whether an environment hides something from its player that matters: found out by playing a few games."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from agents.bridge.copying import Copy
+from agents.bridge.digest import digest
+from agents.bridge.layers import innermost
+from agents.bridge.played import Played, chance_apart
+from agents.bridge.states import ForeignGame
+
+_GAMES = 64
+_GAMES_OF_PICTURES = 4
+"""Games that are begun; fewer where observations have more than so many numbers, which are seldom equal."""
+
+_LARGE = 1000
+_STEPS = 4
+_PAIRS = 8
+"""Pairs of games that showed the same and are not: so many are played on."""
+
+_FUTURE = 12
+
+
+def hidden_from(game: ForeignGame, env: Any, agent: Any) -> tuple[str, ...]:
+    """Return the attributes in which games differ that show a player the same, if what is to come depends on them.
+
+    Two games that showed the same, with the same actions of the player, are played on with the same actions and the
+    same chance. An empty answer is no proof: games whose observations are never equal cannot be compared.
+
+    Parameters
+    ----------
+    game : ForeignGame
+    env : object
+        The environment, unwrapped; it is copied.
+    agent : object
+        The player's name; None in Gymnasium.
+    """
+    met: dict[Any, list[Played]] = {}
+    pairs = 0
+    try:
+        with chance_apart(0):
+            for known, played in _situations(game, env, agent):
+                others = met.setdefault(known, [])
+                for other in others:
+                    names = _differ(innermost(played.env), innermost(other.env))
+                    if names and pairs < _PAIRS:
+                        pairs += 1
+                        if any(_shows(played, agent, seed) != _shows(other, agent, seed) for seed in range(4)):
+                            return names
+                if not others or (len(others) < 3 and _differ(innermost(played.env), innermost(others[0].env))):
+                    others.append(played.copy())
+    except (TypeError, NotImplementedError):  # what cannot be copied or looked into cannot be compared
+        return ()
+    return ()
+
+
+def _situations(game: ForeignGame, env: Any, agent: Any) -> Iterator[tuple[Any, Played]]:
+    """Play games for a few steps; yield what the player knows, and the game, whenever it is to choose."""
+    played, chance = Played(game, Copy(env).env), np.random.default_rng(0)
+    begun, games = 0, _GAMES
+    while begun < games:
+        played.reset(begun)
+        known: list[Any] = []
+        for t in range(_STEPS):
+            if agent in played.shown:
+                seen = _numbers(played, agent)
+                if not np.array_equal(seen, np.round(seen)):
+                    return  # of continuous observations no two are equal
+                games = _GAMES_OF_PICTURES if seen.size > _LARGE else games
+                known.append(played.shown[agent])
+                yield tuple(known), played
+            if not played.choosing():
+                break
+            own = None
+            if agent in played.choosing():
+                legal = played.legal(agent)
+                own = legal[(begun % 2 * t) % len(legal)]
+                known.append(own)
+            played.play(agent, own, chance)
+        begun += 1
+
+
+def _numbers(played: Played, agent: Any) -> Any:
+    """Return the numbers in what a player is shown [n]."""
+    shown = played.observation(agent)
+    flat: list[Any] = []
+    parts = [shown]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, dict):
+            parts.extend(part.values())
+        elif isinstance(part, (tuple, list)):
+            parts.extend(part)
+        elif isinstance(part, (np.ndarray, np.generic, float, int)):
+            flat.append(np.asarray(part, np.float64).ravel())
+    return np.concatenate(flat) if flat else np.zeros(0)
+
+
+def _differ(one: Any, other: Any) -> tuple[str, ...]:
+    """Return the attributes in which two environments differ, but for their random generators."""
+    if digest(one) == digest(other):
+        return ()
+    names = [name for name in vars(one) if name in vars(other) and name != "_np_random_seed"]
+    found = [name for name in names if digest((vars(one)[name],)) != digest((vars(other)[name],))]
+    return tuple(found) or ("its state",)
+
+
+def _shows(played: Played, agent: Any, seed: int) -> list[Any]:
+    """Return what a player is shown when everybody goes on at random, with chance from a seed."""
+    copy, chance, shown = Copy(played.env), np.random.default_rng(seed), []
+    copy.seed(seed)
+    trial = Played(played.game, copy.env, played.said, played.over)
+    for _ in range(_FUTURE):
+        names = trial.choosing()
+        if not names:
+            break
+        legal = trial.legal(agent) if agent in names else []
+        trial.play(agent, legal[int(chance.integers(len(legal)))] if legal else None, chance)
+        shown.append(trial.shown.get(agent))
+    return shown

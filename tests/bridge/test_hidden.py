@@ -1,0 +1,328 @@
+"""What an environment hides is not planned with: it is drawn anew, by adapters or by replay, or a warning says so."""
+
+import functools
+import math
+import warnings
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from pettingzoo.classic.rps import rps
+
+import agents
+from agents import bridge
+from agents.bridge.hidden import ADAPTER, AS_IT_IS, NOTHING, SAMPLED
+from tests.bridge.worlds import TAXI, mcts, playing
+
+# Blackjack, solved: its deck never gets smaller.
+
+DECK = [(card, 1 / 13 if card < 10 else 4 / 13) for card in range(1, 11)]
+
+
+def worth(total, ace):
+    return total + 10 if ace and total + 10 <= 21 else total
+
+
+@functools.cache
+def dealer_ends(total, ace):
+    """Return how likely the dealer ends with each sum; 0 is a bust."""
+    if worth(total, ace) >= 17:
+        return {worth(total, ace) if total <= 21 else 0: 1.0}
+    ends = {}
+    for card, p in DECK:
+        for end, q in dealer_ends(total + card, ace or card == 1).items():
+            ends[end] = ends.get(end, 0.0) + p * q
+    return ends
+
+
+@functools.cache
+def stick(mine, shown, down=None):
+    """Return what it is worth to stick, with the card that lies face down known or not."""
+    paid = 0.0
+    for card, p in DECK if down is None else [(down, 1.0)]:
+        for end, q in dealer_ends(shown + card, 1 in (shown, card)).items():
+            paid += p * q * ((mine > end) - (mine < end))
+    return paid
+
+
+@functools.cache
+def hit(total, ace, shown, down=None):
+    paid = 0.0
+    for card, p in DECK:
+        paid += p * (-1.0 if total + card > 21 else best(total + card, ace or card == 1, shown, down))
+    return paid
+
+
+def best(total, ace, shown, down=None):
+    return max(stick(worth(total, ace), shown, down), hit(total, ace, shown, down))
+
+
+def value_of_game(seen):
+    """Return the best mean reward of a hand, for who sees the card that lies face down or not."""
+    paid = 0.0
+    for first, p in DECK:
+        for second, q in DECK:
+            for shown, r in DECK:
+                hand = first + second, 1 in (first, second), shown
+                below = [(down, s) for down, s in DECK] if seen else [(None, 1.0)]
+                paid += sum(p * q * r * s * best(*hand, down) for down, s in below)
+    return paid
+
+
+def hand_of(env):
+    mine, shown, _ = env.unwrapped._get_obs()
+    total = sum(env.unwrapped.player)
+    return total, 1 in env.unwrapped.player, shown, mine
+
+
+def regrets(agent, hands, fair=True):
+    """Return how much less than the best move each decision is worth to who does not see the card."""
+    env, lost = gym.make("Blackjack-v1"), []
+    for seed in range(hands):
+        env.reset(seed=seed)
+        over = False
+        while not over:
+            total, ace, shown, mine = hand_of(env)
+            action = agent.act(env)
+            lost.append(best(total, ace, shown) - (hit(total, ace, shown) if action else stick(mine, shown)))
+            _, _, over, _, _ = env.step(action)
+    return lost
+
+
+def test_the_best_at_blackjack_is_known():
+    assert value_of_game(seen=False) == pytest.approx(-0.0466, abs=0.0005)
+    assert value_of_game(seen=True) > 0.03
+
+
+def same_whatever_is_hidden(env, changes, agent=lambda: mcts(150, seed=4)):
+    """Return the result of a search that must not depend on what is changed."""
+    found = []
+    for change in changes:
+        change()
+        found.append(agent().search(env))
+    for other in found[1:]:
+        assert np.array_equal(found[0].visits, other.visits)
+        assert np.array_equal(found[0].values, other.values, equal_nan=True)
+    return found[0]
+
+
+def test_the_card_that_lies_face_down_changes_no_search():
+    env = playing("Blackjack-v1")
+    env.unwrapped.player, env.unwrapped.dealer = [10, 6], [10, 1]
+
+    def put(card):
+        env.unwrapped.dealer[1] = card
+
+    changes = [functools.partial(put, card) for card in (1, 5, 7, 10)]
+    result = same_whatever_is_hidden(env, changes)
+    assert result.copies.hidden == ADAPTER
+    told = [mcts(150, seed=4, information="full").search(env).copies.hidden for change in changes[:1]]
+    assert told == [AS_IT_IS]
+
+
+def test_blackjack_is_played_well_without_looking():
+    lost = regrets(mcts(1000), 25)
+    assert -1e-9 < np.mean(lost) < 0.03
+
+
+@pytest.mark.slow
+def test_blackjack_pays_what_it_can_and_no_more():
+    env, paid, agent, hands = gym.make("Blackjack-v1"), [], mcts(1000), 5000
+    for seed in range(hands):
+        env.reset(seed=seed)
+        over = False
+        while not over:
+            _, reward, over, _, _ = env.step(agent.act(env))
+        paid.append(reward)
+    error = np.std(paid) / math.sqrt(hands)
+    known = value_of_game(seen=False)
+    assert np.mean(paid) < known + 3 * error
+    assert np.mean(paid) > known - 0.02 - 3 * error
+
+
+# What is chosen at the same time.
+
+
+def test_the_first_choice_changes_no_search_of_the_second():
+    env = rps.env()
+    env.reset(seed=1)
+    env.step(0)
+
+    def chosen(action):
+        env.unwrapped.state["player_0"] = action
+
+    result = same_whatever_is_hidden(env, [functools.partial(chosen, action) for action in range(3)])
+    assert result.copies.hidden == ADAPTER
+
+
+def test_agents_of_a_cycle_choose_at_the_same_time():
+    env = rps.env(max_cycles=2)
+    env.reset(seed=1)
+    view = bridge.view(env)
+    assert view.game.simultaneous
+    assert view.game.active(view.state) == 3
+    state, rewards = view.state.copy(), [0.0, 0.0]
+    view.game.step(state, [0, 1], rewards)
+    assert rewards == [-1.0, 1.0]
+    assert view.game.active(state) == 3
+    view.game.step(state, [2, 1], rewards)
+    assert rewards == [1.0, -1.0]
+    assert view.game.active(state) == 0
+    env.step(0)
+    assert bridge.view(env).player == 1
+    assert view.game.active(bridge.view(env).state) == 2
+    second = mcts(300, seed=2).search(env)
+    assert abs(second.values[second.action]) < 0.5  # though stone was chosen
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_rock_paper_scissors_is_level_from_both_seats(seat):
+    rng, paid = np.random.default_rng(seat), []
+    for game in range(4):
+        env, agent = rps.env(max_cycles=15), mcts(40, seed=game)
+        env.reset(seed=game)
+        while env.agents:
+            name = env.agent_selection
+            if env.terminations[name] or env.truncations[name]:
+                env.step(None)
+                continue
+            env.step(agent.act(env) if name == f"player_{seat}" else int(rng.integers(3)))
+            if name == "player_1":
+                paid.append(env.rewards[f"player_{seat}"])
+    assert len(paid) == 60
+    assert abs(sum(paid)) < 4 * math.sqrt(60 * 2 / 3)
+
+
+# Poker.
+
+
+def test_leduc_deals_what_is_not_seen_anew():
+    pytest.importorskip("rlcard")
+    from pettingzoo.classic.rlcard_envs import leduc_holdem
+
+    env = leduc_holdem.env()
+    env.reset(seed=3)
+    game = env.unwrapped.env.game
+    mine = game.players[env.unwrapped.possible_agents.index(env.agent_selection)]
+    other = game.players[1 - mine.player_id]
+
+    def turned():
+        game.dealer.deck.append(other.hand)
+        other.hand = game.dealer.deck.pop(0)
+
+    result = same_whatever_is_hidden(env, [turned] * 5, lambda: mcts(40, seed=1))
+    assert result.copies.hidden == ADAPTER
+    view = bridge.view(env)
+    root, hands, next_cards = view.state.copy(), set(), set()
+    for seed in range(60):
+        state = root.copy()
+        view.game.determinize(state, view.player, seed * 0x9E3779B97F4A7C15 % 2**64)
+        dealt = state.env.env.game
+        cards = [card.get_index() for card in [*dealt.dealer.deck, *(player.hand for player in dealt.players)]]
+        assert sorted(cards) == ["HJ", "HK", "HQ", "SJ", "SK", "SQ"]
+        assert dealt.players[mine.player_id].hand.get_index() == mine.hand.get_index()
+        hands.add(dealt.players[other.player_id].hand.get_index())
+        next_cards.add(dealt.dealer.deck[-1].get_index())
+    assert len(hands) == len(next_cards) == 5
+
+
+# Without an adapter: replay.
+
+
+class Cups(gym.Env):
+    """A ball under one of three cups: 0 to 2 guess; 3 lifts a cup at random, and says whether the ball is there."""
+
+    def __init__(self):
+        self.action_space = spaces.Discrete(4)
+        self.observation_space = spaces.Tuple([spaces.Discrete(4), spaces.Discrete(2)])
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.ball = int(self.np_random.integers(3))
+        return (3, 0), {}
+
+    def step(self, action):
+        if action < 3:
+            return (action, int(action == self.ball)), float(action == self.ball), True, False, {}
+        lifted = int(self.np_random.integers(3))
+        return (lifted, int(lifted == self.ball)), -0.01, False, False, {}
+
+
+def test_what_is_hidden_is_found_and_a_warning_says_the_cure():
+    class Bare(Cups):
+        pass
+
+    env = Bare()
+    env.reset(seed=1)
+    said = r"Bare hides something from its player, in ball, .*agents\.remember\(env\).*determinize.*information='full'"
+    with pytest.warns(UserWarning, match=said):
+        result = mcts(60).search(env)
+    assert result.copies.hidden == AS_IT_IS
+    mcts(60).search(env)  # said once
+    other = type("Bare2", (Cups,), {})()
+    other.reset(seed=1)
+    assert mcts(200, information="full").search(other).action == other.ball  # asked for by name
+
+
+def test_what_is_hidden_is_drawn_by_replay():
+    env = agents.remember(Cups())
+    env.reset(seed=1)
+
+    def put(ball):
+        env.unwrapped.ball = ball
+
+    changes = [functools.partial(put, ball) for ball in range(3)]
+    result = same_whatever_is_hidden(env, changes, lambda: mcts(300, seed=2, loop="information_set", tree_depth=1))
+    assert result.copies.hidden == SAMPLED
+    assert result.copies.particles == 32
+    assert result.copies.acceptance == 1.0
+    assert np.nanmax(result.values[:3]) < 0.6
+
+
+def test_courses_go_on_with_what_is_seen():
+    env = agents.remember(Cups())
+    for seed in range(3):
+        env.reset(seed=seed)
+        known = {0, 1, 2}
+        mcts(10).search(env)
+        for _ in range(6):
+            (cup, there), *_ = env.step(3)
+            known = {cup} if there else known - {cup}
+            result = mcts(40, seed=seed).search(env)
+            pool = env.history.pools[None]
+            assert {course.env.ball for course in pool.particles} == known
+            assert result.copies.acceptance <= 1.0
+            if len(known) == 1:
+                break
+        assert mcts(300, seed=seed).act(env) == env.unwrapped.ball or len(known) > 1
+
+
+class Coins(rps.raw_env):
+    """Rock, paper, scissors that no adapter knows."""
+
+
+def test_choices_of_others_are_drawn_by_replay(monkeypatch):
+    monkeypatch.setattr("agents.bridge.adapters.SHIPPED", {})
+    from agents.bridge.adapters import adapter_of
+
+    adapter_of.cache_clear()
+    env = agents.remember(Coins())
+    env.reset(seed=1)
+    for first in range(3):
+        env.step(first)
+        result = mcts(90, seed=3).search(env)
+        assert result.copies.hidden == SAMPLED
+        pool = env.history.pools["player_1"]
+        assert {course.env.state["player_0"] for course in pool.particles} == {0, 1, 2}
+        env.step(1)
+    adapter_of.cache_clear()
+
+
+def test_where_nothing_is_hidden_nothing_is_drawn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for env_id in ("FrozenLake-v1", "CliffWalking-v1", TAXI, "CartPole-v1"):
+            env = agents.remember(gym.make(env_id))
+            env.reset(seed=1)
+            assert mcts(5, horizon=5).search(env).copies.hidden == NOTHING

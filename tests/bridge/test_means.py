@@ -1,0 +1,195 @@
+"""By what means environments are copied: the first that works, by name, and replay where nothing else does."""
+
+import random
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from pettingzoo.classic.tictactoe import tictactoe
+
+import agents
+from agents import bridge
+from agents.bridge import means
+from agents.bridge.cloning import Clone, Deep, Replay
+from agents.bridge.digest import digest
+from tests.bridge.worlds import Machine, Walk, mcts, playing
+
+
+def means_of(env):
+    bridge.view(env).state.copy()
+    return bridge.view(env).game.notes["means"]
+
+
+class Saving(Walk):
+    """Saves itself by methods of other names."""
+
+    def __init__(self):
+        super().__init__()
+        self.turned = 0
+
+    def step(self, action):
+        self.turned += 1
+        return super().step(action)
+
+
+class SavingGym(Saving):
+    def get_state(self):
+        return self.at, self.turned
+
+    def set_state(self, state):
+        self.at, self.turned = state
+
+
+class Forgetful(SavingGym):
+    """Its ``get_state`` is no state of it."""
+
+    def get_state(self):
+        return 3, 3
+
+
+def test_means_are_named_the_first_that_passes_a_check():
+    env = SavingGym()
+    env.reset(seed=0)
+    env.step(1)
+    assert means_of(env) == means.NATIVE
+    view = bridge.view(env)
+    state = view.state.copy()
+    assert (state.env.at, state.env.turned) == (1, 1)
+    view.game.step(state, [1], [0.0])
+    assert (env.at, state.env.at) == (1, 2)
+    wrong = Forgetful()
+    wrong.reset(seed=0)
+    wrong.step(1)
+    assert means_of(wrong) == means.FAST
+    assert bridge.view(wrong).state.copy().env.at == 1
+    assert means_of(playing("FrozenLake-v1")) == means.FAST
+
+
+def walked(state, actions):
+    """Return what a copy pays."""
+    rewards, paid = [0.0], []
+    for action in actions:
+        state.game.step(state, [action], rewards)
+        paid.append(rewards[0])
+    return paid
+
+
+def test_what_cannot_be_copied_is_replayed():
+    env = agents.remember(Machine())
+    env.reset(seed=11)
+    env.step(1)
+    assert means_of(env) == means.REPLAY
+    other = Machine()
+    other.reset(seed=11)
+    other.step(1)
+    expected = [other.step(action)[1] for action in (0, 1, 1)]
+    root = bridge.view(env).state.copy()
+    work = root.game.new_state()
+    for _ in range(2):
+        work[:] = root
+        assert walked(work, (0, 1, 1)) == expected
+    half = root.copy()
+    walked(half, (0,))
+    later = half.copy()  # of a copy that has gone on
+    walked(half, (1,))
+    assert walked(later, (1, 1)) == expected[1:]
+    assert env.unwrapped.handle.told == [1]
+    assert mcts(30).act(env) == 1
+    assert env.step(0)[1] == expected[0]
+
+
+def test_a_reset_without_a_seed_is_replayed_too():
+    env = agents.remember(Machine())
+    env.reset(seed=4)
+    for _ in range(3):
+        env.reset()
+    start = env.unwrapped.handle.start
+    assert bridge.view(env).state.copy().env.handle.start == start
+
+
+def test_what_cannot_be_replayed_is_told_the_cure():
+    env = Machine()
+    env.reset(seed=0)
+    said = r"Machine cannot be copied: fast copy: it holds a .*Handle.*agents\.remember\(env\)"
+    with pytest.raises(TypeError, match=said):
+        mcts().act(env)
+    assert mcts().act(agents.remember(playing("CartPole-v1"))) in range(2)  # too late for replay, but copied
+    with pytest.raises(TypeError, match="int is neither an environment of Gymnasium nor"):
+        agents.remember(3)
+
+
+@pytest.mark.parametrize("make", [Deep, lambda env: Replay(env.history, env.unwrapped, True)], ids=["deep", "replay"])
+def test_all_means_give_the_same_futures(make):
+    env = agents.remember(gym.make("FrozenLake-v1"))
+    env.reset(seed=5)
+    for action in (1, 2, 1):
+        env.step(action)
+    copies = [make(env if make is not Deep else env.unwrapped) for _ in range(2)]
+    fast = bridge.view(env).state.copy()
+    for seed in (1, 2, 3):
+        seen = []
+        for made in (*copies, copies[0].again()):
+            made.restore()
+            made.seed(seed)
+            seen.append([made.env.step(a)[0] for a in (1, 1, 2)])
+        fast._copy.restore()
+        fast.seed(seed)
+        expected = [fast.env.step(a)[0] for a in (1, 1, 2)]
+        assert seen[0] == seen[1]
+        if make is Deep:
+            assert seen[0] == expected
+
+
+def test_turns_are_replayed():
+    env = agents.remember(tictactoe.env())
+    env.reset(seed=1)
+    for action in (4, 0, 8):
+        env.step(action)
+    made = Replay(env.history, env.unwrapped, True)
+    assert digest(made.env) != digest(tictactoe.raw_env())
+    assert made.env.agent_selection == "player_2"
+    assert np.array_equal(made.env.observe("player_2")["observation"], env.observe("player_2")["observation"])
+
+
+def test_remembering_changes_nothing():
+    plain, kept = gym.make("CartPole-v1"), agents.remember(gym.make("CartPole-v1"))
+    for seed in (3, None, None):
+        state = random.getstate()
+        assert np.array_equal(plain.reset(seed=seed)[0], kept.reset(seed=seed)[0])
+        for action in (0, 1, 1):
+            assert str(plain.step(action)) == str(kept.step(action))
+        assert random.getstate() == state
+    assert kept.history.actions == [0, 1, 1]
+    assert len(kept.history.shown) == 4
+
+
+def test_atari_games_are_copied_by_their_own_snapshots():
+    ale_py = pytest.importorskip("ale_py")
+    gym.register_envs(ale_py)
+    env = gym.make("ALE/Breakout-v5", obs_type="ram", repeat_action_probability=0.0)
+    env.reset(seed=1)
+    for action in (1, 2, 2, 3) * 5:
+        env.step(action)
+    assert means_of(env) == means.NATIVE
+    made = Clone(env.unwrapped)
+    for _ in range(2):
+        made.restore()
+        seen = [made.env.step(action)[0].tobytes() for action in (2, 3, 0, 2) * 5]
+    assert seen == [env.step(action)[0].tobytes() for action in (2, 3, 0, 2) * 5]
+
+
+def test_worlds_of_box2d_are_replayed():
+    pytest.importorskip("Box2D")
+    env = agents.remember(gym.make("LunarLander-v3"))
+    env.reset(seed=1)
+    for action in (0, 2, 2, 1):
+        env.step(action)
+    state = bridge.view(env).state.copy()
+    assert bridge.view(env).game.notes["means"] == means.REPLAY
+    rewards = [0.0]
+    for action in (2, 2, 3, 0, 2) * 4:
+        state.game.step(state, [action], rewards)
+        seen, reward, *_ = env.step(action)
+        assert np.array_equal(seen, state.seen)
+        assert rewards[0] == reward
+    assert mcts(3, horizon=5).act(env) in range(4)
