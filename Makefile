@@ -2,6 +2,7 @@
 # make test      set up, then every test that CI runs (some 6 minutes on two cores)
 # make test-all  the longer checks too, and which lines of Python they run
 # make lint      format, style, types and import arrows
+# make docs      the site, build/docs/html/index.html
 # make compile   every game, into the cache of this machine
 # make wheel     dist/*.whl, with compiled code in it for any processor of this kind
 
@@ -13,7 +14,7 @@ TEST = $(VENV)/.installed-test
 MORE = $(VENV)/.installed-more
 MINIMUM = $(VENV)/gymnasium-1.2.2
 
-.PHONY: compare test test-all test-minimum lint compile wheel clean
+.PHONY: compare test test-all test-minimum lint docs compile wheel clean
 
 compare: $(RL)
 	$(BIN)/python scripts/compare.py LaneDefense5x9-v0 --agents random,scripted,maskable_ppo,best:simulations=1000 --episodes 40 --plot results/compare.png
@@ -54,6 +55,10 @@ lint: $(TEST)
 	$(BIN)/mypy
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache
 
+docs: $(MORE)
+	$(BIN)/python docs/stage.py build/docs/source
+	$(BIN)/python -m sphinx -c docs -W --keep-going -q -b html build/docs/source build/docs/html
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -67,7 +72,7 @@ $(TEST): $(RL)
 	touch $@
 
 $(MORE): $(TEST)
-	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[notebooks]"
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[docs,notebooks]"
 	touch $@
 
 $(MINIMUM): $(TEST)

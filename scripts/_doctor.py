@@ -22,6 +22,7 @@ _EXTRAS = {
     "plots": "compare --plot",
     "human": 'windows: render_mode="human"',
     "rivals": "benchmark rivals",
+    "docs": "make docs",
     "notebooks": "examples/notebooks, run by make test-all",
     "test": "make test",
 }

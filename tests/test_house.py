@@ -149,7 +149,7 @@ def test_every_test_has_its_room_and_no_file_is_long():
     files = list((ROOT / "tests").glob("**/test_*.py"))
     games = {path.parent.name for path in (ROOT / "mcts_envs" / "games").glob("*/__init__.py")}
     rooms = {f"games/{game}" for game in games | {"connect_four"}}  # the example in examples/
-    rooms |= {"core", "search", "agents", "bridge", "arena", "learning"}
+    rooms |= {"core", "search", "agents", "bridge", "arena", "learning", "pages"}
     assert {file.parent.relative_to(ROOT / "tests").as_posix() for file in files} == rooms | {"."}
     assert [file.name for file in files if file.parent == ROOT / "tests"] == ["test_house.py"]
     lengths = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in files}
