@@ -87,6 +87,8 @@ class SearchResult(Found):
     evaluator : str, optional
         How a policy was asked: its network ``"compiled"``, or ``"batched"`` where the search waited for PyTorch; or,
         in a search that is plain Python, ``"plain"``.
+    improved : float64 array [A], optional
+        What ``gumbel`` has made of the prior, as probabilities: what a policy should learn from the search.
     """
 
     visits: Ints
@@ -98,6 +100,7 @@ class SearchResult(Found):
     seconds: float
     prior: Floats | None = None
     evaluator: str | None = None
+    improved: Floats | None = None
 
     @property
     def principal_variation(self) -> list[int | tuple[int, ...]]:

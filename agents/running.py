@@ -53,6 +53,8 @@ class Search:
         What the player may choose from.
     choice : int, optional
         The action to play, where a planner does not leave it to ``recommend``.
+    improved : float64 array [A], optional
+        What a planner has made of the prior, as probabilities.
     seconds : float
         How long it ran.
     """
@@ -85,6 +87,7 @@ class Search:
         self._over = Event()
         self.seconds = 0.0
         self.choice: int | None = None
+        self.improved: Floats | None = None
 
     def advised(self) -> int | None:
         """Return the legal action that the game advises most; None if it prefers none."""
@@ -221,7 +224,7 @@ class Search:
         prior = self._prior() if self._settings.prior else None
         how = None if self.plan.evaluator is None else str(self.plan.evaluator.name)
         made = self.simulations, self.steps, self.seconds
-        return SearchResult(visits, values, int(action), shown, *made, prior, how)
+        return SearchResult(visits, values, int(action), shown, *made, prior, how, self.improved)
 
     def _prior(self) -> Floats:
         """Return what the game advises at the root [A] as probabilities; equal ones where it advises nothing."""
