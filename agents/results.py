@@ -89,6 +89,8 @@ class SearchResult(Found):
     evaluator : str, optional
         How a policy was asked: its network ``"compiled"``, or ``"batched"`` where the search waited for PyTorch; or,
         in a search that is plain Python, ``"plain"``.
+    improved : float64 array [A], optional
+        What ``gumbel`` has made of the prior, as probabilities: what a policy should learn from the search.
     view : View, optional
         The state that was searched from, as it was.
     copies : agents.bridge.Copies, optional
@@ -104,6 +106,7 @@ class SearchResult(Found):
     seconds: float
     prior: Floats | None = None
     evaluator: str | None = None
+    improved: Floats | None = None
     view: View | None = field(default=None, compare=False)
     copies: Any = None
 

@@ -54,6 +54,8 @@ class Search:
         What the player may choose from.
     choice : int, optional
         The action to play, where a planner does not leave it to ``recommend``.
+    improved : float64 array [A], optional
+        What a planner has made of the prior, as probabilities.
     seconds : float
         How long it ran.
     """
@@ -86,6 +88,7 @@ class Search:
         self._over = Event()
         self.seconds = 0.0
         self.choice: int | None = None
+        self.improved: Floats | None = None
 
     def advised(self) -> int | None:
         """Return the legal action that the game advises most; None if it prefers none."""
@@ -223,7 +226,7 @@ class Search:
         how = None if self.plan.evaluator is None else str(self.plan.evaluator.name)
         made = self.simulations, self.steps, self.seconds
         view = View(self._game, self._root, self.player)
-        return SearchResult(visits, values, int(action), shown, *made, prior, how, view, self._copies())
+        return SearchResult(visits, values, int(action), shown, *made, prior, how, self.improved, view, self._copies())
 
     def _copies(self) -> Any:
         """Return what a search in an environment of others stands on; None in ours."""

@@ -102,6 +102,17 @@ def _read(given: Any) -> Policy:
         raise TypeError(f"policy {given!r:.80} is none of {known}, a path, or a model of Stable-Baselines3{hint}")
     if not isinstance(policy, storage.SavedPolicy):
         return policy
+    return plain_arrays(policy)
+
+
+def plain_arrays(policy: storage.SavedPolicy) -> Policy:
+    """Return a policy of Stable-Baselines3 as plain arrays; as it is, if they cannot say it.
+
+    Raises
+    ------
+    ValueError
+        If its weights are not finite.
+    """
     from agents.learning.export import network_of
 
     try:

@@ -78,6 +78,10 @@ class Gumbel(MCTS):
         drawn = best_first(search.legal)[: self.considered]
         arms = yield from halve(search, clock, drawn, lambda arms: best_first(arms)[: -(-len(arms) // 2)])
         search.choice = int(arms[0])
+        logits = improved_logits(search)
+        weights = np.exp(logits - logits.max())
+        search.improved = np.zeros(search.plan.inside.actions)
+        search.improved[search.legal] = weights / weights.sum()
 
 
 def improved_logits(search: Search) -> Floats:

@@ -1,0 +1,126 @@
+"""A policy learns from positions: which actions a search preferred there, and what they turned out to be worth."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agents.learning.algorithms import takes_masks
+from agents.learning.positions import Positions
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+
+_CLIP = 0.5
+_AT_ONCE = 4096
+
+
+def distil(
+    model: "BaseAlgorithm",
+    positions: Positions,
+    steps: int,
+    dice: np.random.Generator,
+    *,
+    batch: int,
+    learning_rate: float,
+    trust: float,
+) -> tuple[float, float]:
+    """Train policy and values of a model on positions, with its own optimizer.
+
+    The loss is the cross entropy between the probabilities of the search and the policy's, and half the square of what
+    the values are off.
+
+    Parameters
+    ----------
+    model : BaseAlgorithm
+        PPO or MaskablePPO, with an environment.
+    positions : Positions
+    steps : int
+        Of the optimizer.
+    dice : Generator
+        Draws the positions of each step.
+    batch : int
+        Positions in a step.
+    learning_rate : float
+    trust : float
+        As for :meth:`agents.learning.positions.Positions.values`.
+
+    Returns
+    -------
+    policy, values : float
+        Mean losses: the divergence of the policy from the search (nats), and the mean square of what the values, in
+        the units of the training, are off.
+    """
+    import torch
+
+    policy: Any = model.policy
+    optimizer, masked = policy.optimizer, takes_masks(model)
+    env = model.get_vec_normalize_env()
+    worth, scale = positions.values(trust), _scale(env)
+    policy.set_training_mode(True)
+    for group in optimizer.param_groups:
+        group["lr"] = learning_rate
+    losses = np.zeros(2)
+    for _ in range(steps):
+        rows = dice.integers(len(positions), size=batch)
+        legal, shares = positions.dense(rows, int(model.action_space.n))  # type: ignore[attr-defined]
+        wanted = torch.as_tensor(shares, device=policy.device)
+        values, logits = _said(policy, _shown(env, positions.observations[rows]), legal if masked else None)
+        surprise = -(wanted * logits).sum(1).mean()
+        off = torch.nn.functional.mse_loss(values, torch.as_tensor(worth[rows] / scale, device=policy.device))
+        optimizer.zero_grad()
+        (surprise + 0.5 * off).backward()
+        torch.nn.utils.clip_grad_norm_(policy.parameters(), _CLIP)
+        optimizer.step()
+        certain = float((shares * np.log(np.maximum(shares, 1e-30))).sum(1).mean())
+        losses += surprise.item() + certain, off.item()
+    policy.set_training_mode(False)
+    policy_loss, value_loss = losses / max(1, steps)
+    return float(policy_loss), float(value_loss)
+
+
+def agreement(model: "BaseAlgorithm", positions: Positions) -> float:
+    """Return in which part of positions with a choice the policy's most likely action is the search's."""
+    import torch
+
+    policy: Any = model.policy
+    env, masked, same = model.get_vec_normalize_env(), takes_masks(model), 0
+    chosen = np.flatnonzero(positions.counts > 1)
+    with torch.no_grad():
+        for start in range(0, len(chosen), _AT_ONCE):
+            rows = chosen[start : start + _AT_ONCE]
+            legal, shares = positions.dense(rows, int(model.action_space.n))  # type: ignore[attr-defined]
+            _, logits = _said(policy, _shown(env, positions.observations[rows]), legal if masked else None)
+            same += int((logits.numpy(force=True).argmax(1) == shares.argmax(1)).sum())
+    return same / max(1, len(chosen))
+
+
+def settle(model: "BaseAlgorithm", positions: Positions) -> None:
+    """Let ``VecNormalize``, if there is one, divide by what positions show: from then on it stays as it is."""
+    env = model.get_vec_normalize_env()
+    if env is None:
+        return
+    if env.norm_reward:
+        square = float(np.mean(np.square(positions.returns, dtype=np.float64)))
+        env.ret_rms.mean, env.ret_rms.var = np.array(0.0), np.array(max(square, 1e-8))
+        env.ret_rms.count = float(len(positions))
+    if env.norm_obs:
+        moments: Any = env.obs_rms
+        seen = positions.observations
+        moments.mean, moments.var = seen.mean(0, np.float64), seen.var(0, np.float64)
+        moments.count = float(len(positions))
+
+
+def _scale(env: Any) -> float:
+    """Return how much reward a value of 1 is."""
+    return float(np.sqrt(env.ret_rms.var + env.epsilon)) if env is not None and env.norm_reward else 1.0
+
+
+def _shown(env: Any, observations: Any) -> Any:
+    return observations if env is None else env.normalize_obs(observations)
+
+
+def _said(policy: Any, observations: Any, legal: Any) -> tuple[Any, Any]:
+    """Return values [b] and log-probabilities [b, A] as the policy says them."""
+    shown = policy.obs_to_tensor(observations)[0]
+    extra = () if legal is None else (legal,)
+    return policy.predict_values(shown).flatten(), policy.get_distribution(shown, *extra).distribution.logits

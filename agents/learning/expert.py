@@ -1,0 +1,344 @@
+"""Expert iteration: a search plays with the policy, the policy learns what the search found, and so on.
+
+T. Anthony, Z. Tian, D. Barber, "Thinking Fast and Slow with Deep Learning and Tree Search" (2017); D. Silver et al.,
+"A general reinforcement learning algorithm that masters chess, shogi, and Go through self-play" (2018); with ``gumbel``
+the policy learns the one that the search improved (I. Danihelka et al. 2022, "Policy improvement by planning with
+Gumbel").
+"""
+
+import contextlib
+import dataclasses
+import json
+import math
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import agents
+from agents.learning import positions, storage, trust
+from agents.learning.algorithms import one_thread
+from agents.learning.distilling import agreement, distil, settle
+from agents.learning.expert_plan import Plan
+from agents.learning.jobs import local, play_all
+from agents.learning.playing import Job, described
+from agents.learning.policy import NetworkPolicy
+from agents.learning.run import Run, environment, made, planned, protect, save
+from agents.learning.run import described as sidecar_of
+from agents.learning.searching import plain_arrays
+from agents.learning.writing import write_whole
+from mcts_envs.core import errors
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+
+_GAMES_OF_A_JOB = 8
+_PLAN = "plan.json"
+_MATCH = 2**20
+"""Where the numbers of the jobs of matches begin."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """How an expert iteration ended.
+
+    Attributes
+    ----------
+    path : Path
+        The saved policy; None before the first iteration was over.
+    history : list of dict
+        What was noted of each iteration: games, positions, mean length, what the first player had of the points, how
+        often policy and search agreed before learning, losses, result of the match, seconds.
+    seconds : float
+        Duration of this run.
+    interrupted : bool
+        Whether it was ended by Ctrl-C, SIGTERM or time before its last iteration.
+    """
+
+    path: Path | None
+    history: list[dict[str, Any]]
+    seconds: float
+    interrupted: bool
+
+
+def expert_iteration(
+    env_id: str,
+    algorithm: str | None = None,
+    *,
+    out: Path | str,
+    plan: Plan | None = None,
+    minutes: float | None = None,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    changes: Mapping[str, Any] | None = None,
+    start: Path | str | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    report: Callable[[str], None] = lambda text: None,
+) -> Learned:
+    """Let a policy learn from the search that it guides, and save it as ``out/ALGORITHM.zip``, with its sidecar.
+
+    It is a policy as :func:`agents.learning.training.train` saves it, so that training may go on from there. Games and
+    checkpoints are kept in ``out`` as soon as they are there: after whatever ended it the same call goes on, and comes
+    to the same end.
+
+    Parameters
+    ----------
+    env_id, algorithm, out, seed, settings, changes
+        As for :func:`agents.learning.training.train`; the network must be one of dense layers. ``settings`` say which
+        game is played, what the policy sees, and where games start; opponents and seat are for trainings that follow.
+        Rewards are discounted by ``gamma``, each step of the game.
+    plan : Plan, optional
+    minutes : float, optional
+        Time limit of this run, above 0: the iteration that is not over then is not learned from, but goes on the next
+        time.
+    start : str or Path, optional
+        A policy to begin with, as :func:`agents.learning.training.train` saved it; then nobody is imitated.
+    workers : int, optional
+        Processes that play; by default one for each core. 1: this one plays.
+    executor : concurrent.futures.Executor, optional
+        Who plays in their place; it must be able to import this package, and the game. It is not shut down.
+    report : callable, optional
+        Told now and then, in words, how far it is.
+
+    Raises
+    ------
+    ValueError, TypeError, FileNotFoundError
+        If a name, a setting or a number is wrong, or ``out`` holds what another call began. Nothing is written then.
+    FileExistsError
+        If ``out`` holds another training.
+    """
+    plan = plan or Plan()
+    if minutes is not None:
+        errors.number("minutes", minutes, 1e-3, math.inf)
+    began = time.monotonic()
+    run = planned(env_id, algorithm, Path(out), seed, settings, changes or {}, start)
+    if start is not None:
+        plan = dataclasses.replace(plan, imitate=None)
+    _check_folder(run, plan, start)
+    with one_thread():
+        loop = _Loop(env_id, run, plan, report)
+        loop.check()
+        run.out.mkdir(parents=True, exist_ok=True)
+        write_whole(run.out / _PLAN, json.dumps(_description(run, plan, start), indent=2).encode())
+        with local(workers) if executor is None else _kept(executor) as crew:
+            over = loop.go_on(crew, math.inf if minutes is None else began + 60 * minutes)
+    path = loop.finish() if loop.history else None
+    return Learned(path, loop.history, time.monotonic() - began, not over)
+
+
+class _Loop:
+    """An expert iteration under way."""
+
+    def __init__(self, env_id: str, run: Run, plan: Plan, report: Callable[[str], None]) -> None:
+        self._env_id, self._plan, self._report = env_id, plan, report
+        self._fresh = run.resume is None
+        self.done = _done(run)
+        last = _checkpoint(run, self.done) if self.done >= 0 else None
+        about = run.about
+        if last is not None:
+            _, about, _ = storage.described(last, run.algorithm, run.env_id)
+        self.history: list[dict[str, Any]] = about["expert_iteration"]["history"] if last is not None else []
+        self.run = run = dataclasses.replace(run, resume=last or run.resume, about=about)
+        self.model: BaseAlgorithm = made(run, environment(run, run.settings, run.hyper.n_envs, run.seed), None)
+        self._window: dict[int, positions.Positions] = {}
+        self._discount = float(run.hyper.model.get("gamma", 0.99))
+
+    def check(self) -> None:
+        """Make the agents, so that mistakes are found before anything is played."""
+        for agent in (self._searching(), self._plan.imitate):
+            if agent is not None:
+                made_with = dict(agent)
+                agents.make(made_with.pop("agent"), **made_with)
+
+    def go_on(self, crew: Executor, deadline: float) -> bool:
+        """Iterate, and return whether all iterations are over."""
+        from agents.learning.callbacks import StopRequest
+
+        with StopRequest() as stop:
+
+            def over() -> bool:
+                return stop.requested or time.monotonic() >= deadline
+
+            while self.done < self._plan.iterations:
+                if not self._iterate(self.done + 1, crew, over):
+                    return False
+        return True
+
+    def _iterate(self, iteration: int, crew: Executor, over: Callable[[], bool]) -> bool:
+        """Play, learn and play the match of an iteration; return whether it could be finished."""
+        began, games = time.monotonic(), self._plan.games_in(iteration)
+        if not play_all(
+            crew,
+            dict(self._jobs(iteration)),
+            over,
+            lambda there: self._report(f"iteration {iteration}: {there} of {games} games"),
+        ):
+            return False
+        before = self._searching()
+        noted = self._learn(iteration)
+        match = dict(self._match(iteration, before))
+        if not play_all(crew, match, over):
+            return False
+        self._close(iteration, {**noted, "match": self._points(match), "seconds": round(time.monotonic() - began, 1)})
+        return True
+
+    def finish(self) -> Path:
+        """Put the policy of the last iteration where trainings have theirs."""
+        for suffix in (".zip", ".json"):
+            content = _checkpoint(self.run, self.done).with_suffix(suffix).read_bytes()
+            write_whole(self.run.target.with_suffix(suffix), content)
+        trust.written(self.run.target)
+        return self.run.target
+
+    def _jobs(self, iteration: int) -> Iterator[tuple[Path, Job]]:
+        """Yield the jobs of an iteration, with where their games are kept."""
+        teacher = self._plan.imitate if iteration == 0 else None
+        player = described(self._searching() if teacher is None else teacher)
+        options = {"openings": self._plan.openings, "explore": teacher is None}
+        folder = _games_folder(self.run, iteration)
+        return self._split(iteration, folder, self._plan.games_in(iteration), (player,), **options)
+
+    def _match(self, iteration: int, before: Mapping[str, Any]) -> Iterator[tuple[Path, Job]]:
+        players = tuple(described(_without_chance(agent)) for agent in (self._searching(), before))
+        options = {"openings": self._plan.openings, "learn": False}
+        folder = _games_folder(self.run, iteration) / "match"
+        return self._split(_MATCH + iteration, folder, self._plan.match_games, players, **options)
+
+    def _split(
+        self, number: int, folder: Path, games: int, players: tuple[bytes, ...], **options: Any
+    ) -> Iterator[tuple[Path, Job]]:
+        for k, first in enumerate(range(0, games, _GAMES_OF_A_JOB)):
+            seed = int(np.random.SeedSequence([self.run.seed, number, k]).generate_state(1, np.uint64)[0])
+            count = min(_GAMES_OF_A_JOB, games - first)
+            job = Job(self._env_id, self.run.settings, players, seed, count, discount=self._discount, **options)
+            yield folder / f"{k:04}.npz", job
+
+    def _searching(self) -> dict[str, Any]:
+        """Return the search with the policy as it is now."""
+        about = sidecar_of(self.run, self.model)
+        policy = plain_arrays(storage.SavedPolicy(self.run.target, self.run.algorithm, self.model, about=about))
+        if not isinstance(policy, NetworkPolicy):
+            raise ValueError(
+                f"the network of {self.run.algorithm} is not of dense layers, and no games are played with it here; "
+                "take observation='flat' and policy_kwargs with net_arch alone"
+            )
+        return {"discount": self._discount, **self._plan.search, "policy": policy}
+
+    def _learn(self, iteration: int) -> dict[str, Any]:
+        """Learn from the window; return what there is to say of the iteration."""
+        new = [positions.read(path) for path in sorted(_games_folder(self.run, iteration).glob("*.npz"))]
+        now = self._window[iteration] = positions.together([part.positions for part in new])
+        old = [self._of(i) for i in range(self._plan.first_kept(iteration), iteration)]
+        if iteration == 0 and self._fresh:
+            settle(self.model, now)
+        agreed, plan = agreement(self.model, now), self._plan
+        steps = -(-plan.epochs * len(now) // plan.batch)
+        dice = np.random.default_rng([self.run.seed, 11, iteration])
+        options: dict[str, Any] = {"batch": plan.batch, "learning_rate": plan.rate(iteration), "trust": plan.trust}
+        losses = distil(self.model, positions.together([*old, now]), steps, dice, **options)
+        self.model.num_timesteps += len(now)
+        lengths, points = (np.concatenate([getattr(part, name) for part in new]) for name in ("lengths", "points"))
+        return {
+            "iteration": iteration,
+            "games": len(lengths),
+            "positions": len(now),
+            "length": round(float(lengths.mean()), 2),
+            "points": round(float(points[:, 0].mean()), 4),
+            "agreed": round(agreed, 4),
+            "policy_loss": round(losses[0], 4),
+            "value_loss": round(losses[1], 4),
+        }
+
+    def _of(self, iteration: int) -> positions.Positions:
+        """Return the positions of an earlier iteration, from memory if they are there."""
+        if iteration not in self._window:
+            files = sorted(_games_folder(self.run, iteration).glob("*.npz"))
+            self._window[iteration] = positions.together([positions.read(path).positions for path in files])
+        return self._window[iteration]
+
+    def _points(self, match: Mapping[Path, Job]) -> float | None:
+        """Return what the new policy had of the points in a match, None without one."""
+        env: Any = self.model.get_env()
+        teams = env.get_attr("game", 0)[0].teams
+        games = [enumerate(positions.read(path).points) for path in match]
+        found = [points[list(teams[number % len(teams)])].mean() for job in games for number, points in job]
+        return round(float(np.mean(found)), 4) if found else None
+
+    def _close(self, iteration: int, noted: dict[str, Any]) -> None:
+        """Save the policy, and what was noted; drop games that are not learned from any more."""
+        self.history.append(noted)
+        self.done = iteration
+        save(self.run, self.model, _checkpoint(self.run, iteration), expert_iteration=self._noted())
+        self._report(_in_words(noted))
+        for i in range(self._plan.first_kept(iteration + 1)):
+            shutil.rmtree(_games_folder(self.run, i), ignore_errors=True)
+            self._window.pop(i, None)
+
+    def _noted(self) -> dict[str, Any]:
+        return {"plan": asdict(self._plan), "history": self.history}
+
+
+@contextlib.contextmanager
+def _kept(executor: Executor) -> Iterator[Executor]:
+    """Hand on an executor that somebody else will shut down."""
+    yield executor
+
+
+def _checkpoint(run: Run, iteration: int) -> Path:
+    return run.out / "checkpoints" / f"{run.algorithm}_{iteration:04}.zip"
+
+
+def _done(run: Run) -> int:
+    """Return the last iteration that is over; -1 if none is."""
+    there = (run.out / "checkpoints").glob(f"{run.algorithm}_*.json")  # written after the zip
+    return max((int(path.stem.removeprefix(f"{run.algorithm}_")) for path in there), default=-1)
+
+
+def _games_folder(run: Run, iteration: int) -> Path:
+    return run.out / "games" / f"{iteration:04}"
+
+
+def _description(run: Run, plan: Plan, start: Path | str | None) -> dict[str, Any]:
+    """Return, as JSON has it, what must stay the same where an expert iteration goes on."""
+    hyper = {"normalize": run.hyper.normalize, "n_envs": run.hyper.n_envs, **run.hyper.model}
+    about: dict[str, Any] = {"environment": run.env_id, "algorithm": run.algorithm, "settings": run.settings}
+    about |= {"hyperparameters": hyper, "seed": run.seed, "start": None if start is None else str(start)}
+    about |= {name: value for name, value in asdict(plan).items() if name != "iterations"}
+    found: dict[str, Any] = json.loads(json.dumps(about, default=str))
+    return found
+
+
+def _check_folder(run: Run, plan: Plan, start: Path | str | None) -> None:
+    """Raise an error if the folder holds what another call began."""
+    file = run.out / _PLAN
+    if not file.is_file():
+        protect(dataclasses.replace(run, resume=None, about={}))
+        return
+    there, here = json.loads(file.read_text(encoding="utf-8")), _description(run, plan, start)
+    for name, value in here.items():
+        if there.get(name) != value:
+            raise ValueError(
+                f"{run.out} holds an expert iteration with {name} {there.get(name)!r}, not {value!r}; "
+                "go on with the same, or choose another out"
+            )
+
+
+def _without_chance(agent: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the search of self-play as it plays matches."""
+    return {**agent, "gumbel_scale": 0.0} if agent["agent"] == "gumbel" else dict(agent)
+
+
+def _in_words(noted: Mapping[str, Any]) -> str:
+    """Return what there is to say of an iteration as a line."""
+    match = "" if noted["match"] is None else f", {noted['match']:.0%} of the points of the match"
+    return (
+        f"iteration {noted['iteration']}: {noted['games']:,} games of {noted['length']:.1f} steps, "
+        f"{noted['agreed']:.0%} agreed, losses {noted['policy_loss']:.3f} and {noted['value_loss']:.3f}{match}, "
+        f"{noted['seconds']:.0f} s"
+    )

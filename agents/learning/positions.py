@@ -1,0 +1,145 @@
+"""Positions of played games, with what a search made of them: what a policy learns from."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.learning.writing import write_whole
+from mcts_envs.core.typing import Floats, Ints, Singles
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Positions of games; n of them, in which k actions are legal in all.
+
+    Attributes
+    ----------
+    observations : float32 array [n, ...]
+        As their players see them.
+    counts : int64 array [n]
+        How many actions are legal in each.
+    actions : int64 array [k]
+        These actions, of one position after the other.
+    probabilities : float32 array [k]
+        What the search has made of the policy there; sums to 1 in each position.
+    found : float32 array [n]
+        What the search found that the position is worth to its player, in rewards; NaN where it says nothing.
+    returns : float32 array [n]
+        The discounted rewards that its player had from there on.
+    """
+
+    observations: Singles
+    counts: Ints
+    actions: Ints
+    probabilities: Singles
+    found: Singles
+    returns: Singles
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def dense(self, rows: Ints, actions: int) -> tuple[npt.NDArray[np.bool_], Singles]:
+        """Return which of all actions are legal [b, A] in some positions [b], and their probabilities [b, A]."""
+        counts = self.counts[rows]
+        row = np.repeat(np.arange(len(rows)), counts)
+        place = np.repeat(self._ends[rows] - counts.cumsum(), counts) + np.arange(counts.sum())
+        legal, shares = np.zeros((len(rows), actions), np.bool_), np.zeros((len(rows), actions), np.float32)
+        legal[row, self.actions[place]] = True
+        shares[row, self.actions[place]] = self.probabilities[place]
+        return legal, shares
+
+    @cached_property
+    def _ends(self) -> Ints:
+        ends: Ints = self.counts.cumsum()
+        return ends
+
+    def values(self, trust: float) -> Singles:
+        """Return what the positions turned out to be worth [n]: ``trust`` of it what the search found."""
+        mixed: Singles = np.where(np.isnan(self.found), self.returns, trust * self.found + (1 - trust) * self.returns)
+        return mixed.astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Played:
+    """Games that were played.
+
+    Attributes
+    ----------
+    positions : Positions
+    points : float64 array [games, P]
+        Each player's share of the points.
+    rewards : float64 array [games, P]
+        Each player's undiscounted return.
+    lengths : int64 array [games]
+        Steps.
+    """
+
+    positions: Positions
+    points: Floats
+    rewards: Floats
+    lengths: Ints
+
+
+def together(parts: Sequence[Positions]) -> Positions:
+    """Return positions of several parts as one."""
+    return Positions(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Positions)))
+
+
+def stacked(rows: Sequence[tuple[Singles, Ints, Singles, float]], returns: Sequence[float], shape: Any) -> Positions:
+    """Return positions from what was noted of each: observation, legal actions, their probabilities, the value found.
+
+    Parameters
+    ----------
+    rows, returns : sequences [n]
+    shape : tuple of int
+        Of an observation.
+    """
+    observations, legal, shares, found = zip(*rows, strict=True) if rows else ((), (), (), ())
+    return Positions(
+        np.array(observations, np.float32).reshape(-1, *shape),
+        np.array([len(actions) for actions in legal], np.int64),
+        np.concatenate([np.zeros(0, np.int64), *legal]),
+        np.concatenate([np.zeros(0, np.float32), *shares]).astype(np.float32),
+        np.array(found, np.float32),
+        np.array(returns, np.float32),
+    )
+
+
+def write(path: Path, played: Played) -> None:
+    """Write games to a file, which appears whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    parts = {field.name: getattr(played.positions, field.name) for field in fields(Positions)}
+    raw = io.BytesIO()
+    np.savez_compressed(raw, points=played.points, rewards=played.rewards, lengths=played.lengths, **parts)
+    write_whole(path, raw.getvalue())
+
+
+def read(path: Path) -> Played:
+    """Return the games in a file that :func:`write` wrote.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            positions = Positions(*(arrays[field.name] for field in fields(Positions)))
+            return Played(positions, arrays["points"], arrays["rewards"], arrays["lengths"])
+    except (OSError, KeyError, ValueError) as error:
+        raise ValueError(f"{path} is damaged ({error}); delete it, and its games are played again") from error
+
+
+def discounted(rewards: Floats, discount: float) -> Floats:
+    """Return the discounted sums [T, P] of rewards [T, P] from each step on."""
+    sums = np.zeros_like(rewards)
+    rest = np.zeros(rewards.shape[1])
+    for step in range(len(rewards) - 1, -1, -1):
+        rest = sums[step] = rewards[step] + discount * rest
+    return sums

@@ -1,0 +1,197 @@
+"""What is settled before a training begins, the model that it trains, and how that is saved."""
+
+import datetime
+import importlib.metadata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import mcts_envs
+from agents.learning import normalizing, storage
+from agents.learning.algorithms import algorithm_class
+from agents.learning.fitting import check_board, layout
+from agents.learning.hyperparameters import Hyperparameters, hyperparameters, resolved
+from mcts_envs.core import errors
+from mcts_envs.registry import find
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+    from stable_baselines3.common.vec_env import VecEnv
+
+    from agents.learning.selfplay import SelfPlay
+
+_LIBRARIES = ("stable_baselines3", "sb3_contrib", "gymnasium", "torch", "numpy")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is settled before a training begins.
+
+    Attributes
+    ----------
+    env_id, algorithm : str
+    out : Path
+        The folder of the training.
+    seed : int
+    settings : dict
+        Of the environment.
+    hyper : Hyperparameters
+    resume : Path or None
+        The policy to go on from.
+    about : dict
+        Its sidecar; else empty.
+    """
+
+    env_id: str
+    algorithm: str
+    out: Path
+    seed: int
+    settings: dict[str, Any]
+    hyper: Hyperparameters
+    resume: Path | None
+    about: dict[str, Any]
+
+    @property
+    def target(self) -> Path:
+        """Where the policy goes at the end."""
+        return self.out / f"{self.algorithm}.zip"
+
+    @property
+    def done(self) -> int:
+        """Steps of the policy to go on from."""
+        return int(self.about.get("timesteps", 0))
+
+
+def planned(
+    env_id: str,
+    algorithm: str | None,
+    out: Path,
+    seed: int,
+    settings: Mapping[str, Any] | None,
+    changes: Mapping[str, Any],
+    resume: Path | str | None,
+) -> Run:
+    """Return what a training is settled by; see :func:`agents.learning.training.train`."""
+    entry = find(env_id)
+    about: dict[str, Any] = {}
+    source: Path | None = None
+    if resume is not None:
+        source, about, algorithm = storage.described(resume, algorithm, entry.id)
+        if "hyperparameters" not in about:
+            raise ValueError(f"{source} was not saved by this training, so there is nothing to go on from; start anew")
+        changes = {**about["hyperparameters"], **changes}
+    return Run(
+        env_id=entry.id,
+        algorithm=algorithm or "ppo",
+        out=out,
+        seed=errors.integer("seed", about.get("seed", seed), 0, 2**31 - 1),
+        settings=dict(about.get("settings", {}) if settings is None else settings),
+        hyper=hyperparameters(algorithm or "ppo", entry.id, changes),
+        resume=source,
+        about=about,
+    )
+
+
+def protect(run: Run) -> None:
+    """Raise ``FileExistsError`` if this training would replace one that it does not go on from, or lose its end."""
+    same = run.resume is not None and run.out.resolve() in run.resume.resolve().parents
+    if run.target.exists():
+        steps = storage.described(run.target, run.algorithm)[1].get("timesteps", 0)
+        if not same or steps > run.done:
+            raise FileExistsError(f"{run.target} ({steps} steps) exists; train into another folder, or resume from it")
+    steps, last = _last_checkpoint(run)
+    if last is not None and (not same or steps > run.done):
+        raise FileExistsError(
+            f"{run.out} holds a training that was broken off after {steps} steps; "
+            f"resume with --resume {last}, or choose another --out"
+        )
+
+
+def _last_checkpoint(run: Run) -> tuple[int, Path | None]:
+    """Return the latest checkpoint in the folder that can be resumed from, and its steps."""
+    there = (run.out / "checkpoints").glob(f"{run.algorithm}_*.zip")
+    steps = {path: path.stem.removeprefix(f"{run.algorithm}_") for path in there if path.with_suffix(".json").exists()}
+    return max(((int(text), path) for path, text in steps.items() if text.isdecimal()), default=(0, None))
+
+
+def environment(run: Run, settings: Mapping[str, Any], n_envs: int, seed: int) -> "VecEnv":
+    """Return a batch of the training's environments, normalised as in it."""
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    env = mcts_envs.make_sb3_vec_env(run.env_id, n_envs, seed, **settings)
+    if not run.hyper.normalize:
+        return env
+    normalized = VecNormalize(env, **{"gamma": run.hyper.model.get("gamma", 0.99), **run.hyper.normalize})
+    if statistics := run.about.get("normalization"):
+        normalizing.restore_normalization(normalized, statistics)
+    return normalized
+
+
+def made(run: Run, env: "VecEnv", log: str | None) -> "BaseAlgorithm":
+    """Return the model of a training, new or read from the policy to go on from."""
+    arguments = resolved(run.hyper.model)
+    if len(env.observation_space.shape or ()) == 3:
+        from agents.learning.networks import PlanesExtractor
+
+        arguments["policy_kwargs"] = {"features_extractor_class": PlanesExtractor, **arguments.get("policy_kwargs", {})}
+    more: dict[str, Any] = {"seed": run.seed + run.done, "tensorboard_log": log}
+    device = "auto" if "Cnn" in str(arguments["policy"]) else "cpu"
+    if run.resume is None:
+        try:
+            return algorithm_class(run.algorithm)(env=env, device=device, **more, **arguments)
+        except AssertionError as error:
+            raise ValueError(f"{run.algorithm} cannot train with these hyper-parameters: {error}") from error
+    check_board(run.resume, run.about, env.get_attr("game", 0)[0])
+    del arguments["policy"]
+    model = storage.read_model(run.resume, run.algorithm, env=env, device=device, **more, **arguments)
+    storage.check_sidecar(run.resume, run.about, model)
+    return model
+
+
+def save(run: Run, model: "BaseAlgorithm", path: Path, past: "SelfPlay | None" = None, **more: Any) -> Path:
+    """Write the model of a training with its sidecar, which says ``more`` too, and the past selves; return its path."""
+    if past is not None:
+        past.save(path, model)
+    return storage.save(model, path, {**described(run, model), **more})
+
+
+def described(run: Run, model: "BaseAlgorithm") -> dict[str, Any]:
+    """Return the sidecar of the model of a training."""
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    env = model.get_env()
+    assert env is not None
+    hyper = run.hyper
+    observations: Any = env.observation_space
+    actions: Any = env.action_space
+    game = env.get_attr("game", 0)[0]
+    return {
+        "algorithm": run.algorithm,
+        "environment": run.env_id,
+        "settings": run.settings,
+        "game": game.name,
+        "observation_space": {"shape": list(observations.shape), "dtype": str(observations.dtype)},
+        "action_space": {"n": int(actions.n)},
+        "layout": layout(game),
+        "timesteps": int(model.num_timesteps),
+        "seed": run.seed,
+        "hyperparameters": {
+            **hyper.model,
+            "n_envs": hyper.n_envs,
+            "n_timesteps": hyper.n_timesteps,
+            "normalize": hyper.normalize or False,
+            **given(self_play=hyper.self_play or None, imitate=hyper.imitate or None),
+        },
+        "normalization": normalizing.normalization(env) if isinstance(env, VecNormalize) else None,
+        "versions": {
+            "mcts_envs": mcts_envs.__version__,
+            **{name: importlib.metadata.version(name) for name in _LIBRARIES},
+        },
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """Return the values that are not None."""
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,47 @@
+"""Connect four as a network wants to see it: cells instead of bits. ``ConnectFourCells-v0``.
+
+    python scripts/expert_iteration.py examples/connect_four_cells.py:ConnectFourCells-v0 --imitate mcts --openings 8
+
+Four times 42 cells, as the player who looks sees them: its own stones and the other's, and the empty cells in which a
+stone would make four for it, or for the other.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from connect_four import BOARD, BOTTOM, DIRECTIONS, GAME, ONE, OVER, STATE
+
+import mcts_envs
+from mcts_envs.core.contract import OBSERVE
+from mcts_envs.core.kernel import count_bits, kernel, record
+
+
+@kernel()
+def completing(stones):
+    """Return the cells, taken or not, that make four of some stones: three on one side, or one and two on both."""
+    found = stones & np.uint64(0)
+    for by in DIRECTIONS:
+        two, three = by + by, by + by + by
+        below, above = stones << by & stones << two, stones >> by & stones >> two
+        found |= below & (stones << three | stones >> by) | above & (stones >> three | stones << by)
+    return found
+
+
+@kernel(OBSERVE)
+def observe(state, player, out):
+    """Show stones and threats, the player's own first."""
+    s = record(state, STATE)
+    stones = (s.landing & ~OVER) - BOTTOM
+    own = s.mine if count_bits(stones) & 1 == player else s.mine ^ stones
+    other, free = own ^ stones, BOARD & ~stones
+    mine, its = completing(own) & free, completing(other) & free
+    for i in range(42):
+        cell = np.uint64(i // 6 * 7 + i % 6)
+        out[i] = np.float32(own >> cell & ONE)
+        out[42 + i] = np.float32(other >> cell & ONE)
+        out[84 + i] = np.float32(mine >> cell & ONE)
+        out[126 + i] = np.float32(its >> cell & ONE)
+
+
+CELLS = replace(GAME, observe=observe, observation_shape=(168,))
+mcts_envs.register("ConnectFourCells-v0", CELLS)

@@ -1,0 +1,111 @@
+"""Let a policy learn from the search that it guides (expert iteration, AlphaZero's way of learning).
+
+    python scripts/expert_iteration.py WallSurvival-v0 --set board_size=6 --minutes 60
+    python scripts/expert_iteration.py examples/connect_four_cells.py:ConnectFourCells-v0 --imitate mcts --openings 8
+    python scripts/expert_iteration.py Football1-v0 --imitate scripted --iterations 0     # behaviour cloning
+
+In iteration 0 the policy learns what another player does; then a search that consults it plays all seats, and it learns
+what the search found, and how the games ended. The result is a policy as scripts/train.py saves it. The same command
+goes on after whatever ended it; a larger --iterations adds to what is there.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import _own  # noqa: F401
+import typer
+from _words import said
+
+NONE = "none"
+
+
+def main(
+    environment: Annotated[
+        str, typer.Argument(help="Environment id, with or without mcts_envs/; module:ID and FILE.py:ID import that.")
+    ],
+    algo: Annotated[str, typer.Option(help="ppo or maskable_ppo: what the policy is saved as.")] = "maskable_ppo",
+    iterations: Annotated[int, typer.Option(help="After iteration 0; 0: behaviour cloning.")] = 20,
+    games: Annotated[int, typer.Option(help="Played in each iteration.")] = 256,
+    minutes: Annotated[float | None, typer.Option(help="Time limit of this run; whichever comes first.")] = None,
+    search: Annotated[
+        str, typer.Option(help="gumbel:simulations=64, or mcts:select=puct:evaluate=policy:dirichlet_alpha=1.")
+    ] = "gumbel:simulations=32",
+    imitate: Annotated[str, typer.Option(help="Who plays in iteration 0; none: the search.")] = "best",
+    imitate_games: Annotated[int | None, typer.Option(help="Games of iteration 0; default: --games.")] = None,
+    start: Annotated[Path | None, typer.Option(help="A policy to begin with; then nobody is imitated.")] = None,
+    openings: Annotated[int, typer.Option(help="Games begin with up to so many random moves.")] = 0,
+    window: Annotated[int, typer.Option(help="Iterations to learn from, at most.")] = 20,
+    epochs: Annotated[int, typer.Option(help="How often a position is learned from in its iteration.")] = 4,
+    learning_rate: Annotated[float, typer.Option(help="At first; it falls to a tenth.")] = 1e-3,
+    trust: Annotated[float, typer.Option(help="Part of a value that the search says; the rest is the result.")] = 0.5,
+    match_games: Annotated[int, typer.Option(help="Of each new policy against the last, for you to see.")] = 16,
+    workers: Annotated[int, typer.Option(min=0, help="Processes that play; 0: one for each core.")] = 0,
+    seed: Annotated[int, typer.Option(help="Same seed and --iterations, same policy.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder; default: runs/ENVIRONMENT/expert-SEED.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Setting of the environment, key=value.")] = None,
+    parameters: Annotated[list[str] | None, typer.Option("--param", help="Hyper-parameter, key=value.")] = None,
+) -> None:
+    """Let a policy learn from the search that it guides."""
+    # Late, so that --help loads no library.
+    from agents.arena.spec import parse_agent, parse_settings
+    from agents.learning.expert import expert_iteration
+    from agents.learning.expert_plan import Plan
+    from mcts_envs.core.errors import writable
+
+    def described(text: str) -> dict[str, object]:
+        spec = parse_agent(text)
+        return {"agent": spec.name, **spec.settings}
+
+    folder = out or Path("runs") / environment.rpartition(":")[2].rpartition("/")[2] / f"expert-{seed}"
+    try:
+        writable("out", folder, folder=True)
+        plan = Plan(
+            iterations=iterations,
+            games=games,
+            search=described(search),
+            imitate=None if imitate == NONE else described(imitate),
+            imitate_games=imitate_games,
+            openings=openings,
+            window=window,
+            epochs=epochs,
+            learning_rate=learning_rate,
+            trust=trust,
+            match_games=match_games,
+        )
+        result = expert_iteration(
+            environment,
+            algo,
+            out=folder,
+            plan=plan,
+            minutes=minutes,
+            seed=seed,
+            settings=parse_settings(settings or []),
+            changes=parse_settings(parameters or []),
+            start=start,
+            workers=workers or None,
+            report=_said(),
+        )
+    except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
+        typer.secho(f"error: {said(error, {'algorithm': '--algo'})}", err=True, fg="red")
+        raise typer.Exit(2) from None
+    if result.interrupted:
+        typer.secho("ended early; the same command goes on from here", err=True, fg="yellow")
+    if result.path is not None:
+        typer.echo(f"{len(result.history)} iterations, {result.seconds:.0f} s in this run; saved {result.path}")
+
+
+def _said() -> Callable[[str], None]:
+    """Return who prints what iterations come to, and now and then how far one is."""
+    from agents.learning.progress import Lines
+
+    lines = Lines()
+
+    def say(text: str) -> None:
+        lines(text) if text.endswith("games") else typer.echo(text, err=True)
+
+    return say
+
+
+if __name__ == "__main__":
+    typer.run(main)
