@@ -21,7 +21,7 @@ LARGEST = 1_950_000
 """Characters of a file, above which the trees in it are cut down."""
 
 
-def watch(plan: Plan, episode: int = 0, tell: Callable[[int], None] = lambda frames: None) -> Data:
+def watch(plan: Plan, episode: int = 0, tell: Callable[[Data], None] = lambda document: None) -> Data:
     """Play a game, the one that a comparison by this plan plays as this episode, and return it as a document.
 
     Parameters
@@ -30,7 +30,7 @@ def watch(plan: Plan, episode: int = 0, tell: Callable[[int], None] = lambda fra
         Its agents take the seats in their order; one agent takes all of them, and one for each team takes the team.
     episode : int
     tell : callable, optional
-        ``tell(frames)`` is called after each decision.
+        ``tell(document)`` is called whenever the document has grown.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def seated(agents: Sequence[AgentSpec], teams: Sequence[Sequence[int]]) -> tuple
 class Recorder:
     """Writes down what agents see and do while :func:`agents.arena.play.play` asks them."""
 
-    def __init__(self, env: GameEnv | GameAECEnv, plan: Plan, row: Row, tell: Callable[[int], None]) -> None:
+    def __init__(self, env: GameEnv | GameAECEnv, plan: Plan, row: Row, tell: Callable[[Data], None]) -> None:
         self._env, self._plan, self._row, self._tell = env, plan, row, tell
         game = env.game
         alone = isinstance(env, GameEnv)
@@ -80,7 +80,7 @@ class Recorder:
         labels = [str(plan.settings.get("opponent", "random")) if alone else ""] * game.players
         for seat, each in zip(self._seats, row.seats, strict=True):
             labels[seat] = each.agent
-        self.document = header(game, plan.id.removeprefix("mcts_envs/"), labels)
+        self.document = header(game, f"{plan.id.removeprefix('mcts_envs/')}, seed {plan.seed}", labels)
         self._clocks = [0.0] * game.players
         self._last = b""
 
@@ -106,7 +106,7 @@ class Recorder:
         """Write down a decision in the last frame."""
         self._clocks[view.player] += seconds
         self.frames[-1]["decisions"].append(decision(view, action, result, seconds))
-        self._tell(len(self.frames))
+        self._tell(self.document)
 
     def end(self) -> None:
         """Add the last state, and how it came out."""
@@ -116,6 +116,7 @@ class Recorder:
         points = [seat.outcome for seat in self._row.seats]
         if len(points) == len(self.document["players"]):
             self.frames[-1]["points"] = points
+        self._tell(self.document)
 
     def _begin(self, view: View) -> None:
         returns: list[float | None] = [None] * view.game.players

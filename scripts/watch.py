@@ -2,14 +2,15 @@
 
     python scripts/watch.py WallSurvival-v0 --agents mcts,alpha_beta
     python scripts/watch.py LaneDefense5x9-v0 --agents best --budget simulations=500 --out night.html
-    python scripts/watch.py Bomber-v0 --agents mcts,rule_based,rule_based,rule_based --seed 3
+    python scripts/watch.py Bomber-v0 --agents mcts,rule_based,rule_based,rule_based --seed 3 --live
 
 The page is one file that fetches nothing: open it in a browser, send it, put it beside a paper. One agent plays all
 seats, one for each team plays the team. It is the game that compare.py with the same seed plays as its first episode.
 """
 
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import _own  # noqa: F401
 import gymnasium
@@ -27,32 +28,51 @@ def main(
         str | None, typer.Option(help="For a move: simulations=1000, time=0.1 (seconds), steps=20000 (of the model).")
     ] = None,
     out: Annotated[Path, typer.Option(help="The file.")] = Path("watch.html"),
+    live: Annotated[bool, typer.Option("--live", help="Follow the game in a browser while it is played.")] = False,
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
     ] = None,
 ) -> None:
     """Play a game between agents, and write it as a page to look at."""
     # Late, so that --help loads no game.
-    from rich.console import Console
+    from _live import serving
 
     from agents.arena import Plan, parse_budget, parse_meeting, parse_settings
-    from agents.watching import fitted, watch
     from mcts_envs.core.errors import writable
 
-    console = Console(stderr=True)
     try:
         writable("out", out)
         limits = parse_budget(budget)
         specs, _ = parse_meeting(agents, None, limits)
         plan = Plan(environment, specs, parse_settings(setting or []), seed, limits)
-        with console.status("playing") as status:
-            document = watch(plan, tell=lambda frames: status.update(f"move {frames}"))
-        text = fitted(document)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(text, encoding="utf-8")
+        with serving() if live else nullcontext() as host:
+            play(plan, out, host)
+            if host is not None:
+                typer.pause("the page is served until you press a key ...")
     except _MISTAKES as error:
         typer.secho(f"error: {said(error)}", err=True, fg="red")
         raise typer.Exit(2) from error
+
+
+def play(plan: Any, out: Path, host: Any) -> None:
+    """Play a game and write it to a file; where there is a host, it serves what has been played so far."""
+    from rich.console import Console
+
+    from agents.watching import fitted, watch
+
+    if host is not None:
+        typer.echo(f"live: {host.address}")
+    with Console(stderr=True).status("playing") as status:
+
+        def tell(document: dict[str, Any]) -> None:
+            status.update(f"move {len(document['frames'])}")
+            if host is not None:
+                host.document = document
+
+        document = watch(plan, tell=tell)
+    text = fitted(document)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(text, encoding="utf-8")
     moves = len(document["frames"]) - 1
     typer.echo(f"{out}: {moves} moves, {len(text.encode()) / 1e6:.1f} MB; open it in a browser")
 

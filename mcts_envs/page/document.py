@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 _BOOT = """
-mount(document.getElementById("page"), await unpacked(document.getElementById("data").textContent));
+const page = mount(document.getElementById("page"), await unpacked(document.getElementById("data").textContent));
 """
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -32,10 +32,10 @@ body {{ margin: 0; }}
 """
 
 
-def html(document: dict[str, Any], still: str | None = None) -> str:
+def html(document: dict[str, Any], still: str | None = None, then: str = "") -> str:
     """Return a document as a file of HTML.
 
-    The page may run its own script alone, by its hash, and fetch nothing.
+    The page may run its own script alone, by its hash, and fetch nothing but what ``then`` does from its own server.
 
     Parameters
     ----------
@@ -43,6 +43,8 @@ def html(document: dict[str, Any], still: str | None = None) -> str:
         See :mod:`mcts_envs.page`.
     still : str, optional
         HTML that is shown where no script runs; by default the last picture.
+    then : str
+        JavaScript for the page of a server, which goes on from ``page``, the object that ``mount`` returned.
 
     Raises
     ------
@@ -50,8 +52,10 @@ def html(document: dict[str, Any], still: str | None = None) -> str:
         If a number in it is NaN or infinite, which JSON has no word for.
     """
     script, style = _sources()
+    script += then
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:"
+    policy += "; connect-src 'self'" if then else ""
     return _PAGE.format(
         policy=policy,
         title=escape(document["title"]),

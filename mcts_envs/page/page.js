@@ -155,7 +155,7 @@ class Page {
       h("span", {class: "name", title: this.nameOf(seat)}, this.nameOf(seat)),
       player.agent && this.data.players.length > 1 ? h("span", {class: "quiet"}, player.seat) : null,
       clocks[seat] != null ? h("span", {title: "time that it took to think"}, clock(clocks[seat])) : null,
-      returns?.[seat] ? h("span", {class: "quiet", title: "sum of rewards"}, short(returns[seat])) : null), player.colour)));
+      returns?.[seat] ? h("span", {class: "quiet", title: "sum of rewards"}, `return ${short(returns[seat])}`) : null), player.colour)));
   }
 
   nameOf(seat) {
@@ -585,7 +585,7 @@ function digits(values) {
 
 function fixed(value, decimals) { return value == null ? "–" : (value.toFixed(decimals)).replace(/^-(0(\.0*)?)$/, "$1").replace("-", "−"); }
 
-function short(value) { return fixed(value, digits([value])); }
+function short(value) { return fixed(value, Number.isInteger(value) ? 0 : digits([value])); }
 
 function whole(number) { return Math.round(number).toLocaleString("en"); }
 

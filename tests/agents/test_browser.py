@@ -5,6 +5,7 @@ import shutil
 
 import gymnasium as gym
 import pytest
+from _live import serving
 
 import agents
 import mcts_envs
@@ -72,7 +73,7 @@ def test_a_game_is_stepped_clicked_and_played_to_its_end(opened, id, names, sett
         return page.inner_text(".count")
 
     page.wait_for_selector(".board > *")
-    assert page.inner_text("h1") == id.split(":")[-1]
+    assert page.inner_text("h1") == f"{id.split(':')[-1]}, seed 0"
     assert page.locator(".player").count() == len(document["players"])
     page.keyboard.press("ArrowRight")
     assert count() == f"1 / {last}"
@@ -139,6 +140,21 @@ def test_a_place_a_button_and_a_key_choose(opened):
     there = [each["action"] for each in legal if each["place"] == legal[0]["place"]]
     assert page.evaluate("got") == [legal[-1]["action"], there[1], legal[-1]["action"]]
     assert legal[-1]["name"] == "wait"
+
+
+def test_a_game_is_followed_while_it_is_played(browser):
+    page = browser.new_page()
+    with serving() as live:
+        page.goto(live.address)
+        assert page.inner_text("body") == "the game has not begun"
+        plan = Plan("WallSurvival-v0", parse_meeting("mcts:time_limit=0.1", None)[0], {"board_size": 5})
+        document = watch(plan, tell=lambda document: setattr(live, "document", document))
+        last = len(document["frames"]) - 1
+        sync_api.expect(page.locator(".count")).to_have_text(f"{last} / {last}")
+        sync_api.expect(page.locator(".said")).to_contain_text("won")
+        page.keyboard.press("Home")
+        page.wait_for_selector(".search tbody tr")
+    page.close()
 
 
 def test_a_notebook_shows_a_page_and_without_scripts_a_picture(opened):

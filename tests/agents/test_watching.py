@@ -4,11 +4,14 @@ import json
 import re
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from _live import serving
 from connect_four import GAME as CONNECT_FOUR  # registers it
 from one_ply import OnePly
 
@@ -47,7 +50,7 @@ GAMES = [
 def test_it_is_the_game_that_a_comparison_plays(id, names, settings):
     plan = plan_of(id, names, 3, record=True, **settings)
     told = []
-    document = watch(plan, tell=told.append)
+    document = watch(plan, tell=lambda document: told.append(len(document["frames"])))
     match = Match(seated(plan.agents, plan.teams), 0)
     row, transitions = Room(plan).play(match)
     assert row.error is None
@@ -55,7 +58,8 @@ def test_it_is_the_game_that_a_comparison_plays(id, names, settings):
         (each["player"], each["action"]) for each in decisions_of(document)
     ]
     *before, last = document["frames"]
-    assert (len(told), [frame["over"] for frame in before]) == (len(transitions), [False] * len(before))
+    assert (told[-1], len(told)) == (len(document["frames"]), len(transitions) + 1)
+    assert not any(frame["over"] for frame in before)
     assert last["over"]
     assert last["points"] == [seat.outcome for seat in row.seats]
     assert last["returns"] == [seat.episode_return for seat in row.seats]
@@ -227,3 +231,37 @@ def test_the_command_writes_a_page(tmp_path):
     code, _, complaint = command("WallSurvival-v0", "--agents", "a,b", "--out", str(tmp_path))
     assert (code, complaint.count("\n")) == (2, 1)
     assert "is a folder; give a file" in complaint
+
+
+def fetched(address, host=None):
+    request = urllib.request.Request(address, headers={} if host is None else {"Host": host})
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, b""
+
+
+def test_a_game_is_followed_while_it_is_played():
+    seen, frames, codes = 0, [], []
+    with serving() as live:
+        codes.append(fetched(live.address)[0])
+
+        def tell(document):
+            nonlocal seen
+            live.document = document
+            code, body = fetched(f"{live.address}frames?seen={seen}")
+            codes.append(code)
+            news = json.loads(body)
+            seen, frames[news["first"] :] = news["seen"], news["frames"]
+
+        document = watch(plan_of("BomberDuel-v0", "random", max_steps=5), tell=tell)
+        assert frames == json.loads(json.dumps(document["frames"]))
+        assert fetched(f"{live.address}frames?seen={seen}")[0] == 204
+        assert b"connect-src 'self'" in fetched(live.address)[1]
+        assert codes == [503] + [200] * (len(codes) - 1)
+        wrong = live.address.replace(live.token, "x" * 22)
+        for address in (wrong, f"{wrong}frames?seen=0", f"{live.address}../secret", f"{live.address}frames/"):
+            assert fetched(address)[0] == 404
+        assert fetched(live.address, "evil.example")[0] == 404
+        assert [fetched(f"{live.address}frames?seen={what}")[0] for what in ("-1", "x", "9" * 10)] == [400] * 3

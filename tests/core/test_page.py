@@ -10,13 +10,19 @@ from html import escape, unescape
 from xml.etree import ElementTree
 
 import gymnasium as gym
+import numpy as np
 import pytest
 from connect_four import GAME as CONNECT_FOUR
 
 import mcts_envs
 from mcts_envs import page
-from mcts_envs.core.laws import LawError
+from mcts_envs.core.kernel import record
+from mcts_envs.core.laws import LawError, active_players, legal_actions, sample, stepped
 from mcts_envs.core.place import state_from_position
+from mcts_envs.games.bomber_grid.rules.layout import STATE as BOMBER
+from mcts_envs.games.bomber_grid.rules.layout import WIDTH
+from mcts_envs.games.football.rules.layout import PUSH
+from mcts_envs.games.football.rules.layout import STATE as FOOTBALL
 from mcts_envs.page.document import packed
 
 EVIL = '</script><img src="x" onerror="alert(1)"><script>alert(2)</script>'
@@ -112,6 +118,33 @@ def test_a_footballer_is_found_where_he_stands_and_is_pushed():
     names = {game.action_name(each): each for each in range(game.actions)}
     assert game.where(state, 0, names["start block with 1"]) == pytest.approx((2.5, 3.2, 1, 1))
     assert game.where(state, 0, names["block opponent 1"]) == pytest.approx((1.5, 3.2, 1, 1))
+
+
+def test_bombers_walk_and_footballers_are_pushed_to_the_place_of_the_action():
+    moved = pushed = 0
+    bomber, football = game_of("Bomber-v0"), game_of("Football5-v0")
+    played = sample(bomber, 2, 900, 0)
+    for state, actions in zip(played.states, (each for choices in played.choices for each in choices), strict=True):
+        after, _ = stepped(bomber, state, actions)
+        for player in active_players(bomber, state):
+            row, column = divmod(int(record(after, BOMBER).stands[player]), WIDTH)
+            if record(state, BOMBER).stands[player] != record(after, BOMBER).stands[player]:
+                assert bomber.where(state, player, int(actions[player])) == pytest.approx(
+                    (column + 0.4, row + 1.75, 1, 1)
+                )
+                moved += 1
+    for state in sample(football, 4, 3000, 0).states:
+        before = record(state, FOOTBALL)
+        for player in active_players(football, state) if before.phase == PUSH else ():
+            for action in legal_actions(football, state, player):
+                after, _ = stepped(football, state, np.full(2, action))
+                row, column = divmod(
+                    int(record(after, FOOTBALL).square[int(before.tasks[before.waiting - 1]) >> 8 & 255]), 18
+                )
+                assert football.where(state, player, int(action)) == pytest.approx((column - 0.5, row + 1.2, 1, 1))
+                pushed += 1
+    assert moved > 20
+    assert pushed > 5
 
 
 def test_a_place_off_the_picture_is_refused():
