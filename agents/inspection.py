@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from agents.drawing import as_dot, as_text, counted
 from agents.tree import EDGE, NODE, ROOT, SEAT, Kept, Tree, new_tree
 from agents.tree_data import by_players, mean_of, node_data
@@ -102,7 +104,7 @@ class Node:
     def players(self) -> tuple[int, ...]:
         """Who chose here, at once or, after different outcomes in an open loop, one or the other; empty at a leaf."""
         source = self._source
-        return tuple(p for p in range(source.players) if source.edges(self.id, p))
+        return tuple(p for p in range(source.players) if int(source._seat(self.id, p).head))
 
     @property
     def edges(self) -> "tuple[Edge, ...]":
@@ -122,12 +124,12 @@ class Node:
     @property
     def joint_actions(self) -> "tuple[JointAction, ...]":
         """What several players did here at once: by those who chose, then visits, then actions."""
-        source, edges = self._source, {edge.id: edge for edge in self.edges}
-        groups: dict[tuple[int, ...], list[Node]] = {}
+        source, groups = self._source, dict[tuple[int, ...], list[Node]]()
         for child in source.children(self.id):
             via = source.via(child)
             if len(via) > 1:
                 groups.setdefault(via, []).append(Node(source, child))
+        edges = {edge.id: edge for edge in self.edges} if groups else {}
         joint = (JointAction(tuple(edges[e] for e in via), tuple(nodes)) for via, nodes in groups.items())
         return tuple(sorted(joint, key=lambda each: (each.players, -each.visits, each.action)))
 
@@ -271,6 +273,14 @@ class SearchTree:
         visits, nodes = counted(self.root.visits, "visit"), counted(len(self), "node")
         return f"SearchTree({self.game.name}: {visits}, {nodes})"
 
+    def visits_of_rank(self, rank: int) -> int:
+        """Return how often the action was chosen that has this rank by visits, from 1, among all in the tree; or 0."""
+        tree = self.root._source.tree
+        edges: Any = tree.edges[: int(tree.count.edges)] if tree.plain else tree.edges
+        given = [edge.visits for edge in edges] if tree.plain else edges.view(EDGE)["visits"]
+        visits = np.asarray(given, np.int64)
+        return int(np.partition(visits, -rank)[-rank]) if rank <= len(visits) else 0
+
     def to_text(self, depth: int = 2, min_visits: int = 1, width: int | None = None, breadth: int | None = None) -> str:
         """Return the tree as an indented table, the most visited first.
 
@@ -384,7 +394,9 @@ def _merged(trees: Sequence[Tree]) -> Tree:
 
 
 def _rank(edge: Edge) -> tuple[int, int, float, int]:
-    return edge.player, -edge.visits, -edge.value if edge.visits else math.inf, edge.action
+    record = row(edge._source.tree.edges, edge.id, EDGE)
+    visits = int(record.visits)
+    return edge.player, -visits, -float(record.sums) / visits if visits else math.inf, int(record.action)
 
 
 def _who_chose(node: Node, best: dict[int, Edge]) -> tuple[int, ...]:

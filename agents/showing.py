@@ -17,7 +17,7 @@ from mcts_envs.page.frames import Data, named
 
 _SHOWN = 12
 _LINE = 8
-_DEPTH, _BREADTH, _NODES = 8, 12, 160
+_DEPTH, _BREADTH, _NODES = 8, 12, 120
 """Of a tree: decisions deep, actions of a player and outcomes of an action, and actions in all."""
 
 
@@ -39,7 +39,8 @@ def search_data(result: Any, view: View | None = None, nodes: int = _NODES) -> D
     if hasattr(result, "visits") and hasattr(result, "tree"):
         data["value"] = _finite(result.values[result.action])
         data |= _tried(result, view)
-        data["tree"] = pruned(result.tree.to_json(_DEPTH, 1, _BREADTH), nodes)
+        least = 1 + result.tree.visits_of_rank(nodes)  # all else would be thrown away
+        data["tree"] = pruned(result.tree.to_json(_DEPTH, least, _BREADTH), nodes)
         steps = [{edge.player: edge.action for edge in step} for step in result.tree.best_line()[:_LINE]]
         data["line"] = list(_places(result.tree.game, view, steps))
     elif view is not None and hasattr(result, "principal_variation"):

@@ -155,7 +155,7 @@ def fitted(document: Data, most: int = LARGEST) -> str:
 
     Where it is longer even without trees, it stays so.
     """
-    text, nodes = html(document), 160
+    text, nodes = html(document), 120
     while len(text) > most and nodes:
         nodes //= 2
         frames = [

@@ -265,3 +265,15 @@ def test_a_game_is_followed_while_it_is_played():
             assert fetched(address)[0] == 404
         assert fetched(live.address, "evil.example")[0] == 404
         assert [fetched(f"{live.address}frames?seen={what}")[0] for what in ("-1", "x", "9" * 10)] == [400] * 3
+
+
+def test_of_a_large_tree_the_most_visited_actions_are_shown():
+    env = gym.make("mcts_envs/WallSurvival-v0", board_size=4)
+    env.reset(seed=0)
+    tree = agents.make("mcts", simulations=3000).search(env).tree
+    visits = sorted((edge.visits for edge in tree.root.edges), reverse=True)
+    assert tree.visits_of_rank(1) == visits[0]
+    assert tree.visits_of_rank(10**6) == 0
+    ranked = [tree.visits_of_rank(rank) for rank in range(1, 200)]
+    assert ranked == sorted(ranked, reverse=True)
+    assert ranked[len(visits) - 1] >= visits[-1]
