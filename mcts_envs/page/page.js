@@ -197,8 +197,8 @@ class Page {
     const markup = Array.isArray(frame.picture) ? frame.picture.map(line => this.data.lines[line]).join("\n") : frame.picture;
     if (markup) {
       const svg = drawing(markup);
-      if (this.marked && this.decision?.search) svg.append(...this.heat(this.decision), ...this.path(this.decision));
-      else svg.append(...this.moved());
+      const thought = this.marked && this.decision?.search ? [...this.heat(this.decision), ...this.path(this.decision)] : [];
+      svg.append(...(thought.length ? thought : this.moved()));
       this.glowing = svg.appendChild(s("g"));
       svg.append(...this.spots());
       this.board.replaceChildren(svg);
