@@ -80,7 +80,8 @@ class Recorder:
         labels = [str(plan.settings.get("opponent", "random")) if alone else ""] * game.players
         for seat, each in zip(self._seats, row.seats, strict=True):
             labels[seat] = each.agent
-        self.document = header(game, f"{plan.id.removeprefix('mcts_envs/')}, seed {plan.seed}", labels)
+        at = f", episode {row.episode}" if row.episode else ""
+        self.document = header(game, f"{plan.id.removeprefix('mcts_envs/')}, seed {plan.seed}{at}", labels)
         self._clocks = [0.0] * game.players
         self._last = b""
 

@@ -5,7 +5,8 @@
     python scripts/watch.py Bomber-v0 --agents mcts,rule_based,rule_based,rule_based --seed 3 --live
 
 The page is one file that fetches nothing: open it in a browser, send it, put it beside a paper. One agent plays all
-seats, one for each team plays the team. It is the game that compare.py with the same seed plays as its first episode.
+seats, one for each team plays the team. It is the game that compare.py with the same seed plays as this episode with
+the agents in these seats.
 """
 
 from contextlib import nullcontext
@@ -24,6 +25,7 @@ def main(
     environment: Annotated[str, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/.")],
     agents: Annotated[str, typer.Option(help="In the order of seats, for example mcts,bold=mcts:c=1.4.")] = "best",
     seed: Annotated[int, typer.Option(help="Where all randomness comes from.")] = 0,
+    episode: Annotated[int, typer.Option(min=0, help="Which episode of a comparison with these agents.")] = 0,
     budget: Annotated[
         str | None, typer.Option(help="For a move: simulations=1000, time=0.1 (seconds), steps=20000 (of the model).")
     ] = None,
@@ -46,7 +48,7 @@ def main(
         specs, _ = parse_meeting(agents, None, limits)
         plan = Plan(environment, specs, parse_settings(setting or []), seed, limits)
         with serving() if live else nullcontext() as host:
-            play(plan, out, host)
+            play(plan, episode, out, host)
             if host is not None:
                 typer.pause("the page is served until you press a key ...")
     except _MISTAKES as error:
@@ -54,8 +56,8 @@ def main(
         raise typer.Exit(2) from error
 
 
-def play(plan: Any, out: Path, host: Any) -> None:
-    """Play a game and write it to a file; where there is a host, it serves what has been played so far."""
+def play(plan: Any, episode: int, out: Path, host: Any) -> None:
+    """Play an episode and write it to a file; where there is a host, it serves what has been played so far."""
     from rich.console import Console
 
     from agents.watching import fitted, watch
@@ -69,7 +71,7 @@ def play(plan: Any, out: Path, host: Any) -> None:
             if host is not None:
                 host.document = document
 
-        document = watch(plan, tell=tell)
+        document = watch(plan, episode, tell)
     text = fitted(document)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(text, encoding="utf-8")

@@ -48,10 +48,10 @@ GAMES = [
 
 @pytest.mark.parametrize(("id", "names", "settings"), GAMES)
 def test_it_is_the_game_that_a_comparison_plays(id, names, settings):
-    plan = plan_of(id, names, 3, record=True, **settings)
+    plan, episode = plan_of(id, names, 3, record=True, **settings), 2
     told = []
-    document = watch(plan, tell=lambda document: told.append(len(document["frames"])))
-    match = Match(seated(plan.agents, plan.teams), 0)
+    document = watch(plan, episode, lambda document: told.append(len(document["frames"])))
+    match = Match(seated(plan.agents, plan.teams), episode)
     row, transitions = Room(plan).play(match)
     assert row.error is None
     assert [(each.get("seat", 0), each["action"]) for each in transitions] == [
@@ -61,6 +61,7 @@ def test_it_is_the_game_that_a_comparison_plays(id, names, settings):
     assert (told[-1], len(told)) == (len(document["frames"]), len(transitions) + 1)
     assert not any(frame["over"] for frame in before)
     assert last["over"]
+    assert document["title"] == f"{id}, seed 3, episode 2"
     assert last["points"] == [seat.outcome for seat in row.seats]
     assert last["returns"] == [seat.episode_return for seat in row.seats]
     assert [each["agent"] for each in document["players"]] == [spec.label for spec in match.agents]
