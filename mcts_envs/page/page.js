@@ -332,7 +332,7 @@ class Page {
     const card = this.aside.search, decision = this.decision, search = decision?.search;
     const searched = (this.frame.decisions ?? []).filter(each => each.search);
     card.hidden = !search && !this.frames.some(frame => frame.decisions?.some(each => each.search));
-    if (!search) card.replaceChildren(h("h2", {}, "Search"), h("p", {class: "quiet"}, this.frame.over ? "The game is over." : "None here."));
+    if (!search) card.replaceChildren(h("h2", {}, "Search"), h("p", {class: "quiet"}, this.frame.over ? "The game is over." : "Nobody searched here."));
     if (!search) return;
     const spent = [counted(search.simulations, "simulation"), counted(search.steps, "step"),
       search.seconds != null ? clock(search.seconds) : null].filter(Boolean).join(" · ");
