@@ -23,6 +23,7 @@ _EXTRAS = {
     "human": 'windows: render_mode="human"',
     "rivals": "benchmark rivals",
     "docs": "make docs",
+    "release": "make release",
     "notebooks": "examples/notebooks, run by make test-all",
     "test": "make test",
 }
@@ -71,7 +72,9 @@ def _release() -> str:
     folder = next((Path(p) / "mcts_envs" for p in sys.path if (Path(p) / "mcts_envs/version.py").is_file()), None)
     spec = None if folder else importlib.util.find_spec("mcts_envs")
     file = folder / "version.py" if folder else Path(str(spec and spec.origin)).with_name("version.py")
-    return file.read_text().rpartition("=")[2].strip().strip('"') if file.is_file() else "(not installed)"
+    return (
+        file.read_text(encoding="utf-8").rpartition("=")[2].strip().strip('"') if file.is_file() else "(not installed)"
+    )
 
 
 def _core(found: Findings, needed: list[Requirement]) -> None:

@@ -89,6 +89,21 @@ def test_the_readme_is_short_and_quotes_what_the_results_say():
         assert "\n".join(quoted) in (ROOT / page).read_text()
 
 
+def test_the_citation_is_of_this_release():
+    lines = (ROOT / "CITATION.cff").read_text().splitlines()
+    assert f"version: {mcts_envs.__version__}" in lines
+    assert {"cff-version: 1.2.0", "type: software", "license: MIT"} <= {*lines}
+
+
+@pytest.mark.slow
+def test_what_windows_lacks_is_guarded():
+    pytest.importorskip("mypy")
+    line = [sys.executable, "-m", "mypy", "--platform", "win32", "--no-incremental"]
+    checked = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
+    wrong = [complaint for complaint in checked.stdout.splitlines() if ": error:" in complaint]
+    assert [complaint for complaint in wrong if "cache.py" not in complaint or '"getuid"' not in complaint] == []
+
+
 def test_every_agent_has_its_words():
     text = (ROOT / "docs" / "agents.md").read_text()
     assert [name for name in agents.names() if f"`{name}`" not in text] == []

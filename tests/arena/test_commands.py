@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -107,6 +108,20 @@ def test_info_of_an_agent_has_its_settings_or_where_they_come_from(name: str, ca
     assert all(f"\n  {setting}=" in told for setting in settings)
     assert (name in agents.NAMES) or "\nin " in told
     assert "takes_budget" not in told.partition("\n\nParameters")[0]
+
+
+def test_what_is_installed_has_the_scripts_under_a_name_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    setuptools = pytest.importorskip("setuptools")
+    given: dict[str, Any] = {}
+    monkeypatch.setattr(setuptools, "setup", lambda **settings: given.update(settings))
+    monkeypatch.chdir(ROOT)
+    runpy.run_path("setup.py")
+    packages = given["packages"]
+    assert {"mcts_envs", "agents", "agents.arena", "mcts_envs_scripts", "mcts_envs_scripts.papers"} <= {*packages}
+    assert {name.partition(".")[0] for name in packages} == {"mcts_envs", "agents", "mcts_envs_scripts"}
+    for name in packages:
+        folder = ROOT / name.replace("mcts_envs_scripts", "scripts", 1).replace(".", "/")
+        assert folder.is_dir(), name
 
 
 def test_the_doctor_finds_nothing_wrong_where_tests_run(capsys: Any) -> None:
