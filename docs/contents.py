@@ -1,7 +1,7 @@
 """What the site has, in its order. Pages of environments and of modules are added by ``stage.py``."""
 
 CHAPTERS = {
-    "Guides": ["environments", "agents", "tree_search", "policies", "comparing", "training", "watching"],
+    "Guides": ["environments", "agents", "tree_search", "policies", "comparing", "training", "watching", "own_game"],
     "Help": ["faq", "support"],
     "Environments": [],
     "Papers and results": [

@@ -11,6 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from _pages import CHECKOUT
 from _requirements import NAME, Requirement, install, requirements
 
 _USAGE = """\
@@ -28,6 +29,8 @@ _EXTRAS = {
     "test": "make test",
 }
 """What they are for; of others the names say it."""
+
+_OF_A_CHECKOUT = ("docs", "notebooks", "release", "rivals", "test")
 
 _MB = 10**6
 _LEAST_MB = 500
@@ -56,7 +59,8 @@ def main(arguments: list[str]) -> int:
     print("needed by all")
     _core(found, [one for one in needed if not one.extra])
     for extra in dict.fromkeys(one.extra for one in needed if one.extra):
-        _extra(found, extra, [one for one in needed if one.extra == extra])
+        if CHECKOUT or extra not in _OF_A_CHECKOUT:
+            _extra(found, extra, [one for one in needed if one.extra == extra])
     if found.wrong:
         print("compiled code and pictures are looked at when this is mended")
         return 1

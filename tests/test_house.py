@@ -32,6 +32,10 @@ PAGES = [
 ]
 
 
+QUOTED = r"<!-- quoted from (\S+\.py) -->\n```python\n(.*?)```"
+"""Code of a page that stands in a file."""
+
+
 @pytest.mark.parametrize("page", GUIDES)
 def test_the_examples_run(page):
     pytest.importorskip("stable_baselines3")
@@ -40,7 +44,9 @@ def test_the_examples_run(page):
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     runner.run(parser.get_doctest(blocks, {}, page, page, 0))
     assert (runner.failures, runner.tries) == (0, len(re.findall("^>>> ", blocks, re.MULTILINE)))
-    assert "```" not in re.sub("```pycon.*?```", "", text, flags=re.DOTALL)  # a block that nothing runs
+    assert "```" not in re.sub("```pycon.*?```|" + QUOTED, "", text, flags=re.DOTALL)  # a block that nothing runs
+    for file, code in re.findall(QUOTED, text, flags=re.DOTALL):
+        assert code in (ROOT / file).read_text()
 
 
 @pytest.mark.parametrize("page", GUIDES)

@@ -141,6 +141,10 @@ def test_the_doctor_says_what_is_wrong_and_what_mends_it(monkeypatch: pytest.Mon
     told = capsys.readouterr().out
     assert '; >=999.1 is needed\n      pip install "numba>=999.1"\n' in told
     assert '  --  lacks no-such-thing\n      pip install -e ".[more]"\n' in told
+    lines[1] = needed.Requirement("no-such-thing", ">=2", "test")
+    monkeypatch.setattr(doctor, "CHECKOUT", False)
+    assert doctor.main([]) == 1
+    assert "no-such-thing" not in capsys.readouterr().out
 
 
 def test_the_doctor_says_where_compiled_code_cannot_be_kept(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
