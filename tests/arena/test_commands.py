@@ -40,7 +40,7 @@ def test_help_names_every_command_and_loads_next_to_nothing() -> None:
     *lines, loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.splitlines()
     assert loaded == "set()"
     named = [line.split()[0] for line in lines if line.startswith("  ")]
-    scripts = sorted(file.stem for file in (ROOT / "scripts").glob("[!_]*.py"))
+    scripts = sorted(file.stem.replace("_", "-") for file in (ROOT / "scripts").glob("[!_]*.py"))
     assert named == ["list", "info", "doctor", "completion", *scripts, "warm", "--version"]
     assert all(len(line.split(maxsplit=1)[1]) > 8 for line in lines if line.startswith("  "))
     assert command().stdout == command("--help").stdout == "\n".join(lines) + "\n"
@@ -51,6 +51,7 @@ def test_scripts_are_run_with_what_follows_them(tmp_path: Path) -> None:
     assert listed.stdout == command("compare", "--list").stdout
     assert listed.returncode == 0
     assert "Usage: mcts-envs warm [OPTIONS] " in command("warm", "--help").stdout
+    assert command("expert-iteration", "--help").stdout.split()[:2] == ["Usage:", "mcts-envs"]
     line = ["compare", "LaneDefense3x3-v0", "--agents", "random,scripted", "--episodes", "2", "--workers", "1"]
     played = command(*line, folder=tmp_path)
     assert played.returncode == 0, played.stderr
