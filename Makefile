@@ -4,17 +4,24 @@
 # make lint      format, style, types and import arrows
 # make docs      the site, build/docs/html/index.html
 # make compile   every game, into the cache of this machine
+# make release   sdist and wheels in dist, each installed and tried
 # make wheel     dist/*.whl, with compiled code in it for any processor of this kind
 
 PYTHON ?= python3
 VENV ?= .venv
+ifeq ($(OS),Windows_NT)
+BIN = $(VENV)/Scripts
+PYTHON = python
+else
 BIN = $(VENV)/bin
+endif
 RL = $(VENV)/.installed-rl
 TEST = $(VENV)/.installed-test
 MORE = $(VENV)/.installed-more
+RELEASE = $(VENV)/.installed-release
 MINIMUM = $(VENV)/gymnasium-1.2.2
 
-.PHONY: compare test test-all test-minimum lint docs compile wheel clean
+.PHONY: compare test test-all test-minimum lint docs compile wheel release clean
 
 compare: $(RL)
 	$(BIN)/python scripts/compare.py LaneDefense5x9-v0 --agents random,scripted,maskable_ppo,best:simulations=1000 --episodes 40 --plot results/compare.png
@@ -49,6 +56,14 @@ wheel: $(RL)
 	    --config-settings=--build-option="$$($(BIN)/python -c '$(TAGS)')" ./$(STAGE)
 	@$(BIN)/python -c 'import numba, numpy; print("its code is for numba==%s numpy==%s" % (numba.__version__, numpy.__version__))'
 
+# From nothing else than the sdist, since that is what others build from.
+release: $(RELEASE)
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(MAKE) wheel
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python .ci/try_release.py dist
+
 lint: $(TEST)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -59,16 +74,20 @@ docs: $(MORE)
 	$(BIN)/python docs/stage.py build/docs/source
 	$(BIN)/python -m sphinx -c docs -W --keep-going -q -b html build/docs/source build/docs/html
 
-$(VENV)/bin/python:
+$(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
 
-$(RL): pyproject.toml constraints.txt | $(VENV)/bin/python
+$(RL): pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt torch
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[rl,plots]"
 	touch $@
 
 $(TEST): $(RL)
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[test]"
+	touch $@
+
+$(RELEASE): $(RL)
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[release]"
 	touch $@
 
 $(MORE): $(TEST)

@@ -1,7 +1,8 @@
 """What the site has, in its order. Pages of environments and of modules are added by ``stage.py``."""
 
 CHAPTERS = {
-    "Guides": ["environments", "agents", "tree_search", "policies", "watching", "comparing", "training", "faq"],
+    "Guides": ["environments", "agents", "tree_search", "policies", "comparing", "training", "watching", "own_game"],
+    "Help": ["faq", "support"],
     "Environments": [],
     "Papers and results": [
         "results/README",
@@ -42,6 +43,7 @@ API = {
     "agents.planners.sb3": "SB3Agent, ShippedAgent",
     "agents.results": "",
     "agents.inspection": "",
+    "agents.watching": "",
     "agents.search": "",
     "agents.policies.signatures": "",
     "agents.bridge": "",

@@ -14,22 +14,31 @@ ALIASES = {"warm": "compile"}
 
 
 def scripts() -> list[str]:
-    """Return the scripts of this folder by name."""
-    return sorted(file.stem for file in FOLDER.glob("[!_]*.py"))
+    """Return the scripts of this folder by name, as one writes commands: with hyphens."""
+    return sorted(file.stem.replace("_", "-") for file in FOLDER.glob("[!_]*.py"))
+
+
+def module_of(script: str) -> str:
+    """Return the module that a script is, by its name."""
+    return script.replace("-", "_")
 
 
 def usage() -> str:
     """Return what there is, a line each."""
-    files = {name: FOLDER / f"{module}.py" for name, module in {**OWN, **{name: name for name in scripts()}}.items()}
-    lines = [f"  {name:12}{_about(file)}" for name, file in files.items()]
+    files = {
+        name: FOLDER / f"{module}.py"
+        for name, module in {**OWN, **{name: module_of(name) for name in scripts()}}.items()
+    }
+    width = max(map(len, files)) + 2
+    lines = [f"  {name:{width}}{_about(file)}" for name, file in files.items()]
     return "\n".join(
         [
             "usage: mcts-envs COMMAND ...    mcts-envs COMMAND --help says what a command takes",
             "",
             *lines,
             "",
-            *(f"  {other:12}the same as {name}" for other, name in ALIASES.items()),
-            "  --version   the release",
+            *(f"  {other:{width}}the same as {name}" for other, name in ALIASES.items()),
+            f"  {'--version':{width}}the release",
         ]
     )
 
@@ -51,13 +60,13 @@ def run(name: str, arguments: Sequence[str]) -> int:
     if name in OWN:
         status: int = importlib.import_module(OWN[name]).main(list(arguments))
         return status
-    script = ALIASES.get(name, name)
+    script = ALIASES.get(name, name.replace("_", "-"))
     if script not in scripts():
         from mcts_envs.core.errors import unknown
 
         raise ValueError(f"{unknown('command', name, [*OWN, *scripts(), *ALIASES])}; mcts-envs --help tells of each")
     sys.argv = [f"mcts-envs {name}", *arguments]
-    main = importlib.import_module(script).main
+    main = importlib.import_module(module_of(script)).main
     import typer  # a script has asked for it by now, and its absence been told
 
     typer.run(main)

@@ -6,7 +6,7 @@ The shell asks ``mcts-envs completion words ...`` for each word; so what lands l
 import importlib
 from collections.abc import Iterable, Sequence
 
-from _commands import ALIASES, OWN, scripts
+from _commands import ALIASES, OWN, module_of, scripts
 
 _BASH = """\
 _mcts_envs() {
@@ -68,7 +68,7 @@ def _options(command: str) -> list[str]:
     import typer
 
     app = typer.Typer(add_completion=False)
-    app.command()(importlib.import_module(command).main)
+    app.command()(importlib.import_module(module_of(command)).main)
     parameters = typer.main.get_command(app).params
     return [*(name for parameter in parameters for name in parameter.opts if name.startswith("--")), "--help"]
 

@@ -11,6 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from _pages import CHECKOUT
 from _requirements import NAME, Requirement, install, requirements
 
 _USAGE = """\
@@ -23,10 +24,13 @@ _EXTRAS = {
     "human": 'windows: render_mode="human"',
     "rivals": "benchmark rivals",
     "docs": "make docs",
+    "release": "make release",
     "notebooks": "examples/notebooks, run by make test-all",
     "test": "make test",
 }
 """What they are for; of others the names say it."""
+
+_OF_A_CHECKOUT = ("docs", "notebooks", "release", "rivals", "test")
 
 _MB = 10**6
 _LEAST_MB = 500
@@ -55,7 +59,8 @@ def main(arguments: list[str]) -> int:
     print("needed by all")
     _core(found, [one for one in needed if not one.extra])
     for extra in dict.fromkeys(one.extra for one in needed if one.extra):
-        _extra(found, extra, [one for one in needed if one.extra == extra])
+        if CHECKOUT or extra not in _OF_A_CHECKOUT:
+            _extra(found, extra, [one for one in needed if one.extra == extra])
     if found.wrong:
         print("compiled code and pictures are looked at when this is mended")
         return 1
@@ -71,7 +76,9 @@ def _release() -> str:
     folder = next((Path(p) / "mcts_envs" for p in sys.path if (Path(p) / "mcts_envs/version.py").is_file()), None)
     spec = None if folder else importlib.util.find_spec("mcts_envs")
     file = folder / "version.py" if folder else Path(str(spec and spec.origin)).with_name("version.py")
-    return file.read_text().rpartition("=")[2].strip().strip('"') if file.is_file() else "(not installed)"
+    return (
+        file.read_text(encoding="utf-8").rpartition("=")[2].strip().strip('"') if file.is_file() else "(not installed)"
+    )
 
 
 def _core(found: Findings, needed: list[Requirement]) -> None:

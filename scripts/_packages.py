@@ -21,5 +21,7 @@ def packages() -> dict[str, dict[str, Path]]:
 def _modules(package: object) -> Iterator[tuple[str, Path]]:
     for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):  # type: ignore[attr-defined]
         source = Path(info.module_finder.path, info.name.rpartition(".")[2] + ".py")  # type: ignore[union-attr]
-        if source.is_file() and any(f"\n@{decorator}" in source.read_text() for decorator in ("kernel(", "policy(")):
+        if source.is_file() and any(
+            f"\n@{decorator}" in source.read_text(encoding="utf-8") for decorator in ("kernel(", "policy(")
+        ):
             yield info.name, source

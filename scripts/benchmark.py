@@ -13,7 +13,6 @@ those of training are medians. They are kept in ``docs/results/data``, and ``doc
 figures of more rounds stay there, when fewer follow.
 """
 
-import os
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -79,7 +78,7 @@ def main(
 ) -> None:
     """Measure what is named, or environments and search, and write the page."""
     # Late, so that --help loads no game.
-    from speed.page import TITLES, keep, kept, table
+    from speed.page import TITLES, keep, kept, load, table
 
     rounds = 3 if quick else 15
     try:
@@ -87,10 +86,10 @@ def main(
         writable("page", pages / "data", folder=True)
         kept(pages / "data" / "speed.jsonl")
         for part in parts or [Part.API, Part.SEARCH]:
-            load = os.getloadavg()[0]
+            before = load()
             figures = measured(part, rounds)
             typer.echo(f"{TITLES[part]}\n{table(figures)}")
-            if not keep(pages, part, rounds, load, figures):
+            if not keep(pages, part, rounds, before, figures):
                 typer.echo("the page keeps its figures of more rounds", err=True)
     except (ValueError, OSError) as error:
         typer.secho(f"error: {said(error)}", err=True, fg="red")

@@ -65,7 +65,7 @@ def main(
     except (ValueError, OSError) as error:
         typer.secho(f"error: {said(error)}", err=True, fg="red")
         raise typer.Exit(2) from error
-    typer.echo(page.read_text())
+    typer.echo(page.read_text(encoding="utf-8"))
     typer.echo(f"page: {page}")
 
 
@@ -117,7 +117,7 @@ def publish(study: "Study", record: "Record", pages: Path) -> Path:
         if picture is not None:
             picture.save(pages / f"{study.name}.png")
     page = pages / f"{study.name}.md"
-    page.write_text(write(study, record, (pages / f"{study.name}.png").exists()))
+    page.write_text(write(study, record, (pages / f"{study.name}.png").exists()), encoding="utf-8")
     return page
 
 

@@ -32,6 +32,10 @@ PAGES = [
 ]
 
 
+QUOTED = r"<!-- quoted from (\S+\.py) -->\n```python\n(.*?)```"
+"""Code of a page that stands in a file."""
+
+
 @pytest.mark.parametrize("page", GUIDES)
 def test_the_examples_run(page):
     pytest.importorskip("stable_baselines3")
@@ -40,7 +44,9 @@ def test_the_examples_run(page):
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     runner.run(parser.get_doctest(blocks, {}, page, page, 0))
     assert (runner.failures, runner.tries) == (0, len(re.findall("^>>> ", blocks, re.MULTILINE)))
-    assert "```" not in re.sub("```pycon.*?```", "", text, flags=re.DOTALL)  # a block that nothing runs
+    assert "```" not in re.sub("```pycon.*?```|" + QUOTED, "", text, flags=re.DOTALL)  # a block that nothing runs
+    for file, code in re.findall(QUOTED, text, flags=re.DOTALL):
+        assert code in (ROOT / file).read_text()
 
 
 @pytest.mark.parametrize("page", GUIDES)
@@ -87,6 +93,21 @@ def test_the_readme_is_short_and_quotes_what_the_results_say():
         quoted = lines[i + 1 : lines.index("", i)]
         assert len(quoted) > 2
         assert "\n".join(quoted) in (ROOT / page).read_text()
+
+
+def test_the_citation_is_of_this_release():
+    lines = (ROOT / "CITATION.cff").read_text().splitlines()
+    assert f"version: {mcts_envs.__version__}" in lines
+    assert {"cff-version: 1.2.0", "type: software", "license: MIT"} <= {*lines}
+
+
+@pytest.mark.slow
+def test_what_windows_lacks_is_guarded():
+    pytest.importorskip("mypy")
+    line = [sys.executable, "-m", "mypy", "--platform", "win32", "--no-incremental"]
+    checked = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
+    wrong = [complaint for complaint in checked.stdout.splitlines() if ": error:" in complaint]
+    assert [complaint for complaint in wrong if "cache.py" not in complaint or '"getuid"' not in complaint] == []
 
 
 def test_every_agent_has_its_words():

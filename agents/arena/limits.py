@@ -58,8 +58,8 @@ class Limits:
 
     def apply(self) -> None:
         """Limit the memory of this process and of those that it starts."""
-        if self.memory is not None:
-            import resource  # Windows has none.
+        if self.memory is not None and sys.platform != "win32":
+            import resource
 
             allowed = round(self.memory * _GB)
             resource.setrlimit(resource.RLIMIT_DATA, (allowed, allowed))

@@ -115,8 +115,9 @@ class Worker:
         code = self._process.exitcode
         if code is None or code >= 0:
             return f"the process that played it ended itself (exit code {code})"
-        killed = " (by the system, if memory ran out)" if code == -signal.SIGKILL else ""
-        return f"the process that played it was ended by {signal.Signals(-code).name}{killed}"
+        by = signal.Signals(-code).name
+        killed = " (by the system, if memory ran out)" if by == "SIGKILL" else ""
+        return f"the process that played it was ended by {by}{killed}"
 
     def dismiss(self) -> None:
         """Tell the process to end."""
@@ -132,7 +133,7 @@ class Worker:
         """End the process, and those that it has started, at once."""
         pid = self._process.pid
         with contextlib.suppress(OSError):
-            if pid is not None and hasattr(os, "killpg"):
+            if pid is not None and sys.platform != "win32":
                 os.killpg(pid, signal.SIGKILL)
         if self._process.is_alive():
             self._process.kill()
@@ -169,7 +170,7 @@ def _settle() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.dup2(2, 1)
-    if hasattr(os, "setsid"):
+    if sys.platform != "win32":
         os.setsid()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
@@ -180,6 +181,6 @@ def _follow_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])
-        if hasattr(os, "killpg"):
+        if sys.platform != "win32":
             os.killpg(0, signal.SIGKILL)
         os._exit(1)

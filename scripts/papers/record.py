@@ -135,7 +135,7 @@ class Record:
             If a line is not what :meth:`write` writes.
         """
         record = cls(file)
-        for number, line in enumerate(file.read_text().splitlines() if file.exists() else (), 1):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines() if file.exists() else (), 1):
             try:
                 record._take(json.loads(line))
             except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -169,7 +169,7 @@ class Record:
         lines = [asdict(self.runs[id]) for id in used] + [asdict(entry) for entry in kept]
         self.file.parent.mkdir(parents=True, exist_ok=True)
         whole = self.file.with_suffix(".new")
-        whole.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        whole.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
         whole.replace(self.file)
 
 
@@ -200,6 +200,6 @@ def _processor() -> str:
 
 def _lines(file: Path) -> list[str]:
     try:
-        return file.read_text().splitlines()
+        return file.read_text(encoding="utf-8").splitlines()
     except OSError:
         return []

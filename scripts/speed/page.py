@@ -50,7 +50,7 @@ def kept(file: Path) -> dict[str, Measured]:
         If a line is not what :func:`keep` writes.
     """
     parts = {}
-    for number, line in enumerate(file.read_text().splitlines() if file.exists() else (), 1):
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines() if file.exists() else (), 1):
         try:
             given: dict[str, Any] = json.loads(line)
             run, figures = Run(**given.pop("run")), [Figure(**figure) for figure in given.pop("figures")]
@@ -63,19 +63,26 @@ def kept(file: Path) -> dict[str, Measured]:
     return parts
 
 
-def keep(pages: Path, part: str, rounds: int, load: float, figures: list[Figure]) -> bool:
+def load() -> float:
+    """Return how many processes wanted a core, over the last minute; 0 where the system does not count (Windows)."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+
+
+def keep(pages: Path, part: str, rounds: int, before: float, figures: list[Figure]) -> bool:
     """Write down a part and the page; say whether it stands there now: one of more rounds would stay."""
     file = pages / "data" / "speed.jsonl"
     parts = kept(file)
     stands = part not in parts or parts[part].rounds <= rounds
     if stands:
-        loads = round(load, 1), round(os.getloadavg()[0], 1)
+        loads = round(before, 1), round(load(), 1)
         parts[part] = Measured(part, rounds, loads, figures, this_run("benchmark", 1.0))
     file.parent.mkdir(parents=True, exist_ok=True)
     whole = file.with_suffix(".new")
-    whole.write_text("".join(json.dumps(asdict(parts[name])) + "\n" for name in TITLES if name in parts))
+    whole.write_text(
+        "".join(json.dumps(asdict(parts[name])) + "\n" for name in TITLES if name in parts), encoding="utf-8"
+    )
     whole.replace(file)
-    (pages / "speed.md").write_text(write(parts))
+    (pages / "speed.md").write_text(write(parts), encoding="utf-8")
     return stands
 
 

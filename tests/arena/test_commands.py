@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -39,7 +40,7 @@ def test_help_names_every_command_and_loads_next_to_nothing() -> None:
     *lines, loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.splitlines()
     assert loaded == "set()"
     named = [line.split()[0] for line in lines if line.startswith("  ")]
-    scripts = sorted(file.stem for file in (ROOT / "scripts").glob("[!_]*.py"))
+    scripts = sorted(file.stem.replace("_", "-") for file in (ROOT / "scripts").glob("[!_]*.py"))
     assert named == ["list", "info", "doctor", "completion", *scripts, "warm", "--version"]
     assert all(len(line.split(maxsplit=1)[1]) > 8 for line in lines if line.startswith("  "))
     assert command().stdout == command("--help").stdout == "\n".join(lines) + "\n"
@@ -50,6 +51,7 @@ def test_scripts_are_run_with_what_follows_them(tmp_path: Path) -> None:
     assert listed.stdout == command("compare", "--list").stdout
     assert listed.returncode == 0
     assert "Usage: mcts-envs warm [OPTIONS] " in command("warm", "--help").stdout
+    assert command("expert-iteration", "--help").stdout.split()[:2] == ["Usage:", "mcts-envs"]
     line = ["compare", "LaneDefense3x3-v0", "--agents", "random,scripted", "--episodes", "2", "--workers", "1"]
     played = command(*line, folder=tmp_path)
     assert played.returncode == 0, played.stderr
@@ -109,6 +111,20 @@ def test_info_of_an_agent_has_its_settings_or_where_they_come_from(name: str, ca
     assert "takes_budget" not in told.partition("\n\nParameters")[0]
 
 
+def test_what_is_installed_has_the_scripts_under_a_name_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    setuptools = pytest.importorskip("setuptools")
+    given: dict[str, Any] = {}
+    monkeypatch.setattr(setuptools, "setup", lambda **settings: given.update(settings))
+    monkeypatch.chdir(ROOT)
+    runpy.run_path("setup.py")
+    packages = given["packages"]
+    assert {"mcts_envs", "agents", "agents.arena", "mcts_envs_scripts", "mcts_envs_scripts.papers"} <= {*packages}
+    assert {name.partition(".")[0] for name in packages} == {"mcts_envs", "agents", "mcts_envs_scripts"}
+    for name in packages:
+        folder = ROOT / name.replace("mcts_envs_scripts", "scripts", 1).replace(".", "/")
+        assert folder.is_dir(), name
+
+
 def test_the_doctor_finds_nothing_wrong_where_tests_run(capsys: Any) -> None:
     assert module("_doctor").main([]) == 0
     told = capsys.readouterr().out
@@ -126,6 +142,10 @@ def test_the_doctor_says_what_is_wrong_and_what_mends_it(monkeypatch: pytest.Mon
     told = capsys.readouterr().out
     assert '; >=999.1 is needed\n      pip install "numba>=999.1"\n' in told
     assert '  --  lacks no-such-thing\n      pip install -e ".[more]"\n' in told
+    lines[1] = needed.Requirement("no-such-thing", ">=2", "test")
+    monkeypatch.setattr(doctor, "CHECKOUT", False)
+    assert doctor.main([]) == 1
+    assert "no-such-thing" not in capsys.readouterr().out
 
 
 def test_the_doctor_says_where_compiled_code_cannot_be_kept(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
