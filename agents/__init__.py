@@ -127,6 +127,16 @@ def remember(env: Any) -> Any:
     return bridge.remember(env)
 
 
+def check_planning(env: Any) -> Any:
+    """Check the laws of planning in an environment of others; see :func:`agents.bridge.checking.check_planning`.
+
+    Print what it returns: which laws hold, what speaks for it, and what is hidden.
+    """
+    from agents import bridge
+
+    return bridge.check_planning(env)
+
+
 def _class(path: str) -> Any:
     module, attribute = path.split(":")
     return getattr(importlib.import_module(module), attribute)
