@@ -15,7 +15,9 @@ MCTS_ENVS = True
 
 NAMES = {
     "alpha_beta": "agents.planners.alpha_beta:AlphaBeta",
+    "auto": "agents.planners.auto:Auto",
     "flat_mc": "agents.planners.flat:FlatMonteCarlo",
+    "graph": "agents.planners.graph:Graph",
     "gumbel": "agents.planners.gumbel:Gumbel",
     "halving": "agents.planners.halving:SequentialHalving",
     "maskable_ppo": "agents.planners.sb3:ShippedAgent",
