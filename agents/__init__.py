@@ -15,7 +15,9 @@ MCTS_ENVS = True
 
 NAMES = {
     "alpha_beta": "agents.planners.alpha_beta:AlphaBeta",
+    "auto": "agents.planners.auto:Auto",
     "flat_mc": "agents.planners.flat:FlatMonteCarlo",
+    "graph": "agents.planners.graph:Graph",
     "gumbel": "agents.planners.gumbel:Gumbel",
     "halving": "agents.planners.halving:SequentialHalving",
     "maskable_ppo": "agents.planners.sb3:ShippedAgent",
@@ -125,6 +127,16 @@ def remember(env: Any) -> Any:
     from agents import bridge
 
     return bridge.remember(env)
+
+
+def check_planning(env: Any) -> Any:
+    """Check the laws of planning in an environment of others; see :func:`agents.bridge.checking.check_planning`.
+
+    Print what it returns: which laws hold, what speaks for it, and what is hidden.
+    """
+    from agents import bridge
+
+    return bridge.check_planning(env)
 
 
 def _class(path: str) -> Any:

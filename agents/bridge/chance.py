@@ -89,6 +89,13 @@ def _changed(before: tuple[Any, Any], after: tuple[Any, Any]) -> list[str]:
     return names + (["numpy.random"] if _plain(before[1]) != _plain(after[1]) else [])
 
 
+def drawn_from_global(what: Callable[[], Any]) -> set[str]:
+    """Return which of the two global generators give something out while something is done."""
+    before = _states()
+    what()
+    return set(_changed(before, _states()))
+
+
 def _plain(state: Any) -> Any:
     if isinstance(state, dict):
         return {name: _plain(value) for name, value in state.items()}

@@ -297,7 +297,9 @@ _EPISODES: "WeakKeyDictionary[Any, tuple[int, Episode]]" = WeakKeyDictionary()
 
 
 def _episode(live: LiveSingle) -> Episode | None:
-    """Return the token of the running episode; None where nothing counts its steps."""
+    """Return the token of the running episode; None where nothing counts its steps or remembers them."""
+    if live.history is not None:
+        return live.history.episode
     elapsed = live.elapsed()
     if elapsed is None or type(live.env).__hash__ is None:
         return None

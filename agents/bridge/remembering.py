@@ -10,6 +10,7 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 
 from agents.bridge.digest import digest
+from mcts_envs.core.view import Episode
 
 _nothing_equals = itertools.count(-1, -1)
 
@@ -43,6 +44,8 @@ class History:
         From the reset on, by player: a hash of what each that was to choose was shown. In Gymnasium the player is None.
     pools : dict
         By player, the :class:`agents.bridge.hidden.Pool` of what the player could not know.
+    episode : Episode
+        What planners remember it by.
     """
 
     def __init__(self, env: Any, given: Mapping[str, Any]) -> None:
@@ -52,6 +55,7 @@ class History:
         self.actions: list[Any] = []
         self.shown: list[dict[Any, int]] = []
         self.pools: dict[Any, Any] = {}
+        self.episode = Episode()
 
     @property
     def known(self) -> bool:

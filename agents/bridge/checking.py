@@ -1,0 +1,292 @@
+"""The laws of planning in an environment of others: each found to hold, or not, with what speaks for it."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agents.bridge.chance import drawn_from_global
+from agents.bridge.cloning import fresh, generators_in
+from agents.bridge.copying import Copy
+from agents.bridge.hidden import AS_IT_IS, UNKNOWN
+from agents.bridge.live import view
+from agents.bridge.means import FAST
+from agents.bridge.played import chance_apart
+from agents.bridge.states import NO_LIMIT, ForeignState
+from mcts_envs.core.contract import EVERYTHING
+
+HOLDS, FAILS, OPEN = "holds", "FAILS", "open"
+
+_WALKS = 8
+_LENGTH = 30
+_SEEDS = 16
+_ODD = 0x9E3779B97F4A7C15
+
+
+class Law(NamedTuple):
+    """A law of planning, and whether an environment keeps it.
+
+    Attributes
+    ----------
+    name : str
+    verdict : str
+        ``"holds"``, ``"FAILS"``, or ``"open"`` where it could not be told.
+    evidence : str
+    """
+
+    name: str
+    verdict: str
+    evidence: str
+
+
+class PlanningReport(NamedTuple):
+    """What :func:`check_planning` found; true where no law fails.
+
+    Attributes
+    ----------
+    environment : str
+    laws : tuple of Law
+    """
+
+    environment: str
+    laws: tuple[Law, ...]
+
+    def __bool__(self) -> bool:
+        return all(law.verdict != FAILS for law in self.laws)
+
+    def __getitem__(self, name: Any) -> Any:
+        """Return the law of a name."""
+        return next(law for law in self.laws if law.name == name) if isinstance(name, str) else tuple(self)[name]
+
+    def __str__(self) -> str:
+        width = max(len(law.name) for law in self.laws)
+        rows = [f"  {law.verdict:5}  {law.name:{width}}  {law.evidence}" for law in self.laws]
+        return "\n".join([f"planning in {self.environment}:", *rows])
+
+
+def check_planning(env: Any) -> PlanningReport:
+    """Check the laws of planning in an environment of Gymnasium or PettingZoo, from where it is now on.
+
+    The environment is left as it is. Laws are tried on some hundred steps, so they may hold here and fail elsewhere.
+
+    Parameters
+    ----------
+    env : environment
+        It was reset. In :func:`agents.remember`, what is hidden can be drawn by replay.
+
+    Returns
+    -------
+    PlanningReport
+        Laws by name: ``actions``, ``copies``, ``independence``, ``restoring``, ``fidelity`` (a copy goes on as the
+        original does), ``chance``, ``observations`` (drawing anew changes nothing that was observed), ``hidden``,
+        ``masks``, ``truncation``, ``cost``.
+
+    Raises
+    ------
+    gymnasium.error.ResetNeeded
+        If it was not reset.
+    """
+    name = type(getattr(env, "unwrapped", env)).__name__
+    try:
+        seen: Any = view(env)
+    except (TypeError, ValueError) as error:
+        return PlanningReport(name, (Law("actions", FAILS, str(error)),))
+    laws = [Law("actions", HOLDS, f"{seen.game.players} player(s), up to {seen.game.actions} actions")]
+    try:
+        root: Any = seen.state.copy()
+    except TypeError as error:
+        return PlanningReport(seen.game.name, (*laws, Law("copies", FAILS, str(error))))
+    laws.append(Law("copies", HOLDS, f"by {seen.game.notes['means']}"))
+    for check in (_independence, _restoring, _fidelity, _chance, _observations, _hidden, _masks, _truncation, _cost):
+        title = check.__name__.removeprefix("_")
+        try:
+            laws.append(Law(title, *check(env, seen, root)))
+        except Exception as error:  # whatever the environment raises is evidence
+            laws.append(Law(title, FAILS, f"{type(error).__name__}: {error}"))
+    return PlanningReport(seen.game.name, tuple(laws))
+
+
+def _key(state: Any) -> int | None:
+    try:
+        return int(state.game.key(state, EVERYTHING))
+    except TypeError:
+        return None
+
+
+def _walk(state: ForeignState, choices: np.random.Generator, length: int = _LENGTH) -> Iterator[Any]:
+    """Play at random what is legal; yield what is shown to those who choose, and what was paid."""
+    game = state.game
+    actions, rewards, legal = [0] * game.players, [0.0] * game.players, [0] * game.actions
+    for _ in range(length):
+        players = [player for player in range(game.players) if game.active(state) >> player & 1]
+        if not players:
+            break
+        for player in players:
+            actions[player] = int(legal[int(choices.integers(game.legal(state, player, legal)))])
+        game.step(state, actions, rewards)
+        yield (
+            state.bits,
+            [game.key(state, player) for player in range(game.players) if state.bits >> player & 1],
+            [*rewards],
+        )
+
+
+def _future(root: ForeignState, work: ForeignState, seed: int, choices: int) -> list[Any]:
+    """Return what is shown in a random walk with given chance, in a work state."""
+    work[:] = root
+    work.game.determinize(work, EVERYTHING, seed * _ODD % 2**64)
+    return list(_walk(work, np.random.default_rng(choices)))
+
+
+def _independence(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
+    before, other, work = _key(seen.state), root.copy(), root.copy()
+    kept = _key(other)
+    for k in range(_WALKS):
+        _future(root, work, k, k)
+    if _key(seen.state) != before:
+        return FAILS, "steps of a copy changed the environment"
+    if _key(other) != kept:
+        return FAILS, "steps of a copy changed another copy"
+    return (HOLDS if before is not None else OPEN), f"{_WALKS} walks of up to {_LENGTH} steps changed no other copy"
+
+
+def _restoring(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
+    work = root.game.new_state()
+    for k in range(_WALKS):
+        first, again = _future(root, work, k, k), _future(root, work, k, k)
+        if first != again:
+            t = next((t for t, pair in enumerate(zip(first, again, strict=False)) if pair[0] != pair[1]), 0)
+            how = root.game.notes["means"]
+            return OPEN, f"with the same chance, step {t + 1} of walk {k + 1} shows something else ({how}): see chance"
+    return HOLDS, f"{_WALKS} walks came out the same when played again"
+
+
+def _fidelity(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
+    history = seen.state.history
+    chain = env if history is None else history.env
+    if seen.game.notes["means"] != FAST:
+        return OPEN, f"only fast copies are compared with an original; this is {seen.game.notes['means']}"
+    try:
+        original = fresh(chain, seen.state.env)
+    except TypeError as error:
+        return OPEN, str(error)
+    steps = 0
+    for k in range(_WALKS):
+        original.reset(seed=k)
+        state: Any = view(original).state.copy()
+        ahead = list(_walk(state, np.random.default_rng(k)))
+        mirrored = _mirrored(view(original), np.random.default_rng(k))
+        for t, (expected, found) in enumerate(zip(mirrored, ahead, strict=False)):
+            if expected != found:
+                return FAILS, f"step {t + 1} of a copy differs from the original's"
+            steps += 1
+    return HOLDS, f"{steps} steps of copies were those of the originals, bit by bit"
+
+
+def _mirrored(live: Any, choices: np.random.Generator) -> Iterator[Any]:
+    """Walk in an environment itself, which is ours."""
+    state = ForeignState(live.game)
+    itself: Any = _Itself(live.state.env)
+    state.become(live.state, itself)
+    return _walk(state, choices)
+
+
+class _Itself:
+    """An environment in place of a copy."""
+
+    def __init__(self, env: Any) -> None:
+        self.env = env
+
+
+def _chance(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
+    drawn: set[str] = set()
+    state = root.copy()
+    with chance_apart(1):
+        for k in range(_WALKS):
+            state[:] = root
+            drawn |= drawn_from_global(lambda k=k: list(_free_walk(state, k)))  # type: ignore[misc]
+    futures = {repr(_future(root, state, seed, 0)) for seed in range(_SEEDS)}
+    same = {repr(_future(root, state, 0, 0)) for _ in range(4)}
+    own = Copy(seen.state.env).generators if seen.game.notes["means"] == FAST else generators_in(seen.state.env)
+    where = [f"{len(own)} generator(s) of its own"] if own else []
+    where += [f"the global generator of {name}" for name in sorted(drawn)]
+    found = f"{len(futures)} futures of {_SEEDS} seeds; it holds {', '.join(where) or 'no generator'}"
+    if len(same) > 1 and seen.game.notes["means"] == FAST:
+        return FAILS, f"{found}; the same seed gives {len(same)} futures of 4: chance from elsewhere, as the system's"
+    return HOLDS, found
+
+
+def _free_walk(state: ForeignState, k: int) -> Iterator[Any]:
+    """Walk without the guard that keeps global generators apart."""
+    watch, game = state.game.watch, state.game
+    step, watch.step = watch.step, lambda step, action: step(action)  # type: ignore[method-assign]
+    try:
+        game.determinize(state, EVERYTHING, k * _ODD % 2**64)
+        yield from _walk(state, np.random.default_rng(k))
+    finally:
+        watch.step = step  # type: ignore[method-assign]
+
+
+def _observations(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
+    game, player, state = seen.game, seen.player, root.copy()
+    if not game.active(root):
+        return OPEN, "the episode is over"
+    before = game.key(root, player), _legal(root, player)
+    for seed in range(_SEEDS):
+        state[:] = root
+        game.determinize(state, player, seed * _ODD % 2**64)
+        if (game.key(state, player), _legal(state, player)) != before:
+            return FAILS, f"drawn anew, it shows player {player} something else or allows something else"
+    return HOLDS, f"{_SEEDS} draws show player {player} the same and allow the same"
+
+
+def _legal(state: ForeignState, player: int) -> list[int]:
+    actions = [0] * state.game.actions
+    return actions[: state.game.legal(state, player, actions)]
+
+
+def _hidden(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
+    copies, hides = root.hidden.copies(seen.player), seen.game.notes.get(("hides", seen.player), ())
+    said = f"{copies.hidden}" + (f"; games that show the same differ in {', '.join(hides)}" if hides else "")
+    if copies.particles:
+        said += f"; {copies.particles} courses, {copies.acceptance:.2g} of those tried"
+    return (FAILS if copies.hidden == AS_IT_IS else OPEN if copies.hidden == UNKNOWN else HOLDS), said
+
+
+def _masks(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
+    counts, most, state = set(), seen.game.actions, root.copy()
+    for k in range(_WALKS):
+        state[:] = root
+        for bits, *_ in _walk(state, np.random.default_rng(k)):
+            counts |= {len(_legal(state, player)) for player in range(seen.game.players) if bits >> player & 1}
+    if counts <= {most}:
+        return HOLDS, f"all of {most} actions were always legal"
+    return HOLDS, f"{min(counts)} to {max(counts)} of {most} actions were legal, and all that were tried were taken"
+
+
+def _truncation(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
+    if root.left >= NO_LIMIT:
+        return HOLDS, "no time limit is known"
+    return HOLDS, f"ends in {root.left} steps by a time limit, in simulations too"
+
+
+def _cost(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
+    work = root.game.new_state()
+    work[:] = root
+
+    def restore() -> None:
+        work[:] = root
+
+    steps = max(1, len(_future(root, work, 1, 1)))
+    copying, walking = _median(restore), _median(lambda: _future(root, work, 1, 1)) / steps
+    return HOLDS, f"{copying * 1e6:.0f} us to bring a copy back, some {walking * 1e6:.0f} us a step"
+
+
+def _median(what: Callable[[], Any]) -> float:
+    times = []
+    for _ in range(7):
+        started = time.perf_counter()
+        what()
+        times.append(time.perf_counter() - started)
+    return float(np.median(times))

@@ -1,0 +1,160 @@
+"""A planner that looks at the environment and picks one of the others for it."""
+
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+import agents
+from agents.budget import Clock
+from agents.planner import Planner
+from mcts_envs.core.contract import TERMINATED, Game
+from mcts_envs.core.rng import below, draw
+from mcts_envs.core.view import View
+
+_WALKS = 20
+_LENGTH = 200
+_STEPS = 1000
+"""Random walks that are looked at: how many, how long each, and all of them."""
+
+_RECURRING = 0.5
+"""Where fewer than this share of the states met are new, a graph of states is searched."""
+
+_SHORT, _LONG = 15, 60
+"""Bounds of the horizon where there is no end in sight."""
+
+
+LASTING = 0.8
+"""Horizon of who is paid for lasting, in lengths of a random game."""
+
+
+class Look(NamedTuple):
+    """What random walks from a state have shown.
+
+    Attributes
+    ----------
+    length : float
+        Their median length in steps.
+    ended : float
+        Share of them that came to an end within 200 steps, not by a time limit.
+    new : float
+        Share of the states met that were met once only, by what the player observes.
+    lasting : bool
+        Whether every step that was not the last paid the same, more than 0.
+    """
+
+    length: float
+    ended: float
+    new: float
+    lasting: bool
+
+
+class Auto(Planner[Any]):
+    """Looks at the environment, a few hundred steps of random play, and picks a planner and its settings.
+
+    A game of ours is played by what is strongest there (``best``). Else, where one player moves whose states recur and
+    hide nothing, :class:`agents.planners.graph.Graph`. Else :class:`agents.mcts.MCTS`: to the end where random games
+    end soon; for one player who is paid for lasting, not much further than such games last; and to a horizon where they
+    go on and on.
+
+    Parameters
+    ----------
+    **budget
+        ``simulations`` (1000 when no budget is given), ``time_limit``, ``max_steps`` and ``seed`` as in
+        :class:`agents.planner.Planner`.
+
+    Attributes
+    ----------
+    picked : str
+        The agent that it last was, and why.
+    """
+
+    name = "auto"
+    _transient = ("_agents",)
+
+    def __init__(self, **budget: Any) -> None:
+        super().__init__(**budget)
+        self._agents: WeakKeyDictionary[Game, Any] | None = None
+        self.picked = ""
+
+    def __repr__(self) -> str:
+        return super().__repr__() + (f" = {self.picked}" if self.picked else "")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({**state, "_agents": None})
+
+    def plan(self, view: View, clock: Clock) -> Any:
+        """Return what the planner that is picked for the game finds."""
+        return self.agent_for(view).plan(view, clock)
+
+    def agent_for(self, view: View) -> Any:
+        """Return the planner that is picked for a game, the first time after a look at it."""
+        if self._agents is None:
+            self._agents = WeakKeyDictionary()
+        if view.game not in self._agents:
+            name, settings, why = self._pick(view)
+            agent = agents.make(name, **settings)
+            if name == "best":
+                agent = agent.resolve(view.game)  # type: ignore[attr-defined]
+            agent.stream = self.stream
+            if isinstance(agent, Planner) and name != "best":
+                agent.budget = self.budget
+            self._agents[view.game] = agent
+            self.picked = f"{agent!r}: {why}"
+        return self._agents[view.game]
+
+    def reseed(self, seed: int) -> None:
+        """Start the random stream anew and forget all episodes and games, as at construction."""
+        super().reseed(seed)
+        self._agents = None
+
+    def _pick(self, view: View) -> tuple[str, dict[str, Any], str]:
+        """Return the name and the settings of a planner, and why it was picked."""
+        limits = self._limits()
+        if not view.game.plain_lists:
+            return "best", limits, "a game of ours"
+        root: Any = view.state.copy()
+        look = _look(root, view.player, self.stream)
+        hides = root.hidden.copies(view.player).particles or getattr(view.game, "redraws", False)
+        if view.game.players == 1 and not hides and look.new < _RECURRING:
+            return "graph", limits, f"one player, and {1 - look.new:.0%} of the states met were met before"
+        settings: dict[str, Any] = {**limits}
+        if view.game.players == 1 and look.ended < 0.5:
+            settings["horizon"] = _LONG
+            return "mcts", settings, f"random games of {_LENGTH} steps do not end"
+        if view.game.players == 1 and look.lasting:
+            settings["horizon"] = int(min(max(LASTING * look.length, _SHORT), _LONG))
+            return "mcts", settings, f"paid for lasting, and random games last {look.length:.0f} steps"
+        if look.ended < 0.5:
+            settings["rollout_depth"] = _LONG
+            return "mcts", settings, f"random games of {_LENGTH} steps do not end"
+        return "mcts", settings, f"random games end after {look.length:.0f} steps"
+
+
+def _look(root: Any, player: int, stream: Any) -> Look:
+    """Play at random from a state, and return what was seen."""
+    game, work = root.game, root.game.new_state()
+    actions, rewards, legal = [0] * game.players, [0.0] * game.players, [0] * game.actions
+    lengths: list[int] = []
+    paid: set[float] = set()
+    met: dict[int, int] = {}
+    ends = steps = 0
+    while len(lengths) < _WALKS and steps < _STEPS:
+        work[:] = root
+        game.determinize(work, player, draw(stream))
+        t = 0
+        while t < _LENGTH and (bits := game.active(work)):
+            for other in range(game.players):
+                if bits >> other & 1:
+                    actions[other] = legal[below(stream, game.legal(work, other, legal))]
+            game.step(work, actions, rewards)
+            t += 1
+            if game.active(work):
+                paid.add(rewards[player])
+                key = game.key(work, player)
+                met[key] = met.get(key, 0) + 1
+        lengths.append(t)
+        ends += game.status(work, player) == TERMINATED
+        steps += t
+    once = len(met) / max(1, sum(met.values()))
+    return Look(float(np.median(lengths)), ends / len(lengths), once, len(paid) == 1 and min(paid) > 0)

@@ -1,0 +1,264 @@
+"""Search in a graph of states, for games of one player whose states recur."""
+
+import math
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from agents.budget import Clock
+from agents.planner import Planner
+from agents.ranking import Ranking, best_line
+from agents.results import Found
+from mcts_envs.core import errors
+from mcts_envs.core.contract import Game
+from mcts_envs.core.rng import below, draw
+from mcts_envs.core.view import View
+
+MAX_HORIZON = 10_000
+
+_SWEEPS = 30
+
+
+class Place:
+    """What is known of a state: of each legal action, its visits, its value, and what came of it.
+
+    Attributes
+    ----------
+    legal : list of int
+    visits : list of int
+    values : list of float
+        Estimates of the return, in units of reward.
+    outcomes : list of dict
+        By the key of the next state: how often it came, and the sum of rewards; None is the end.
+    value : float
+        That of the best action; 0 before one was tried.
+    hope, hopes : float, list of float
+        The same values with the bonus for what was tried seldom.
+    untried : list of int
+        Places in ``legal`` of those without a visit.
+    """
+
+    __slots__ = ("hope", "hopes", "legal", "outcomes", "untried", "value", "values", "visits")
+
+    def __init__(self, legal: list[int]) -> None:
+        self.legal, self.value, self.untried = legal, 0.0, [*range(len(legal))]
+        self.hope, self.hopes = 0.0, [0.0] * len(legal)
+        self.visits, self.values = [0] * len(legal), [0.0] * len(legal)
+        self.outcomes: list[dict[int | None, list[float]]] = [{} for _ in legal]
+
+
+@dataclass(frozen=True, repr=False)
+class GraphResult(Found):
+    """What a search in a graph found.
+
+    Attributes
+    ----------
+    action : int
+        The action of the greatest value.
+    value : float
+        Its value: the discounted return, in units of reward.
+    line : list of int
+        The best actions from here on, as far as the likeliest outcomes are known.
+    places : int
+        States that are known.
+    simulations, steps : int
+    seconds : float
+    game : Game
+    view : View, optional
+        The state that was searched from, as it was.
+    """
+
+    action: int
+    value: float
+    line: list[int]
+    places: int
+    simulations: int
+    steps: int
+    seconds: float
+    game: Game = field(compare=False)
+    view: View | None = field(default=None, compare=False)
+
+    @property
+    def copies(self) -> Any:
+        """In an environment of others: how it was copied; None in ours."""
+        hidden: Any = None if self.view is None else getattr(self.view.state, "hidden", None)
+        return None if hidden is None else hidden.copies(self.view.player)  # type: ignore[union-attr]
+
+    def _played(self) -> Game:
+        return self.game
+
+    def _found(self) -> str:
+        return f"value={self.value:.4g}, states={self.places}"
+
+    def _ranking(self, top: int) -> Ranking:
+        return best_line(self.game, self.line, self.value, top)
+
+
+class Graph(Planner[GraphResult]):
+    """Trial-based search in a graph of states: what is learned of a state serves wherever it is met again.
+
+    Simulations walk from the present state until they meet a new one. An action is worth the mean of its outcomes, a
+    state as much as its best action. Walks follow values that have a bonus for what was tried seldom, in all that may
+    come (MBIE-EB: A. Strehl and M. Littman 2008, "An analysis of model-based Interval Estimation for Markov Decision
+    Processes"); the move is chosen by values without it, after value iteration. States are told apart by what their
+    player observes of them. The graph is kept until the episode ends.
+
+    It is for games of one player, in which what is observed tells all that matters, and comes again: mazes, slippery
+    ice, taxis. Time limits are not looked at.
+
+    Parameters
+    ----------
+    c : float
+        Exploration constant: the bonus for an action that was tried once, in ranges of the values met.
+    discount : float
+        Discount of rewards a step.
+    horizon : int
+        Longest simulation in steps.
+    **budget
+        ``simulations`` (1000 when no budget is given), ``time_limit``, ``max_steps`` and ``seed`` as in
+        :class:`agents.planner.Planner`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a setting is not possible.
+    """
+
+    name = "graph"
+
+    def __init__(self, *, c: float = 0.003, discount: float = 0.99, horizon: int = 200, **budget: Any) -> None:
+        super().__init__(**budget)
+        self.c = errors.number("c", c, 0.0, 1e6)
+        self.discount = errors.number("discount", discount, 0.0, 1.0)
+        self.horizon = errors.integer("horizon", horizon, 1, MAX_HORIZON)
+
+    def plan(self, view: View, clock: Clock) -> GraphResult:
+        """Return what the search finds.
+
+        Raises
+        ------
+        ValueError
+            If the game is for several players.
+        """
+        game = view.game
+        if game.players != 1:
+            raise ValueError(f"graph plays games of one player; {game.name} has {game.players}: use mcts")
+        walk = _Walk(self, view, self.memory(view))
+        while count := clock.slice():
+            before = walk.steps
+            for _ in range(count):
+                walk.simulate()
+            clock.spend(count, walk.steps - before)
+        walk.settle(clock.deadline)
+        place = walk.root
+        best = max(range(len(place.legal)), key=lambda i: (place.visits[i] > 0, place.values[i], place.visits[i]))
+        made = clock.simulations, clock.steps, clock.seconds
+        return GraphResult(
+            place.legal[best], place.values[best], walk.line(), len(walk.graph), *made, game, view.copied()
+        )
+
+
+class _Walk:
+    """Simulations from one state."""
+
+    def __init__(self, planner: Graph, view: View, memory: dict[str, Any]) -> None:
+        self._planner, self._game, self._player = planner, view.game, view.player
+        self._state, self._work = view.state.copy(), view.game.new_state()
+        plain = view.game.plain_lists
+        self._actions: Any = [0] if plain else np.zeros(1, np.int64)
+        self._rewards: Any = [0.0] if plain else np.zeros(1)
+        self._legal: Any = [0] * view.game.actions if plain else np.zeros(view.game.actions, np.int64)
+        self.graph: dict[int, Place] = memory.setdefault("graph", {})
+        self._key = int(view.game.key(view.state, view.player))
+        if getattr(view.state, "seen", self) is None:  # the environment does not say again what it showed
+            self.graph.pop(self._key, None)
+        self.root = self.graph.setdefault(self._key, Place(self._offered(self._state)))
+        self._low = self._high = 0.0
+        self.steps = self._made = 0
+
+    def _offered(self, state: Any) -> list[int]:
+        return [int(action) for action in self._legal[: self._game.legal(state, self._player, self._legal)]]
+
+    def simulate(self) -> None:
+        """Make a simulation; whenever their number has doubled, let values settle."""
+        self._walk()
+        self._made += 1
+        if self._made & (self._made - 1) == 0:
+            self.settle(math.inf)
+
+    def _walk(self) -> None:
+        """Walk to a new state, the end or the horizon, and back up what it is worth."""
+        game, work, player, graph = self._game, self._work, self._player, self.graph
+        work[:] = self._state
+        game.determinize(work, player, draw(self._planner.stream))
+        place, path = self.root, []
+        for _ in range(self._planner.horizon):
+            i = self._selected(place)
+            self._actions[0] = place.legal[i]
+            game.step(work, self._actions, self._rewards)
+            self.steps += 1
+            over = not game.active(work)
+            key = None if over else int(game.key(work, player))
+            place.visits[i] += 1
+            outcome = place.outcomes[i].setdefault(key, [0, 0.0])
+            outcome[0] += 1
+            outcome[1] += float(self._rewards[0])
+            path.append((place, i))
+            if key is None:
+                break
+            if key not in graph:
+                graph[key] = Place(self._offered(work))
+                break
+            place = graph[key]
+        for place, i in reversed(path):
+            self._back_up(place, i)
+
+    def _selected(self, place: Place) -> int:
+        """Return the place of an action that was not tried yet, or of the one that is worth most with its bonus."""
+        if place.untried:
+            return int(place.untried.pop(below(self._planner.stream, len(place.untried))))
+        return place.hopes.index(max(place.hopes))
+
+    def _back_up(self, place: Place, i: int) -> None:
+        total = hoped = 0.0
+        discount, visits = self._planner.discount, place.visits[i]
+        for key, (count, rewards) in place.outcomes[i].items():
+            total += rewards
+            hoped += rewards
+            if key is not None:
+                total += count * discount * self.graph[key].value
+                hoped += count * discount * self.graph[key].hope
+        value = place.values[i] = total / visits
+        self._low, self._high = min(self._low, value), max(self._high, value)
+        bonus = self._planner.c * ((self._high - self._low) or 1.0)
+        place.hopes[i] = hoped / visits + bonus / math.sqrt(visits)
+        place.value = max(value for value, visits in zip(place.values, place.visits, strict=True) if visits)
+        place.hope = self._high + bonus if place.untried else max(place.hopes)
+
+    def settle(self, deadline: float) -> None:
+        """Sweep over the graph, once at least, until values do not change or the time is over: value iteration."""
+        for _ in range(_SWEEPS):
+            most = 0.0
+            for place in reversed(self.graph.values()):
+                before = place.value
+                for i, visits in enumerate(place.visits):
+                    if visits:
+                        self._back_up(place, i)
+                most = max(most, abs(place.value - before))
+            if most <= 1e-4 * (self._high - self._low) or time.perf_counter() > deadline:
+                break
+
+    def line(self) -> list[int]:
+        """Return the best actions from the root on, through the likeliest outcomes."""
+        line: list[int] = []
+        met: set[int | None] = set()
+        key: int | None = self._key
+        while key is not None and key not in met and any(self.graph[key].visits):
+            met.add(key)
+            place = self.graph[key]
+            i = max(range(len(place.legal)), key=lambda i: (place.visits[i] > 0, place.values[i], place.visits[i]))
+            line.append(place.legal[i])
+            key = max(place.outcomes[i].items(), key=lambda known: known[1][0])[0]
+        return line

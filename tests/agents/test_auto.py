@@ -1,0 +1,121 @@
+"""The search in a graph of states, and the planner that looks at the environment and picks one."""
+
+import pickle
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from pettingzoo.classic.tictactoe import tictactoe
+
+import agents
+from tests.bridge.test_strength import values_of
+from tests.bridge.worlds import TAXI, Machine, playing
+
+
+def total(env, agent, seed, most=200):
+    """Return the return of an episode."""
+    env.reset(seed=seed)
+    paid = 0.0
+    for _ in range(most):
+        _, reward, terminated, truncated, _ = env.step(agent.act(env))
+        paid += reward
+        if terminated or truncated:
+            break
+    return paid
+
+
+@pytest.mark.parametrize("wrap", [agents.remember, lambda env: env], ids=["remembered", "plain"])
+def test_the_cliff_is_walked_along(wrap):
+    env = wrap(gym.make("CliffWalking-v1"))
+    assert total(env, agents.make("graph", simulations=1500, seed=1), 1, most=30) == -13
+
+
+def test_values_of_slippery_ice_are_those_of_value_iteration():
+    env = agents.remember(gym.make("FrozenLake-v1"))
+    env.reset(seed=1)
+    known = values_of(env, 2000, 0.99)
+    result = agents.make("graph", simulations=4000, seed=2).search(env)
+    assert abs(result.value - known[0]) < 0.15
+    assert result.action == 0
+    assert result.places >= 11
+    assert result.line[0] == 0
+    assert "value=" in repr(result)
+    assert "states=" in repr(result)
+    assert result.table().startswith("  action")
+
+
+def test_a_graph_is_kept_until_the_episode_ends():
+    env = agents.remember(gym.make("CliffWalking-v1"))
+    env.reset(seed=1)
+    agent = agents.make("graph", simulations=20, seed=1)
+    first = agent.search(env)
+    env.step(0)
+    second = agent.search(env)
+    assert second.places > first.places
+    assert second.simulations == 20
+    env.reset(seed=1)
+    assert np.isclose(agents.make("graph", simulations=20, seed=1).search(env).value, first.value)
+
+
+def test_graphs_are_for_one_player():
+    env = tictactoe.env()
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="graph plays games of one player; tictactoe_v3 has 2: use mcts"):
+        agents.make("graph").act(env)
+
+
+def test_graphs_serve_in_games_of_ours():
+    env = gym.make("mcts_envs/LaneDefense3x3-v0")
+    env.reset(seed=1)
+    result = agents.make("graph", simulations=50).search(env)
+    assert result.copies is None
+    assert result.action in env.unwrapped.view().legal_actions()
+
+
+@pytest.mark.parametrize(
+    ("env_id", "picked"),
+    [
+        ("CliffWalking-v1", "graph(simulations=20): one player"),
+        ("FrozenLake-v1", "graph(simulations=20): one player"),
+        (TAXI, "graph(simulations=20): one player"),
+        ("CartPole-v1", "mcts(simulations=20, horizon="),
+        ("Blackjack-v1", "mcts(simulations=20): random games end"),
+        ("MountainCar-v0", "mcts(simulations=20, horizon=60): random games of 200 steps do not end"),
+        ("mcts_envs/LaneDefense3x3-v0", "halving("),
+    ],
+)
+def test_auto_says_what_it_picks(env_id, picked):
+    env, agent = playing(env_id, seed=1), agents.make("auto", simulations=20)
+    assert env.action_space.contains(agent.act(env))
+    assert agent.picked.startswith(picked), agent.picked
+    assert agent.picked in repr(agent)
+    assert agent.last_result is not None
+    again = pickle.loads(pickle.dumps(agents.make("auto", simulations=20)))
+    assert again.act(env) == agent_again(env)
+
+
+def agent_again(env):
+    return agents.make("auto", simulations=20).act(env)
+
+
+def test_auto_plays_for_several_and_by_replay():
+    env = tictactoe.env()
+    env.reset(seed=1)
+    agent = agents.make("auto", simulations=30)
+    assert agent.act(env) in range(9)
+    assert agent.picked.startswith("mcts(simulations=30): random games end")
+    machine = agents.remember(Machine())
+    machine.reset(seed=1)
+    assert agents.make("auto", simulations=200).act(machine) == 1
+
+
+@pytest.mark.slow
+def test_auto_is_good_by_default():
+    lake = agents.remember(gym.make("FrozenLake-v1"))
+    crossed = [total(lake, agents.make("auto", time_limit=0.1, seed=seed), seed, 100) for seed in range(60)]
+    assert np.mean(crossed) > 0.55
+    taxi = agents.remember(gym.make(TAXI))
+    assert np.mean([total(taxi, agents.make("auto", time_limit=0.1, seed=seed), seed) for seed in range(5)]) > 5
+    pole = agents.remember(gym.make("CartPole-v1"))
+    paid = [total(pole, agents.make("auto", time_limit=0.05, seed=seed), seed, 500) for seed in range(3)]
+    assert np.mean(paid) > 480

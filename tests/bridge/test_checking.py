@@ -1,0 +1,119 @@
+"""The check of planning in environments of others: every law is named, with what speaks for it."""
+
+import random
+
+import gymnasium as gym
+import pytest
+from pettingzoo.classic.rps import rps
+from pettingzoo.classic.tictactoe import tictactoe
+
+import agents
+from tests.bridge.test_hidden import Cups
+from tests.bridge.worlds import Machine, Walk, playing
+
+LAWS = ["actions", "copies", "independence", "restoring", "fidelity", "chance", "observations", "hidden", "masks"]
+
+
+def checked(env):
+    env.reset(seed=1)
+    return agents.check_planning(env)
+
+
+@pytest.mark.parametrize("env_id", ["FrozenLake-v1", "CartPole-v1", "Blackjack-v1", "CliffWalking-v1"])
+def test_what_keeps_all_laws_passes(env_id):
+    report = checked(gym.make(env_id))
+    assert report
+    assert [law.name for law in report.laws] == [*LAWS, "truncation", "cost"]
+    assert all(law.verdict == "holds" for law in report.laws), str(report)
+    assert env_id in str(report)
+
+
+def test_games_for_several_pass():
+    for env in (rps.env(), tictactoe.env()):
+        report = checked(env)
+        assert report, str(report)
+        assert report["fidelity"].verdict == "holds"
+
+
+def test_the_environment_is_left_as_it_is():
+    env, other = playing("FrozenLake-v1", seed=3), playing("FrozenLake-v1", seed=3)
+    state = random.getstate()
+    agents.check_planning(env)
+    assert random.getstate() == state
+    for action in (1, 2, 1, 2):
+        assert env.step(action) == other.step(action)
+
+
+def test_where_chance_comes_from_is_named():
+    with pytest.warns(UserWarning, match="draws from the global generator of random"):
+        report = checked(type("Own", (Walk,), {})(noise=lambda: random.random()))
+    assert "16 futures of 16 seeds" in report["chance"].evidence
+    assert report["chance"].evidence.endswith("the global generator of random")
+    system = random.SystemRandom()
+    report = checked(type("System", (Walk,), {})(noise=lambda: system.random()))
+    assert not report
+    assert report["chance"].verdict == "FAILS"
+    assert "as the system's" in report["chance"].evidence
+    assert report["restoring"].verdict == "open"
+
+
+def test_what_is_hidden_is_named():
+    with pytest.warns(UserWarning, match="hides something"):
+        report = checked(type("Bare3", (Cups,), {})())
+    assert not report
+    assert report["hidden"].evidence == "seen as it is; games that show the same differ in ball"
+    report = checked(agents.remember(Cups()))
+    assert report
+    assert report["hidden"].evidence.startswith("drawn by replay; games that show the same differ in ball; 32 courses")
+
+
+class Shared(Walk):
+    """Keeps what it does in a list of its class."""
+
+    done = []  # noqa: RUF012
+
+    def step(self, action):
+        at, _, *rest = super().step(action)
+        self.done.append(action)
+        return at, float(len(self.done)), *rest
+
+
+class Changing(Walk):
+    """Shows something else whenever it is looked at after a redraw."""
+
+    def action_masks(self):
+        return [self.np_random.random() < 0.5, True]
+
+
+def test_laws_that_are_broken_are_named():
+    report = checked(gym.make("Pendulum-v1"))
+    assert (report.laws[-1].name, report.laws[-1].verdict) == ("actions", "FAILS")
+    report = checked(Machine())
+    assert (report.laws[-1].name, report.laws[-1].verdict) == ("copies", "FAILS")
+    assert "agents.remember(env)" in report["copies"].evidence
+    assert checked(agents.remember(Machine()))["copies"].evidence == "by replay"
+    report = checked(Shared())
+    assert not report
+    assert "cannot be copied" in report["copies"].evidence or report["restoring"].verdict != "holds"
+    report = checked(Changing())
+    assert report["observations"].verdict == "FAILS"
+
+
+def test_a_step_that_raises_is_evidence():
+    class Broken(Walk):
+        def step(self, action):
+            if self.at == 3:
+                raise RuntimeError("the third step hurts")
+            return super().step(action)
+
+    report = checked(Broken())
+    assert not report
+    assert "the third step hurts" in str(report)
+
+
+@pytest.mark.slow
+def test_copies_of_a_hundred_thousand_steps_are_those_of_the_originals(monkeypatch):
+    monkeypatch.setattr("agents.bridge.checking._WALKS", 5000)
+    for env_id in ("FrozenLake-v1", "CartPole-v1", "Blackjack-v1", "CliffWalking-v1"):
+        law = checked(gym.make(env_id))["fidelity"]
+        assert law.verdict == "holds", law.evidence
