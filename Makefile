@@ -3,12 +3,14 @@
 # make test-all  the longer checks too, and which lines of Python they run
 # make lint      format, style, types and import arrows
 # make docs      the site, build/docs/html/index.html
+# make train-all every policy of agents/learning/hyperparams/baselines.yml, three seeds each: hours, resumable
 # make compile   every game, into the cache of this machine
 # make release   sdist and wheels in dist, each installed and tried
 # make wheel     dist/*.whl, with compiled code in it for any processor of this kind
 
 PYTHON ?= python3
 VENV ?= .venv
+SCALE ?= 1
 ifeq ($(OS),Windows_NT)
 BIN = $(VENV)/Scripts
 PYTHON = python
@@ -21,7 +23,7 @@ MORE = $(VENV)/.installed-more
 RELEASE = $(VENV)/.installed-release
 MINIMUM = $(VENV)/gymnasium-1.2.2
 
-.PHONY: compare test test-all test-minimum lint docs compile wheel release clean
+.PHONY: compare test test-all test-minimum train-all lint docs compile wheel release clean
 
 compare: $(RL)
 	$(BIN)/python scripts/compare.py LaneDefense5x9-v0 --agents random,scripted,maskable_ppo,best:simulations=1000 --episodes 40 --plot results/compare.png
@@ -39,6 +41,9 @@ test-all: $(TEST) $(MORE)
 # The faces once more on the oldest Gymnasium that is supported, laid over the newest.
 test-minimum: $(TEST) $(MINIMUM)
 	PYTHONPATH=$(MINIMUM) $(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal tests/core/test_env*.py tests/core/test_vector.py tests/core/test_multi*.py
+
+train-all: $(RL)
+	$(BIN)/python scripts/train_all.py --scale $(SCALE)
 
 # Once, before processes that test at the same time would each compile all of it.
 compile: $(TEST)

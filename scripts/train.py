@@ -19,7 +19,7 @@ def main(
     environment: Annotated[
         str, typer.Argument(help="Environment id, with or without mcts_envs/; module:ID and FILE.py:ID import that.")
     ],
-    algo: Annotated[str | None, typer.Option(help="ppo (default) or maskable_ppo.")] = None,
+    algo: Annotated[str | None, typer.Option(help="ppo (default), maskable_ppo or dqn.")] = None,
     timesteps: Annotated[int | None, typer.Option(help="Steps in all; default: the hyper-parameter file's.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Time limit; whichever comes first.")] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same weights.")] = 0,

@@ -21,7 +21,7 @@ ALGORITHMS = {
 }
 """Algorithms whose policies can be loaded; the module is imported when one is used."""
 
-TRAINED = ("maskable_ppo", "ppo")
+TRAINED = ("dqn", "maskable_ppo", "ppo")
 """Algorithms for which there are hyper-parameters to train with."""
 
 EXTRA = 'pip install "mcts-envs[rl]"'

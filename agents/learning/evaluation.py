@@ -31,11 +31,14 @@ class Evaluation:
     games, wins : int
     returns : float64 array [games]
         Undiscounted.
+    points : float64 array [games]
+        1 for a game won, 0 for one lost, a part of it for a tie.
     """
 
     games: int
     wins: int
     returns: npt.NDArray[np.float64]
+    points: npt.NDArray[np.float64]
 
 
 class _Predictor:
@@ -104,10 +107,12 @@ def evaluate(
     if fitting(policy, game) is not game or policy.in_bytes != in_bytes:
         raise ValueError(f"{policy.path} was trained on another observation; evaluate it with that of its training")
     won: list[bool] = []
+    points: list[float] = []
 
     def note(inside: dict[str, Any], outside: dict[str, Any]) -> None:
         if inside["done"]:
             won.append(inside["info"]["is_success"])
+            points.append(inside["info"]["outcome"])
 
     with one_thread():
         returns, _ = evaluate_policy(
@@ -118,4 +123,4 @@ def evaluate(
             callback=note,
             return_episode_rewards=True,
         )
-    return Evaluation(games, sum(won), np.asarray(returns, np.float64))
+    return Evaluation(games, sum(won), np.asarray(returns, np.float64), np.asarray(points, np.float64))

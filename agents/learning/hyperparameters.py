@@ -55,7 +55,7 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
 
     Parameters
     ----------
-    algorithm : {"ppo", "maskable_ppo"}
+    algorithm : {"ppo", "maskable_ppo", "dqn"}
     env_id : str
         With ``mcts_envs/``.
     changes : dict, optional

@@ -100,7 +100,7 @@ def protect(run: Run) -> None:
         steps = storage.described(run.target, run.algorithm)[1].get("timesteps", 0)
         if not same or steps > run.done:
             raise FileExistsError(f"{run.target} ({steps} steps) exists; train into another folder, or resume from it")
-    steps, last = _last_checkpoint(run)
+    steps, last = last_checkpoint(run.out, run.algorithm)
     if last is not None and (not same or steps > run.done):
         raise FileExistsError(
             f"{run.out} holds a training that was broken off after {steps} steps; "
@@ -108,10 +108,10 @@ def protect(run: Run) -> None:
         )
 
 
-def _last_checkpoint(run: Run) -> tuple[int, Path | None]:
-    """Return the latest checkpoint in the folder that can be resumed from, and its steps."""
-    there = (run.out / "checkpoints").glob(f"{run.algorithm}_*.zip")
-    steps = {path: path.stem.removeprefix(f"{run.algorithm}_") for path in there if path.with_suffix(".json").exists()}
+def last_checkpoint(out: Path, algorithm: str) -> tuple[int, Path | None]:
+    """Return the latest checkpoint in a training's folder that can be resumed from, and its steps."""
+    there = (out / "checkpoints").glob(f"{algorithm}_*.zip")
+    steps = {path: path.stem.removeprefix(f"{algorithm}_") for path in there if path.with_suffix(".json").exists()}
     return max(((int(text), path) for path, text in steps.items() if text.isdecimal()), default=(0, None))
 
 

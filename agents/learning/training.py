@@ -77,7 +77,7 @@ def train(
     ----------
     env_id : str
         With or without ``mcts_envs/``.
-    algorithm : {"ppo", "maskable_ppo"}, optional
+    algorithm : {"ppo", "maskable_ppo", "dqn"}, optional
         By default that of the policy to go on from, or ``"ppo"``.
     out : Path
     timesteps : int, optional

@@ -12,6 +12,6 @@ def make(env_id, **settings):
 
 
 def quick(folder, algorithm="ppo", env_id="LaneDefense3x3-v0", **more):
-    changes = {**SMALL, **more.pop("changes", {})}
+    changes = {**(SMALL if algorithm != "dqn" else {}), **more.pop("changes", {})}
     options = {"timesteps": 1024, "n_envs": 8, "tensorboard": False, "progress": False, "changes": changes, **more}
     return train(env_id, algorithm, out=folder, **options)

@@ -1,5 +1,6 @@
 """Connect four, the example: its rules beside a naive form of them, its faces, and what a search must find in it."""
 
+import json
 import os
 import pickle
 import subprocess
@@ -413,3 +414,19 @@ def test_the_search_beats_a_random_player():
         while not any(env.terminations.values()):
             env.step(seats[env.agent_selection].act(env))
         assert env.rewards[next(agent for agent in seats if seats[agent] is players[0])] == 1.0
+
+
+# The exact solver by which policies are judged.
+
+
+@pytest.mark.slow
+def test_the_solver_is_right():
+    from tests.games.connect_four import solver
+
+    table, recorded = solver.table(), json.loads((EXAMPLE.parents[1] / "tests/data/connect_four.json").read_text())
+    late = {moves: worths for moves, worths in recorded.items() if len(moves) >= 24}
+    assert len(late) > 50
+    for moves, worths in [*late.items()][:50]:
+        assert solver.worths(*solver.played(moves), *table).tolist() == worths
+        best = max(worths)
+        assert set(moves_worth(best, moves, 42)) == {column for column, worth in enumerate(worths) if worth == best}

@@ -1,0 +1,224 @@
+"""The policies that come with this package: what is trained, from several seeds, and which of them is best."""
+
+import json
+import time
+from collections.abc import Mapping
+from concurrent.futures import Executor, as_completed
+from dataclasses import asdict, dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agents.learning import card, curves, storage, trust
+from agents.learning.evaluation import evaluate
+from agents.learning.hyperparameters import hyperparameters
+from agents.learning.run import last_checkpoint
+from agents.learning.settings import to_evaluate_in
+from agents.learning.shipped import made_for
+from agents.learning.training import train
+from agents.learning.writing import write_whole
+from mcts_envs.core import errors
+from mcts_envs.registry import find
+
+RULE = "most points in the selection games against the first opponent, or most of them won; of equals the lowest seed"
+"""How the best seed is found."""
+
+SELECTION, FINAL = 1, 2
+"""Seeds of the games by which the best is found, and of those that its card reports."""
+
+_CHECKPOINTS, _EVALUATIONS = 10, 20
+_FIELDS = ("settings", "changes", "minutes", "against", "wanted")
+_LEAST_GAMES = 8
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A policy to be trained; the fields of the file ``hyperparams/baselines.yml``.
+
+    Attributes
+    ----------
+    name : str
+        Environment, board and algorithm: ``"WallSurvival-v0,board_size=6/maskable_ppo"``.
+    settings, changes : dict
+        Of the training's environment, besides the board; hyper-parameters in place of those of the algorithm's file.
+    minutes : float
+        Of each seed.
+    against : tuple of str
+        Who it is measured against; empty for games for one.
+    wanted : float, optional
+        What was aimed at.
+    """
+
+    name: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    changes: dict[str, Any] = field(default_factory=dict)
+    minutes: float = 60.0
+    against: tuple[str, ...] = ()
+    wanted: float | None = None
+
+    @property
+    def algorithm(self) -> str:
+        """Its name."""
+        return self.name.rpartition("/")[2]
+
+    @property
+    def env_id(self) -> str:
+        """The environment, without namespace."""
+        return made_for(Path(self.name).parent)[0]
+
+    @property
+    def board(self) -> dict[str, Any]:
+        """Settings of the board."""
+        return made_for(Path(self.name).parent)[1]
+
+    def scaled(self, scale: float) -> dict[str, Any]:
+        """Return the changes of a training that is so much of the whole."""
+        changes = dict(self.changes)
+        whole = hyperparameters(self.algorithm, find(self.env_id).id, changes)
+        changes["n_timesteps"] = max(1, round(scale * whole.n_timesteps))
+        if "imitate" in changes:
+            changes["imitate"] = {**changes["imitate"], "steps": max(1, round(scale * changes["imitate"]["steps"]))}
+        return changes
+
+
+def baselines(file: Path | None = None) -> list[Baseline]:
+    """Return the policies of a file, by default of that of this package.
+
+    Raises
+    ------
+    ValueError
+        If a name or a field is unknown.
+    """
+    there = resources.files("agents.learning") / "hyperparams" / "baselines.yml" if file is None else file
+    entries: Mapping[str, Mapping[str, Any] | None] = yaml.safe_load(there.read_text(encoding="utf-8"))
+    found = []
+    for name, given in entries.items():
+        errors.keys(f"baseline {name}", given or {}, (), _FIELDS)
+        fields = {**(given or {}), "against": tuple((given or {}).get("against", ()))}
+        found.append(Baseline(name, **fields))
+        hyperparameters(found[-1].algorithm, find(found[-1].env_id).id, found[-1].changes)
+    return found
+
+
+def train_all(
+    chosen: list[Baseline], out: Path, crew: Executor, seeds: int = 3, games: int = 1000, scale: float = 1.0
+) -> list[Path]:
+    """Train policies from several seeds each, and make the best of each ready, as far as that was not done yet.
+
+    Parameters
+    ----------
+    chosen : list of Baseline
+    out : Path
+        Each policy has a folder of its name in it; trainings that were broken off there go on.
+    crew : Executor
+    seeds : int
+        Seeds 0, 1, ...
+    games : int
+        Of each evaluation, before scaling.
+    scale : float
+        Share of steps, time and games.
+
+    Returns
+    -------
+    list of Path
+        The folder ``best`` of each: policy, sidecar, plain arrays, card, curves.
+    """
+    games = max(_LEAST_GAMES, round(scale * games))
+    jobs = [(each, seed) for each in chosen for seed in range(seeds)]
+    futures = [crew.submit(train_one, each, seed, out / each.name, games, scale) for each, seed in jobs]
+    try:
+        for future in as_completed(futures):
+            future.result()
+    finally:
+        for future in futures:
+            future.cancel()
+    return [finish(each, out / each.name, seeds, games) for each in chosen]
+
+
+def train_one(baseline: Baseline, seed: int, folder: Path, games: int, scale: float) -> None:
+    """Train a policy from one seed, or go on with it, and play its selection games.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the training was interrupted; it is saved.
+    """
+    here = folder / f"seed-{seed}"
+    if (here / "selection.json").is_file():
+        return
+    changes = baseline.scaled(scale)
+    total = hyperparameters(baseline.algorithm, find(baseline.env_id).id, changes).n_timesteps
+    target, started = here / f"{baseline.algorithm}.zip", time.monotonic()
+    begun = curves.read(here / "tensorboard")[1] if (here / "tensorboard").is_dir() else 0.0
+    minutes = scale * baseline.minutes - begun / 60
+    _, last = last_checkpoint(here, baseline.algorithm)
+    if not target.is_file() and (last is None or minutes > 0):
+        result = train(
+            baseline.env_id,
+            baseline.algorithm,
+            out=here,
+            seed=seed,
+            minutes=max(minutes, 0.001),
+            settings={**baseline.board, **baseline.settings},
+            changes=changes,
+            resume=last,
+            checkpoint_every=max(1, total // _CHECKPOINTS),
+            evaluate_every=max(1, total // _EVALUATIONS),
+            progress=False,
+        )
+        if result.interrupted:
+            target.unlink()  # the checkpoints stay, and the training goes on from the last
+            raise KeyboardInterrupt
+    if not target.is_file() and last is not None:
+        target = last
+    found = {name: _measured(baseline, target, name, games, SELECTION) for name in _opponents(baseline)}
+    said = {"policy": target.relative_to(here).as_posix(), "found": found, "seconds": time.monotonic() - started}
+    write_whole(here / "selection.json", json.dumps(said, indent=2).encode())
+
+
+def finish(baseline: Baseline, folder: Path, seeds: int, games: int) -> Path:
+    """Measure the best seed in new games, and write it with its card and the curves of all to the folder ``best``."""
+    from agents.learning.export import export
+
+    there = [json.loads((folder / f"seed-{seed}" / "selection.json").read_text()) for seed in range(seeds)]
+    first = _opponents(baseline)[0]
+    best = max(range(seeds), key=lambda seed: (there[seed]["found"][first]["points"], -seed))
+    source = folder / f"seed-{best}" / there[best]["policy"]
+    to = folder / "best" / f"{baseline.algorithm}.zip"
+    to.parent.mkdir(exist_ok=True)
+    for suffix in (".zip", ".json"):
+        write_whole(to.with_suffix(suffix), source.with_suffix(suffix).read_bytes())
+    trust.written(to)
+    export(to)
+    logs = {seed: curves.read(folder / f"seed-{seed}" / "tensorboard") for seed in range(seeds)}
+    lines = {seed: points for seed, (points, _) in logs.items()}
+    curves.write(to.parent / "curves.csv", lines)
+    curves.draw(to.parent / "curves.png", baseline.name, lines)
+    final = {name: _measured(baseline, to, name, games, FINAL) for name in _opponents(baseline)}
+    about = {
+        "baseline": asdict(baseline),
+        "seed": best,
+        "rule": RULE,
+        "selection": [each["found"] for each in there],
+        "final": final,
+        "minutes": [seconds / 60 for _, seconds in logs.values()],
+    }
+    write_whole(to.parent / "figures.json", json.dumps(about, indent=2).encode())
+    text = card.written(about, storage.described(to)[1])
+    write_whole(to.parent / "README.md", text.encode())
+    return to.parent
+
+
+def _opponents(baseline: Baseline) -> tuple[str, ...]:
+    return baseline.against or ("",)
+
+
+def _measured(baseline: Baseline, policy: Path, opponent: str, games: int, seed: int) -> dict[str, Any]:
+    """Return games, wins and mean points of a policy's best actions, from all seats."""
+    settings = to_evaluate_in(storage.described(policy)[1]["settings"])
+    if opponent:
+        settings |= {"opponent": opponent, "seat": "all"}
+    found = evaluate(policy, games, seed=seed, settings=settings)
+    return {"games": games, "wins": found.wins, "points": float(found.points.mean())}

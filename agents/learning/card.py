@@ -1,0 +1,68 @@
+"""The model card of a policy: how it was trained, and how it plays."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from agents.arena.statistics import wilson
+
+
+def written(figures: Mapping[str, Any], about: Mapping[str, Any]) -> str:
+    """Return a model card in Markdown.
+
+    Parameters
+    ----------
+    figures : mapping
+        What :func:`agents.learning.baselines.finish` keeps beside it.
+    about : mapping
+        The sidecar of the policy.
+    """
+    baseline, seeds = figures["baseline"], len(figures["selection"])
+    against = [name for name in figures["final"] if name]
+    lines = [
+        f"# `{baseline['name']}`",
+        "",
+        f"Trained on `{about['environment']}` with {json.dumps(about['settings'])} for {about['timesteps']:,} steps; "
+        f"the best of {seeds} seeds, seed {figures['seed']}, by the rule that was fixed before: {figures['rule']}.",
+        "",
+        "| opponent | games | won | points, 95 % interval |" if against else "| games | won, 95 % interval |",
+        "|---|---|---|---|" if against else "|---|---|",
+        *(_row(name, found, not against) for name, found in figures["final"].items()),
+        "",
+        "New games, from all seats in turn, with the best action everywhere. Points: a tie is shared.",
+    ]
+    if baseline["wanted"] is not None:
+        first = next(iter(figures["final"].values()))
+        reached = first["points"] >= baseline["wanted"]
+        lines += ["", f"Aimed at: {baseline['wanted']:.0%}; {'reached' if reached else 'not reached'}."]
+    lines += [
+        "",
+        "| seed | minutes, without imitation | "
+        + " | ".join(f"selection {name}".strip() for name in figures["final"])
+        + " |",
+    ]
+    lines += ["|---" * (2 + len(figures["final"])) + "|"]
+    for seed, (found, minutes) in enumerate(zip(figures["selection"], figures["minutes"], strict=True)):
+        shares = " | ".join(f"{each['points']:.1%}" for each in found.values())
+        lines.append(f"| {seed} | {minutes:.1f} | {shares} |")
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    return "\n".join(
+        [
+            *lines,
+            "",
+            "![Games won over the steps of each seed](curves.png)",
+            "",
+            "The data are in `curves.csv`; the opponents there are those of the training, without past selves.",
+            "",
+            f"Hyper-parameters: `{json.dumps(about['hyperparameters'])}`. Versions: {versions}.",
+            "",
+        ]
+    )
+
+
+def _row(name: str, found: Mapping[str, Any], alone: bool) -> str:
+    share = wilson(found["points"] * found["games"], found["games"])
+    shown = f"{100 * share.value:.1f} % [{100 * share.low:.1f}, {100 * share.high:.1f}]"
+    if alone:
+        return f"| {found['games']:,} | {shown} |"
+    return f"| `{name}` | {found['games']:,} | {found['wins']:,} | {shown} |"

@@ -1,0 +1,80 @@
+"""Learning curves: what trainings logged to TensorBoard, as rows and as a picture."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agents.learning.writing import write_whole
+
+_MEASURES = ("eval/success_rate", "eval/mean_reward", "eval/mean_ep_length")
+
+
+class Point(NamedTuple):
+    """An evaluation during a training: steps so far, games won, mean return, mean length."""
+
+    steps: int
+    won: float
+    reward: float
+    length: float
+
+
+def read(log: Path) -> tuple[list[Point], float]:
+    """Return the evaluations in TensorBoard's log of a training, and the seconds that it took.
+
+    Of a training that went on from a checkpoint, what came after this checkpoint the first time does not count for the
+    curve; the time does.
+
+    Parameters
+    ----------
+    log : Path
+        The folder.
+    """
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    points: dict[int, Point] = {}
+    seconds = 0.0
+    for file in sorted(log.rglob("events.out.tfevents.*"), key=lambda path: (path.stat().st_mtime, path.name)):
+        events: Any = EventAccumulator(str(file), size_guidance={"scalars": 0})
+        events.Reload()
+        known = events.Tags()["scalars"]
+        times = [event.wall_time for tag in known for event in events.Scalars(tag)]
+        seconds += max(times) - (events.FirstEventTimestamp() or min(times)) if times else 0.0
+        if not {*_MEASURES} <= {*known}:
+            continue
+        rows = zip(*(events.Scalars(tag) for tag in _MEASURES), strict=False)
+        found = [Point(int(row[0].step), *(float(event.value) for event in row)) for row in rows]
+        points = {steps: point for steps, point in points.items() if steps < found[0].steps}
+        points |= {point.steps: point for point in found}
+    return [points[steps] for steps in sorted(points)], seconds
+
+
+def write(path: Path, curves: Mapping[int, Sequence[Point]]) -> None:
+    """Write curves by seed as CSV."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("seed", *Point._fields))
+    rows.writerows((seed, *point) for seed, curve in curves.items() for point in curve)
+    write_whole(path, text.getvalue().encode())
+
+
+def draw(path: Path, title: str, curves: Mapping[int, Sequence[Point]]) -> None:
+    """Draw the games won over the steps, a line for each seed; the format is that of the name.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    from matplotlib.figure import Figure
+
+    figure: Any = Figure(figsize=(6.4, 3.6), layout="constrained")
+    axes = figure.add_subplot()
+    for seed, curve in curves.items():
+        axes.plot([point.steps for point in curve], [100 * point.won for point in curve], label=f"seed {seed}")
+    axes.set(title=title, xlabel="steps", ylabel="games won, %", ylim=(-2, 102))
+    axes.grid(alpha=0.3)
+    if curves:
+        axes.legend()
+    figure.savefig(path, dpi=120)

@@ -1,0 +1,128 @@
+"""The policies of the list: trained from several seeds, broken off and gone on with, the best ready with its card."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("stable_baselines3")
+pytest.importorskip("sb3_contrib")
+pytest.importorskip("matplotlib")
+
+from stable_baselines3 import DQN
+
+import agents
+from agents.learning import baselines, curves, storage
+from agents.learning.baselines import train_all
+from agents.learning.evaluation import evaluate
+from agents.learning.jobs import Here
+from agents.learning.training import Trained
+from tests.learning.quick import quick
+
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+
+LIST = """
+LaneDefense3x3-v0/ppo:
+  changes: {n_envs: 8, n_steps: 16, batch_size: 64, n_timesteps: 512}
+WallSurvival-v0,board_size=3/maskable_ppo:
+  settings: {seat: all, opponent: {self: 1, greedy: 1}}
+  changes:
+    {n_envs: 8, n_steps: 16, batch_size: 64, n_timesteps: 512, imitate: {agent: greedy, steps: 1024}, normalize: false,
+     policy_kwargs: {net_arch: [8]}}
+  against: [greedy, random]
+  wanted: 0.99
+"""
+
+
+def test_the_list_names_what_can_be_trained():
+    names = [each.name for each in baselines.baselines()]
+    assert len(names) == len(set(names)) == 14
+    for each in baselines.baselines():
+        assert 0 < each.minutes <= 40
+        assert each.scaled(0.5)["n_timesteps"] > 1000
+        agents.learning.shipped.find(each.env_id)
+
+
+def test_the_best_of_several_seeds_is_made_ready(tmp_path):
+    file = tmp_path / "list.yml"
+    file.write_text(LIST)
+    chosen = baselines.baselines(file)
+    lane, wall = train_all(chosen, tmp_path / "out", Here(), seeds=2, games=12)
+    rows = list(csv.DictReader((wall / "curves.csv").read_text().splitlines()))
+    assert {row["seed"] for row in rows} == {"0", "1"}
+    assert int(rows[-1]["steps"]) == 512
+    assert (wall / "curves.png").stat().st_size > 5000
+    figures = json.loads((wall / "figures.json").read_text())
+    shares = [found["greedy"]["points"] for found in figures["selection"]]
+    assert figures["seed"] == int(np.argmax(shares))
+    card = (wall / "README.md").read_text()
+    assert "Aimed at: 99%; not reached." in card
+    assert "| `greedy` | 12 |" in card
+    assert "## " not in card
+    assert evaluate(lane / "ppo.zip", 12, seed=2).points.mean() == figures_of(lane)["final"][""]["points"]
+    assert storage.described(wall / "maskable_ppo.zip")[1]["settings"]["board_size"] == 3
+    assert (wall / "maskable_ppo.npz").is_file()
+    before = (wall / "maskable_ppo.zip").read_bytes()
+    shutil.rmtree(wall)
+    _, wall = train_all(chosen, tmp_path / "out", Failing(), seeds=2, games=12)
+    assert (wall / "maskable_ppo.zip").read_bytes() == before
+
+
+def figures_of(folder):
+    return json.loads((folder / "figures.json").read_text())
+
+
+class Failing(Here):
+    """Does only what is done already."""
+
+    def submit(self, function, *args):
+        assert (args[2] / f"seed-{args[1]}" / "selection.json").is_file()
+        return super().submit(function, *args)
+
+
+def test_what_was_broken_off_goes_on_from_its_last_checkpoint(tmp_path, monkeypatch):
+    each = baselines.Baseline(
+        "LaneDefense3x3-v0/ppo", changes={"n_envs": 8, "n_steps": 16, "batch_size": 64, "n_timesteps": 1280}
+    )
+    train = baselines.train
+
+    def interrupted(*args, **options):
+        options["changes"] = {**options["changes"], "n_timesteps": 640}
+        result = train(*args, **options)
+        return Trained(result.path, result.timesteps, result.seconds, True)
+
+    monkeypatch.setattr(baselines, "train", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        baselines.train_one(each, 3, tmp_path, 8, 1.0)
+    monkeypatch.setattr(baselines, "train", train)
+    baselines.train_one(each, 3, tmp_path, 8, 1.0)
+    about = storage.described(tmp_path / "seed-3" / "ppo.zip")[1]
+    assert (about["timesteps"], about["seed"]) == (1280, 3)
+    points, seconds = curves.read(tmp_path / "seed-3" / "tensorboard")
+    steps = [point.steps for point in points]
+    assert steps == sorted(set(steps))
+    assert steps[-1] == 1280
+    assert 0 < seconds < 300
+
+
+def test_dqn_is_trained_saved_and_played(tmp_path):
+    small = {"learning_starts": 64, "batch_size": 32, "buffer_size": 1000, "policy_kwargs": {"net_arch": [8]}}
+    path = quick(tmp_path, "dqn", timesteps=512, changes=small).path
+    assert evaluate(path, 8).points.shape == (8,)
+    DQN.load(path)
+    agents.export(path)
+    assert agents.make("mcts", policy=str(path), evaluate="policy").policy.network.outputs == "action_values"
+
+
+def test_mistakes(tmp_path):
+    file = tmp_path / "list.yml"
+    file.write_text("LaneDefense3x3-v0/ppo: {minuts: 3}")
+    with pytest.raises(ValueError, match="unknown baseline LaneDefense3x3-v0/ppo key 'minuts'; did you mean 'minutes'"):
+        baselines.baselines(file)
+    file.write_text("LaneDefense3x3-v0/pqo: {}")
+    with pytest.raises(ValueError, match="did you mean 'ppo'"):
+        baselines.baselines(file)
+    assert Path(baselines.__file__).parent.joinpath("hyperparams", "baselines.yml").is_file()
