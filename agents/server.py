@@ -1,0 +1,128 @@
+"""A session in a browser on this machine: pages and requests over HTTP, for nobody else.
+
+The address holds a random token; requests that name another host, or come from another site's page, are refused, so
+that no page that is open in the same browser can play along. Messages are plain data, of bounded size, and checked by
+:meth:`agents.session.Session.ask`.
+"""
+
+import json
+import secrets
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from agents.session import HUMAN, Session
+from mcts_envs.page import FOLDER
+
+try:
+    from starlette.applications import Starlette
+    from starlette.concurrency import run_in_threadpool
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, PlainTextResponse, Response
+    from starlette.routing import Route
+except ImportError as error:
+    raise ImportError('playing in a browser needs Starlette: pip install "mcts-envs[play]"; or --terminal') from error
+
+_MOST_BYTES = 2**16
+_WAIT = 20.0
+"""Seconds that a question for news is kept waiting."""
+
+_FILES = {"page.js": "text/javascript", "play.js": "text/javascript", "page.css": "text/css", "play.css": "text/css"}
+_HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src data: blob:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+_HTML = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>mcts-envs</title>
+<link rel="stylesheet" href="page.css">
+<link rel="stylesheet" href="play.css">
+</head>
+<body>
+<div id="bar"></div>
+<div id="page"></div>
+<script type="module" src="play.js"></script>
+</body>
+</html>
+"""
+
+
+class Server:
+    """What a web server runs (ASGI) to show a session.
+
+    Parameters
+    ----------
+    session : Session
+    hosts : collection of str
+        By which it may be called: ``"127.0.0.1:8000"``.
+    agents : sequence of str
+        Who can be seated from the page.
+
+    Attributes
+    ----------
+    token : str
+        In the path of all its addresses.
+    """
+
+    def __init__(self, session: Session, hosts: tuple[str, ...], agents: tuple[str, ...] = ()) -> None:
+        self.token = secrets.token_urlsafe(18)
+        self._session, self._hosts = session, hosts
+        self._agents = (HUMAN, *agents)
+        kinds = {"": self._home, "state": self._state, "replay": self._replay, "position": self._position}
+        routes = [Route(f"/{self.token}/{path}", self._guarded(found)) for path, found in kinds.items()]
+        routes += [Route(f"/{self.token}/{name}", self._guarded(self._file)) for name in _FILES]
+        routes.append(Route(f"/{self.token}/ask", self._guarded(self._ask), methods=["POST"]))
+        self.app = Starlette(routes=routes)
+
+    def _guarded(self, answer: Callable[[Request], Any]) -> Callable[[Request], Awaitable[Response]]:
+        """Return an endpoint that answers those alone who may ask."""
+
+        async def endpoint(request: Request) -> Response:
+            found: Response = PlainTextResponse("not for you", 403)
+            host, origin = request.headers.get("host"), request.headers.get("origin")
+            if host in self._hosts and origin in (None, f"http://{host}"):
+                found = await answer(request)
+            found.headers.update(_HEADERS)
+            return found
+
+        return endpoint
+
+    async def _home(self, request: Request) -> Response:
+        return Response(_HTML, media_type="text/html")
+
+    async def _file(self, request: Request) -> Response:
+        name = request.url.path.rpartition("/")[2]
+        return Response((FOLDER / name).read_text(encoding="utf-8"), media_type=_FILES[name])
+
+    async def _state(self, request: Request) -> Response:
+        try:
+            epoch, known, serial = (int(request.query_params.get(name, "-1")) for name in ("epoch", "known", "serial"))
+        except ValueError:
+            return JSONResponse({"error": "epoch, known and serial are numbers"}, 400)
+        await run_in_threadpool(self._session.wait, serial, _WAIT)
+        return JSONResponse({**self._session.since(epoch, known), "agents": self._agents})
+
+    async def _position(self, request: Request) -> Response:
+        return JSONResponse(self._session.position())
+
+    async def _replay(self, request: Request) -> Response:
+        text = self._session.saved()
+        return Response(text, headers={"content-disposition": 'attachment; filename="game.json"'})
+
+    async def _ask(self, request: Request) -> Response:
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > _MOST_BYTES:
+                return JSONResponse({"error": f"a request has at most {_MOST_BYTES:,} bytes"}, 413)
+        try:
+            await run_in_threadpool(self._session.ask, json.loads(body))
+        except (ValueError, TypeError, RecursionError) as error:
+            return JSONResponse({"error": str(error)[:500]}, 400)
+        return JSONResponse({})

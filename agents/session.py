@@ -1,0 +1,328 @@
+"""A game in which people and agents sit, as a document of :mod:`mcts_envs.page` that goes on while it is looked at.
+
+Agents think in a thread of the session's own; what people ask for is done at once, and drops what was thought for
+another state.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from agents.arena.plan import Plan
+from agents.arena.spec import AgentSpec, parse_agent
+from agents.showing import decision
+from mcts_envs.core import errors
+from mcts_envs.core.place import position_of
+from mcts_envs.core.view import View
+from mcts_envs.page import frame, header, options
+from mcts_envs.page.frames import Data
+from mcts_envs.replay import Replay
+
+HUMAN = "human"
+
+_COMMANDS: dict[str, tuple[str, ...]] = {
+    "choose": ("player", "action"),
+    "undo": (),
+    "hint": (),
+    "new": ("seed",),
+    "seat": ("player", "agent"),
+    "position": ("position",),
+}
+"""What may be asked for, and what has to be said with it."""
+
+
+class Session:
+    """A game under way.
+
+    Parameters
+    ----------
+    id : str
+        With or without ``mcts_envs/``.
+    seats : sequence of str
+        For each seat ``"human"`` or an agent, such as ``"mcts:simulations=500"``.
+    seed : int
+        Of the first game; the next ones count on from there.
+    hint : str
+        Who is asked for hints.
+    limits : mapping, optional
+        A budget for agents that take one, as :func:`agents.arena.spec.parse_budget` returns it.
+    **settings
+        Of the game.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no such environment, setting or agent, or another number of seats.
+    """
+
+    def __init__(
+        self,
+        id: str,
+        seats: Sequence[str],
+        *,
+        seed: int = 0,
+        hint: str = "best",
+        limits: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> None:
+        self._changed = threading.Condition(threading.RLock())
+        self._limits, self._settings = limits, settings
+        self.replay = Replay(id, seed=seed, **settings)
+        if len(seats) != self.replay.game.players:
+            raise ValueError(f"{len(seats)} seats are taken; give {self.replay.game.players}: 'human' or agents")
+        self._adviser = self._seated(hint)
+        self._agents = [self._seated(each) for each in seats]
+        self._names = list(seats)
+        self._closed, self._hinting, self._stuck, self.said = False, False, False, ""
+        self._epoch = self._serial = 0
+        self._now: dict[int, int] = {}
+        self._clocks: list[list[float]] = []
+        self._frames: list[Data] = []
+        self._start()
+        self._thread = threading.Thread(target=self._think, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Let nobody think any more."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    # What people ask for.
+
+    def ask(self, asked: Any) -> None:
+        """Do what somebody asks for: a dictionary with ``"do"`` and what belongs to it.
+
+        ``choose`` (player, action), ``undo``, ``hint``, ``new`` (seed, or None), ``seat`` (player, and agent or
+        ``"human"``), ``position`` (to begin a game with).
+
+        Raises
+        ------
+        ValueError, TypeError
+            If that cannot be done; nothing has changed.
+        """
+        if not isinstance(asked, dict) or not isinstance(asked.get("do"), str):
+            raise TypeError("a request is a dictionary with 'do'")
+        if asked["do"] not in _COMMANDS:
+            raise ValueError(errors.unknown("request", asked["do"], _COMMANDS))
+        errors.keys("part of a request", set(asked) - {"do"}, _COMMANDS[asked["do"]])
+        with self._changed:
+            self.said, self._stuck = "", False
+            given = {name: value for name, value in asked.items() if name != "do"}
+            getattr(self, f"_do_{asked['do']}")(**given)
+            self._changed.notify_all()
+
+    def _do_choose(self, player: Any, action: Any) -> None:
+        if type(player) is not int or player not in self._waiting() or self._agents[player] is not None:
+            raise ValueError(f"player {player!r} is not one who is to choose here; those are {self.people()}")
+        legal = self.replay.view(player).legal_actions()
+        if type(action) is not int or action not in legal:
+            raise ValueError(f"action {action!r} is not legal now")
+        self._chosen(player, action, None, None)
+
+    def _do_undo(self) -> None:
+        """Go back to the last state in which somebody who sits here chose."""
+        steps = len(self.replay.actions)
+        while steps:
+            steps -= 1
+            if any(each is not None and self._agents[p] is None for p, each in enumerate(self.replay.actions[steps])):
+                break
+        else:
+            raise ValueError("there is nothing to take back")
+        self.replay.cut(steps)
+        self._epoch += 1
+        self._frames[steps + 1 :] = []
+        self._clocks[steps + 1 :] = []
+        self._now = {}
+        self._frames[steps] = self._fresh()
+
+    def _do_hint(self) -> None:
+        if not self.people():
+            raise ValueError("nobody who sits here is to choose")
+        self._hinting, self._thinking = True, "the hint"
+
+    def _do_new(self, seed: Any) -> None:
+        seed = self.replay.seed + 1 if seed is None else errors.integer("seed", seed, 0, 2**63 - 1)
+        self._begin(seed, None)
+
+    def _do_position(self, position: Any) -> None:
+        self._begin(self.replay.seed, position)
+
+    def _do_seat(self, player: Any, agent: Any) -> None:
+        player = errors.integer("player", player, 0, self.replay.game.players - 1)
+        if not isinstance(agent, str):
+            raise TypeError(f"agent {agent!r} is no name; give 'human', or an agent such as 'mcts:simulations=500'")
+        self._agents[player] = self._seated(agent)
+        self._names[player] = agent
+        self._epoch += 1
+        self._titled()
+        self._frames[-1] = self._fresh()
+
+    # What is looked at.
+
+    def since(self, epoch: int = -1, known: int = 0) -> Data:
+        """Return what is new to somebody who knows so many frames of an epoch: those from the last known on, or all."""
+        with self._changed:
+            same = epoch == self._epoch
+            first = max(0, min(known, len(self._frames)) - 1) if same else 0
+            new: Data = {"epoch": self._epoch, "first": first, "frames": self._frames[first:], "said": self.said}
+            new |= {"thinking": self._thinking, "serial": self._serial, "names": self._names}
+            return new if same else new | {name: self._document[name] for name in ("title", "players")}
+
+    def wait(self, serial: int, seconds: float) -> None:
+        """Wait until something has changed since a serial number, or so long."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._serial != serial or self._closed, seconds)
+
+    def saved(self) -> str:
+        """Return the game as :class:`mcts_envs.replay.Replay` saves it."""
+        with self._changed:
+            self.replay.players = list(self._names)
+            return self.replay.to_json()
+
+    def position(self) -> Data:
+        """Return the state in words."""
+        with self._changed:
+            return position_of(self.replay.game, self.replay.state)
+
+    def people(self) -> list[int]:
+        """Return the seats of those who sit here and are to choose."""
+        with self._changed:
+            return [player for player in self._waiting() if self._agents[player] is None]
+
+    def name(self, player: int) -> str:
+        """Return who sits in a seat."""
+        return self._names[player]
+
+    @property
+    def stuck(self) -> bool:
+        """Whether an agent has failed, and nobody else was seated yet."""
+        return self._stuck
+
+    # Inside.
+
+    def _seated(self, text: str) -> Any:
+        """Return an agent; None for a person."""
+        if text == HUMAN:
+            return None
+        spec: AgentSpec = parse_agent(text, self._limits)
+        agent = Plan(self.replay.id, (spec,), self._settings, self.replay.seed, dict(self._limits or {})).make(spec)
+        agent.reseed(self.replay.seed)
+        return agent
+
+    def _begin(self, seed: int, position: Any) -> None:
+        self.replay = Replay(self.replay.id, seed=seed, position=position, **self._settings)
+        self._start()
+
+    def _start(self) -> None:
+        self._epoch += 1
+        self._now, self._thinking = {}, ""
+        self._clocks = [[0.0] * self.replay.game.players]
+        self._titled()
+        self._frames = [self._fresh()]
+
+    def _titled(self) -> None:
+        names = ["you" if name == HUMAN and self._names.count(HUMAN) == 1 else name for name in self._names]
+        self._document = header(self.replay.game, self.replay.id.removeprefix("mcts_envs/"), names)
+        self._serial += 1
+
+    def _waiting(self) -> list[int]:
+        """Return players who are to choose and have not."""
+        return [player for player in self.replay.choosing if player not in self._now]
+
+    def _fresh(self) -> Data:
+        """Return the frame of the state now, with what people may choose."""
+        replay, game = self.replay, self.replay.game
+        new = frame(game, replay.state) | {"returns": replay.returns.tolist(), "clocks": self._clocks[-1]}
+        new |= {"decisions": [], "legal": []}
+        for player in self.people():
+            new["legal"] += options(game, replay.state, player)
+        if replay.over:
+            new["points"] = replay.outcome
+        self._serial += 1
+        return new
+
+    def _chosen(self, player: int, action: int, result: Any, seconds: float | None) -> None:
+        """Take a choice in, and make the step when all have chosen."""
+        self._now[player] = action
+        now = self._frames[-1]
+        now["decisions"] = [
+            *(each for each in now["decisions"] if each["action"] is not None),
+            decision(self.replay.view(player), action, result, seconds),
+        ]
+        if self._waiting():
+            now["legal"] = [each for each in now["legal"] if each["player"] != player]
+        else:
+            now["legal"] = []
+            clocks = list(self._clocks[-1])
+            for each in now["decisions"]:
+                clocks[each["player"]] = round(clocks[each["player"]] + each.get("seconds", 0.0), 4)
+            chosen, self._now = self._now, {}
+            self.replay.play(chosen)
+            self._clocks.append(clocks)
+            self._frames.append(self._fresh())
+        self._serial += 1
+
+    def _think(self) -> None:
+        while (job := self._next()) is not None:
+            agent, view, name, take = job
+            began = time.perf_counter()
+            try:
+                action = int(agent.act(view))
+            except Exception as error:
+                action, failed = -1, f"{name} failed: {type(error).__name__}: {error}"
+            else:
+                failed = ""
+            seconds = round(time.perf_counter() - began, 4)
+            with self._changed:
+                self._thinking = ""
+                take(action, getattr(agent, "last_result", None), seconds, failed)
+                self._serial += 1
+                self._changed.notify_all()
+
+    def _next(self) -> tuple[Any, View, str, Callable[..., None]] | None:
+        """Wait for somebody to think for; None when the session is closed."""
+        with self._changed:
+            while not self._closed:
+                if self._hinting and (people := self.people()):
+                    self._hinting = False
+                    return self._job(self._adviser, people[0], "the hint", self._take_hint)
+                self._hinting = False
+                waiting = [player for player in self._waiting() if self._agents[player] is not None]
+                if waiting and not self._stuck:
+                    return self._job(self._agents[waiting[0]], waiting[0], self._names[waiting[0]], self._take_choice)
+                self._changed.wait()
+        return None
+
+    def _job(
+        self, agent: Any, player: int, name: str, take: Callable[..., None]
+    ) -> tuple[Any, View, str, Callable[..., None]]:
+        self._thinking, epoch, steps = name, self._epoch, len(self.replay.actions)
+        self._serial += 1
+        self._changed.notify_all()
+        view = View(self.replay.game, self.replay.state.copy(), player, self.replay.episode)
+
+        def taken(action: int, result: Any, seconds: float, failed: str) -> None:
+            if (self._epoch, len(self.replay.actions)) == (epoch, steps):
+                take(player, view, action, result, seconds, failed)
+
+        return agent, view, name, taken
+
+    def _take_choice(self, player: int, view: View, action: int, result: Any, seconds: float, failed: str) -> None:
+        if not failed and action not in view.legal_actions():
+            failed = f"{self._names[player]} chose {action}, which is not legal"
+        if failed:
+            self.said, self._stuck = f"{failed}; take it back, or seat somebody else", True
+        else:
+            self._chosen(player, action, result, seconds)
+
+    def _take_hint(self, player: int, view: View, action: int, result: Any, seconds: float, failed: str) -> None:
+        if failed:
+            self.said = failed
+            return
+        now = self._frames[-1]
+        kept = [each for each in now["decisions"] if each["action"] is not None]
+        hint = decision(view, action, result, seconds)
+        self.said = f"hint: {hint['name']}"
+        now["decisions"] = [*kept, {**hint, "action": None}]

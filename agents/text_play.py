@@ -1,0 +1,101 @@
+"""A session in a terminal: the board as text, and actions by name, number or the beginning of a name."""
+
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from agents.session import Session
+from mcts_envs.core.showing import name_of, text_of
+
+_HELP = "an action, by name or number; list, hint, undo, new, quit"
+_LISTED = 60
+_COLOURS = re.compile("\x1b\\[[0-9;]*m")
+
+
+def play(session: Session, read: Callable[[str], str] = input, write: Callable[[str], None] = print) -> None:
+    """Play until somebody quits, or input ends.
+
+    Parameters
+    ----------
+    session : Session
+    read, write : callable, optional
+        In place of ``input`` and ``print``.
+    """
+    told = 0
+    write(_HELP)
+    while True:
+        told = _wait(session, told, write)
+        replay = session.replay
+        if replay.over:
+            write(f"{_board(session)}\nover; points {replay.outcome}, returns {replay.returns.tolist()}")
+        people = session.people()
+        if people:
+            write(_board(session))
+        try:
+            text = read(f"player {people[0]}> " if people else "> ").strip()
+        except (EOFError, KeyboardInterrupt):
+            return
+        if text in ("quit", "q"):
+            return
+        if not text:
+            continue
+        try:
+            _do(session, text, write)
+        except (ValueError, TypeError) as error:
+            write(f"{error}")
+
+
+def _board(session: Session) -> str:
+    replay = session.replay
+    text = text_of(replay.game, replay.state, None) if replay.game.text else str(replay)
+    return text if sys.stdout.isatty() else _COLOURS.sub("", text)
+
+
+def _wait(session: Session, told: int, write: Callable[[str], None]) -> int:
+    """Wait until somebody who sits here is to choose, or the game is over; say what the others chose."""
+    while True:
+        news = session.since()
+        frames = news["frames"]
+        told = min(told, len(frames))
+        for frame in frames[told : len(frames) - 1]:
+            write("; ".join(f"{session.name(each['player'])}: {each['name']}" for each in frame["decisions"]))
+        told = max(told, len(frames) - 1)
+        if not news["thinking"]:
+            if news["said"]:
+                write(news["said"])
+            if session.people() or session.replay.over or session.stuck:
+                return told
+        session.wait(news["serial"], 1.0)
+
+
+def _do(session: Session, text: str, write: Callable[[str], None]) -> None:
+    if text in ("undo", "hint"):
+        session.ask({"do": text})
+        return
+    if text == "new":
+        session.ask({"do": "new", "seed": None})
+        return
+    options = session.since()["frames"][-1]["legal"]
+    if text in ("list", "?", "help"):
+        write(_HELP)
+        write("\n".join(f"{each['action']:5} {each['name']}" for each in options[:_LISTED]))
+        if len(options) > _LISTED:
+            write(f"and {len(options) - _LISTED} more")
+        return
+    session.ask({"do": "choose", **_meant(session, options, text)})
+
+
+def _meant(session: Session, options: list[dict[str, Any]], text: str) -> dict[str, int]:
+    """Return the option that is meant: of that name or number, or the only one whose name begins so."""
+    people = session.people()
+    mine = [each for each in options if people and each["player"] == people[0]]
+    exact = [each for each in mine if text in (each["name"], str(each["action"]))]
+    found = exact or [each for each in mine if each["name"].startswith(text)]
+    if len(found) != 1:
+        game = session.replay.game
+        if text.isdigit() and int(text) < game.actions:
+            raise ValueError(f"{name_of(game, int(text))} is not legal now; list shows what is")
+        some = ", ".join(each["name"] for each in found[:8])
+        raise ValueError(f"{text!r} could be {some}" if found else f"{text!r} is no legal action; list shows them")
+    return {"player": found[0]["player"], "action": found[0]["action"]}

@@ -1,0 +1,90 @@
+/* The page on which somebody plays: page.js, kept up to date by a server, and a bar to ask it for things. */
+
+import {mount} from "./page.js";
+
+const root = document.getElementById("page"), bar = document.getElementById("bar");
+let page = null, epoch = -1, known = 0, serial = -1, shown = "";
+
+const said = element("span", {className: "said", role: "status"});
+const seats = element("span", {});
+seats.style.display = "contents";
+
+function element(kind, properties, ...inside) {
+  const made = Object.assign(document.createElement(kind), properties);
+  made.append(...inside);
+  return made;
+}
+
+function button(text, title, does) {
+  return element("button", {type: "button", textContent: text, title, onclick: does});
+}
+
+async function ask(what) {
+  const answer = await fetch("ask", {method: "POST", headers: {"content-type": "application/json"}, body: JSON.stringify(what)});
+  const got = await answer.json();
+  if (got.error) say(got.error);
+  return !got.error;
+}
+
+function say(text) { said.textContent = text; }
+
+async function setUp() {
+  const text = element("textarea", {spellcheck: false});
+  text.value = JSON.stringify(await (await fetch("position")).json(), null, 1);
+  const wrong = element("p", {});
+  const dialog = element("dialog", {}, element("strong", {textContent: "Position"}), text, wrong,
+    button("Begin here", "a new game from this position", async () => {
+      try {
+        if (await ask({do: "position", position: JSON.parse(text.value)})) dialog.close();
+        else wrong.textContent = said.textContent;
+      } catch (error) { wrong.textContent = error.message; }
+    }), " ", button("Cancel", "", () => dialog.close()));
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("keydown", event => event.stopPropagation());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+function showSeats(got) {
+  if (JSON.stringify([got.names, epoch]) === shown) return;
+  shown = JSON.stringify([got.names, epoch]);
+  seats.replaceChildren(...got.names.map((name, player) => {
+    const known = got.agents.includes(name) ? got.agents : [name, ...got.agents];
+    const select = element("select", {onchange: () => ask({do: "seat", player, agent: select.value}).then(() => root.focus())},
+      ...known.map(each => element("option", {value: each, textContent: each, selected: each === name})));
+    return element("label", {}, page.data.players[player].seat, select);
+  }));
+}
+
+function take(got) {
+  if (page === null) {
+    page = mount(root, {title: got.title, players: got.players, frames: got.frames});
+    page.show(got.frames.length - 1);
+  } else if (got.epoch !== epoch) {
+    page.load({title: got.title, players: got.players, frames: got.frames});
+    page.show(got.frames.length - 1);
+  } else {
+    got.frames.forEach((frame, i) => got.first + i < known ? page.replace(got.first + i, frame) : page.add(frame));
+  }
+  epoch = got.epoch; known = got.first + got.frames.length; serial = got.serial;
+  say(got.thinking ? `${got.thinking} is thinking` : got.said);
+  showSeats(got);
+}
+
+const actions = {u: () => ask({do: "undo"}), i: () => ask({do: "hint"}), n: () => ask({do: "new", seed: null})};
+root.addEventListener("choose", event => ask({do: "choose", player: event.detail.player, action: event.detail.action}));
+root.addEventListener("key", event => actions[event.detail.key]?.());
+bar.append(seats, button("Undo", "take the last choice back (u)", actions.u), button("Hint", "what the search thinks (i)", actions.i),
+  button("New game", "n", actions.n), button("Position", "look at the position, or set one up", setUp),
+  button("Save", "the game as a file that proves itself", () => { location.href = "replay"; }), said);
+
+for (;;) {
+  try {
+    const answer = await fetch(`state?epoch=${epoch}&known=${known}&serial=${serial}`);
+    if (!answer.ok) throw new Error(answer.status);
+    take(await answer.json());
+  } catch (error) {
+    say("the server has gone");
+    await new Promise(done => setTimeout(done, 1000));
+  }
+}

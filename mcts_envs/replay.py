@@ -1,0 +1,292 @@
+"""Games written down so that they prove themselves: how they began, every action, and a hash of every state.
+
+A file is JSON: ``format``; ``mcts_envs`` (the release); ``game`` (fingerprint of the game, its settings, and how its
+states are laid out); ``id``, ``settings``, ``seed``, ``position`` (how to begin); ``players`` (names, by seat);
+``actions`` (for each step one number a seat, None for who was not to choose); ``hashes`` (of the first state and of
+that after each step); ``returns`` and ``outcome``. Whoever reads it plays the game again, and compares; nothing in it
+is run.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mcts_envs.core import errors
+from mcts_envs.core.adapter import configured
+from mcts_envs.core.contract import Game
+from mcts_envs.core.live import begin
+from mcts_envs.core.place import state_from_position
+from mcts_envs.core.typing import Bytes, Floats
+from mcts_envs.core.view import Episode, View
+from mcts_envs.registry import Entry, find
+from mcts_envs.version import __version__
+
+FORMAT = "mcts_envs replay 1"
+_MOST_BYTES = 2**24
+_KEYS = ("format", "mcts_envs", "game", "id", "settings", "seed", "position", "players")
+_KEYS += ("actions", "hashes", "returns", "outcome")
+
+
+class Replay:
+    """A game that is played here, taken back, saved, and proved when it is read again.
+
+    Parameters
+    ----------
+    id : str
+        With or without ``mcts_envs/``.
+    seed : int
+        As for ``reset``: the game is that of an environment which was reset with it.
+    position : dict, optional
+        Where it begins, as ``reset(options={"position": ...})`` takes it; by default the game's own start.
+    players : sequence of str
+        Who plays, by seat, for people to read; empty where nobody says.
+    **settings
+        Of the game, as for ``gymnasium.make``; not those of one seat (``opponent``, ``seat``).
+
+    Attributes
+    ----------
+    game : Game
+    state : uint8 array [size]
+        The state now, always the same array.
+    actions : list of list
+        For each step what each seat chose, None for who was not to choose.
+    hashes : list of str
+        Of the first state and of that after each step, all their bytes, chance included.
+    returns : float64 array [P]
+        Sum of the rewards.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no such environment or setting, or no such position.
+    """
+
+    def __init__(
+        self, id: str, *, seed: int = 0, position: Any = None, players: Sequence[str] = (), **settings: Any
+    ) -> None:
+        entry: Entry = find(id)
+        self.id, self.settings = entry.id, settings
+        self.seed = errors.integer("seed", seed, 0, 2**63 - 1)
+        self.position, self.players = position, list(players)
+        self.game: Game = configured(entry.env_class().make_game, {**entry.settings, **settings}, "flat")
+        if len(self.players) not in (0, self.game.players):
+            raise ValueError(f"{len(self.players)} players are named; give {self.game.players}, one for each seat")
+        self._start = None if position is None else state_from_position(self.game, position)
+        self.state = self.game.new_state()
+        self._begin()
+
+    def _begin(self) -> None:
+        begin(self.game, self.state, self.seed, self._start)
+        self.actions: list[list[int | None]] = []
+        self.hashes = [_hash(self.state)]
+        self.returns: Floats = np.zeros(self.game.players)
+        self.episode = Episode()
+
+    def __repr__(self) -> str:
+        return f"Replay({self.id}, seed {self.seed}, {len(self.actions)} steps, {'over' if self.over else 'going on'})"
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return not self.choosing
+
+    @property
+    def choosing(self) -> list[int]:
+        """Players who are to choose now."""
+        bits = int(self.game.active(self.state))
+        return [player for player in range(self.game.players) if bits >> player & 1]
+
+    @property
+    def outcome(self) -> list[float] | None:
+        """Points of each seat, 0 to 1; None while the game goes on."""
+        if not self.over:
+            return None
+        points = np.zeros(self.game.players)
+        self.game.outcome(self.state, points)
+        return [float(each) for each in points]
+
+    def view(self, player: int) -> View:
+        """Return the state as a player sees it, not copied: what agents are asked with."""
+        return View(self.game, self.state, player, self.episode)
+
+    def play(self, actions: Mapping[int, int]) -> Floats:
+        """Make a step.
+
+        Parameters
+        ----------
+        actions : mapping
+            What each player who is to choose chooses.
+
+        Returns
+        -------
+        float64 array [P]
+            Rewards.
+
+        Raises
+        ------
+        ValueError
+            If others than those who are to choose have chosen, or something that is not legal. Nothing has changed.
+        """
+        choosing = self.choosing
+        if sorted(actions) != choosing:
+            raise ValueError(f"players {choosing} are to choose, and {sorted(actions)} have chosen")
+        for player, action in actions.items():
+            legal = self.view(player).legal_actions()
+            if isinstance(action, bool) or not isinstance(action, int | np.integer) or action not in legal:
+                raise ValueError(f"action {action!r} of player {player} is not legal; legal now: {legal.tolist()}")
+        chosen, rewards = np.zeros(self.game.players, np.int64), np.zeros(self.game.players)
+        chosen[list(actions)] = list(actions.values())
+        self.game.step(self.state, chosen, rewards)
+        self.actions.append([int(actions[p]) if p in actions else None for p in range(self.game.players)])
+        self.hashes.append(_hash(self.state))
+        self.returns += rewards
+        return rewards
+
+    def cut(self, steps: int) -> None:
+        """Go back to where so many steps had been made.
+
+        Raises
+        ------
+        ValueError
+            If there are not so many.
+        """
+        kept = self.actions[: errors.integer("steps", steps, 0, len(self.actions))]
+        self._begin()
+        for chosen in kept:
+            self.play(_by_player(chosen))
+
+    def states(self) -> Iterator[Bytes]:
+        """Yield a copy of the first state and of that after each step."""
+        again = Replay(self.id, seed=self.seed, position=self.position, **self.settings)
+        yield again.state.copy()
+        for chosen in self.actions:
+            again.play(_by_player(chosen))
+            yield again.state.copy()
+
+    def save(self, path: Path | str) -> None:
+        """Write the game to a file.
+
+        Raises
+        ------
+        TypeError
+            If its settings are not plain data.
+        """
+        Path(path).write_text(self.to_json(), encoding="utf-8")
+
+    def to_json(self) -> str:
+        """Return what :meth:`save` writes."""
+        written = {
+            "format": FORMAT,
+            "mcts_envs": __version__,
+            "game": self.game.fingerprint,
+            "id": self.id,
+            "settings": self.settings,
+            "seed": self.seed,
+            "position": self.position,
+            "players": self.players,
+            "actions": self.actions,
+            "hashes": self.hashes,
+            "returns": self.returns.tolist(),
+            "outcome": self.outcome,
+        }
+        return json.dumps(written, separators=(",", ":"), allow_nan=False) + "\n"
+
+    @classmethod
+    def load(cls, path: Path | str) -> "Replay":
+        """Read a game, play it again, and compare every state.
+
+        Only environments that are registered already are played: import your own game first.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If it is no replay, damaged, of another release's game, or does not come out as it is written.
+        """
+        path = Path(path)
+        written = _read(path)
+        if ":" in written["id"]:
+            raise ValueError(f"{path} is no replay: its id is {written['id']!r}, which is none of an environment")
+        try:
+            replay = cls(
+                written["id"],
+                seed=written["seed"],
+                position=written["position"],
+                players=written["players"],
+                **written["settings"],
+            )
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{path} cannot be played here: {error}") from error
+        if replay.game.fingerprint != written["game"]:
+            raise ValueError(
+                f"{path} was written by mcts_envs {written['mcts_envs']}, whose {written['id']} was another game "
+                f"({written['game']}, here {replay.game.fingerprint}); read it with that release"
+            )
+        replay._prove(path, written)
+        return replay
+
+    def _prove(self, path: Path, written: Mapping[str, Any]) -> None:
+        hashes, by = written["hashes"], written["mcts_envs"]
+        if len(hashes) != len(written["actions"]) + 1:
+            raise ValueError(f"{path} is damaged: {len(written['actions'])} steps and {len(hashes)} hashes")
+        for step, expected in enumerate(hashes):
+            if step:
+                try:
+                    self.play(_by_player(written["actions"][step - 1]))
+                except ValueError as error:
+                    raise ValueError(f"{path} does not come out as written, in step {step}: {error}") from error
+            if self.hashes[step] != expected:
+                raise ValueError(
+                    f"{path} does not come out as written: step {step} leads to another state. It was changed, or "
+                    f"mcts_envs {by} and {__version__} play differently"
+                )
+        found = {"returns": self.returns.tolist(), "outcome": self.outcome}
+        for name, value in found.items():
+            if written[name] != value:
+                raise ValueError(f"{path} does not come out as written: {name} are {value}, not {written[name]}")
+
+
+def _by_player(chosen: Sequence[int | None]) -> dict[int, int]:
+    return {player: action for player, action in enumerate(chosen) if action is not None}
+
+
+def _hash(state: Bytes) -> str:
+    return hashlib.blake2b(state.tobytes(), digest_size=8).hexdigest()
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return what a file says, if it has the form of a replay."""
+    if path.stat().st_size > _MOST_BYTES:
+        raise ValueError(f"{path} is no replay: it has {path.stat().st_size:,} bytes; none has over {_MOST_BYTES:,}")
+    try:
+        written = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no replay, or damaged: it is no JSON ({error})") from error
+    if not isinstance(written, dict) or written.get("format") != FORMAT:
+        said = written.get("format") if isinstance(written, dict) else None
+        raise ValueError(f"{path} is no replay that is known here: its format is {said!r}, not {FORMAT!r}")
+    if set(written) != set(_KEYS):
+        missing, more = sorted(set(_KEYS) - set(written)), sorted(set(written) - set(_KEYS))
+        raise ValueError(f"{path} is damaged: it lacks {missing} and has {more} besides")
+    texts = [written["mcts_envs"], written["game"], written["id"], *_listed(written["players"])]
+    steps, numbers = _listed(written["actions"]), (int, type(None))
+    sound = (
+        all(isinstance(text, str) for text in [*texts, *_listed(written["hashes"])])
+        and isinstance(written["settings"], dict)
+        and isinstance(written["players"], list)
+        and isinstance(written["hashes"], list)
+        and isinstance(written["actions"], list)
+        and all(isinstance(step, list) and all(type(each) in numbers for each in step) for step in steps)
+    )
+    if not sound:
+        raise ValueError(f"{path} is damaged: something in it is of another kind than it should be")
+    return written
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,96 @@
+"""Play a game against agents, in a browser or in a terminal.
+
+    python scripts/play.py WallSurvival-v0                        # you against best
+    python scripts/play.py Football3-v0 --seats scripted,human --budget time=0.5
+    python scripts/play.py LaneDefense3x3-v0 --terminal
+
+The page is served to this machine alone; its address holds a random token. Needs pip install "mcts-envs[play]".
+"""
+
+import socket
+import threading
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import _own  # noqa: F401
+import typer
+from _words import said
+
+HUMAN = "human"
+
+
+def main(
+    environment: Annotated[str, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/.")],
+    seats: Annotated[
+        str | None, typer.Option(help="In their order, human or agents; default: you first, best in the others.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first game.")] = 0,
+    budget: Annotated[
+        str | None, typer.Option(help="For a move: simulations=1000, time=0.1 (seconds), steps=20000 (of the model).")
+    ] = None,
+    hint: Annotated[str, typer.Option(help="Who is asked for hints.")] = "best",
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
+    ] = None,
+    terminal: Annotated[bool, typer.Option("--terminal", help="Play here, in text.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
+    replay: Annotated[Path | None, typer.Option(help="Where --terminal keeps the game, if anywhere.")] = None,
+) -> None:
+    """Play a game against agents, in a browser or in a terminal."""
+    # Late, so that --help loads no game.
+    from agents.arena import parse_budget, parse_settings
+    from agents.session import Session
+    from mcts_envs.core.errors import writable
+    from mcts_envs.registry import find
+
+    try:
+        if replay is not None:
+            writable("replay", replay)
+        players = find(environment).players
+        sitting = [HUMAN] + ["best"] * (players - 1) if seats is None else [each.strip() for each in seats.split(",")]
+        options = {"seed": seed, "hint": hint, "limits": parse_budget(budget)}
+        session = Session(environment, sitting, **options, **parse_settings(setting or []))
+        try:
+            if terminal:
+                from agents.text_play import play
+
+                play(session)
+                if replay is not None:
+                    session.replay.save(replay)
+            else:
+                _serve(session, port, browser)
+        finally:
+            session.close()
+    except (ValueError, TypeError, ImportError, OSError, RuntimeError) as error:
+        typer.secho(f"error: {said(error)}", err=True, fg="red")
+        raise typer.Exit(2) from None
+
+
+def _serve(session: object, port: int, browser: bool) -> None:
+    """Serve the page until Ctrl-C."""
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise ImportError('playing in a browser needs uvicorn: pip install "mcts-envs[play]"; or --terminal') from error
+
+    from agents.server import Server
+    from mcts_envs.registry import find
+
+    with socket.socket() as bound:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(("127.0.0.1", port))
+        number = bound.getsockname()[1]
+        presets = sorted(find(session.replay.id).presets)
+        server = Server(session, (f"127.0.0.1:{number}", f"localhost:{number}"), ("best", "mcts", "random", *presets))
+        address = f"http://127.0.0.1:{number}/{server.token}/"
+        typer.echo(f"{address}\nCtrl-C ends it")
+        if browser:
+            threading.Timer(0.5, webbrowser.open, [address]).start()
+        config = uvicorn.Config(server.app, log_level="warning", timeout_graceful_shutdown=1)
+        uvicorn.Server(config).run(sockets=[bound])
+
+
+if __name__ == "__main__":
+    typer.run(main)
