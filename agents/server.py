@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from agents.session import HUMAN, Session
+from agents.session import Session
 from mcts_envs.page import FOLDER
 
 try:
@@ -61,8 +61,6 @@ class Server:
     session : Session
     hosts : collection of str
         By which it may be called: ``"127.0.0.1:8000"``.
-    agents : sequence of str
-        Who can be seated from the page.
 
     Attributes
     ----------
@@ -70,10 +68,9 @@ class Server:
         In the path of all its addresses.
     """
 
-    def __init__(self, session: Session, hosts: tuple[str, ...], agents: tuple[str, ...] = ()) -> None:
+    def __init__(self, session: Session, hosts: tuple[str, ...]) -> None:
         self.token = secrets.token_urlsafe(18)
         self._session, self._hosts = session, hosts
-        self._agents = (HUMAN, *agents)
         kinds = {"": self._home, "state": self._state, "replay": self._replay, "position": self._position}
         routes = [Route(f"/{self.token}/{path}", self._guarded(found)) for path, found in kinds.items()]
         routes += [Route(f"/{self.token}/{name}", self._guarded(self._file)) for name in _FILES]
@@ -106,7 +103,7 @@ class Server:
         except ValueError:
             return JSONResponse({"error": "epoch, known and serial are numbers"}, 400)
         await run_in_threadpool(self._session.wait, serial, _WAIT)
-        return JSONResponse({**self._session.since(epoch, known), "agents": self._agents})
+        return JSONResponse({**self._session.since(epoch, known), "agents": self._session.offered})
 
     async def _position(self, request: Request) -> Response:
         return JSONResponse(self._session.position())

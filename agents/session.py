@@ -13,10 +13,11 @@ from agents.arena.plan import Plan
 from agents.arena.spec import AgentSpec, parse_agent
 from agents.showing import decision
 from mcts_envs.core import errors
-from mcts_envs.core.place import position_of
+from mcts_envs.core.env import GameEnv
 from mcts_envs.core.view import View
 from mcts_envs.page import frame, header, options
 from mcts_envs.page.frames import Data
+from mcts_envs.registry import find
 from mcts_envs.replay import Replay
 
 HUMAN = "human"
@@ -45,6 +46,8 @@ class Session:
         Of the first game; the next ones count on from there.
     hint : str
         Who is asked for hints.
+    offered : sequence of str
+        Agents who may be seated later, besides those who sit here at first.
     limits : mapping, optional
         A budget for agents that take one, as :func:`agents.arena.spec.parse_budget` returns it.
     **settings
@@ -63,6 +66,7 @@ class Session:
         *,
         seed: int = 0,
         hint: str = "best",
+        offered: Sequence[str] = (),
         limits: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> None:
@@ -71,9 +75,11 @@ class Session:
         self.replay = Replay(id, seed=seed, **settings)
         if len(seats) != self.replay.game.players:
             raise ValueError(f"{len(seats)} seats are taken; give {self.replay.game.players}: 'human' or agents")
+        self._keys = _keys_of(self.replay)
         self._adviser = self._seated(hint)
         self._agents = [self._seated(each) for each in seats]
         self._names = list(seats)
+        self.offered = tuple(dict.fromkeys((HUMAN, *seats, *offered)))
         self._closed, self._hinting, self._stuck, self.said = False, False, False, ""
         self._epoch = self._serial = 0
         self._now: dict[int, int] = {}
@@ -94,8 +100,8 @@ class Session:
     def ask(self, asked: Any) -> None:
         """Do what somebody asks for: a dictionary with ``"do"`` and what belongs to it.
 
-        ``choose`` (player, action), ``undo``, ``hint``, ``new`` (seed, or None), ``seat`` (player, and agent or
-        ``"human"``), ``position`` (to begin a game with).
+        ``choose`` (player, action), ``undo``, ``hint``, ``new`` (seed, or None), ``seat`` (player, and one of
+        ``offered`` as agent), ``position`` (to begin a game with).
 
         Raises
         ------
@@ -151,8 +157,8 @@ class Session:
 
     def _do_seat(self, player: Any, agent: Any) -> None:
         player = errors.integer("player", player, 0, self.replay.game.players - 1)
-        if not isinstance(agent, str):
-            raise TypeError(f"agent {agent!r} is no name; give 'human', or an agent such as 'mcts:simulations=500'")
+        if agent not in self.offered:  # names of files would be loaded
+            raise ValueError(errors.unknown("agent", agent, self.offered))
         self._agents[player] = self._seated(agent)
         self._names[player] = agent
         self._epoch += 1
@@ -184,7 +190,7 @@ class Session:
     def position(self) -> Data:
         """Return the state in words."""
         with self._changed:
-            return position_of(self.replay.game, self.replay.state)
+            return self.replay.position_now()
 
     def people(self) -> list[int]:
         """Return the seats of those who sit here and are to choose."""
@@ -237,7 +243,7 @@ class Session:
         new = frame(game, replay.state) | {"returns": replay.returns.tolist(), "clocks": self._clocks[-1]}
         new |= {"decisions": [], "legal": []}
         for player in self.people():
-            new["legal"] += options(game, replay.state, player)
+            new["legal"] += options(game, replay.state, player, self._keys)
         if replay.over:
             new["points"] = replay.outcome
         self._serial += 1
@@ -326,3 +332,13 @@ class Session:
         hint = decision(view, action, result, seconds)
         self.said = f"hint: {hint['name']}"
         now["decisions"] = [*kept, {**hint, "action": None}]
+
+
+def _keys_of(replay: Replay) -> dict[str, int]:
+    """Return the keys of a game that has some, with the actions that they stand for."""
+    entry = find(replay.id)
+    env_class = entry.env_class()
+    if env_class.get_keys_to_action is GameEnv.get_keys_to_action:
+        return {}
+    found: dict[str, int] = env_class(**{**entry.settings, **replay.settings}).get_keys_to_action()
+    return found

@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from agents.arena.plan import Plan
 from agents.arena.play import play
 from agents.arena.rows import Match, Row, blank_row
@@ -16,6 +18,7 @@ from mcts_envs.core.players import Player
 from mcts_envs.core.view import View
 from mcts_envs.page import frame, header, html
 from mcts_envs.page.frames import Data
+from mcts_envs.replay import Replay
 
 LARGEST = 1_950_000
 """Characters of a file, above which the trees in it are cut down."""
@@ -49,6 +52,44 @@ def watch(plan: Plan, episode: int = 0, tell: Callable[[Data], None] = lambda do
     play(env, match, row, recorder.seated)
     recorder.end()
     return recorder.document
+
+
+def replayed(plan: Plan, episode: int, document: Data) -> Replay:
+    """Return a game that :func:`watch` has played as one that proves itself.
+
+    Raises
+    ------
+    ValueError
+        If somebody played in it whose choices are not in the document (``opponent``), or it comes out otherwise.
+    """
+    row = blank_row(Match(seated(plan.agents, plan.teams), episode), plan.seed)
+    names = [str(player["agent"]) for player in document["players"]]
+    try:
+        replay = Replay(plan.id, seed=row.seed, players=names, **plan.settings)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"a game with these settings cannot be kept as a replay: {error}") from error
+    for each in document["frames"][:-1]:
+        replay.play({chosen["player"]: chosen["action"] for chosen in each["decisions"]})
+    if not replay.over or replay.returns.tolist() != document["frames"][-1]["returns"]:
+        raise ValueError("played again, the game comes out otherwise: its agents must have changed the environment")
+    return replay
+
+
+def documented(replay: Replay) -> Data:
+    """Return a replay as a document."""
+    game, clocks = replay.game, [0.0] * replay.game.players
+    document, returns = header(game, replay.id.removeprefix("mcts_envs/"), replay.players), np.zeros(game.players)
+    again = Replay(replay.id, seed=replay.seed, position=replay.position, **replay.settings)
+    for chosen in [*replay.actions, None]:
+        shown = frame(game, again.state) | {"returns": returns.tolist(), "clocks": clocks, "decisions": []}
+        document["frames"].append(shown)
+        if chosen is not None:
+            choices = {player: action for player, action in enumerate(chosen) if action is not None}
+            shown["decisions"] = [decision(again.view(player), action) for player, action in choices.items()]
+            returns += again.play(choices)
+    if replay.over:
+        document["frames"][-1]["points"] = replay.outcome
+    return document
 
 
 def seated(agents: Sequence[AgentSpec], teams: Sequence[Sequence[int]]) -> tuple[AgentSpec, ...]:

@@ -1,7 +1,17 @@
 """What the site has, in its order. Pages of environments and of modules are added by ``stage.py``."""
 
 CHAPTERS = {
-    "Guides": ["environments", "agents", "tree_search", "policies", "comparing", "training", "watching", "own_game"],
+    "Guides": [
+        "environments",
+        "agents",
+        "tree_search",
+        "policies",
+        "comparing",
+        "training",
+        "watching",
+        "playing",
+        "own_game",
+    ],
     "Help": ["faq", "support"],
     "Environments": [],
     "Papers and results": [
@@ -44,6 +54,9 @@ API = {
     "agents.results": "",
     "agents.inspection": "",
     "agents.watching": "",
+    "agents.session": "Session",
+    "mcts_envs.replay": "Replay",
+    "mcts_envs.filming": "film",
     "agents.search": "",
     "agents.policies.signatures": "",
     "agents.bridge": "",

@@ -19,7 +19,7 @@ from mcts_envs.core import errors
 from mcts_envs.core.adapter import configured
 from mcts_envs.core.contract import Game
 from mcts_envs.core.live import begin
-from mcts_envs.core.place import state_from_position
+from mcts_envs.core.place import position_of, state_from_position
 from mcts_envs.core.typing import Bytes, Floats
 from mcts_envs.core.view import Episode, View
 from mcts_envs.registry import Entry, find
@@ -112,6 +112,10 @@ class Replay:
     def view(self, player: int) -> View:
         """Return the state as a player sees it, not copied: what agents are asked with."""
         return View(self.game, self.state, player, self.episode)
+
+    def position_now(self) -> dict[str, Any]:
+        """Return the state as a readable, JSON-able dictionary."""
+        return position_of(self.game, self.state)
 
     def play(self, actions: Mapping[int, int]) -> Floats:
         """Make a step.

@@ -50,7 +50,8 @@ def main(
             writable("replay", replay)
         players = find(environment).players
         sitting = [HUMAN] + ["best"] * (players - 1) if seats is None else [each.strip() for each in seats.split(",")]
-        options = {"seed": seed, "hint": hint, "limits": parse_budget(budget)}
+        offered = ("best", "mcts", "random", *sorted(find(environment).presets))
+        options = {"seed": seed, "hint": hint, "offered": offered, "limits": parse_budget(budget)}
         session = Session(environment, sitting, **options, **parse_settings(setting or []))
         try:
             if terminal:
@@ -76,14 +77,12 @@ def _serve(session: object, port: int, browser: bool) -> None:
         raise ImportError('playing in a browser needs uvicorn: pip install "mcts-envs[play]"; or --terminal') from error
 
     from agents.server import Server
-    from mcts_envs.registry import find
 
     with socket.socket() as bound:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(("127.0.0.1", port))
         number = bound.getsockname()[1]
-        presets = sorted(find(session.replay.id).presets)
-        server = Server(session, (f"127.0.0.1:{number}", f"localhost:{number}"), ("best", "mcts", "random", *presets))
+        server = Server(session, (f"127.0.0.1:{number}", f"localhost:{number}"))
         address = f"http://127.0.0.1:{number}/{server.token}/"
         typer.echo(f"{address}\nCtrl-C ends it")
         if browser:

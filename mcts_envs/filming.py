@@ -1,0 +1,80 @@
+"""A replay as an animated picture or a film."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mcts_envs.core import errors
+from mcts_envs.core.showing import picture_of
+
+if TYPE_CHECKING:
+    from mcts_envs.replay import Replay
+
+SUFFIXES = (".gif", ".mp4")
+_COLOURS = 64
+_LAST = 2.0
+"""Seconds that the end is shown."""
+
+
+def film(replay: "Replay", path: Path | str, fps: float = 4.0, pixels: int = 480) -> None:
+    """Write a game as a GIF or an MP4, a picture for each state.
+
+    Parameters
+    ----------
+    replay : Replay
+    path : str or Path
+        Ending in ``.gif`` or ``.mp4``.
+    fps : float
+        Pictures a second, from 0.1 to 60.
+    pixels : int
+        Width of the pictures, 64 to 4096.
+
+    Raises
+    ------
+    ValueError
+        If the file is to be of another kind, a number is out of its bounds, or the game has no picture.
+    ImportError
+        If the library for films is missing (``pip install "mcts-envs[film]"``); GIFs need none.
+    """
+    path = Path(path)
+    fps, pixels = errors.number("fps", fps, 0.1, 60.0), errors.integer("pixels", pixels, 64, 4096)
+    if path.suffix not in SUFFIXES:
+        raise ValueError(f"{path} is neither a .gif nor an .mp4")
+    if replay.game.picture is None:
+        raise ValueError(f"{replay.game.name} has no picture; give its Game one")
+    (_gif if path.suffix == ".gif" else _mp4)(_pictures(replay, pixels), path, fps)
+
+
+def _pictures(replay: "Replay", pixels: int) -> list[Any]:
+    """Return a picture of each state, uint8 [H, W, 3], H and W even."""
+    found = []
+    for state in replay.states():
+        canvas = picture_of(replay.game, state, None)
+        cell = max(4, round(pixels / canvas.width))
+        rgb = canvas.to_rgb(cell)
+        found.append(rgb[: rgb.shape[0] // 2 * 2, : rgb.shape[1] // 2 * 2])
+    return found
+
+
+def _gif(pictures: list[Any], path: Path, fps: float) -> None:
+    from PIL import Image
+
+    images = [Image.fromarray(each) for each in pictures]
+    palette = images[len(images) // 2].quantize(_COLOURS)
+    frames = [each.quantize(palette=palette, dither=Image.Dither.NONE) for each in images]
+    times = [round(1000 / fps)] * (len(frames) - 1) + [round(1000 * _LAST)]
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True)
+
+
+def _mp4(pictures: list[Any], path: Path, fps: float) -> None:
+    try:
+        import imageio_ffmpeg
+    except ImportError as error:
+        raise ImportError('an .mp4 needs imageio-ffmpeg: pip install "mcts-envs[film]"; a .gif does not') from error
+    height, width = pictures[0].shape[:2]
+    writer = imageio_ffmpeg.write_frames(str(path), (width, height), fps=fps, macro_block_size=2)
+    writer.send(None)
+    for each in [*pictures, *[pictures[-1]] * round(_LAST * fps)]:
+        writer.send(np.ascontiguousarray(each).tobytes())
+    writer.close()

@@ -1,0 +1,222 @@
+"""Sessions in which people and agents sit, the server that shows them, and the terminal."""
+
+import threading
+import time
+
+import pytest
+
+from agents import text_play
+from agents.session import Session
+
+WALL = {"board_size": 4}
+
+
+@pytest.fixture
+def session():
+    made = Session("WallSurvival-v0", ["human", "greedy"], seed=2, hint="mcts:simulations=20", offered=["mcts"], **WALL)
+    yield made
+    made.close()
+
+
+def until(session, done, seconds=60.0):
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end
+        session.wait(session.since()["serial"], 0.2)
+
+
+def choose_first(session):
+    option = session.since()["frames"][-1]["legal"][0]
+    session.ask({"do": "choose", "player": option["player"], "action": option["action"]})
+
+
+class TestSession:
+    @pytest.mark.parametrize(
+        ("id", "seats"),
+        [
+            ("LaneDefense3x3-v0", ["human"]),
+            ("WallSurvival-v0", ["human", "greedy"]),
+            ("BomberDuel-v0", ["rule_based", "human"]),
+            ("Football1-v0", ["human", "scripted"]),
+        ],
+    )
+    def test_a_whole_game(self, id, seats):
+        session = Session(id, seats, seed=1)
+        try:
+            for _ in range(2000):
+                until(session, lambda: session.people() or session.replay.over)
+                if session.replay.over:
+                    break
+                choose_first(session)
+            news = session.since()
+            assert news["frames"][-1]["points"] == session.replay.outcome
+            assert len(news["frames"]) == len(session.replay.actions) + 1
+        finally:
+            session.close()
+
+    def test_what_is_taken_back_was_never_played(self, session):
+        before = session.replay.hashes[0]
+        choose_first(session)
+        until(session, session.people)
+        epoch = session.since()["epoch"]
+        session.ask({"do": "undo"})
+        assert session.replay.hashes == [before]
+        assert session.since(epoch, 3)["epoch"] != epoch
+        assert session.people() == [0]
+        with pytest.raises(ValueError, match="nothing to take back"):
+            session.ask({"do": "undo"})
+
+    def test_news_alone_are_told(self, session):
+        first = session.since()
+        assert session.since(first["epoch"], 1)["first"] == 0
+        choose_first(session)
+        until(session, session.people)
+        news = session.since(first["epoch"], 1)
+        assert (news["first"], len(news["frames"])) == (0, 3)
+        assert session.since(first["epoch"], 3)["first"] == 2
+
+    def test_hints(self, session):
+        session.ask({"do": "hint"})
+        until(session, lambda: session.said.startswith("hint"))
+        (hint,) = session.since()["frames"][-1]["decisions"]
+        assert hint["action"] is None
+        assert hint["search"]["simulations"] == 20
+        assert session.people() == [0]
+
+    def test_another_seat_another_game_and_a_position(self, session):
+        session.ask({"do": "seat", "player": 1, "agent": "human"})
+        choose_first(session)
+        assert session.people() == [1]
+        position = session.position()
+        session.ask({"do": "new", "seed": None})
+        assert session.replay.seed == 3
+        session.ask({"do": "position", "position": position})
+        assert session.position() == position
+        session.ask({"do": "seat", "player": 1, "agent": "greedy"})
+        until(session, lambda: session.people() == [0])
+
+    def test_an_agent_that_fails_is_told_and_can_be_replaced(self, session, monkeypatch):
+        monkeypatch.setattr(session._agents[1], "act", lambda env: 1 / 0)
+        choose_first(session)
+        until(session, lambda: session.stuck)
+        assert "greedy failed: ZeroDivisionError" in session.said
+        session.ask({"do": "seat", "player": 1, "agent": "greedy"})
+        until(session, session.people)
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            None,
+            [],
+            {},
+            {"do": 3},
+            {"do": "_think"},
+            {"do": "close"},
+            {"do": "choose"},
+            {"do": "choose", "player": 0, "action": 10**9},
+            {"do": "choose", "player": 1, "action": 0},
+            {"do": "choose", "player": "0", "action": 0},
+            {"do": "choose", "player": 0, "action": True},
+            {"do": "undo", "steps": 3},
+            {"do": "new", "seed": -1},
+            {"do": "new", "seed": "x"},
+            {"do": "seat", "player": 7, "agent": "human"},
+            {"do": "seat", "player": 0, "agent": "nobody"},
+            {"do": "seat", "player": 0, "agent": ["mcts"]},
+            {"do": "seat", "player": 0, "agent": "sb3:/etc/passwd"},
+            {"do": "seat", "player": 0, "agent": "mcts:simulations=1"},
+            {"do": "position", "position": {"t": 1}},
+            {"do": "position", "position": None, "seed": 1},
+        ],
+    )
+    def test_nonsense_changes_nothing(self, session, asked):
+        before = session.replay.hashes, session.since()["names"]
+        with pytest.raises((ValueError, TypeError, OSError)):
+            session.ask(asked)
+        assert (session.replay.hashes, session.since()["names"]) == before
+
+    def test_mistakes(self):
+        with pytest.raises(ValueError, match="1 seats are taken; give 2"):
+            Session("WallSurvival-v0", ["human"])
+        with pytest.raises(ValueError, match="unknown agent"):
+            Session("WallSurvival-v0", ["human", "nobody"])
+
+
+class TestTerminal:
+    def test_a_few_moves(self, session):
+        said, lines = [], iter(["list", "", "hint", "nonsense", "0", "1,0 up", "undo", "quit"])
+        text_play.play(session, lambda prompt: next(lines), said.append)
+        text = "\n".join(said)
+        for part in ("list, hint, undo", "to move", "hint: ", "'nonsense' is no legal action"):
+            assert part in text
+
+    def test_the_end_of_input_ends_it(self, session):
+        def nothing(prompt):
+            raise EOFError
+
+        text_play.play(session, nothing, lambda text: None)
+
+
+class TestServer:
+    @pytest.fixture
+    def served(self, session):
+        pytest.importorskip("httpx")
+        client_of = pytest.importorskip("starlette.testclient").TestClient
+        from agents.server import Server
+
+        server = Server(session, ("127.0.0.1:8000",))
+        with client_of(server.app, base_url="http://127.0.0.1:8000") as client:
+            yield client, f"/{server.token}"
+
+    def test_pages(self, served):
+        client, at = served
+        for name, kind in (("", "text/html"), ("page.js", "text/javascript"), ("play.css", "text/css")):
+            answer = client.get(f"{at}/{name}")
+            assert answer.status_code == 200
+            assert answer.headers["content-type"].startswith(kind)
+            assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+    def test_a_move(self, served):
+        client, at = served
+        news = client.get(f"{at}/state").json()
+        option = news["frames"][-1]["legal"][0]
+        asked = {"do": "choose", "player": option["player"], "action": option["action"]}
+        assert client.post(f"{at}/ask", json=asked).json() == {}
+        news = client.get(f"{at}/state", params={"epoch": news["epoch"], "known": 1, "serial": news["serial"]}).json()
+        assert len(news["frames"]) > 1
+        assert client.get(f"{at}/replay").json()["actions"][0][0] == option["action"]
+        assert "board_size" not in client.get(f"{at}/position").json()
+
+    def test_whoever_may_not_ask_is_refused(self, served):
+        client, at = served
+        assert client.get("/").status_code == 404
+        assert client.get("/wrong/state").status_code == 404
+        for headers in ({"host": "evil.example"}, {"origin": "http://evil.example"}, {"origin": "null"}):
+            assert client.get(f"{at}/state", headers=headers).status_code == 403
+            assert client.post(f"{at}/ask", json={"do": "new", "seed": 1}, headers=headers).status_code == 403
+        assert client.get(f"{at}/ask").status_code == 405
+        assert client.get(f"{at}/../../pyproject.toml").status_code == 404
+
+    @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 5000, b"null", b'{"do": "choose"}', b"1" * 5000])
+    def test_nonsense_is_answered(self, served, body):
+        client, at = served
+        answer = client.post(f"{at}/ask", content=body)
+        assert answer.status_code == 400
+        assert answer.json()["error"]
+
+    def test_too_much(self, served):
+        client, at = served
+        assert client.post(f"{at}/ask", content=b" " * 100_000).status_code == 413
+        assert client.get(f"{at}/state?epoch=x").status_code == 400
+
+    def test_many_at_once(self, served):
+        client, at = served
+        answers = []
+        ask = lambda: answers.append(client.post(f"{at}/ask", json={"do": "new", "seed": None}).status_code)  # noqa: E731
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert answers == [200] * 8

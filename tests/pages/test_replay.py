@@ -1,0 +1,136 @@
+"""Replays: a game comes back as it was played, or is refused with a word that says why."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import agents
+import mcts_envs
+from mcts_envs.filming import film
+from mcts_envs.replay import FORMAT, Replay
+
+GAMES = [
+    ("LaneDefense3x3-v0", "random", {}),
+    ("WallSurvival-v0", "greedy", {"board_size": 5}),
+    ("BomberDuel-v0", "rule_based", {}),
+    ("Football1-v0", "scripted", {}),
+]
+
+
+def played(id, agent, settings, seed=3):
+    replay = Replay(id, seed=seed, **settings)
+    players = [agents.make(agent, seed=player) for player in range(replay.game.players)]
+    while not replay.over:
+        replay.play({player: int(players[player].act(replay.view(player))) for player in replay.choosing})
+    return replay
+
+
+@pytest.fixture(scope="module")
+def game():
+    return played("WallSurvival-v0", "greedy", {"board_size": 4})
+
+
+@pytest.mark.parametrize(("id", "agent", "settings"), GAMES)
+def test_it_comes_back(tmp_path, id, agent, settings):
+    replay = played(id, agent, settings)
+    replay.save(tmp_path / "game.json")
+    again = Replay.load(tmp_path / "game.json")
+    assert again.hashes == replay.hashes
+    assert (again.outcome, again.returns.tolist()) == (replay.outcome, replay.returns.tolist())
+    states = list(again.states())
+    assert len(states) == len(replay.actions) + 1
+    assert np.array_equal(states[-1], replay.state)
+
+
+def test_it_is_the_game_of_an_environment_with_this_seed():
+    env = mcts_envs.make_aec("WallSurvival-v0", board_size=5)
+    env.reset(seed=8)
+    assert np.array_equal(env.view(env.agent_selection).state, Replay("WallSurvival-v0", seed=8, board_size=5).state)
+
+
+def test_it_is_taken_back_and_goes_on(game):
+    half = Replay(game.id, seed=game.seed, **game.settings)
+    for chosen in game.actions[:3]:
+        half.play({player: action for player, action in enumerate(chosen) if action is not None})
+    half.cut(1)
+    assert half.hashes == game.hashes[:2]
+    with pytest.raises(ValueError, match="steps"):
+        half.cut(2)
+
+
+def test_only_what_is_legal_is_played(game):
+    replay = Replay(game.id, seed=game.seed, **game.settings)
+    before = replay.state.copy()
+    for actions in ({}, {1: 0}, {0: 10**6}, {0: True}, {0: "1"}, {0: 0, 1: 0}):
+        with pytest.raises(ValueError, match=r"are to choose|is not legal"):
+            replay.play(actions)
+    assert np.array_equal(replay.state, before)
+    assert replay.actions == []
+
+
+def test_a_position_to_begin_with(game):
+    replay = Replay(game.id, seed=1, position=Replay(game.id, seed=2, **game.settings).position_now(), **game.settings)
+    assert replay.position_now() == Replay(game.id, seed=2, **game.settings).position_now()
+
+
+def damaged(change):
+    def with_it(written):
+        written.update(change)
+
+    return with_it
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (damaged({"seed": 4}), "step 0 leads to another state"),
+        (lambda written: written["actions"][0].__setitem__(0, 63), "does not come out as written, in step 1"),
+        (lambda written: written["actions"].pop(), "steps and"),
+        (lambda written: (written["actions"].pop(), written["hashes"].pop()), "returns are"),
+        (damaged({"outcome": [1.0, 1.0]}), "outcome are"),
+        (damaged({"game": "wall_survival:0:0:0", "mcts_envs": "0.1"}), "written by mcts_envs 0.1"),
+        (damaged({"id": "os:system"}), "none of an environment"),
+        (damaged({"id": "Nowhere-v0"}), "unknown environment"),
+        (damaged({"settings": {"opponent": "sb3:evil.zip"}}), "unknown setting 'opponent'"),
+        (damaged({"settings": []}), "another kind"),
+        (damaged({"players": [1, 2]}), "another kind"),
+        (damaged({"actions": [["1"]]}), "another kind"),
+        (damaged({"more": 1}), r"has \['more'\] besides"),
+        (damaged({"format": "mcts_envs replay 9"}), "none that is known|no replay that is known"),
+    ],
+)
+def test_what_was_changed_is_refused(tmp_path, game, change, message):
+    written = json.loads(game.to_json())
+    change(written)
+    (tmp_path / "game.json").write_text(json.dumps(written))
+    with pytest.raises(ValueError, match=message):
+        Replay.load(tmp_path / "game.json")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "[" * 100_000, "\x00", FORMAT])
+def test_what_is_no_replay_is_refused(tmp_path, text):
+    (tmp_path / "game.json").write_text(text)
+    with pytest.raises(ValueError, match="is no replay"):
+        Replay.load(tmp_path / "game.json")
+
+
+def test_films(tmp_path, game):
+    film(game, tmp_path / "game.gif", pixels=96)
+    with Image.open(tmp_path / "game.gif") as picture:
+        assert picture.n_frames > 1
+        assert abs(picture.width - 96) < 48
+    pytest.importorskip("imageio_ffmpeg")
+    film(game, tmp_path / "game.mp4", pixels=96)
+    assert (tmp_path / "game.mp4").read_bytes()[4:8] == b"ftyp"
+
+
+def test_films_of_another_kind(tmp_path, game):
+    for path, options, message in (
+        ("a.avi", {}, "neither"),
+        ("a.gif", {"fps": 0}, "fps"),
+        ("a.gif", {"pixels": 1}, "pixels"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            film(game, tmp_path / path, **options)
