@@ -9,6 +9,7 @@ seats, one for each team plays the team. It is the game that compare.py with the
 the agents in these seats.
 """
 
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -49,8 +50,8 @@ def main(
         plan = Plan(environment, specs, parse_settings(setting or []), seed, limits)
         with serving() if live else nullcontext() as host:
             play(plan, episode, out, host)
-            if host is not None:
-                typer.pause("the page is served until you press a key ...")
+            if host is not None and sys.stdin.isatty():
+                input("the page is served until you press Enter ")
     except _MISTAKES as error:
         typer.secho(f"error: {said(error)}", err=True, fg="red")
         raise typer.Exit(2) from error
