@@ -218,16 +218,16 @@ def test_a_result_of_ones_own_needs_only_an_action():
 
 
 def command(*words):
-    run = subprocess.run(
-        [sys.executable, ROOT / "scripts/watch.py", *words], capture_output=True, text=True, timeout=120
-    )
+    script, streams = ROOT / "scripts/watch.py", {"stdin": subprocess.DEVNULL, "capture_output": True}
+    run = subprocess.run([sys.executable, script, *words], text=True, timeout=120, **streams)
     return run.returncode, run.stdout, run.stderr
 
 
 def test_the_command_writes_a_page(tmp_path):
     file = tmp_path / "deep" / "game.html"
-    code, said, _ = command("LaneDefense3x3-v0", "--agents", "random", "--out", str(file))
-    assert (code, said) == (0, f"{file}: {said.split()[1]} moves, 0.1 MB; open it in a browser\n")
+    code, said, _ = command("LaneDefense3x3-v0", "--agents", "random", "--out", str(file), "--live")
+    assert (code, bool(re.fullmatch(r"live: http://127\.0\.0\.1:\d+/[\w-]{22}/", said.split("\n")[0]))) == (0, True)
+    assert re.fullmatch(r": \d+ moves, 0\.1 MB; open it in a browser\n", said.partition(str(file))[2])
     assert file.read_text().startswith("<!doctype html>")
     code, _, complaint = command("WallSurvival-v0", "--agents", "a,b", "--out", str(tmp_path))
     assert (code, complaint.count("\n")) == (2, 1)
