@@ -16,6 +16,7 @@ from mcts_envs.core.players import Player
 from mcts_envs.core.view import View
 from mcts_envs.page import frame, header, html
 from mcts_envs.page.frames import Data
+from mcts_envs.replay import Replay
 
 LARGEST = 1_950_000
 """Characters of a file, above which the trees in it are cut down."""
@@ -49,6 +50,44 @@ def watch(plan: Plan, episode: int = 0, tell: Callable[[Data], None] = lambda do
     play(env, match, row, recorder.seated)
     recorder.end()
     return recorder.document
+
+
+def replayed(replay: Replay, analyst: Any = None, tell: Callable[[Data], None] = lambda document: None) -> Data:
+    """Return a recorded game as a document.
+
+    Parameters
+    ----------
+    replay : Replay
+    analyst : Agent, optional
+        Is asked about each decision; what its search finds is shown beside what was done.
+    tell : callable, optional
+        As for :func:`watch`.
+
+    Raises
+    ------
+    ValueError
+        If the analyst does not search.
+    """
+    again = Replay(replay.id, seed=replay.seed, position=replay.position, players=replay.players, **replay.settings)
+    document = header(again.game, f"{again.id.removeprefix('mcts_envs/')}, seed {again.seed}", again.players)
+    frames = document["frames"]
+    steps = [{player: each for player, each in enumerate(step) if each is not None} for step in replay.actions]
+    for chosen in (*steps, {}):
+        frames.append(frame(again.game, again.state) | {"returns": again.returns.tolist(), "decisions": []})
+        for player, action in chosen.items():
+            view = again.view(player)
+            if analyst is not None:
+                analyst.act(view)
+            found = getattr(analyst, "last_result", None)
+            frames[-1]["decisions"].append(decision(view, action, found))
+        tell(document)
+        if chosen:
+            again.play(chosen)
+    if analyst is not None and not any("search" in each for made in frames for each in made["decisions"]):
+        raise ValueError(f"{analyst!r} has searched nowhere in this game; name an agent that does, such as mcts")
+    if again.outcome is not None:
+        frames[-1]["points"] = again.outcome
+    return document
 
 
 def seated(agents: Sequence[AgentSpec], teams: Sequence[Sequence[int]]) -> tuple[AgentSpec, ...]:

@@ -23,8 +23,9 @@ from agents.arena.rows import Match
 from agents.base import view_of
 from agents.planner import Planner
 from agents.showing import pruned, search_data
-from agents.watching import fitted, seated, watch
+from agents.watching import fitted, replayed, seated, watch
 from mcts_envs.page import html
+from mcts_envs.replay import Replay
 
 ROOT = Path(__file__).parents[2]
 
@@ -278,3 +279,27 @@ def test_of_a_large_tree_the_most_visited_actions_are_shown():
     ranked = [tree.visits_of_rank(rank) for rank in range(1, 200)]
     assert ranked == sorted(ranked, reverse=True)
     assert ranked[len(visits) - 1] >= visits[-1]
+
+
+def test_a_saved_game_is_shown_and_an_agent_says_what_it_thinks(tmp_path):
+    replay = Replay("WallSurvival-v0", seed=5, players=["anna", "ben"], board_size=4)
+    while not replay.over:
+        replay.play({player: int(replay.view(player).legal_actions()[0]) for player in replay.choosing})
+    document = replayed(replay, agents.make("mcts", simulations=20))
+    assert [each["agent"] for each in document["players"]] == ["anna", "ben"]
+    assert len(document["frames"]) == len(replay.actions) + 1
+    assert document["frames"][-1]["points"] == replay.outcome
+    done = [{each["player"]: each["action"] for each in frame["decisions"]} for frame in document["frames"][:-1]]
+    assert done == [{p: action for p, action in enumerate(step) if action is not None} for step in replay.actions]
+    assert document["frames"][0]["decisions"][0]["search"]["simulations"] == 20
+    assert not any("search" in each for each in decisions_of(replayed(replay)))
+    with pytest.raises(ValueError, match=r"random.* has searched nowhere in this game; name an agent that does"):
+        replayed(replay, agents.make("random"))
+    replay.save(tmp_path / "game.json")
+    code, said, complaint = command(str(tmp_path / "game.json"), "--out", str(tmp_path / "game.html"))
+    assert (code, complaint) == (0, "")
+    assert f": {len(replay.actions)} moves" in said
+    (tmp_path / "game.json").write_text("{}")
+    code, _, complaint = command(str(tmp_path / "game.json"), "--out", str(tmp_path / "game.html"))
+    assert (code, complaint.count("\n")) == (2, 1)
+    assert "is no replay" in complaint
