@@ -4,8 +4,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from agents.arena.plan import Plan
 from agents.arena.play import play
 from agents.arena.rows import Match, Row, blank_row
@@ -54,7 +52,7 @@ def watch(plan: Plan, episode: int = 0, tell: Callable[[Data], None] = lambda do
     return recorder.document
 
 
-def replayed(plan: Plan, episode: int, document: Data) -> Replay:
+def recorded(plan: Plan, episode: int, document: Data) -> Replay:
     """Return a game that :func:`watch` has played as one that proves itself.
 
     Raises
@@ -75,20 +73,41 @@ def replayed(plan: Plan, episode: int, document: Data) -> Replay:
     return replay
 
 
-def documented(replay: Replay) -> Data:
-    """Return a replay as a document."""
-    game, clocks = replay.game, [0.0] * replay.game.players
-    document, returns = header(game, replay.id.removeprefix("mcts_envs/"), replay.players), np.zeros(game.players)
-    again = Replay(replay.id, seed=replay.seed, position=replay.position, **replay.settings)
-    for chosen in [*replay.actions, None]:
-        shown = frame(game, again.state) | {"returns": returns.tolist(), "clocks": clocks, "decisions": []}
-        document["frames"].append(shown)
-        if chosen is not None:
-            choices = {player: action for player, action in enumerate(chosen) if action is not None}
-            shown["decisions"] = [decision(again.view(player), action) for player, action in choices.items()]
-            returns += again.play(choices)
-    if replay.over:
-        document["frames"][-1]["points"] = replay.outcome
+def replayed(replay: Replay, analyst: Any = None, tell: Callable[[Data], None] = lambda document: None) -> Data:
+    """Return a recorded game as a document.
+
+    Parameters
+    ----------
+    replay : Replay
+    analyst : Agent, optional
+        Is asked about each decision; what its search finds is shown beside what was done.
+    tell : callable, optional
+        As for :func:`watch`.
+
+    Raises
+    ------
+    ValueError
+        If the analyst does not search.
+    """
+    again = Replay(replay.id, seed=replay.seed, position=replay.position, players=replay.players, **replay.settings)
+    document = header(again.game, f"{again.id.removeprefix('mcts_envs/')}, seed {again.seed}", again.players)
+    frames = document["frames"]
+    steps = [{player: each for player, each in enumerate(step) if each is not None} for step in replay.actions]
+    for chosen in (*steps, {}):
+        frames.append(frame(again.game, again.state) | {"returns": again.returns.tolist(), "decisions": []})
+        for player, action in chosen.items():
+            view = again.view(player)
+            if analyst is not None:
+                analyst.act(view)
+            found = getattr(analyst, "last_result", None)
+            frames[-1]["decisions"].append(decision(view, action, found))
+        tell(document)
+        if chosen:
+            again.play(chosen)
+    if analyst is not None and not any("search" in each for made in frames for each in made["decisions"]):
+        raise ValueError(f"{analyst!r} has searched nowhere in this game; name an agent that does, such as mcts")
+    if again.outcome is not None:
+        frames[-1]["points"] = again.outcome
     return document
 
 

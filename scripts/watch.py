@@ -3,31 +3,40 @@
     python scripts/watch.py WallSurvival-v0 --agents mcts,alpha_beta
     python scripts/watch.py LaneDefense5x9-v0 --agents best --budget simulations=500 --out night.html
     python scripts/watch.py Bomber-v0 --agents mcts,rule_based,rule_based,rule_based --seed 3 --live
-    python scripts/watch.py Football3-v0 --agents best,scripted --replay game.json
-    python scripts/watch.py game.json --out game.gif
+    python scripts/watch.py Football3-v0 --agents best,scripted --replay saved.json
+    python scripts/watch.py saved.json --agents mcts
+    python scripts/watch.py saved.json --out saved.gif
 
 The page is one file that fetches nothing: open it in a browser, send it, put it beside a paper. One agent plays all
 seats, one for each team plays the team. It is the game that compare.py with the same seed plays as this episode with
-the agents in these seats.
+the agents in these seats. Of a game that was saved, an agent says what it thinks of each decision.
 """
 
+import sys
+from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import _own  # noqa: F401
 import gymnasium
 import typer
 from _words import said
 
+Game: TypeAlias = Callable[..., dict[str, Any]]
+"""``game(tell=...)`` plays it, and returns it as a document."""
+
 _MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
 
 
 def main(
     environment: Annotated[
-        str, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/; or a replay, NAME.json.")
+        str, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/, or the file of a saved game.")
     ],
-    agents: Annotated[str, typer.Option(help="In the order of seats, for example mcts,bold=mcts:c=1.4.")] = "best",
+    agents: Annotated[
+        str | None, typer.Option(help="In the order of seats, for example mcts,bold=mcts:c=1.4; default: best.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Where all randomness comes from.")] = 0,
     episode: Annotated[int, typer.Option(min=0, help="Which episode of a comparison with these agents.")] = 0,
     budget: Annotated[
@@ -46,56 +55,45 @@ def main(
     from _live import serving
 
     from agents.arena import Plan, parse_budget, parse_meeting, parse_settings
-    from agents.watching import replayed
+    from agents.watching import recorded, watch
     from mcts_envs.core.errors import writable
-    from mcts_envs.filming import SUFFIXES, film
     from mcts_envs.replay import Replay
 
     try:
-        writable("out", out)
-        if replay is not None:
-            writable("replay", replay)
-        if environment.endswith(".json"):
-            show(Replay.load(environment), out, fps)
-            return
+        for name, file in (("out", out), ("replay", replay)):
+            if file is not None:
+                writable(name, file)
         limits = parse_budget(budget)
-        specs, _ = parse_meeting(agents, None, limits)
-        plan = Plan(environment, specs, parse_settings(setting or []), seed, limits)
+        if Path(environment).is_file():
+            kept = Replay.load(environment)
+            game, record = analysed(kept, agents, limits), lambda document: kept
+        else:
+            specs, _ = parse_meeting("best" if agents is None else agents, None, limits)
+            plan = Plan(environment, specs, parse_settings(setting or []), seed, limits)
+            game, record = partial(watch, plan, episode), partial(recorded, plan, episode)
         with serving() if live else nullcontext() as host:
-            document = play(plan, episode, host)
-            if replay is not None or out.suffix in SUFFIXES:
-                kept = replayed(plan, episode, document)
-                if replay is not None:
-                    kept.save(replay)
-            if out.suffix in SUFFIXES:
-                film(kept, out, fps)
-                typer.echo(f"{out}: {len(kept.actions)} moves")
-            else:
-                write(document, out)
-            if host is not None:
-                typer.pause("the page is served until you press a key ...")
+            document = play(game, host)
+            write(document, record, out, replay, fps)
+            if host is not None and sys.stdin.isatty():
+                input("the page is served until you press Enter ")
     except _MISTAKES as error:
         typer.secho(f"error: {said(error)}", err=True, fg="red")
         raise typer.Exit(2) from error
 
 
-def show(replay: Any, out: Path, fps: float) -> None:
-    """Write a replay as a page or a film."""
-    from agents.watching import documented
-    from mcts_envs.filming import SUFFIXES, film
+def analysed(replay: Any, agent: str | None, limits: dict[str, Any]) -> Game:
+    """Return a saved game to be looked at, of which an agent says what it thinks if one is named."""
+    import agents
+    from agents.arena import parse_agent
+    from agents.watching import replayed
 
-    if out.suffix in SUFFIXES:
-        film(replay, out, fps)
-        typer.echo(f"{out}: {len(replay.actions)} moves")
-    else:
-        write(documented(replay), out)
+    spec = None if agent is None else parse_agent(agent, limits)
+    return partial(replayed, replay, None if spec is None else agents.make(spec.name, **spec.settings))
 
 
-def play(plan: Any, episode: int, host: Any) -> dict[str, Any]:
-    """Play an episode and return its document; where there is a host, it serves what has been played so far."""
+def play(game: Game, host: Any) -> dict[str, Any]:
+    """Play a game and return its document; where there is a host, it serves what there is of it so far."""
     from rich.console import Console
-
-    from agents.watching import watch
 
     if host is not None:
         typer.echo(f"live: {host.address}")
@@ -106,18 +104,25 @@ def play(plan: Any, episode: int, host: Any) -> dict[str, Any]:
             if host is not None:
                 host.document = document
 
-        return watch(plan, episode, tell)
+        return game(tell=tell)
 
 
-def write(document: dict[str, Any], out: Path) -> None:
-    """Write a document as a page."""
+def write(document: dict[str, Any], record: Callable[..., Any], out: Path, replay: Path | None, fps: float) -> None:
+    """Write a game as a page or a film, and as a replay if it is to be kept; ``record(document)`` makes that."""
     from agents.watching import fitted
+    from mcts_envs.filming import SUFFIXES, film
 
-    text = fitted(document)
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(text, encoding="utf-8")
+    if replay is not None:
+        record(document).save(replay)
     moves = len(document["frames"]) - 1
-    typer.echo(f"{out}: {moves} moves, {len(text.encode()) / 1e6:.1f} MB; open it in a browser")
+    if out.suffix in SUFFIXES:
+        film(record(document), out, fps)
+        typer.echo(f"{out}: {moves} moves, {out.stat().st_size / 1e6:.1f} MB")
+    else:
+        text = fitted(document)
+        out.write_text(text, encoding="utf-8")
+        typer.echo(f"{out}: {moves} moves, {len(text.encode()) / 1e6:.1f} MB; open it in a browser")
 
 
 if __name__ == "__main__":

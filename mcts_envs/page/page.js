@@ -232,7 +232,7 @@ class Page {
         stroke: code, "stroke-width": chosen ? 0.07 : 0.025, "stroke-opacity": chosen ? 1 : 0.5 * visits / most}));
       if (share >= 0.005 && !small) {
         group.append(s("text", {x: x + width / 2, y: y + height - 0.07, "font-size": 0.22}, `${Math.round(100 * share)}%`));
-      } else if (share >= 0.03 && !steps.has(String(place))) {
+      } else if (share >= 0.06 && !steps.has(String(place))) {
         group.append(s("text", {x: x + width / 2, y: y + height / 2 + 0.07, "font-size": 0.2}, `${Math.round(100 * share)}%`));
       }
       group.append(s("title", {}, `${whole(visits)} visits, value ${short(value)}`));

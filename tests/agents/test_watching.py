@@ -23,8 +23,9 @@ from agents.arena.rows import Match
 from agents.base import view_of
 from agents.planner import Planner
 from agents.showing import pruned, search_data
-from agents.watching import fitted, seated, watch
+from agents.watching import fitted, replayed, seated, watch
 from mcts_envs.page import html
+from mcts_envs.replay import Replay
 
 ROOT = Path(__file__).parents[2]
 
@@ -218,16 +219,16 @@ def test_a_result_of_ones_own_needs_only_an_action():
 
 
 def command(*words):
-    run = subprocess.run(
-        [sys.executable, ROOT / "scripts/watch.py", *words], capture_output=True, text=True, timeout=120
-    )
+    script, streams = ROOT / "scripts/watch.py", {"stdin": subprocess.DEVNULL, "capture_output": True}
+    run = subprocess.run([sys.executable, script, *words], text=True, timeout=120, **streams)
     return run.returncode, run.stdout, run.stderr
 
 
 def test_the_command_writes_a_page(tmp_path):
     file = tmp_path / "deep" / "game.html"
-    code, said, _ = command("LaneDefense3x3-v0", "--agents", "random", "--out", str(file))
-    assert (code, said) == (0, f"{file}: {said.split()[1]} moves, 0.1 MB; open it in a browser\n")
+    code, said, _ = command("LaneDefense3x3-v0", "--agents", "random", "--out", str(file), "--live")
+    assert (code, bool(re.fullmatch(r"live: http://127\.0\.0\.1:\d+/[\w-]{22}/", said.split("\n")[0]))) == (0, True)
+    assert re.fullmatch(r": \d+ moves, 0\.1 MB; open it in a browser\n", said.partition(str(file))[2])
     assert file.read_text().startswith("<!doctype html>")
     code, _, complaint = command("WallSurvival-v0", "--agents", "a,b", "--out", str(tmp_path))
     assert (code, complaint.count("\n")) == (2, 1)
@@ -278,3 +279,27 @@ def test_of_a_large_tree_the_most_visited_actions_are_shown():
     ranked = [tree.visits_of_rank(rank) for rank in range(1, 200)]
     assert ranked == sorted(ranked, reverse=True)
     assert ranked[len(visits) - 1] >= visits[-1]
+
+
+def test_a_saved_game_is_shown_and_an_agent_says_what_it_thinks(tmp_path):
+    replay = Replay("WallSurvival-v0", seed=5, players=["anna", "ben"], board_size=4)
+    while not replay.over:
+        replay.play({player: int(replay.view(player).legal_actions()[0]) for player in replay.choosing})
+    document = replayed(replay, agents.make("mcts", simulations=20))
+    assert [each["agent"] for each in document["players"]] == ["anna", "ben"]
+    assert len(document["frames"]) == len(replay.actions) + 1
+    assert document["frames"][-1]["points"] == replay.outcome
+    done = [{each["player"]: each["action"] for each in frame["decisions"]} for frame in document["frames"][:-1]]
+    assert done == [{p: action for p, action in enumerate(step) if action is not None} for step in replay.actions]
+    assert document["frames"][0]["decisions"][0]["search"]["simulations"] == 20
+    assert not any("search" in each for each in decisions_of(replayed(replay)))
+    with pytest.raises(ValueError, match=r"random.* has searched nowhere in this game; name an agent that does"):
+        replayed(replay, agents.make("random"))
+    replay.save(tmp_path / "game.json")
+    code, said, complaint = command(str(tmp_path / "game.json"), "--out", str(tmp_path / "game.html"))
+    assert (code, complaint) == (0, "")
+    assert f": {len(replay.actions)} moves" in said
+    (tmp_path / "game.json").write_text("{}")
+    code, _, complaint = command(str(tmp_path / "game.json"), "--out", str(tmp_path / "game.html"))
+    assert (code, complaint.count("\n")) == (2, 1)
+    assert "is no replay" in complaint
