@@ -46,6 +46,10 @@ def test_help_names_every_command_and_loads_next_to_nothing() -> None:
     assert command().stdout == command("--help").stdout == "\n".join(lines) + "\n"
 
 
+def test_every_agent_of_ours_has_words_in_the_list() -> None:
+    assert [name for name in agents.NAMES if name not in module("_listing").AGENTS] == []
+
+
 def test_scripts_are_run_with_what_follows_them(tmp_path: Path) -> None:
     listed = command("list")
     assert listed.stdout == command("compare", "--list").stdout
