@@ -21,6 +21,7 @@ Look at the installation: releases, extras, compiled code, pictures; say what is
 _EXTRAS = {
     "rl": "commands; training, and policies of Stable-Baselines3",
     "plots": "compare --plot",
+    "play": "play, in a browser",
     "human": 'windows: render_mode="human"',
     "rivals": "benchmark rivals",
     "docs": "make docs",
