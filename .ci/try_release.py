@@ -4,10 +4,12 @@ python .ci/try_release.py dist
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import venv
+import zipfile
 from importlib.metadata import version
 from pathlib import Path
 
@@ -25,13 +27,23 @@ print(mcts_envs.__version__, moves, info["outcome"])
 
 
 def main(folder: Path) -> None:
-    """Try every file of a folder; all must play the same game."""
+    """Try every file of a folder; wheels must have all that git knows of, and all must play the same game."""
     files = sorted(file.resolve() for file in folder.iterdir())
+    for wheel in (file for file in files if file.suffix == ".whl"):
+        if lacking := known() - {*zipfile.ZipFile(wheel).namelist()}:
+            sys.exit(f"{wheel.name} lacks {', '.join(sorted(lacking))}: see package-data in pyproject.toml")
     played = {file.name: tried(file) for file in files}
     for name, game in played.items():
         print(f"{name}: {game}")
     if len(set(played.values())) != 1 or len(files) < 3:
         sys.exit("the builds do not play the same game, or one is missing")
+
+
+def known() -> set[str]:
+    """Return the files of the packages as they are named in a wheel."""
+    line = ["git", "ls-files", "mcts_envs", "agents", "scripts"]
+    listed = subprocess.run(line, capture_output=True, text=True, check=True).stdout.splitlines()
+    return {re.sub("^scripts/", "mcts_envs_scripts/", name) for name in listed}
 
 
 def tried(file: Path) -> str:

@@ -19,8 +19,10 @@ usage: mcts-envs doctor
 
 Look at the installation: releases, extras, compiled code, pictures; say what is missing, and the line that mends it."""
 _EXTRAS = {
-    "rl": "commands; training, and policies of Stable-Baselines3",
+    "commands": "compare, watch, reproduce, compile",
+    "rl": "train, and policies of Stable-Baselines3",
     "plots": "compare --plot",
+    "play": "play, in a browser",
     "human": 'windows: render_mode="human"',
     "rivals": "benchmark rivals",
     "docs": "make docs",

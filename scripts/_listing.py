@@ -26,9 +26,11 @@ GAMES = {
 
 AGENTS = {
     "alpha_beta": "iterative deepening, for deterministic games of two",
+    "auto": "looks at the environment and picks a planner",
     "best": "the strongest settings that we know for the game",
     "careful": "never walks into fire that it can foresee",
     "flat_mc": "rollouts shared equally between the actions",
+    "graph": "solves games for one whose states recur",
     "greedy": "one ply ahead by rules",
     "gumbel": "a prior improved by few simulations",
     "halving": "sequential halving; all actions meet the same chance",
@@ -114,11 +116,13 @@ def _policies() -> Iterator[str]:
 
 
 def _line(name: str) -> str:
-    return f"  {name:18}  {AGENTS.get(name) or _settings(name)}"
+    return f"  {name:18}  {AGENTS.get(name) or _settings(name)}".rstrip()
 
 
 def _settings(name: str) -> str:
-    """Return the settings of an agent that a game brings, cut to a line."""
-    preset = next(entry.presets[name] for entry in ENTRIES.values() if name in entry.presets)
+    """Return the settings of an agent that a game brings, cut to a line; of one of ours nothing."""
+    preset = next((entry.presets[name] for entry in ENTRIES.values() if name in entry.presets), None)
+    if preset is None:
+        return ""
     settings = ", ".join(f"{key}={value}" for key, value in preset.items() if key != "agent")
     return f"{preset['agent']}({settings})"[:58]

@@ -46,6 +46,17 @@ def test_help_names_every_command_and_loads_next_to_nothing() -> None:
     assert command().stdout == command("--help").stdout == "\n".join(lines) + "\n"
 
 
+def test_only_training_needs_torch() -> None:
+    code = "import sys, agents.arena, agents.watching; print({'torch', 'stable_baselines3'} & {*sys.modules})"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert run.stdout == "set()\n", run.stderr
+
+
+def test_every_agent_of_ours_has_words_in_the_list() -> None:
+    assert [name for name in agents.NAMES if name not in module("_listing").AGENTS] == []
+
+
 def test_scripts_are_run_with_what_follows_them(tmp_path: Path) -> None:
     listed = command("list")
     assert listed.stdout == command("compare", "--list").stdout
@@ -86,7 +97,7 @@ def test_what_is_missing_comes_with_the_line_that_installs_it(monkeypatch: pytes
     monkeypatch.setattr(sys, "argv", ["mcts-envs", "train", "--help"])
     with pytest.raises(SystemExit, match="2"):
         module("_commands").main()
-    assert capsys.readouterr().err == 'error: train needs typer, which is not installed: pip install -e ".[rl]"\n'
+    assert capsys.readouterr().err == 'error: train needs typer, which is not installed: pip install -e ".[commands]"\n'
     assert module("_requirements").cure("yaml") == 'pip install -e ".[rl]"'
     assert module("_requirements").cure("PIL") == 'pip install -e "."'
     assert module("_requirements").cure("surely_nothing_of_ours") == "install what brings it"

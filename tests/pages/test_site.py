@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import agents
 from agents.policies import signatures
 from mcts_envs.core.rng import below
 from mcts_envs.registry import ENTRIES
@@ -46,6 +47,14 @@ def test_everything_is_in_the_contents(site: Path) -> None:
     listed = {line for tree in blocks((site / "index.md").read_text(), "{toctree}") for line in tree.splitlines()}
     pages = {page.relative_to(site).with_suffix("").as_posix() for page in site.rglob("*.md")}
     assert pages - {"index"} == {line for line in listed if line and not line.startswith(":")}
+
+
+def test_every_planner_has_its_page(site: Path) -> None:
+    for name, path in agents.NAMES.items():
+        module, kind = path.split(":")
+        page = site / "api" / f"{module}.md"
+        assert page.exists(), name
+        assert kind in page.read_text(), name
 
 
 def test_each_environment_has_its_page_with_a_game_and_code_that_runs(site: Path) -> None:
