@@ -23,11 +23,11 @@ _PAIRS = 8
 _FUTURE = 12
 
 
-def hidden_from(game: ForeignGame, env: Any, agent: Any) -> tuple[str, ...]:
+def hidden_from(game: ForeignGame, env: Any, agent: Any) -> tuple[str, ...] | None:
     """Return the attributes in which games differ that show a player the same, if what is to come depends on them.
 
     Two games that showed the same, with the same actions of the player, are played on with the same actions and the
-    same chance. An empty answer is no proof: games whose observations are never equal cannot be compared.
+    same chance. An empty answer is no proof. None says that no two games showed the same, so that nothing can be told.
 
     Parameters
     ----------
@@ -38,12 +38,13 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any) -> tuple[str, ...]:
         The player's name; None in Gymnasium.
     """
     met: dict[Any, list[Played]] = {}
-    pairs = 0
+    pairs, compared = 0, False
     try:
         with chance_apart(0):
             for known, played in _situations(game, env, agent):
                 others = met.setdefault(known, [])
                 for other in others:
+                    compared = True
                     names = _differ(innermost(played.env), innermost(other.env))
                     if names and pairs < _PAIRS:
                         pairs += 1
@@ -52,8 +53,8 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any) -> tuple[str, ...]:
                 if not others or (len(others) < 3 and _differ(innermost(played.env), innermost(others[0].env))):
                     others.append(played.copy())
     except (TypeError, NotImplementedError):  # what cannot be copied or looked into cannot be compared
-        return ()
-    return ()
+        return None
+    return () if compared else None
 
 
 def _situations(game: ForeignGame, env: Any, agent: Any) -> Iterator[tuple[Any, Played]]:
