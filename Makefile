@@ -95,8 +95,10 @@ $(RELEASE): $(RL)
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[release]"
 	touch $@
 
+# Environments of others come without what they need: MiniGrid would lay pygame over pygame-ce.
 $(MORE): $(TEST)
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[docs,notebooks]"
+	$(BIN)/python -m pip install --quiet --no-compile --no-deps ale-py box2d minigrid rlcard termcolor
 	touch $@
 
 $(MINIMUM): $(TEST)

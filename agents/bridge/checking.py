@@ -9,7 +9,7 @@ import numpy as np
 from agents.bridge.chance import drawn_from_global
 from agents.bridge.cloning import fresh, generators_in
 from agents.bridge.copying import Copy
-from agents.bridge.hidden import AS_IT_IS, UNKNOWN
+from agents.bridge.hidden import AS_IT_IS, UNKNOWN, UNTOLD
 from agents.bridge.live import view
 from agents.bridge.means import FAST
 from agents.bridge.played import chance_apart
@@ -247,11 +247,11 @@ def _legal(state: ForeignState, player: int) -> list[int]:
 
 
 def _hidden(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
-    copies, hides = root.hidden.copies(seen.player), seen.game.notes.get(("hides", seen.player), ())
+    copies, hides = root.hidden.copies(seen.player), seen.game.notes.get(("hides", seen.player)) or ()
     said = f"{copies.hidden}" + (f"; games that show the same differ in {', '.join(hides)}" if hides else "")
     if copies.particles:
         said += f"; {copies.particles} courses, {copies.acceptance:.2g} of those tried"
-    return (FAILS if copies.hidden == AS_IT_IS else OPEN if copies.hidden == UNKNOWN else HOLDS), said
+    return (FAILS if copies.hidden == AS_IT_IS else OPEN if copies.hidden in (UNKNOWN, UNTOLD) else HOLDS), said
 
 
 def _masks(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """What an environment hides from its player: found out, and drawn anew by playing its past once more."""
 
 import warnings
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,13 @@ TRIES = 2000
 """Courses that are tried for them before a search."""
 
 NOTHING, ADAPTER, SAMPLED = "nothing found", "drawn by the adapter", "drawn by replay"
-AS_IT_IS, UNKNOWN = "seen as it is", "not looked for"
+AS_IT_IS, UNKNOWN, UNTOLD = "seen as it is", "not looked for", "not told: no two games showed the same"
+
+
+_UNTOLD = (
+    "nobody can tell whether {} hides something from {}: no two games showed it the same; if so, planning foresees "
+    "what comes of it: register an agents.bridge.Adapter with determinize, or say information='full' and mean it"
+)
 
 
 class Copies(NamedTuple):
@@ -33,7 +40,8 @@ class Copies(NamedTuple):
     hidden : str
         What became of what the player cannot know: ``"nothing found"`` that is hidden; ``"drawn by the adapter"`` or
         ``"drawn by replay"`` anew in each simulation; or ``"seen as it is"``, with ``information="full"``, or where
-        neither is possible, which a warning has said. ``"not looked for"`` where games take too long to begin anew.
+        neither is possible, which a warning has said; ``"not looked for"`` where games take too long to begin anew;
+        ``"not told: no two games showed the same"``, as where observations are fractions.
     particles : int
         Courses of the game, drawn by replay, that showed the player the same.
     acceptance : float
@@ -142,11 +150,13 @@ class Hidden:
         self._history: History | None = live.history
         self._env: Any = live.env
         self._how: dict[int, str] = {}
+        self._deciding = Lock()
 
     def redraw(self, state: ForeignState, observer: int, seed: int) -> None:
         """Draw anew, at the root, what a player cannot know."""
         if observer not in self._how:
-            self._how[observer] = self._decided(observer)
+            with self._deciding:  # one of several threads
+                self._how[observer] = self._how.get(observer) or self._decided(observer)
         if self._how[observer] == SAMPLED:
             particles = self._pool(observer).particles
             course = particles[(seed >> 20) % len(particles)]
@@ -178,8 +188,10 @@ class Hidden:
         if ("hides", observer) not in game.notes:
             game.notes["hides", observer] = hidden_from(game, self._env, name)
         hides = game.notes["hides", observer]
+        if hides is None and game.players > 1:
+            self._warn(observer, _UNTOLD.format(game.name, name))
         if not hides:
-            return NOTHING
+            return UNTOLD if hides is None else NOTHING
         if self._history is None:
             cure = "wrap it in agents.remember(env) before reset, so that it is drawn anew"
         else:
@@ -188,10 +200,14 @@ class Hidden:
             if pool.particles:
                 return SAMPLED
             cure = f"none of {pool.tried} other courses of the game fits what was seen"
-        if ("warned", observer) not in game.notes:
-            game.notes["warned", observer] = True
-            warnings.warn(_said(game, name, hides, cure), stacklevel=2)
+        self._warn(observer, _said(game, name, hides, cure))
         return AS_IT_IS
+
+    def _warn(self, observer: int, said: str) -> None:
+        """Say something of a player, once."""
+        if ("warned", observer) not in self._game.notes:
+            self._game.notes["warned", observer] = True
+            warnings.warn(said, stacklevel=2)
 
 
 def _said(game: ForeignGame, name: Any, hides: tuple[str, ...], cure: str) -> str:

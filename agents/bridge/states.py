@@ -70,11 +70,6 @@ class ForeignGame(Game):
         return self.adapter is not None and self.adapter.determinize is not None
 
     @cached_property
-    def chance(self) -> np.random.Generator:
-        """What the adapter draws from."""
-        return np.random.default_rng(0)
-
-    @cached_property
     def numbers(self) -> dict[Any, int]:
         """The players' numbers by name."""
         return {seat.name: number for number, seat in enumerate(self.seats)}
@@ -101,6 +96,8 @@ class ForeignState:
         Steps before a time limit ends the episode.
     truncated : bool
         Whether it was cut off.
+    chance : numpy.random.Generator
+        What an adapter draws from.
     hidden : Hidden
         What is done about what the environment hides.
     at_root : bool
@@ -112,7 +109,20 @@ class ForeignState:
     """
 
     __slots__ = (
-        *("_copy", "_dealt", "_source", "_version", "at_root", "bits", "dealt", "env", "game", "hidden", "infos"),
+        *(
+            "_copy",
+            "_dealt",
+            "_source",
+            "_version",
+            "at_root",
+            "bits",
+            "chance",
+            "dealt",
+            "env",
+            "game",
+            "hidden",
+            "infos",
+        ),
         *("left", "seen", "truncated", "version"),
     )
 
@@ -126,6 +136,7 @@ class ForeignState:
         self.version = 0
         self.hidden: Any = None
         self.at_root = False
+        self.chance = np.random.Generator(np.random.PCG64(0))
         self._copy: Copier
         self._dealt: Copier | None = None
         self.dealt: dict[int, Copier] = {}
@@ -203,8 +214,8 @@ def determinize(state: ForeignState, observer: int, seed: int) -> None:
     if observer != EVERYTHING:
         game = state.game
         if game.adapter is not None and game.redraws:
-            reseed([game.chance], seed ^ _APART)
-            game.adapter.determinize(state.env, game.seats[observer].name, game.chance)
+            reseed([state.chance], seed ^ _APART)
+            game.adapter.determinize(state.env, game.seats[observer].name, state.chance)
         elif state.at_root and state.hidden is not None:
             state.hidden.redraw(state, observer, seed)
     state.seed(seed)

@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 
 from agents.bridge.copying import Copy
-from agents.bridge.digest import digest
 from agents.bridge.layers import innermost
 from agents.bridge.played import Played, chance_apart
+from agents.bridge.remembering import fingerprint
 from agents.bridge.states import ForeignGame
+from mcts_envs.core.contract import EVERYTHING
 
 _GAMES = 64
-_GAMES_OF_PICTURES = 4
-"""Games that are begun; fewer where observations have more than so many numbers, which are seldom equal."""
+_FEW_GAMES = 4
+"""Games that are begun; few where observations are seldom equal, being fractions or more than so many numbers."""
 
 _LARGE = 1000
 _STEPS = 4
@@ -23,11 +24,11 @@ _PAIRS = 8
 _FUTURE = 12
 
 
-def hidden_from(game: ForeignGame, env: Any, agent: Any) -> tuple[str, ...]:
+def hidden_from(game: ForeignGame, env: Any, agent: Any) -> tuple[str, ...] | None:
     """Return the attributes in which games differ that show a player the same, if what is to come depends on them.
 
     Two games that showed the same, with the same actions of the player, are played on with the same actions and the
-    same chance. An empty answer is no proof: games whose observations are never equal cannot be compared.
+    same chance. An empty answer is no proof. None says that no two games showed the same, so that nothing can be told.
 
     Parameters
     ----------
@@ -38,22 +39,23 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any) -> tuple[str, ...]:
         The player's name; None in Gymnasium.
     """
     met: dict[Any, list[Played]] = {}
-    pairs = 0
+    pairs, compared = 0, False
     try:
         with chance_apart(0):
             for known, played in _situations(game, env, agent):
                 others = met.setdefault(known, [])
                 for other in others:
-                    names = _differ(innermost(played.env), innermost(other.env))
+                    compared = True
+                    names = _differ(played, other)
                     if names and pairs < _PAIRS:
                         pairs += 1
                         if any(_shows(played, agent, seed) != _shows(other, agent, seed) for seed in range(4)):
                             return names
-                if not others or (len(others) < 3 and _differ(innermost(played.env), innermost(others[0].env))):
+                if not others or (len(others) < 3 and _differ(played, others[0])):
                     others.append(played.copy())
     except (TypeError, NotImplementedError):  # what cannot be copied or looked into cannot be compared
-        return ()
-    return ()
+        return None
+    return () if compared else None
 
 
 def _situations(game: ForeignGame, env: Any, agent: Any) -> Iterator[tuple[Any, Played]]:
@@ -66,9 +68,8 @@ def _situations(game: ForeignGame, env: Any, agent: Any) -> Iterator[tuple[Any, 
         for t in range(_STEPS):
             if agent in played.shown:
                 seen = _numbers(played, agent)
-                if not np.array_equal(seen, np.round(seen)):
-                    return  # of continuous observations no two are equal
-                games = _GAMES_OF_PICTURES if seen.size > _LARGE else games
+                if seen.size > _LARGE or not np.array_equal(seen, np.round(seen)):
+                    games = _FEW_GAMES
                 known.append(played.shown[agent])
                 yield tuple(known), played
             if not played.choosing():
@@ -98,12 +99,13 @@ def _numbers(played: Played, agent: Any) -> Any:
     return np.concatenate(flat) if flat else np.zeros(0)
 
 
-def _differ(one: Any, other: Any) -> tuple[str, ...]:
-    """Return the attributes in which two environments differ, but for their random generators."""
-    if digest(one) == digest(other):
+def _differ(one: Played, other: Played) -> tuple[str, ...]:
+    """Return the attributes in which two environments differ, but for chance to come."""
+    if one.game.key(one.state, EVERYTHING) == other.game.key(other.state, EVERYTHING):
         return ()
-    names = [name for name in vars(one) if name in vars(other) and name != "_np_random_seed"]
-    found = [name for name in names if digest((vars(one)[name],)) != digest((vars(other)[name],))]
+    held, others = vars(innermost(one.env)), vars(innermost(other.env))
+    names = [name for name in held if name in others and name != "_np_random_seed"]
+    found = [name for name in names if fingerprint((held[name],)) != fingerprint((others[name],))]
     return tuple(found) or ("its state",)
 
 

@@ -12,7 +12,7 @@ from pettingzoo.classic.rps import rps
 
 import agents
 from agents import bridge
-from agents.bridge.hidden import ADAPTER, AS_IT_IS, NOTHING, SAMPLED
+from agents.bridge.hidden import ADAPTER, AS_IT_IS, NOTHING, SAMPLED, UNTOLD
 from tests.bridge.worlds import TAXI, mcts, playing
 
 # Blackjack, solved: its deck never gets smaller.
@@ -128,7 +128,7 @@ def test_blackjack_is_played_well_without_looking():
 
 @pytest.mark.slow
 def test_blackjack_pays_what_it_can_and_no_more():
-    env, paid, agent, hands = gym.make("Blackjack-v1"), [], mcts(1000), 5000
+    env, paid, agent, hands = gym.make("Blackjack-v1"), [], mcts(100), 5000
     for seed in range(hands):
         env.reset(seed=seed)
         over = False
@@ -136,9 +136,8 @@ def test_blackjack_pays_what_it_can_and_no_more():
             _, reward, over, _, _ = env.step(agent.act(env))
         paid.append(reward)
     error = np.std(paid) / math.sqrt(hands)
-    known = value_of_game(seen=False)
-    assert np.mean(paid) < known + 3 * error
-    assert np.mean(paid) > known - 0.02 - 3 * error
+    assert value_of_game(seen=False) - 0.05 - 3 * error < np.mean(paid) < value_of_game(seen=False) + 3 * error
+    assert np.sum(regrets(mcts(1000), 150)) / 150 < 0.02
 
 
 # What is chosen at the same time.
@@ -319,10 +318,49 @@ def test_choices_of_others_are_drawn_by_replay(monkeypatch):
     adapter_of.cache_clear()
 
 
+@pytest.mark.parametrize("make", [lambda: gym.make("Blackjack-v1"), Cups], ids=["adapter", "replay"])
+def test_threads_draw_apart_and_reproducibly(make):
+    found = []
+    for _ in range(3):
+        env = agents.remember(make())
+        env.reset(seed=1)
+        found.append(mcts(120, threads=2, seed=5).search(env).values)
+    assert np.array_equal(found[0], found[1], equal_nan=True)
+    assert np.array_equal(found[0], found[2], equal_nan=True)
+
+
 def test_where_nothing_is_hidden_nothing_is_drawn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for env_id in ("FrozenLake-v1", "CliffWalking-v1", TAXI, "CartPole-v1"):
+        for env_id, found in (
+            ("FrozenLake-v1", NOTHING),
+            ("CliffWalking-v1", NOTHING),
+            (TAXI, NOTHING),
+            ("CartPole-v1", UNTOLD),
+        ):
             env = agents.remember(gym.make(env_id))
             env.reset(seed=1)
-            assert mcts(5, horizon=5).search(env).copies.hidden == NOTHING
+            assert mcts(5, horizon=5).search(env).copies.hidden == found
+
+
+class Hands(rps.raw_env):
+    """Shows everybody a great number that is its own, and never the same."""
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed=seed, options=options)
+        self.number = np.random.default_rng(seed).integers(2**40)
+
+    def observe(self, agent):
+        return self.number
+
+
+def test_what_cannot_be_told_is_said(monkeypatch):
+    monkeypatch.setattr("agents.bridge.adapters.SHIPPED", {})
+    from agents.bridge.adapters import adapter_of
+
+    adapter_of.cache_clear()
+    env = Hands()
+    env.reset(seed=1)
+    with pytest.warns(UserWarning, match="nobody can tell whether rps_v2 hides something from player_0: no two games"):
+        assert mcts(5).search(env).copies.hidden == UNTOLD
+    adapter_of.cache_clear()
