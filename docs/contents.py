@@ -59,7 +59,6 @@ API = {
     "agents.inspection": "",
     "agents.watching": "",
     "agents.session": "Session",
-    "mcts_envs.replay": "Replay",
     "mcts_envs.filming": "film",
     "agents.search": "",
     "agents.policies.signatures": "",

@@ -118,6 +118,7 @@ def expert_iteration(
         errors.number("minutes", minutes, 1e-3, math.inf)
     began = time.monotonic()
     run = planned(env_id, algorithm, Path(out), seed, settings, changes or {}, start)
+    run = dataclasses.replace(run, seed=errors.integer("seed", seed, 0, 2**31 - 1))  # not that of the start
     if start is not None:
         plan = dataclasses.replace(plan, imitate=None)
     _check_folder(run, plan, start)

@@ -49,7 +49,7 @@ QUICK = {
     "match_games": 4,
 }
 
-DIVERSE = {"games": 48, "openings": 6, "epochs": 60, "learning_rate": 0.01}
+DIVERSE = {"games": 40, "openings": 6, "epochs": 40, "learning_rate": 0.01, "match_games": 0}
 
 
 def learned(out, env_id=TOE, algorithm="ppo", executor=None, changes=SMALL, **more):
@@ -208,8 +208,9 @@ def test_a_training_goes_on_from_it_and_it_goes_on_from_a_training(tmp_path):
     more = {"n_envs": 4, "tensorboard": False, "progress": False, "changes": SMALL}
     steps = storage.described(first.path)[1]["timesteps"] + 64
     trained = train(TOE, "ppo", out=tmp_path / "ppo", resume=first.path, timesteps=steps, **more)
-    result = learned(tmp_path / "then", start=trained.path, iterations=1, changes=None)
+    result = learned(tmp_path / "then", start=trained.path, iterations=1, changes=None, seed=5)
     assert len(result.history) == 2
+    assert storage.described(result.path)[1]["seed"] == 5
     assert result.history[0]["agreed"] > 0
 
 
