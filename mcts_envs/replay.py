@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mcts_envs.core import errors
-from mcts_envs.core.adapter import configured
+from mcts_envs.core.adapter import configured, points_at_end
 from mcts_envs.core.contract import Game
 from mcts_envs.core.live import begin
 from mcts_envs.core.place import position_of, state_from_position
@@ -69,6 +69,8 @@ class Replay:
         self, id: str, *, seed: int = 0, position: Any = None, players: Sequence[str] = (), **settings: Any
     ) -> None:
         entry: Entry = find(id)
+        if "game" in settings:
+            raise TypeError("a game is no setting of a replay; register it, and give its id")
         self.id, self.settings = entry.id, settings
         self.seed = errors.integer("seed", seed, 0, 2**63 - 1)
         self.position, self.players = position, list(players)
@@ -84,6 +86,7 @@ class Replay:
         self.actions: list[list[int | None]] = []
         self.hashes = [_hash(self.state)]
         self.returns: Floats = np.zeros(self.game.players)
+        self._rewards: Floats = np.zeros(self.game.players)
         self.episode = Episode()
 
     def __repr__(self) -> str:
@@ -105,9 +108,7 @@ class Replay:
         """Points of each seat, 0 to 1; None while the game goes on."""
         if not self.over:
             return None
-        points = np.zeros(self.game.players)
-        self.game.outcome(self.state, points)
-        return [float(each) for each in points]
+        return [float(each) for each in points_at_end(self.game, self.state, self._rewards)]
 
     def view(self, player: int) -> View:
         """Return the state as a player sees it, not copied: what agents are asked with."""
@@ -148,6 +149,7 @@ class Replay:
         self.actions.append([int(actions[p]) if p in actions else None for p in range(self.game.players)])
         self.hashes.append(_hash(self.state))
         self.returns += rewards
+        self._rewards = rewards.copy()
         return rewards
 
     def cut(self, steps: int) -> None:

@@ -44,6 +44,22 @@ def test_it_comes_back(tmp_path, id, agent, settings):
     assert np.array_equal(states[-1], replay.state)
 
 
+def test_the_outcome_of_a_game_without_one_is_made_of_its_last_rewards(tmp_path):
+    replay = played("connect_four:ConnectFour-v0", "random", {})
+    assert sorted(replay.returns) == [-1.0, 1.0]
+    assert replay.outcome == [float(each > 0) for each in replay.returns]
+    replay.save(tmp_path / "game.json")
+    assert Replay.load(tmp_path / "game.json").outcome == replay.outcome
+
+
+@pytest.mark.parametrize("given", ["x", None, {}])
+def test_a_game_in_the_settings_is_refused(tmp_path, given):
+    written = json.loads(played("connect_four:ConnectFour-v0", "random", {}).to_json())
+    (tmp_path / "game.json").write_text(json.dumps({**written, "settings": {"game": given}}))
+    with pytest.raises(ValueError, match="a game is no setting"):
+        Replay.load(tmp_path / "game.json")
+
+
 def test_it_is_the_game_of_an_environment_with_this_seed():
     env = mcts_envs.make_aec("WallSurvival-v0", board_size=5)
     env.reset(seed=8)
