@@ -124,7 +124,8 @@ class Replay:
         Parameters
         ----------
         actions : mapping
-            What each player who is to choose chooses.
+            What each player who is to choose chooses; an illegal action has the effect that the game documents, as in
+            an environment.
 
         Returns
         -------
@@ -134,15 +135,18 @@ class Replay:
         Raises
         ------
         ValueError
-            If others than those who are to choose have chosen, or something that is not legal. Nothing has changed.
+            If the game is over, others than those who are to choose have chosen, or an action is out of range. Nothing
+            has changed then.
+        TypeError
+            If an action is no integer.
         """
         choosing = self.choosing
+        if not choosing:
+            raise ValueError("the game is over; nobody is to choose")
         if sorted(actions) != choosing:
             raise ValueError(f"players {choosing} are to choose, and {sorted(actions)} have chosen")
         for player, action in actions.items():
-            legal = self.view(player).legal_actions()
-            if isinstance(action, bool) or not isinstance(action, int | np.integer) or action not in legal:
-                raise ValueError(f"action {action!r} of player {player} is not legal; legal now: {legal.tolist()}")
+            errors.integer(f"action of player {player}", action, 0, self.game.actions - 1)
         chosen, rewards = np.zeros(self.game.players, np.int64), np.zeros(self.game.players)
         chosen[list(actions)] = list(actions.values())
         self.game.step(self.state, chosen, rewards)
@@ -244,7 +248,7 @@ class Replay:
             if step:
                 try:
                     self.play(_by_player(written["actions"][step - 1]))
-                except ValueError as error:
+                except (ValueError, TypeError) as error:
                     raise ValueError(f"{path} does not come out as written, in step {step}: {error}") from error
             if self.hashes[step] != expected:
                 raise ValueError(
