@@ -106,7 +106,10 @@ class Server:
         return JSONResponse({**self._session.since(epoch, known), "agents": self._session.offered})
 
     async def _position(self, request: Request) -> Response:
-        return JSONResponse(self._session.position())
+        try:
+            return JSONResponse(self._session.position())
+        except ValueError as error:  # games of one's own may define none
+            return JSONResponse({"error": str(error)}, 400)
 
     async def _replay(self, request: Request) -> Response:
         text = self._session.saved()

@@ -82,7 +82,7 @@ class Session:
         self.offered = tuple(dict.fromkeys((HUMAN, *seats, *offered)))
         self._closed, self._hinting, self._stuck, self.said = False, False, False, ""
         self._epoch = self._serial = 0
-        self._now: dict[int, int] = {}
+        self._now: dict[int, Data] = {}
         self._clocks: list[list[float]] = []
         self._frames: list[Data] = []
         self._start()
@@ -250,22 +250,16 @@ class Session:
         return new
 
     def _chosen(self, player: int, action: int, result: Any, seconds: float | None) -> None:
-        """Take a choice in, and make the step when all have chosen."""
-        self._now[player] = action
+        """Take a choice in, and make the step when all have chosen; nobody sees a choice before."""
+        self._now[player] = decision(self.replay.view(player), action, result, seconds)
         now = self._frames[-1]
-        now["decisions"] = [
-            *(each for each in now["decisions"] if each["action"] is not None),
-            decision(self.replay.view(player), action, result, seconds),
-        ]
-        if self._waiting():
-            now["legal"] = [each for each in now["legal"] if each["player"] != player]
-        else:
-            now["legal"] = []
+        now["legal"] = [each for each in now["legal"] if each["player"] != player]
+        if not self._waiting():
+            now["decisions"], self._now = list(self._now.values()), {}
             clocks = list(self._clocks[-1])
             for each in now["decisions"]:
                 clocks[each["player"]] = round(clocks[each["player"]] + each.get("seconds", 0.0), 4)
-            chosen, self._now = self._now, {}
-            self.replay.play(chosen)
+            self.replay.play({each["player"]: each["action"] for each in now["decisions"]})
             self._clocks.append(clocks)
             self._frames.append(self._fresh())
         self._serial += 1
@@ -327,11 +321,9 @@ class Session:
         if failed:
             self.said = failed
             return
-        now = self._frames[-1]
-        kept = [each for each in now["decisions"] if each["action"] is not None]
         hint = decision(view, action, result, seconds)
         self.said = f"hint: {hint['name']}"
-        now["decisions"] = [*kept, {**hint, "action": None}]
+        self._frames[-1]["decisions"] = [{**hint, "action": None}]
 
 
 def _keys_of(replay: Replay) -> dict[str, int]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mcts_envs.core import errors
-from mcts_envs.core.adapter import configured
+from mcts_envs.core.adapter import configured, points_at_end
 from mcts_envs.core.contract import Game
 from mcts_envs.core.live import begin
 from mcts_envs.core.place import position_of, state_from_position
@@ -69,6 +69,8 @@ class Replay:
         self, id: str, *, seed: int = 0, position: Any = None, players: Sequence[str] = (), **settings: Any
     ) -> None:
         entry: Entry = find(id)
+        if "game" in settings:
+            raise TypeError("a game is no setting of a replay; register it, and give its id")
         self.id, self.settings = entry.id, settings
         self.seed = errors.integer("seed", seed, 0, 2**63 - 1)
         self.position, self.players = position, list(players)
@@ -84,6 +86,7 @@ class Replay:
         self.actions: list[list[int | None]] = []
         self.hashes = [_hash(self.state)]
         self.returns: Floats = np.zeros(self.game.players)
+        self._rewards: Floats = np.zeros(self.game.players)
         self.episode = Episode()
 
     def __repr__(self) -> str:
@@ -105,9 +108,7 @@ class Replay:
         """Points of each seat, 0 to 1; None while the game goes on."""
         if not self.over:
             return None
-        points = np.zeros(self.game.players)
-        self.game.outcome(self.state, points)
-        return [float(each) for each in points]
+        return [float(each) for each in points_at_end(self.game, self.state, self._rewards)]
 
     def view(self, player: int) -> View:
         """Return the state as a player sees it, not copied: what agents are asked with."""
@@ -123,7 +124,8 @@ class Replay:
         Parameters
         ----------
         actions : mapping
-            What each player who is to choose chooses.
+            What each player who is to choose chooses; an illegal action has the effect that the game documents, as in
+            an environment.
 
         Returns
         -------
@@ -133,21 +135,25 @@ class Replay:
         Raises
         ------
         ValueError
-            If others than those who are to choose have chosen, or something that is not legal. Nothing has changed.
+            If the game is over, others than those who are to choose have chosen, or an action is out of range. Nothing
+            has changed then.
+        TypeError
+            If an action is no integer.
         """
         choosing = self.choosing
+        if not choosing:
+            raise ValueError("the game is over; nobody is to choose")
         if sorted(actions) != choosing:
             raise ValueError(f"players {choosing} are to choose, and {sorted(actions)} have chosen")
         for player, action in actions.items():
-            legal = self.view(player).legal_actions()
-            if isinstance(action, bool) or not isinstance(action, int | np.integer) or action not in legal:
-                raise ValueError(f"action {action!r} of player {player} is not legal; legal now: {legal.tolist()}")
+            errors.integer(f"action of player {player}", action, 0, self.game.actions - 1)
         chosen, rewards = np.zeros(self.game.players, np.int64), np.zeros(self.game.players)
         chosen[list(actions)] = list(actions.values())
         self.game.step(self.state, chosen, rewards)
         self.actions.append([int(actions[p]) if p in actions else None for p in range(self.game.players)])
         self.hashes.append(_hash(self.state))
         self.returns += rewards
+        self._rewards = rewards.copy()
         return rewards
 
     def cut(self, steps: int) -> None:
@@ -242,7 +248,7 @@ class Replay:
             if step:
                 try:
                     self.play(_by_player(written["actions"][step - 1]))
-                except ValueError as error:
+                except (ValueError, TypeError) as error:
                     raise ValueError(f"{path} does not come out as written, in step {step}: {error}") from error
             if self.hashes[step] != expected:
                 raise ValueError(

@@ -29,8 +29,10 @@ async function ask(what) {
 function say(text) { said.textContent = text; }
 
 async function setUp() {
+  const answer = await fetch("position"), got = await answer.json();
+  if (!answer.ok) return say(got.error);
   const text = element("textarea", {spellcheck: false});
-  text.value = JSON.stringify(await (await fetch("position")).json(), null, 1);
+  text.value = JSON.stringify(got, null, 1);
   const wrong = element("p", {});
   const dialog = element("dialog", {}, element("strong", {textContent: "Position"}), text, wrong,
     button("Begin here", "a new game from this position", async () => {

@@ -67,6 +67,20 @@ class TestSession:
         with pytest.raises(ValueError, match="nothing to take back"):
             session.ask({"do": "undo"})
 
+    def test_those_who_choose_at_once_do_not_see_each_other(self):
+        session = Session("Bomber-v0", ["random", "human", "random", "human"], seed=1)
+        try:
+            until(session, lambda: len(session._now) == 2)
+            assert session.people() == [1, 3]
+            choose_first(session)
+            (frame,) = session.since()["frames"]
+            assert frame["decisions"] == []
+            assert {each["player"] for each in frame["legal"]} == {3}
+            choose_first(session)
+            assert len(session.since()["frames"][0]["decisions"]) == 4
+        finally:
+            session.close()
+
     def test_news_alone_are_told(self, session):
         first = session.since()
         assert session.since(first["epoch"], 1)["first"] == 0
@@ -220,3 +234,17 @@ class TestServer:
         for thread in threads:
             thread.join()
         assert answers == [200] * 8
+
+
+def test_the_page_of_a_game_without_positions_says_so():
+    client_of = pytest.importorskip("starlette.testclient").TestClient
+    from agents.server import Server
+
+    session = Session("connect_four:ConnectFour-v0", ["human", "random"])
+    server = Server(session, ("127.0.0.1:8000",))
+    try:
+        with client_of(server.app, base_url="http://127.0.0.1:8000") as client:
+            answer = client.get(f"/{server.token}/position")
+            assert (answer.status_code, "defines no position" in answer.json()["error"]) == (400, True)
+    finally:
+        session.close()

@@ -2,6 +2,7 @@
 
 import json
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from PIL import Image
@@ -44,6 +45,22 @@ def test_it_comes_back(tmp_path, id, agent, settings):
     assert np.array_equal(states[-1], replay.state)
 
 
+def test_the_outcome_of_a_game_without_one_is_made_of_its_last_rewards(tmp_path):
+    replay = played("connect_four:ConnectFour-v0", "random", {})
+    assert sorted(replay.returns) == [-1.0, 1.0]
+    assert replay.outcome == [float(each > 0) for each in replay.returns]
+    replay.save(tmp_path / "game.json")
+    assert Replay.load(tmp_path / "game.json").outcome == replay.outcome
+
+
+@pytest.mark.parametrize("given", ["x", None, {}])
+def test_a_game_in_the_settings_is_refused(tmp_path, given):
+    written = json.loads(played("connect_four:ConnectFour-v0", "random", {}).to_json())
+    (tmp_path / "game.json").write_text(json.dumps({**written, "settings": {"game": given}}))
+    with pytest.raises(ValueError, match="a game is no setting"):
+        Replay.load(tmp_path / "game.json")
+
+
 def test_it_is_the_game_of_an_environment_with_this_seed():
     env = mcts_envs.make_aec("WallSurvival-v0", board_size=5)
     env.reset(seed=8)
@@ -60,14 +77,28 @@ def test_it_is_taken_back_and_goes_on(game):
         half.cut(2)
 
 
-def test_only_what_is_legal_is_played(game):
+def test_only_actions_of_those_who_are_to_choose_are_played(game):
     replay = Replay(game.id, seed=game.seed, **game.settings)
     before = replay.state.copy()
     for actions in ({}, {1: 0}, {0: 10**6}, {0: True}, {0: "1"}, {0: 0, 1: 0}):
-        with pytest.raises(ValueError, match=r"are to choose|is not legal"):
+        with pytest.raises((ValueError, TypeError), match=r"are to choose|outside|not an integer"):
             replay.play(actions)
     assert np.array_equal(replay.state, before)
     assert replay.actions == []
+
+
+def test_an_illegal_action_has_its_effect_as_in_an_environment(tmp_path):
+    env = gym.make("mcts_envs/LaneDefense3x3-v0")
+    env.reset(seed=4)
+    replay, over = Replay("LaneDefense3x3-v0", seed=4), False
+    while not over:
+        *_, terminated, truncated, info = env.step(3)
+        replay.play({0: 3})
+        over = terminated or truncated
+    assert info["illegal_action"]
+    assert replay.outcome == [info["outcome"]]
+    replay.save(tmp_path / "game.json")
+    assert Replay.load(tmp_path / "game.json").hashes == replay.hashes
 
 
 def test_a_position_to_begin_with(game):
@@ -86,7 +117,11 @@ def damaged(change):
     ("change", "message"),
     [
         (damaged({"seed": 4}), "step 0 leads to another state"),
-        (lambda written: written["actions"][0].__setitem__(0, 63), "does not come out as written, in step 1"),
+        (
+            lambda written: written["actions"][0].__setitem__(0, 63),
+            "in step 1|step 1 leads to another",
+        ),
+        (lambda written: (written["actions"].append([None] * 2), written["hashes"].append("")), "the game is over"),
         (lambda written: written["actions"].pop(), "steps and"),
         (lambda written: (written["actions"].pop(), written["hashes"].pop()), "returns are"),
         (damaged({"outcome": [1.0, 1.0]}), "outcome are"),

@@ -77,6 +77,7 @@ def test_positions_are_readable_and_json():
         ({"spent": ["dodge"]}, ValueError, "unknown position\\['spent'\\] entry 'dodge'"),
         ({"rolls": [["d7", 1]]}, ValueError, "'d7'"),
         ({"events": {"goals": 1}}, ValueError, "unknown position\\['events'\\] key 'goals'"),
+        ({"events": []}, TypeError, "no dictionary of counts"),
         ({"decision": "over", "to_act": None}, ValueError, "already over"),
         ({"turn_counters": [0, 8]}, ValueError, "as many as the other or one more"),
         ({"turn_counters": [2, 1]}, ValueError, "as many as the other or one more"),

@@ -316,6 +316,8 @@ def _read_history(s: Any, position: Mapping[str, Any]) -> None:
         s.rolls[i] = 16 * _choice(f"{name}[0]", entry[0], DICE) + errors.integer(f"{name}[1]", entry[1], 1, 8)
         s.rolled = i + 1
     counts = position.get("events", {})
+    if not isinstance(counts, Mapping):
+        raise TypeError(f"position['events'] {counts!r} is no dictionary of counts")
     errors.keys("position['events']", counts, (), events.NAMES)
     for i in range(EVENTS):
         name = events.NAMES[i]
