@@ -1,6 +1,7 @@
 """Programs in processes of their own."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -14,4 +15,10 @@ def python(code, **environment):
     kept = {key: os.environ[key] for key in ("PATH", "MCTS_ENVS_CACHE_DIR", "HOME") if key in os.environ}
     command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)]
     whole = {**kept, "PYTHONPATH": str(ROOT), **environment}
-    return subprocess.run(command, capture_output=True, text=True, check=True, env=whole).stdout.strip()
+    options = {} if os.name == "nt" else {"preexec_fn": _heed_interrupts}
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=whole, **options).stdout.strip()
+
+
+def _heed_interrupts():
+    """Let SIGINT do what it does at first: a shell makes what it starts in the background ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

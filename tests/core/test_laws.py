@@ -176,6 +176,16 @@ BROKEN = [
         {"status": lambda state, player: 3 * GAME.status(state, player)},
     ),
     (laws.positions_come_back, "gave another state", {"place": place_at_the_start}),
+    (
+        laws.places_lie_on_the_picture,
+        "there is where, but no picture",
+        {"where": lambda state, player, action: None, "picture": None},
+    ),
+    (
+        laws.places_lie_on_the_picture,
+        r"action 0 is at \(99, 0, 1, 1\), the picture",
+        {"where": lambda state, player, action: (99, 0, 1, 1)},
+    ),
 ]
 
 

@@ -285,7 +285,7 @@ def test_hyperparameters_are_the_zoos():
     ("call", "message"),
     [
         (lambda: hyperparameters("pppo", "x"), "did you mean 'ppo'"),
-        (lambda: hyperparameters("dqn", "x"), "algorithm to train with 'dqn'"),
+        (lambda: hyperparameters("trpo", "x"), "algorithm to train with 'trpo'"),
         (lambda: hyperparameters("ppo", "x", {"n_step": 3}), "did you mean 'n_steps'"),
         (lambda: hyperparameters("ppo", "x", {"normalize": {"norm_observations": True}}), "norm_obs"),
         (lambda: plain("dict(a=__import__('os'))"), "use a mapping"),
