@@ -23,7 +23,7 @@ from mcts_envs.replay import Replay
 HUMAN = "human"
 
 _COMMANDS: dict[str, tuple[str, ...]] = {
-    "choose": ("player", "action"),
+    "choose": ("player", "action", "step"),
     "undo": (),
     "hint": (),
     "new": ("seed",),
@@ -100,8 +100,9 @@ class Session:
     def ask(self, asked: Any) -> None:
         """Do what somebody asks for: a dictionary with ``"do"`` and what belongs to it.
 
-        ``choose`` (player, action), ``undo``, ``hint``, ``new`` (seed, or None), ``seat`` (player, and one of
-        ``offered`` as agent), ``position`` (to begin a game with).
+        ``choose`` (player, action, and ``step``, how many steps were made before, so that nothing is chosen twice),
+        ``undo``, ``hint``, ``new`` (seed, or None), ``seat`` (player, and one of ``offered`` as agent), ``position``
+        (to begin a game with).
 
         Raises
         ------
@@ -114,12 +115,14 @@ class Session:
             raise ValueError(errors.unknown("request", asked["do"], _COMMANDS))
         errors.keys("part of a request", set(asked) - {"do"}, _COMMANDS[asked["do"]])
         with self._changed:
-            self.said, self._stuck = "", False
             given = {name: value for name, value in asked.items() if name != "do"}
             getattr(self, f"_do_{asked['do']}")(**given)
+            self.said, self._stuck = "", False
             self._changed.notify_all()
 
-    def _do_choose(self, player: Any, action: Any) -> None:
+    def _do_choose(self, player: Any, action: Any, step: Any) -> None:
+        if type(step) is not int or step != len(self.replay.actions):
+            raise ValueError(f"that was for step {step!r}; the game is at {len(self.replay.actions)}")
         if type(player) is not int or player not in self._waiting() or self._agents[player] is not None:
             raise ValueError(f"player {player!r} is not one who is to choose here; those are {self.people()}")
         legal = self.replay.view(player).legal_actions()

@@ -83,7 +83,7 @@ def _do(session: Session, text: str, write: Callable[[str], None]) -> None:
         if len(options) > _LISTED:
             write(f"and {len(options) - _LISTED} more")
         return
-    session.ask({"do": "choose", **_meant(session, options, text)})
+    session.ask({"do": "choose", "step": len(session.replay.actions), **_meant(session, options, text)})
 
 
 def _meant(session: Session, options: list[dict[str, Any]], text: str) -> dict[str, int]:

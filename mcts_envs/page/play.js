@@ -74,7 +74,7 @@ function take(got) {
 }
 
 const actions = {u: () => ask({do: "undo"}), i: () => ask({do: "hint"}), n: () => ask({do: "new", seed: null})};
-root.addEventListener("choose", event => ask({do: "choose", player: event.detail.player, action: event.detail.action}));
+root.addEventListener("choose", event => ask({do: "choose", step: known - 1, ...event.detail}));
 root.addEventListener("key", event => actions[event.detail.key]?.());
 bar.append(seats, button("Undo", "take the last choice back (u)", actions.u), button("Hint", "what the search thinks (i)", actions.i),
   button("New game", "n", actions.n), button("Position", "look at the position, or set one up", setUp),

@@ -28,7 +28,8 @@ def until(session, done, seconds=60.0):
 
 def choose_first(session):
     option = session.since()["frames"][-1]["legal"][0]
-    session.ask({"do": "choose", "player": option["player"], "action": option["action"]})
+    step = len(session.replay.actions)
+    session.ask({"do": "choose", "player": option["player"], "action": option["action"], "step": step})
 
 
 class TestSession:
@@ -81,6 +82,17 @@ class TestSession:
         finally:
             session.close()
 
+    def test_a_second_click_plays_nothing(self):
+        session = Session("LaneDefense3x3-v0", ["human"])
+        try:
+            option = session.since()["frames"][-1]["legal"][-1]
+            asked = {"do": "choose", "player": 0, "action": option["action"], "step": 0}
+            session.ask(asked)
+            with pytest.raises(ValueError, match="that was for step 0; the game is at 1"):
+                session.ask(asked)
+        finally:
+            session.close()
+
     def test_news_alone_are_told(self, session):
         first = session.since()
         assert session.since(first["epoch"], 1)["first"] == 0
@@ -128,10 +140,12 @@ class TestSession:
             {"do": "_think"},
             {"do": "close"},
             {"do": "choose"},
-            {"do": "choose", "player": 0, "action": 10**9},
-            {"do": "choose", "player": 1, "action": 0},
-            {"do": "choose", "player": "0", "action": 0},
-            {"do": "choose", "player": 0, "action": True},
+            {"do": "choose", "player": 0, "action": 10**9, "step": 0},
+            {"do": "choose", "player": 1, "action": 0, "step": 0},
+            {"do": "choose", "player": "0", "action": 0, "step": 0},
+            {"do": "choose", "player": 0, "action": True, "step": 0},
+            {"do": "choose", "player": 0, "action": 1, "step": 1},
+            {"do": "choose", "player": 0, "action": 1, "step": "0"},
             {"do": "undo", "steps": 3},
             {"do": "new", "seed": -1},
             {"do": "new", "seed": "x"},
@@ -195,7 +209,7 @@ class TestServer:
         client, at = served
         news = client.get(f"{at}/state").json()
         option = news["frames"][-1]["legal"][0]
-        asked = {"do": "choose", "player": option["player"], "action": option["action"]}
+        asked = {"do": "choose", "player": option["player"], "action": option["action"], "step": 0}
         assert client.post(f"{at}/ask", json=asked).json() == {}
         news = client.get(f"{at}/state", params={"epoch": news["epoch"], "known": 1, "serial": news["serial"]}).json()
         assert len(news["frames"]) > 1
