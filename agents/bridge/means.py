@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
 from agents.bridge.cloning import Clone, Copier, Deep, Replay, offers_clones
@@ -36,9 +37,12 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
     ------
     TypeError
         If none works; it says why not, and the cure.
+    gymnasium.error.ResetNeeded
+        If the environment was not reset.
     """
     known = live.game.notes.get("means")
-    refused = []
+    refused: list[str] = []
+    not_reset: ResetNeeded | None = None
     for means, make in _makers(live):
         if known in (None, means):
             try:
@@ -46,6 +50,7 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
                 fault = None if known else _fault(live, state, make)
             except Exception as error:
                 fault = str(error)
+                not_reset = error if isinstance(error, ResetNeeded) else not_reset
             if fault is None:
                 live.game.notes["means"] = means
                 return made
@@ -53,6 +58,8 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
     if known is not None:
         del live.game.notes["means"]
         return copier_of(live, state)
+    if not_reset is not None:
+        raise not_reset
     cure = "" if live.history is not None else "; wrap it in agents.remember(env) before reset, so that it is replayed"
     raise TypeError(
         f"{type(live.env).__name__} cannot be copied: {'; '.join(refused)}{cure}; or give it clone_state() and "

@@ -193,3 +193,11 @@ def test_worlds_of_box2d_are_replayed():
         assert np.array_equal(seen, state.seen)
         assert rewards[0] == reward
     assert mcts(3, horizon=5).act(env) in range(4)
+
+
+def test_what_was_not_reset_says_so():
+    for asked in (agents.check_planning, mcts().search):
+        env = gym.make("Taxi-v4")
+        bridge.view(env).game.notes.clear()  # as in a process that has seen none before
+        with pytest.raises(gym.error.ResetNeeded, match="TaxiEnv was not reset"):
+            asked(env)
