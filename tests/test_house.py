@@ -37,8 +37,9 @@ QUOTED = r"<!-- quoted from (\S+\.py) -->\n```python\n(.*?)```"
 
 
 @pytest.mark.parametrize("page", GUIDES)
-def test_the_examples_run(page):
+def test_the_examples_run(page, tmp_path, monkeypatch):
     pytest.importorskip("stable_baselines3")
+    monkeypatch.chdir(tmp_path)  # where they write
     text = (ROOT / page).read_text()
     blocks = "\n".join(block.split("```")[0] for block in text.split("```pycon")[1:])
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
