@@ -89,11 +89,10 @@ def replayed(replay: Replay, analyst: Any = None, tell: Callable[[Data], None] =
     ValueError
         If the analyst does not search.
     """
-    again = Replay(replay.id, seed=replay.seed, position=replay.position, players=replay.players, **replay.settings)
+    again = replay.anew()
     document = header(again.game, f"{again.id.removeprefix('mcts_envs/')}, seed {again.seed}", again.players)
     frames = document["frames"]
-    steps = [{player: each for player, each in enumerate(step) if each is not None} for step in replay.actions]
-    for chosen in (*steps, {}):
+    for chosen in (*replay.choices(), {}):
         frames.append(frame(again.game, again.state) | {"returns": again.returns.tolist(), "decisions": []})
         for player, action in chosen.items():
             view = again.view(player)

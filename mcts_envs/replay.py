@@ -164,17 +164,25 @@ class Replay:
         ValueError
             If there are not so many.
         """
-        kept = self.actions[: errors.integer("steps", steps, 0, len(self.actions))]
+        kept = self.choices()[: errors.integer("steps", steps, 0, len(self.actions))]
         self._begin()
         for chosen in kept:
-            self.play(_by_player(chosen))
+            self.play(chosen)
+
+    def choices(self) -> list[dict[int, int]]:
+        """Return for each step what each player who was to choose chose, as :meth:`play` takes it."""
+        return [_by_player(chosen) for chosen in self.actions]
+
+    def anew(self) -> "Replay":
+        """Return the same game at its beginning."""
+        return Replay(self.id, seed=self.seed, position=self.position, players=self.players, **self.settings)
 
     def states(self) -> Iterator[Bytes]:
         """Yield a copy of the first state and of that after each step."""
-        again = Replay(self.id, seed=self.seed, position=self.position, **self.settings)
+        again = self.anew()
         yield again.state.copy()
-        for chosen in self.actions:
-            again.play(_by_player(chosen))
+        for chosen in self.choices():
+            again.play(chosen)
             yield again.state.copy()
 
     def save(self, path: Path | str) -> None:

@@ -113,11 +113,12 @@ def write(document: dict[str, Any], record: Callable[..., Any], out: Path, repla
     from mcts_envs.filming import SUFFIXES, film
 
     out.parent.mkdir(parents=True, exist_ok=True)
+    moves, filmed = len(document["frames"]) - 1, out.suffix in SUFFIXES
+    game = record(document) if filmed or replay is not None else None
     if replay is not None:
-        record(document).save(replay)
-    moves = len(document["frames"]) - 1
-    if out.suffix in SUFFIXES:
-        film(record(document), out, fps)
+        game.save(replay)
+    if filmed:
+        film(game, out, fps)
         typer.echo(f"{out}: {moves} moves, {out.stat().st_size / 1e6:.1f} MB")
     else:
         text = fitted(document)
