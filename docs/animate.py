@@ -7,16 +7,15 @@ The best agents that we know play all seats. Seeds are chosen so that the games 
 """
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import gymnasium
 from PIL import Image
 
 import agents
-import mcts_envs
-from mcts_envs.core.view import View
+from mcts_envs.core.contract import Game
+from mcts_envs.core.typing import Bytes
+from mcts_envs.replay import Replay
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
 WIDTH, MOST_FRAMES, COLOURS = 400, 90, 32
@@ -54,45 +53,27 @@ def main() -> None:
 
 def draw(scene: Scene, file: Path) -> None:
     """Play a game, and write it; of a long one the last pictures."""
-    pictures = [picture(view) for view in played(scene)][-MOST_FRAMES:]
+    replay = played(scene)
+    pictures = [picture(replay.game, state) for state in replay.states()][-MOST_FRAMES:]
     palette = pictures[len(pictures) // 2].quantize(COLOURS)
     frames = [each.quantize(palette=palette, dither=Image.Dither.NONE) for each in pictures]
     times = [scene.frame] * (len(frames) - 1) + [_LAST]
     frames[0].save(file, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True, disposal=1)
 
 
-def picture(view: View) -> Image.Image:
-    """Return what a view shows to those who see all."""
-    canvas = view.game.picture(view.state)
+def picture(game: Game, state: Bytes) -> Image.Image:
+    """Return what a state shows to those who see all."""
+    canvas = game.picture(state)
     return Image.fromarray(canvas.to_rgb(min(40, int(WIDTH / canvas.width))))
 
 
-def played(scene: Scene) -> Iterator[View]:
-    """Yield a view of each position of a game."""
-    if mcts_envs.registry.find(scene.id).players > 1:
-        yield from _together(scene)
-        return
-    env, player, over = gymnasium.make(f"mcts_envs/{scene.id}", **scene.settings), agents.make(**scene.agent), False
-    env.reset(seed=scene.seed)
-    while not over:
-        yield env.unwrapped.view()
-        _, _, terminated, truncated, _ = env.step(player.act(env))
-        over = terminated or truncated
-    yield env.unwrapped.view()
-
-
-def _together(scene: Scene) -> Iterator[View]:
-    env = mcts_envs.make_parallel(scene.id, **scene.settings)
-    env.reset(seed=scene.seed)
-    everyone = [*env.agents]
-    players = {name: agents.make(**scene.agent, seed=number) for number, name in enumerate(everyone)}
-    while env.agents:
-        view = env.unwrapped.view(everyone[0])
-        yield view
-        choosing = [name for name in env.agents if env.unwrapped.legal_actions(name).size]
-        moves = {name: players[name].act(env.unwrapped.view(name)) for name in choosing}
-        env.step(dict.fromkeys(env.agents, 0) | moves)
-    yield view
+def played(scene: Scene) -> Replay:
+    """Return a game between agents of a kind."""
+    replay = Replay(scene.id, seed=scene.seed, **scene.settings)
+    players = [agents.make(**scene.agent, seed=seat) for seat in range(replay.game.players)]
+    while not replay.over:
+        replay.play({seat: players[seat].act(replay.view(seat)) for seat in replay.choosing})
+    return replay
 
 
 if __name__ == "__main__":
