@@ -3,6 +3,7 @@
 # make test-all  the longer checks too, and which lines of Python they run
 # make lint      format, style, types and import arrows
 # make docs      the site, build/docs/html/index.html
+# make answer    planning, learning, or both: hours, resumable; SCALE=0.05 for a look
 # make train-all every policy of agents/learning/hyperparams/baselines.yml, three seeds each: hours, resumable
 # make compile   every game, into the cache of this machine
 # make release   sdist and wheels in dist, each installed and tried
@@ -22,8 +23,9 @@ TEST = $(VENV)/.installed-test
 MORE = $(VENV)/.installed-more
 RELEASE = $(VENV)/.installed-release
 MINIMUM = $(VENV)/gymnasium-1.2.2
+RLLIB = $(VENV)/rllib/.installed
 
-.PHONY: compare test test-all test-minimum train-all lint docs compile wheel release clean
+.PHONY: compare answer test test-all test-minimum test-rllib train-all lint docs compile wheel release clean
 
 compare: $(RL)
 	$(BIN)/python scripts/compare.py LaneDefense5x9-v0 --agents random,scripted,maskable_ppo,best:simulations=1000 --episodes 40 --plot results/compare.png
@@ -36,14 +38,21 @@ test: $(TEST)
 test-all: $(TEST) $(MORE)
 	$(MAKE) --jobs=2 compile lint
 	$(BIN)/python -m pytest --cov
-	$(MAKE) test-minimum
+	$(MAKE) test-minimum test-rllib
 
 # The faces once more on the oldest Gymnasium that is supported, laid over the newest.
 test-minimum: $(TEST) $(MINIMUM)
 	PYTHONPATH=$(MINIMUM) $(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal tests/core/test_env*.py tests/core/test_vector.py tests/core/test_multi*.py
 
+# In an environment of its own: it pins Gymnasium.
+test-rllib: $(RLLIB)
+	$(dir $(RLLIB))bin/python -m pytest tests/learning/test_pipelines.py -k rllib
+
 train-all: $(RL)
 	$(BIN)/python scripts/train_all.py --scale $(SCALE)
+
+answer: $(RL)
+	$(BIN)/python scripts/reproduce.py answer --scale $(SCALE)
 
 # Once, before processes that test at the same time would each compile all of it.
 compile: $(TEST)
@@ -97,12 +106,18 @@ $(RELEASE): $(RL)
 
 # Environments of others come without what they need: MiniGrid would lay pygame over pygame-ce.
 $(MORE): $(TEST)
-	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[docs,notebooks]"
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[docs,notebooks]" minari torchrl
 	$(BIN)/python -m pip install --quiet --no-compile --no-deps ale-py box2d minigrid rlcard termcolor
 	touch $@
 
 $(MINIMUM): $(TEST)
 	$(BIN)/python -m pip install --quiet --no-deps --target $@ gymnasium==1.2.2
+	touch $@
+
+$(RLLIB): $(TEST)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --no-compile --constraint constraints.txt torch
+	$(@D)/bin/python -m pip install --quiet --no-compile "ray[rllib]" pytest pytest-cov --editable ".[rl]" torch==2.13.0
 	touch $@
 
 clean:

@@ -57,6 +57,19 @@ def test_a_policy_for_all_players_of_pettingzoo(tmp_path):
 
 
 @pytest.mark.slow
+@needs("torchrl")
+def test_torchrl(tmp_path):
+    assert run(tmp_path, PIPELINES / "torchrl_ppo.py", 2048).endswith("games won\n")
+
+
+@pytest.mark.slow
+@needs("ray")
+@needs("tree")  # of dm-tree, which RLlib needs and Ray does not
+def test_rllib(tmp_path):
+    assert "steps; mean return -" in run(tmp_path, PIPELINES / "rllib_ppo.py", 1)
+
+
+@pytest.mark.slow
 @needs("rl_zoo3")
 def test_the_zoo(tmp_path):
     options = ["--gym-packages", "mcts_envs", "--conf-file", PIPELINES / "rl_zoo.yml", "--log-folder", tmp_path / "zoo"]
