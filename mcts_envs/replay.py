@@ -3,8 +3,8 @@
 A file is JSON: ``format``; ``mcts_envs`` (the release); ``game`` (fingerprint of the game, its settings, and how its
 states are laid out); ``id``, ``settings``, ``seed``, ``position`` (how to begin); ``players`` (names, by seat);
 ``actions`` (for each step one number a seat, None for who was not to choose); ``hashes`` (of the first state and of
-that after each step); ``returns`` and ``outcome``. Whoever reads it plays the game again, and compares; nothing in it
-is run.
+that after each step); ``returns`` and ``outcome``; ``seal`` (a digest of all this). Whoever reads it checks the seal,
+plays the game again, and compares; nothing in it is run.
 """
 
 import hashlib
@@ -22,13 +22,17 @@ from mcts_envs.core.live import begin
 from mcts_envs.core.place import position_of, state_from_position
 from mcts_envs.core.typing import Bytes, Floats
 from mcts_envs.core.view import Episode, View
+from mcts_envs.core.writing import write_whole
 from mcts_envs.registry import Entry, find
 from mcts_envs.version import __version__
 
-FORMAT = "mcts_envs replay 1"
+FORMAT = "mcts_envs replay 2"
+_UNSEALED = "mcts_envs replay 1"
 _MOST_BYTES = 2**24
 _KEYS = ("format", "mcts_envs", "game", "id", "settings", "seed", "position", "players")
 _KEYS += ("actions", "hashes", "returns", "outcome")
+SEAL = "seal"
+"""What a file calls the digest of the rest of it."""
 
 
 class Replay:
@@ -186,14 +190,16 @@ class Replay:
             yield again.state.copy()
 
     def save(self, path: Path | str) -> None:
-        """Write the game to a file.
+        """Write the game to a file, which appears whole or not at all.
 
         Raises
         ------
         TypeError
             If its settings are not plain data.
+        OSError
+            If the file cannot be written; one that was there stays.
         """
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        write_whole(Path(path), self.to_json().encode())
 
     def to_json(self) -> str:
         """Return what :meth:`save` writes."""
@@ -211,7 +217,7 @@ class Replay:
             "returns": self.returns.tolist(),
             "outcome": self.outcome,
         }
-        return json.dumps(written, separators=(",", ":"), allow_nan=False) + "\n"
+        return json.dumps(written | {SEAL: seal(written)}, separators=(",", ":"), allow_nan=False) + "\n"
 
     @classmethod
     def load(cls, path: Path | str) -> "Replay":
@@ -224,7 +230,8 @@ class Replay:
         FileNotFoundError
             If there is no such file.
         ValueError
-            If it is no replay, damaged, of another release's game, or does not come out as it is written.
+            If it is no replay, damaged, of another release's game, or does not come out as it is written. What the
+            seal tells, it tells before anything is played.
         """
         path = Path(path)
         written = _read(path)
@@ -269,6 +276,19 @@ class Replay:
                 raise ValueError(f"{path} does not come out as written: {name} are {value}, not {written[name]}")
 
 
+def seal(written: Mapping[str, Any]) -> str:
+    """Return the digest of what a file says, all but its seal, however it is laid out.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not plain data.
+    """
+    rest = {name: value for name, value in written.items() if name != SEAL}
+    text = json.dumps(rest, separators=(",", ":"), allow_nan=False)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
 def _by_player(chosen: Sequence[int | None]) -> dict[int, int]:
     return {player: action for player, action in enumerate(chosen) if action is not None}
 
@@ -285,12 +305,15 @@ def _read(path: Path) -> dict[str, Any]:
         written = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no replay, or damaged: it is no JSON ({error})") from error
-    if not isinstance(written, dict) or written.get("format") != FORMAT:
-        said = written.get("format") if isinstance(written, dict) else None
+    said = written.get("format") if isinstance(written, dict) else None
+    if said not in (FORMAT, _UNSEALED):
         raise ValueError(f"{path} is no replay that is known here: its format is {said!r}, not {FORMAT!r}")
-    if set(written) != set(_KEYS):
-        missing, more = sorted(set(_KEYS) - set(written)), sorted(set(written) - set(_KEYS))
+    keys = {*_KEYS, SEAL} if said == FORMAT else {*_KEYS}
+    if set(written) != keys:
+        missing, more = sorted(keys - set(written)), sorted(set(written) - keys)
         raise ValueError(f"{path} is damaged: it lacks {missing} and has {more} besides")
+    if said == FORMAT and not _sealed(written):
+        raise ValueError(f"{path} is damaged: what it says is not what was sealed; take a whole copy of it")
     texts = [written["mcts_envs"], written["game"], written["id"], *_listed(written["players"])]
     steps, numbers = _listed(written["actions"]), (int, type(None))
     sound = (
@@ -304,6 +327,14 @@ def _read(path: Path) -> dict[str, Any]:
     if not sound:
         raise ValueError(f"{path} is damaged: something in it is of another kind than it should be")
     return written
+
+
+def _sealed(written: Mapping[str, Any]) -> bool:
+    """Return whether a file says what it said when it was written."""
+    try:
+        return bool(written[SEAL] == seal(written))
+    except (ValueError, RecursionError):  # NaN, or depths, which no replay has
+        return False
 
 
 def _listed(value: Any) -> list[Any]:

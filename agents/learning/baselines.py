@@ -18,8 +18,8 @@ from agents.learning.run import last_checkpoint
 from agents.learning.settings import to_evaluate_in
 from agents.learning.shipped import made_for
 from agents.learning.training import train
-from agents.learning.writing import write_whole
 from mcts_envs.core import errors
+from mcts_envs.core.writing import write_whole
 from mcts_envs.registry import find
 
 RULE = "most points in the selection games against the first opponent, or most of them won; of equals the lowest seed"

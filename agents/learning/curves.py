@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agents.learning.writing import write_whole
+from mcts_envs.core.writing import write_whole
 
 _MEASURES = ("eval/success_rate", "eval/mean_reward", "eval/mean_ep_length")
 

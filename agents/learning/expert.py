@@ -31,8 +31,8 @@ from agents.learning.policy import NetworkPolicy
 from agents.learning.run import Run, environment, made, planned, protect, save
 from agents.learning.run import described as sidecar_of
 from agents.learning.searching import plain_arrays
-from agents.learning.writing import write_whole
 from mcts_envs.core import errors
+from mcts_envs.core.writing import write_whole
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm

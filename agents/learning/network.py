@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.learning import sidecar
-from agents.learning.writing import write_whole
 from mcts_envs.core import errors
 from mcts_envs.core.typing import Singles
+from mcts_envs.core.writing import write_whole
 
 SUFFIX = ".npz"
 FORMAT = 1

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.learning.writing import write_whole
 from mcts_envs.core.typing import Floats, Ints, Singles
+from mcts_envs.core.writing import write_whole
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from agents.learning.algorithms import algorithm_class, takes_masks
 from agents.learning.frames import AXES, Shape, stacked_shape
 from agents.learning.policy import Policy
 from agents.learning.recognizing import algorithm_in
-from agents.learning.writing import write_whole
+from mcts_envs.core.writing import write_whole
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm

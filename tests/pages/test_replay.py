@@ -1,6 +1,7 @@
 """Replays: a game comes back as it was played, or is refused with a word that says why."""
 
 import json
+import os
 
 import gymnasium as gym
 import numpy as np
@@ -10,7 +11,7 @@ from PIL import Image
 import agents
 import mcts_envs
 from mcts_envs.filming import film
-from mcts_envs.replay import FORMAT, Replay
+from mcts_envs.replay import FORMAT, SEAL, Replay, seal
 
 GAMES = [
     ("LaneDefense3x3-v0", "random", {}),
@@ -56,7 +57,7 @@ def test_the_outcome_of_a_game_without_one_is_made_of_its_last_rewards(tmp_path)
 @pytest.mark.parametrize("given", ["x", None, {}])
 def test_a_game_in_the_settings_is_refused(tmp_path, given):
     written = json.loads(played("connect_four:ConnectFour-v0", "random", {}).to_json())
-    (tmp_path / "game.json").write_text(json.dumps({**written, "settings": {"game": given}}))
+    (tmp_path / "game.json").write_text(resealed({**written, "settings": {"game": given}}))
     with pytest.raises(ValueError, match="a game is no setting"):
         Replay.load(tmp_path / "game.json")
 
@@ -106,6 +107,10 @@ def test_a_position_to_begin_with(game):
     assert replay.position_now() == Replay(game.id, seed=2, **game.settings).position_now()
 
 
+def resealed(written):
+    return json.dumps({**written, SEAL: seal(written)})
+
+
 def damaged(change):
     def with_it(written):
         written.update(change)
@@ -136,12 +141,48 @@ def damaged(change):
         (damaged({"format": "mcts_envs replay 9"}), "none that is known|no replay that is known"),
     ],
 )
-def test_what_was_changed_is_refused(tmp_path, game, change, message):
+def test_what_was_changed_and_sealed_again_is_refused(tmp_path, game, change, message):
     written = json.loads(game.to_json())
     change(written)
-    (tmp_path / "game.json").write_text(json.dumps(written))
+    (tmp_path / "game.json").write_text(resealed(written))
     with pytest.raises(ValueError, match=message):
         Replay.load(tmp_path / "game.json")
+
+
+@pytest.mark.parametrize("part", ["seed", "actions", "hashes", "returns", "players", SEAL])
+def test_what_was_changed_is_told_before_anything_is_played(tmp_path, monkeypatch, game, part):
+    text = game.to_json()
+    (tmp_path / "game.json").write_text(json.dumps(json.loads(text), indent=1))
+    assert Replay.load(tmp_path / "game.json").to_json() == text  # laid out otherwise, it says the same
+    monkeypatch.setattr(Replay, "__init__", lambda *_, **__: pytest.fail("it was played"))
+    at = text.index(f'"{part}":') + len(part) + 4
+    digit = next(index for index in range(at, len(text)) if text[index] in "0123456789]")
+    other = {"]": '"x"]'}.get(text[digit]) or str((int(text[digit]) + 1) % 10)
+    (tmp_path / "game.json").write_text(text[:digit] + other + text[digit + 1 :])
+    with pytest.raises(ValueError, match="is damaged: what it says is not what was sealed"):
+        Replay.load(tmp_path / "game.json")
+
+
+def test_a_replay_of_before_the_seal_is_read(tmp_path, game):
+    written = json.loads(game.to_json())
+    del written[SEAL]
+    (tmp_path / "game.json").write_text(json.dumps(written | {"format": "mcts_envs replay 1"}))
+    assert Replay.load(tmp_path / "game.json").hashes == game.hashes
+
+
+def test_a_replay_appears_whole_or_not_at_all(tmp_path, monkeypatch, game):
+    file = tmp_path / "game.json"
+    game.save(file)
+    before = file.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        Replay(game.id, seed=1, **game.settings).save(file)
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "[" * 100_000, "\x00", FORMAT])
