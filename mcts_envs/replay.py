@@ -289,6 +289,17 @@ def seal(written: Mapping[str, Any]) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
+def sealed(path: Path) -> str | None:
+    """Return the seal of a file that says what it said when it was written; None of any other, or where there is none.
+
+    Nothing is played.
+    """
+    try:
+        return str(_read(path)[SEAL])
+    except (OSError, ValueError, KeyError):
+        return None
+
+
 def _by_player(chosen: Sequence[int | None]) -> dict[int, int]:
     return {player: action for player, action in enumerate(chosen) if action is not None}
 

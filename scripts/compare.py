@@ -54,6 +54,9 @@ def main(
     out: Annotated[Path | None, typer.Option(help="Folder of the results; by default named after the plan.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Throw away what is there.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Keep states, actions and rewards of all moves.")] = False,
+    replays: Annotated[
+        bool, typer.Option("--replays", help="Keep every game, to be watched; for games of ours.")
+    ] = False,
     picture: Annotated[Path | None, typer.Option("--plot", help="Draw win rates to this file (win_rates.png).")] = None,
     against: Annotated[
         str | None, typer.Option(metavar="AGENTS", help="In games for several: all others play against it, or them.")
@@ -96,7 +99,7 @@ def main(
         specs, opponent = parse_meeting(agents, against, limits)
         settings = parse_settings(setting or [])
         ends = Limits(move_limit, episode_limit, memory_limit)
-        plan = Plan(environment, specs, settings, seed, limits, record, against=opponent, limits=ends)
+        plan = Plan(environment, specs, settings, seed, limits, record, against=opponent, limits=ends, replays=replays)
         processes, watch = workers or os.cpu_count() or 1, progress.watch if console.is_terminal else None
         with progress.shown(console):
             report = compare(

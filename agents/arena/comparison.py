@@ -72,7 +72,7 @@ def compare(
     with ExitStack() as stack:
         stack.enter_context(interruptible())
         stack.enter_context(crew).check()
-        results = stack.enter_context(Results(folder, configuration, fresh))
+        results = stack.enter_context(Results(folder, configuration, fresh, replays=plan.replays))
         jobs = plan.jobs(episodes)
         missing = [job for job in jobs if not results.has(job)]
         done = len(jobs) - len(missing)

@@ -22,6 +22,7 @@ from agents import bridge
 from agents.arena.formats import Format, format_of
 from agents.arena.limits import Limits
 from agents.arena.lineups import Lineup, Teams
+from agents.arena.replays import begun
 from agents.arena.rows import Match
 from agents.arena.spec import AgentSpec
 from agents.learning.network import SUFFIX
@@ -85,6 +86,8 @@ class Plan:
         Entries of the last ``position()`` of a game that its row keeps, such as football's ``"score"``.
     limits : Limits
         What ends an episode from outside. Results are not told by it: it may be another one when they are gone on with.
+    replays : bool
+        Whether a replay of each game is kept (:mod:`agents.arena.replays`). Games that were played without stay so.
     """
 
     environment: str
@@ -97,6 +100,7 @@ class Plan:
     against: str | tuple[str, ...] | None = None
     keep: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    replays: bool = False
 
     @property
     def id(self) -> str:
@@ -182,6 +186,8 @@ class Plan:
         env = self.make_env()
         self.format.check(self)
         env.reset(seed=0)
+        if self.replays:
+            begun(self)
         if self.record or self.keep:
             if self.discount is None:
                 raise ValueError(f"{self.id} has no position() to record or keep; leave that out")

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from agents.arena.interrupt import Interrupted
+from agents.arena.replays import Moves
 from agents.arena.rows import Match, Row, Seat, Transition
 from agents.arena.spec import AgentSpec
 from mcts_envs.core import errors
@@ -36,6 +37,7 @@ def play(
     seated: Seated,
     transitions: list[Transition] | None = None,
     asked: Asked = lambda seat: None,
+    moves: Moves | None = None,
 ) -> None:
     """Play a match and fill its row in.
 
@@ -54,6 +56,8 @@ def play(
         and ``reward`` is a list of all seats' rewards.
     asked : callable
         ``asked(seat)`` is called before each question to an agent, ``asked(-1 - seat)`` before it is made ready.
+    moves : list, optional
+        Takes seat and action of each move.
     """
     players = []
     for seat, spec in enumerate(match.agents):
@@ -62,13 +66,16 @@ def play(
         players.append(seated(spec, seat))
         players[seat].reseed(row.seats[seat].agent_seed)
     row.last_asked = None
+    moves = [] if moves is None else moves
     if isinstance(env, GameAECEnv):
-        _play_together(env, players, row, transitions, asked)
+        _play_together(env, players, row, transitions, asked, moves)
     else:
-        _play_alone(env, players[0], row, transitions, asked)
+        _play_alone(env, players[0], row, transitions, asked, moves)
 
 
-def _play_alone(env: Any, agent: Player, row: Row, transitions: list[Transition] | None, asked: Asked) -> None:
+def _play_alone(
+    env: Any, agent: Player, row: Row, transitions: list[Transition] | None, asked: Asked, moves: Moves
+) -> None:
     """Play in a Gymnasium environment: one of ours, or another one in :class:`agents.bridge.Remember`."""
     inner: Any = env.unwrapped
     ours, seat = isinstance(inner, GameEnv), row.seats[0]
@@ -82,6 +89,7 @@ def _play_alone(env: Any, agent: Player, row: Row, transitions: list[Transition]
         asked(0)
         action = ask(env, agent, info["action_mask"] if ours else _SOME, seat)
         _, reward, terminated, truncated, info = env.step(action)
+        moves.append((0, int(action)))
         over = terminated or truncated
         seat.length += 1
         reward = errors.number("reward", reward, *_FINITE)
@@ -98,7 +106,12 @@ def _play_alone(env: Any, agent: Player, row: Row, transitions: list[Transition]
 
 
 def _play_together(
-    env: GameAECEnv, players: Sequence[Player], row: Row, transitions: list[Transition] | None, asked: Asked
+    env: GameAECEnv,
+    players: Sequence[Player],
+    row: Row,
+    transitions: list[Transition] | None,
+    asked: Asked,
+    moves: Moves,
 ) -> None:
     """Play in an AEC environment, an agent in each seat."""
     env.reset(seed=row.seed)
@@ -117,13 +130,13 @@ def _play_together(
         asked(seat)
         if row.seats[seat].length:
             discounts[seat] *= env.game.discount
-        _move(env, players[seat], row, discounts, transitions)
+        moves.append((seat, _move(env, players[seat], row, discounts, transitions)))
 
 
 def _move(
     env: GameAECEnv, player: Player, row: Row, discounts: Sequence[float], transitions: list[Transition] | None
-) -> None:
-    """Play one move of the agent whose turn it is, and pay all seats, each with its own discount."""
+) -> int:
+    """Play one move of the agent whose turn it is, and pay all seats, each with its own discount; return it."""
     name, before = env.agent_selection, env.position() if transitions is not None else {}
     seat = env.possible_agents.index(name)
     action = ask(env, player, env.infos[name]["action_mask"], row.seats[seat])
@@ -136,6 +149,7 @@ def _move(
         ended = {"terminated": env.terminations[name], "truncated": env.truncations[name]}
         move = {"state": before, "seat": seat, "action": int(action), "reward": rewards, "next_state": env.position()}
         transitions.append({**move, **ended})
+    return int(action)
 
 
 def _pay(seat: Seat, reward: float, discount: float) -> None:

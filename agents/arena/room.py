@@ -6,6 +6,7 @@ from typing import Any
 
 from agents.arena.plan import Plan
 from agents.arena.play import caught, play
+from agents.arena.replays import Moves, as_far_as_it_went, proved
 from agents.arena.rows import Match, Played, Transition, blank_row
 from agents.arena.spec import AgentSpec
 from mcts_envs.core.players import Player
@@ -31,21 +32,25 @@ class Room:
 
     def play(self, job: Match) -> Played:
         """Play a match; what it raises is in its row."""
-        row = blank_row(job, self._plan.seed)
+        row, replay = blank_row(job, self._plan.seed), ""
         transitions: list[Transition] = []
+        moves: Moves = []
         with caught(row):
             if self._env is None:
                 self._env = self._plan.make_env()
-            play(self._env, job, row, self._seated, transitions if self._plan.record else None, self._asked)
+            play(self._env, job, row, self._seated, transitions if self._plan.record else None, self._asked, moves)
             if self._plan.keep:
                 position = self._env.unwrapped.position()
                 row.kept = {name: position[name] for name in self._plan.keep}
+            if self._plan.replays:
+                replay = proved(self._plan, row, moves, self._env)
         if row.error is not None:
             self._env = None
             for seat, spec in enumerate(job.agents):
                 self._agents.pop((spec.label, seat), None)
             transitions = []
-        return Played(row, transitions)
+            replay = as_far_as_it_went(self._plan, row, moves) if self._plan.replays else ""
+        return Played(row, transitions, replay)
 
     def refusal(self, spec: AgentSpec) -> str | None:
         """Let an agent make a move, and return what is wrong with how it is called, None if nothing is.

@@ -89,6 +89,8 @@ class Row:
         ``[offset, size]``, in bytes, of the match in the file of transitions.
     kept : dict, optional
         What the plan wishes to keep of the last position.
+    replay : str, optional
+        Seal of the match's replay, where :func:`agents.arena.replays.file_of` says.
     """
 
     episode: Count
@@ -98,6 +100,7 @@ class Row:
     error: dict[str, str] | None = None
     transitions: list[Count] | None = None
     kept: dict[str, Any] | None = None
+    replay: str | None = None
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -126,10 +129,11 @@ Rows: TypeAlias = Mapping[Key, Row]
 
 
 class Played(NamedTuple):
-    """A finished match, with its transitions if they are recorded."""
+    """A finished match, with its transitions if they are recorded, and what its replay says if that is kept."""
 
     row: Row
     transitions: list[Transition]
+    replay: str = ""
 
 
 def seeds(seed: int, episode: int, seats: int = 1) -> tuple[int, ...]:

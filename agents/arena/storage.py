@@ -15,6 +15,7 @@ from typing import Any
 import filelock
 
 from agents.arena.plan import circumstances
+from agents.arena.replays import REPLAYS, has_replay, keep_replay, tidy_replays
 from agents.arena.rows import Key, Match, Played, Row, Transition, row_of
 
 EPISODES = "episodes.jsonl"
@@ -72,6 +73,8 @@ class Results:
         From :meth:`agents.arena.plan.Plan.configuration`.
     fresh : bool
         Throw away what is there.
+    replays : bool
+        Whether replays are kept: then games that have lost theirs are forgotten, and replays without a game removed.
 
     Attributes
     ----------
@@ -88,7 +91,9 @@ class Results:
         If something cannot be written, as on a full disk; what was added before is kept.
     """
 
-    def __init__(self, folder: Path, configuration: Mapping[str, Any], fresh: bool = False) -> None:
+    def __init__(
+        self, folder: Path, configuration: Mapping[str, Any], fresh: bool = False, *, replays: bool = False
+    ) -> None:
         self.folder = folder
         self.rows: dict[Key, Row] = {}
         folder.mkdir(parents=True, exist_ok=True)
@@ -97,11 +102,16 @@ class Results:
             if fresh:
                 for name in (EPISODES, TRANSITIONS):
                     (folder / name).unlink(missing_ok=True)
+                tidy_replays(folder)
             self._lines = stack.enter_context(_opened(folder / EPISODES, self._read(configuration)))
             if self._lines.tell() == 0:
                 header = {"configuration": configuration, "circumstances": circumstances()}
                 _append(self._lines, json.dumps(header) + "\n")
             self._moves = stack.enter_context(self._open_transitions()) if configuration["record"] else None
+            self._replays = replays
+            if replays:
+                self.rows = {key: row for key, row in self.rows.items() if has_replay(folder, row)}
+                tidy_replays(folder, self.rows.values())
             self._synced = 0.0
             self._open = stack.pop_all()
 
@@ -130,6 +140,9 @@ class Results:
             offset = self._moves.tell()
             _append(self._moves, _moves(row, played.transitions))
             row.transitions = [offset, self._moves.tell() - offset]
+        if self._replays:
+            with written(self.folder / REPLAYS):
+                row.replay = keep_replay(self.folder, row.key, played.replay)
         _append(self._lines, json.dumps(asdict(row)) + "\n")
         self.rows[row.key] = row
         if monotonic() - self._synced > _SECONDS_BETWEEN_SYNCS:
