@@ -1,8 +1,14 @@
 """Errors in the terms of a command line."""
 
 import re
+import shlex
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
+
+HOST = "mcts-envs"
+"""The command that runs scripts as its own commands."""
 
 _SETTING = re.compile(r"\b(\w+)=(?:'([^']*)'|(True|False|None)\b)")
 
@@ -19,3 +25,15 @@ def said(error: Exception, options: Mapping[str, str] = MappingProxyType({})) ->
         return f"{options[name]} {value}" if name in options else f"{name}={value}"
 
     return _SETTING.sub(written, str(error))
+
+
+def command(name: str | None = None) -> str:
+    """Return how this script, or another one by its name, is begun where this one was: as typed, or as a file."""
+    if sys.argv[0].startswith(f"{HOST} "):
+        return f"{HOST} {name}" if name else sys.argv[0]
+    return f"python scripts/{name or Path(sys.argv[0]).stem}.py"
+
+
+def typed() -> str:
+    """Return the whole line that began this process."""
+    return shlex.join([*command().split(), *sys.argv[1:]])

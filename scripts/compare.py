@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated
 import _own  # noqa: F401
 import gymnasium
 import typer
-from _words import said
+from _words import said, typed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,6 +58,9 @@ def main(
         bool, typer.Option("--replays", help="Keep every game, to be watched; for games of ours.")
     ] = False,
     picture: Annotated[Path | None, typer.Option("--plot", help="Draw win rates to this file (win_rates.png).")] = None,
+    page: Annotated[
+        Path | None, typer.Option("--report", help="Write all there is to see to this page (report.html).")
+    ] = None,
     against: Annotated[
         str | None, typer.Option(metavar="AGENTS", help="In games for several: all others play against it, or them.")
     ] = None,
@@ -92,6 +95,10 @@ def main(
     try:
         if picture is not None:
             require_drawable(picture)
+        if page is not None:
+            if page.suffix != ".html":
+                raise ValueError(f"report {page}: it is a page; name it {page.stem or 'report'}.html")
+            writable("report", page)
         if out is not None:
             writable("out", out, folder=True)
             writable("report", out / _REPORT)
@@ -105,7 +112,7 @@ def main(
             report = compare(
                 plan, episodes, workers=processes, folder=out, fresh=fresh, watch=watch, tell=progress.tell
             )
-        show(report, picture, console)
+        show(report, picture, page, console)
     except _MISTAKES as error:
         typer.secho(f"error: {said(error)}", err=True, fg="red")
         raise typer.Exit(2) from error
@@ -120,8 +127,9 @@ def main(
         console.print("the same command tries the episodes that ended in an error once more", style="yellow")
 
 
-def show(report: "Report", picture: Path | None, console: "Console") -> None:
-    """Print a report, and keep it beside the results and, if wanted, as a picture."""
+def show(report: "Report", picture: Path | None, page: Path | None, console: "Console") -> None:
+    """Print a report, and keep it beside the results and, if wanted, as a picture and as a page."""
+    from agents.arena.page import write_page
     from agents.arena.plot import plot
     from agents.arena.storage import written
     from agents.arena.table import render, write_markdown
@@ -133,6 +141,9 @@ def show(report: "Report", picture: Path | None, console: "Console") -> None:
     if picture is not None:
         plot(report, picture)
         console.print(f"picture: {_near(picture)}", highlight=False, soft_wrap=True)
+    if page is not None:
+        write_page(report, page, typed())
+        console.print(f"report: {_near(page)}", highlight=False, soft_wrap=True)
 
 
 def _near(path: Path) -> Path:

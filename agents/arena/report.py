@@ -1,7 +1,7 @@
 """What a comparison found: figures with intervals for each agent, and of each pair of agents."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agents.arena.figures import Difference, Pairing, Standing, Summary
@@ -43,6 +43,8 @@ class Report:
         In games for more: each side once.
     reused : int
         How many had been played before.
+    rows : mapping
+        Those of all matches that have been played, by their keys.
     signal : int, optional
         What ended the playing early: ``SIGINT`` (Ctrl-C) or ``SIGTERM``.
     """
@@ -60,6 +62,7 @@ class Report:
     standings: Sequence[Standing] = ()
     reused: int = 0
     signal: int | None = None
+    rows: Rows = field(default_factory=dict)
 
     @property
     def finished(self) -> bool:
@@ -97,7 +100,7 @@ def report(
     keys = {match.key for match in plan.jobs(episodes)}
     played = {key: row for key, row in sorted(rows.items()) if key in keys}
     failed = [row for row in played.values() if row.error is not None]
-    found = Report(plan, folder, episodes, workers, discount, [], [], failed, len(keys) - len(played))
+    found = Report(plan, folder, episodes, workers, discount, [], [], failed, len(keys) - len(played), rows=played)
     return replace(found, **plan.format.figures(plan, played, episodes, resamples)._asdict())
 
 

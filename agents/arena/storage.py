@@ -34,6 +34,13 @@ def default_folder(configuration: Mapping[str, Any]) -> Path:
     return Path("results") / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
+def read_header(folder: Path) -> dict[str, Any]:
+    """Return the first line in a folder: the configuration, and under which circumstances it was begun."""
+    with (folder / EPISODES).open(encoding="utf-8") as file:
+        found: dict[str, Any] = json.loads(file.readline())
+    return found
+
+
 def read_rows(folder: Path) -> dict[Key, Row]:
     """Return the rows in a folder by their keys, as in :class:`Results`."""
     lines = (folder / EPISODES).read_bytes().split(b"\n")[1:-1]

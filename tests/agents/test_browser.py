@@ -9,7 +9,8 @@ from _live import serving
 
 import agents
 import mcts_envs
-from agents.arena import Plan, parse_meeting
+from agents.arena import Plan, compare, parse_meeting
+from agents.arena.page import write_page
 from agents.watching import fitted, watch
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -96,6 +97,22 @@ def test_a_game_is_stepped_clicked_and_played_to_its_end(opened, id, names, sett
     page.locator('[aria-label="play (space)"]').click()
     sync_api.expect(page.locator(".count")).to_have_text(f"{last} / {last}", timeout=60_000)
     assert page.inner_text(".said")
+
+
+@pytest.mark.parametrize("settings", [{}, {"color_scheme": "dark"}, {"viewport": {"width": 360, "height": 700}}])
+def test_a_report_is_read_and_its_games_are_watched(opened, tmp_path, settings):
+    names = "random,greedy,few=mcts:simulations=4,many=mcts:simulations=40"
+    plan = Plan("WallSurvival-v0", parse_meeting(names, None)[0], {"board_size": 4}, replays=True)
+    write_page(compare(plan, 2, folder=tmp_path / "rows"), tmp_path / "page.html", "the command")
+    page = opened((tmp_path / "page.html").read_text(), **settings)
+    assert page.inner_text("h1") == "WallSurvival-v0, board_size=4"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for drawn in (".interval", ".box", ".path"):
+        assert max(page.locator(drawn).first.bounding_box()[side] for side in ("width", "height")) > 5
+    page.locator("a").first.click()
+    page.wait_for_selector(".board svg")
+    page.keyboard.press("End")
+    assert page.inner_text(".said").endswith("won") or "tie" in page.inner_text(".said")
 
 
 def test_dark_and_light(opened):

@@ -20,6 +20,7 @@ from rich.console import Console
 
 from agents import names
 from agents.arena import Plan, compare, parse_agents
+from agents.arena.replays import REPLAYS
 from agents.arena.storage import EPISODES, LOCK, TRANSITIONS, default_folder
 from mcts_envs.registry import ENTRIES
 from tests.arena.single import TWO, fakes
@@ -45,14 +46,16 @@ def command(folder: Path, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
 
 def test_the_command_compares(tmp_path: Path) -> None:
     line = [ID, "--agents", "random,scripted", "--episodes", "12", "--set", "night=5", "--record", "--plot", "win.png"]
+    line += ["--report", "report.html", "--replays"]
     with command(tmp_path, *line, "--workers", "2") as process:
         output, complaints = process.communicate(timeout=300)
     assert process.returncode == 0, complaints
     (folder,) = (tmp_path / "results").iterdir()
     for text in ("random", "scripted", "win rate", "night=5", "12 episodes of seed 0", "2 processes", folder.name):
         assert text in output
-    assert {file.name for file in folder.iterdir()} == {EPISODES, TRANSITIONS, "report.md", LOCK}
+    assert {file.name for file in folder.iterdir()} == {EPISODES, TRANSITIONS, "report.md", LOCK, REPLAYS}
     assert (tmp_path / "win.png").exists()
+    assert f"python scripts/compare.py {ID} --agents random,scripted" in (tmp_path / "report.html").read_text()
     plan = Plan(ID, parse_agents("random,scripted"), {"night": 5}, record=True)
     assert default_folder(plan.configuration()).name == folder.name
     assert compare(plan, 12, folder=folder).reused == 24
@@ -66,6 +69,8 @@ def test_the_command_compares(tmp_path: Path) -> None:
         (["--agents", "random", "--plot", "win.pgn"], "did you mean '.png'"),
         (["--agents", "random", "--plot", "results/"], "unknown format"),
         (["--agents", "random", "--plot", f"{__file__}/win.png"], "cannot be written"),
+        (["--agents", "random", "--report", "page.pdf"], "it is a page; name it page.html"),
+        (["--agents", "random", "--report", f"{__file__}/page.html"], "cannot be written"),
         (["--agents", "random", "--out", __file__], "is a file; give a folder"),
         (["--agents", "random", "--out", f"{__file__}/below"], "is a file; give a folder"),
     ],

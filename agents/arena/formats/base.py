@@ -49,13 +49,14 @@ class Format(ABC):
 
     Attributes
     ----------
-    unit : str
-        What is played.
+    unit, episode : str
+        What is played, and what its number is the number of.
     left_out : str
         What does not count where a game ended in an error.
     """
 
     unit: ClassVar[str] = "games"
+    episode: ClassVar[str] = "board"
     left_out: ClassVar[str] = "left out"
 
     @abstractmethod

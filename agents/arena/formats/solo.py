@@ -26,6 +26,7 @@ class Solo(Format):
     """Each agent in the same episodes; only returns count where an environment does not say who has won."""
 
     unit: ClassVar[str] = "episodes"
+    episode: ClassVar[str] = "episode"
 
     def check(self, plan: "Plan") -> None:
         """Check that agents can be told apart, and are to meet nobody.

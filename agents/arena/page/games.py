@@ -1,0 +1,151 @@
+"""Games that are worth a look, the slow, the long, the short and those that ended in an error, and pages of them."""
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+from urllib.parse import quote
+
+from agents.arena.cells import short_names
+from agents.arena.page.markup import Html, Part, joined, listing, section, tag
+from agents.arena.replays import file_of
+from agents.arena.report import Report
+from agents.arena.rows import Key, Row
+from mcts_envs.core.writing import write_whole
+from mcts_envs.replay import Replay
+
+Links: TypeAlias = Mapping[Key, str]
+"""Addresses of pages of games, by the keys of their rows."""
+
+_SLOWEST, _LONGEST, _FIRST, _FAILED = 6, 3, 4, 20
+"""How many games are named for a reason."""
+_MANY = 6
+"""How many games of one error."""
+
+
+def notable_games(report: Report, links: Links) -> Html | None:
+    """Return the games to look at, each with the reason."""
+    reasons = _notable(report)
+    if not reasons:
+        return None
+    rows = [
+        (_who(report, row), str(row.episode), ", ".join(why), *_figures(row), _link(row, links, "watch"))
+        for row, why in reasons
+    ]
+    heads = ("game", report.plan.format.episode, "why", "result", "moves", "thinking", "ms a move", "")
+    about = "" if links else "played with --replays, games can be watched from here"
+    return section("Games to look at", listing(heads, rows, text=(0, 2)), about=about)
+
+
+def failed_games(report: Report, links: Links) -> Html | None:
+    """Return the games that ended in an error, with what is known of it."""
+    if not report.failed:
+        return None
+    alike: dict[tuple[str, ...], list[Row]] = {}
+    for row in report.failed:
+        error = row.error or {}
+        asked = "" if row.last_asked is None else row.seats[row.last_asked].agent
+        alike.setdefault((asked, error.get("type", ""), error.get("message", "")), []).append(row)
+    short, rows = short_names(s.agent for s in report.summaries), []
+    for (asked, kind, message), games in alike.items():
+        trace = (games[0].error or {}).get("traceback", "")
+        said = (
+            tag("details", tag("summary", f"{kind}: {message}"), tag("pre", trace)) if trace else f"{kind}: {message}"
+        )
+        found = [part for row in games if row.key in links for part in (_link(row, links, _which(report, row)), " ")]
+        rows.append((short.get(asked, asked), f"{len(games):,}", said, joined(found[: 2 * _MANY])))
+    heads = ("to move", "games", "error", "among them")
+    about = "errors that are alike together; of an error that cannot be put down to an agent, none is named"
+    return section("Games that ended in an error", listing(heads, rows, text=(0, 2, 3)), about=about)
+
+
+def linked(report: Report, folder: Path) -> dict[Key, str]:
+    """Return addresses, as seen from a folder, of the games that the page names and that can be watched.
+
+    Their pages are written beside their replays; those that are there already stay.
+
+    Raises
+    ------
+    OSError
+        If a page cannot be written.
+    """
+    links = {}
+    for row in [row for row, _ in _notable(report)] + report.failed[:_FAILED]:
+        page = _page_of(report.folder, row)
+        if page is not None:
+            links[row.key] = quote(Path(os.path.relpath(page, folder)).as_posix())
+    return links
+
+
+def _page_of(folder: Path, row: Row) -> Path | None:
+    """Return the page of a game, made of its replay; None without one."""
+    from agents.watching import fitted, replayed  # Late: it plays by the arena.
+
+    replay = file_of(folder, row.key)
+    if row.replay is None or not replay.exists():
+        return None
+    page = replay.with_suffix(".html")
+    if not page.exists():
+        try:
+            text = fitted(replayed(Replay.load(replay)))
+        except ValueError:  # damaged since, or of a game that is not known here
+            return None
+        write_whole(page, text.encode())
+    return page
+
+
+def _notable(report: Report) -> list[tuple[Row, list[str]]]:
+    """Return games with the reasons why they are named: a first one of each line-up, then by time and by length."""
+    rows = [row for row in report.rows.values() if row.error is None]
+    first: dict[tuple[str, ...], Row] = {}
+    for row in sorted(rows, key=lambda row: row.episode):
+        first.setdefault(tuple(sorted(row.agents)), row)
+    by_time, by_length = sorted(rows, key=_seconds, reverse=True), sorted(rows, key=_moves, reverse=True)
+    named: list[tuple[str, Iterable[Row]]] = [
+        ("first", list(first.values())[:_FIRST]),
+        ("slow", by_time[:_SLOWEST]),
+        ("long", by_length[:_LONGEST]),
+        ("short", by_length[::-1][:_LONGEST]),
+    ]
+    found: dict[Key, tuple[Row, list[str]]] = {}
+    for why, games in named:
+        for row in games:
+            found.setdefault(row.key, (row, []))[1].append(why)
+    return list(found.values())
+
+
+def _figures(row: Row) -> tuple[str, str, str, str]:
+    """Return result, moves, thinking and its slowest agent's time a move."""
+    known = [seat.outcome for seat in row.seats if seat.outcome is not None]
+    result = " – ".join(f"{each:.3g}" for each in known) or f"{row.seats[0].episode_return:.4g}"
+    a_move = max((1000 * seat.seconds / seat.decisions for seat in row.seats if seat.decisions), default=0.0)
+    return result, str(_moves(row)), clock(_seconds(row)), f"{a_move:.3g}"
+
+
+def clock(seconds: float) -> str:
+    """Write a time in the unit that fits it."""
+    for unit, size in (("h", 3600.0), ("min", 60.0), ("s", 1.0)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{1000 * seconds:.3g} ms"
+
+
+def _who(report: Report, row: Row) -> str:
+    short = short_names(s.agent for s in report.summaries)
+    return " – ".join(short.get(label, label) for label in row.agents)
+
+
+def _which(report: Report, row: Row) -> str:
+    return f"{report.plan.format.episode} {row.episode}"
+
+
+def _seconds(row: Row) -> float:
+    return sum(seat.seconds for seat in row.seats)
+
+
+def _moves(row: Row) -> int:
+    return sum(seat.length for seat in row.seats)
+
+
+def _link(row: Row, links: Links, said: str) -> Part:
+    return tag("a", said, href=links[row.key]) if row.key in links else ""
