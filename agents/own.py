@@ -14,6 +14,10 @@ from mcts_envs.core.loading import file_of, load
 from mcts_envs.core.view import View
 
 
+class NoActionError(TypeError):
+    """Raised where an agent returns what is no action."""
+
+
 class OwnAgent(Agent):
     """Plays as an object of a class with ``act(env)`` does.
 
@@ -42,7 +46,7 @@ class OwnAgent(Agent):
 
         Raises
         ------
-        TypeError
+        NoActionError
             If it is not an integer.
         """
         action = self._own.act(env)
@@ -50,7 +54,7 @@ class OwnAgent(Agent):
         try:
             return operator.index(action)
         except TypeError:
-            raise TypeError(f"{self.name}.act returned {action!r}, which is no action: give an integer") from None
+            raise NoActionError(f"{self.name}.act returned {action!r}, which is no action: give an integer") from None
 
     def choose(self, view: View) -> int:
         """Return the action that the object chooses."""

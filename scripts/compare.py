@@ -65,14 +65,14 @@ def main(
         str | None, typer.Option(metavar="AGENTS", help="In games for several: all others play against it, or them.")
     ] = None,
     move_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", help="An agent that takes longer for a move: an error. inf: no limit.")
+        float, typer.Option(metavar="SECONDS", help="An agent that takes longer for a move loses. inf: no limit.")
     ] = 600.0,
     episode_limit: Annotated[
         float, typer.Option(metavar="SECONDS", help="An episode that takes longer is an error.")
     ] = math.inf,
     memory_limit: Annotated[
         float | None,
-        typer.Option(metavar="GB", help="Memory of a process, 0.5 or more; wanting more is an error (Linux)."),
+        typer.Option(metavar="GB", help="Memory of a process, 0.5 or more; an agent that wants more loses (Linux)."),
     ] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")

@@ -1,6 +1,6 @@
 """Tables and what stands in their cells."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import isnan, nan
 from pathlib import Path
 from typing import Literal
@@ -68,14 +68,17 @@ def cost(summary: Summary, overrun: bool = False) -> tuple[Text, str]:
     return milliseconds, f"{steps / 1000:,.0f}k" if thousands else number(steps, ".0f")
 
 
-def error_columns(errors: Iterable[int]) -> tuple[str, ...]:
-    """Return the column for numbers of errors, which there should not be."""
-    return ("errors",) if any(errors) else ()
+def fault_columns(summaries: Sequence[Summary]) -> tuple[str, ...]:
+    """Return the columns for games lost by forfeit, and for errors, of which there should be none."""
+    columns = {"forfeits": any(s.forfeits for s in summaries), "errors": any(s.errors for s in summaries)}
+    return tuple(name for name, wanted in columns.items() if wanted)
 
 
-def error_count(errors: int) -> Text:
-    """Write a number of errors."""
-    return Text(str(errors), "red" if errors else "")
+def fault_cells(summary: Summary, columns: Iterable[str]) -> list[Text]:
+    """Write how many games an agent lost by forfeit, by reason, and how many ended in an error."""
+    forfeits = ", ".join(f"{count} {reason}" for reason, count in sorted(summary.forfeits.items())) or "0"
+    cells = {"forfeits": forfeits, "errors": str(summary.errors)}
+    return [Text(cells[name], "" if cells[name] == "0" else "red") for name in columns]
 
 
 def shown_names(labels: Iterable[str], lines: box.Box) -> dict[str, str]:

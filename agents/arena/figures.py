@@ -1,10 +1,12 @@
 """The figures that a report is made of."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from math import nan
 from typing import Any, Protocol
 
+from agents.arena.rows import Rows
 from agents.arena.statistics import Estimate
 
 
@@ -32,6 +34,8 @@ class Summary:
         Cost of a move at which there was a choice; NaN if there was none.
     wins, ties, losses : int
         In games for several.
+    forfeits : dict of str to int
+        How many of the games it has lost otherwise than by the rules, by reason.
     """
 
     agent: str
@@ -46,6 +50,7 @@ class Summary:
     wins: int = 0
     ties: int = 0
     losses: int = 0
+    forfeits: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -143,6 +148,11 @@ def costs(played: Iterable[_Played]) -> dict[str, Any]:
         "simulations": _ratio(sum(row.simulations for row in rows), decisions),
         "model_steps": _ratio(sum(row.model_steps for row in rows), decisions),
     }
+
+
+def forfeits(rows: Rows, agent: str) -> dict[str, int]:
+    """Count the games that an agent has lost otherwise than by the rules, by reason."""
+    return dict(Counter(filter(None, (row.forfeited_by(agent) for row in rows.values()))))
 
 
 def _ratio(total: float, count: int) -> float:

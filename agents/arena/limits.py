@@ -17,7 +17,9 @@ _LEAST_GB = 0.5
 class Limits:
     """What ends an episode from outside: the process that plays it is killed, and its row tells the reason.
 
-    Results do not depend on limits, but for the episodes that they end: these are errors.
+    Results do not depend on limits, but for the episodes that they end. A move that takes too long, and memory that
+    runs out while an agent chooses, lose it the episode; an episode that takes too long is an error, since no move
+    alone did.
 
     Attributes
     ----------

@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -19,6 +19,7 @@ import pettingzoo
 import agents
 import mcts_envs
 from agents import bridge
+from agents.arena.faults import agents_code
 from agents.arena.formats import Format, format_of
 from agents.arena.limits import Limits
 from agents.arena.lineups import Lineup, Teams
@@ -43,7 +44,7 @@ _SEEDS_TO_TRY = 100
 """An opponent that moves first may end a game before an agent's first move."""
 
 _ONE_SEAT = ("opponent", "seat")
-_PACKAGES = ("gymnasium", "numpy", "numba", "stable-baselines3", "torch")
+_PACKAGES = ("gymnasium", "pettingzoo", "numpy", "numba", "stable-baselines3", "torch")
 
 
 def make_agent(spec: AgentSpec) -> Player:
@@ -197,11 +198,13 @@ class Plan:
     @staticmethod
     def first_move(agent: Player, env: Any) -> Player:
         """Return an agent after a move in an environment, so that it is loaded and compiled."""
-        agent.reseed(0)
+        with agents_code():
+            agent.reseed(0)
         for seed in range(_SEEDS_TO_TRY):
             env.reset(seed=seed)
             if not isinstance(env.unwrapped, GameEnv | GameAECEnv) or env.unwrapped.action_masks().any():
-                agent.act(env)
+                with agents_code():
+                    agent.act(env)
                 break
         return agent
 
@@ -281,5 +284,14 @@ def circumstances() -> dict[str, Any]:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
-    machine = {"system": platform.platform(), "cores": os.cpu_count()}
+    machine = {"host": platform.node(), "system": platform.platform(), "cores": os.cpu_count()}
     return {"python": platform.python_version(), "versions": versions, **machine}
+
+
+@cache
+def played_on() -> str:
+    """Return the same in a line, for each row: results of several machines may lie in one file."""
+    found = circumstances()
+    releases = ", ".join(f"{package} {release}" for package, release in found["versions"].items())
+    where = f"{found['host']}, {found['system']}, {found['cores']} cores"
+    return f"{where}; mcts-envs {mcts_envs.__version__}, python {found['python']}, {releases}"

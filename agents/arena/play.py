@@ -1,15 +1,12 @@
 """Playing a match: what each agent did, what it cost, and what went wrong."""
 
+import math
 import sys
-import time
-import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-import numpy as np
-
-from agents.arena.interrupt import Interrupted
+from agents.arena.asking import Asked, Chair
+from agents.arena.faults import agents_code
 from agents.arena.replays import Moves
 from agents.arena.rows import Match, Row, Seat, Transition
 from agents.arena.spec import AgentSpec
@@ -17,17 +14,11 @@ from mcts_envs.core import errors
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.players import Player
-from mcts_envs.core.typing import Masks
 
-Asked: TypeAlias = Callable[[int], None]
 Seated: TypeAlias = Callable[[AgentSpec, int], Player]
 """``seated(spec, seat) -> agent``."""
 
-_TRACEBACK_LINES = 12
-_MOST_CHARACTERS = 4000
 _FINITE = (-sys.float_info.max, sys.float_info.max)
-_SOME = np.ones(2, np.int8)
-"""Stands for a mask where nobody needs to know what is legal."""
 
 
 def play(
@@ -37,6 +28,7 @@ def play(
     seated: Seated,
     transitions: list[Transition] | None = None,
     asked: Asked = lambda seat: None,
+    limit: float = math.inf,
     moves: Moves | None = None,
 ) -> None:
     """Play a match and fill its row in.
@@ -55,39 +47,50 @@ def play(
         ``truncated``, with states in the terms of ``position()``. With several seats, ``seat`` says whose move it was,
         and ``reward`` is a list of all seats' rewards.
     asked : callable
-        ``asked(seat)`` is called before each question to an agent, ``asked(-1 - seat)`` before it is made ready.
+        See :data:`agents.arena.asking.Asked`.
+    limit : float
+        Seconds of a move, after which the match is lost.
     moves : list, optional
         Takes seat and action of each move.
     """
-    players = []
+    chairs = []
     for seat, spec in enumerate(match.agents):
         row.last_asked = seat
         asked(-1 - seat)
-        players.append(seated(spec, seat))
-        players[seat].reseed(row.seats[seat].agent_seed)
+        agent = seated(spec, seat)
+        with agents_code():
+            agent.reseed(row.seats[seat].agent_seed)
+        own_limit = spec.settings.get("time_limit")
+        own_limit = float(own_limit) if isinstance(own_limit, (int, float)) else math.inf
+        chairs.append(Chair(seat, row.seats[seat], agent, asked, limit, own_limit))
+    asked(None)
     row.last_asked = None
     moves = [] if moves is None else moves
-    if isinstance(env, GameAECEnv):
-        _play_together(env, players, row, transitions, asked, moves)
-    else:
-        _play_alone(env, players[0], row, transitions, asked, moves)
+    try:
+        if hasattr(env, "possible_agents"):
+            _play_together(env, chairs, row, transitions, moves)
+        else:
+            _play_alone(env, chairs[0], row, transitions, moves)
+    finally:
+        for chair in chairs:
+            chair.stand_up()
 
 
-def _play_alone(
-    env: Any, agent: Player, row: Row, transitions: list[Transition] | None, asked: Asked, moves: Moves
-) -> None:
+def _play_alone(env: Any, chair: Chair, row: Row, transitions: list[Transition] | None, moves: Moves) -> None:
     """Play in a Gymnasium environment: one of ours, or another one in :class:`agents.bridge.Remember`."""
     inner: Any = env.unwrapped
     ours, seat = isinstance(inner, GameEnv), row.seats[0]
     seat.outcome = 0.0 if ours else None
     factor = inner.game.discount if ours else 1.0
+    strict = ours and inner.strict
     _, info = env.reset(seed=row.seed)
+    first = int(env.action_space.start)
+    actions = range(first, first + int(env.action_space.n))
     row.last_asked = 0
     state = inner.position() if transitions is not None else {}
     discount, over = 1.0, False
     while not over:
-        asked(0)
-        action = ask(env, agent, info["action_mask"] if ours else _SOME, seat)
+        action = chair.ask(env, actions, info["action_mask"] if ours else None, strict)
         _, reward, terminated, truncated, info = env.step(action)
         moves.append((0, int(action)))
         over = terminated or truncated
@@ -106,90 +109,68 @@ def _play_alone(
 
 
 def _play_together(
-    env: GameAECEnv,
-    players: Sequence[Player],
-    row: Row,
-    transitions: list[Transition] | None,
-    asked: Asked,
-    moves: Moves,
+    env: Any, chairs: Sequence[Chair], row: Row, transitions: list[Transition] | None, moves: Moves
 ) -> None:
     """Play in an AEC environment, an agent in each seat."""
     env.reset(seed=row.seed)
-    discounts = [1.0] * len(row.seats)
+    ours, discounts = isinstance(env, GameAECEnv), [1.0] * len(row.seats)
+    factor = env.game.discount if ours else 1.0
     while env.agents:
         name = env.agent_selection
         seat = env.possible_agents.index(name)
         if env.terminations[name] or env.truncations[name]:
             place = row.seats[seat]
-            place.outcome = float(env.infos[name]["outcome"])
-            place.is_success = bool(env.infos[name]["is_success"])
+            if ours:
+                place.outcome = float(env.infos[name]["outcome"])
+                place.is_success = bool(env.infos[name]["is_success"])
             place.ended = sum(each.length for each in row.seats)
             env.step(None)
             continue
         row.last_asked = seat
-        asked(seat)
         if row.seats[seat].length:
-            discounts[seat] *= env.game.discount
-        moves.append((seat, _move(env, players[seat], row, discounts, transitions)))
+            discounts[seat] *= factor
+        moves.append((seat, _move(env, chairs[seat], row, discounts, transitions)))
+    if not ours:
+        _judge(row.seats)
 
 
-def _move(
-    env: GameAECEnv, player: Player, row: Row, discounts: Sequence[float], transitions: list[Transition] | None
-) -> int:
+def _move(env: Any, chair: Chair, row: Row, discounts: Sequence[float], transitions: list[Transition] | None) -> int:
     """Play one move of the agent whose turn it is, and pay all seats, each with its own discount; return it."""
     name, before = env.agent_selection, env.position() if transitions is not None else {}
-    seat = env.possible_agents.index(name)
-    action = ask(env, player, env.infos[name]["action_mask"], row.seats[seat])
+    seat, ours = env.possible_agents.index(name), isinstance(env, GameAECEnv)
+    space = env.action_space(name)
+    actions = range(int(space.start), int(space.start + space.n))
+    action = chair.ask(env, actions, _mask(env, name), not ours or env.strict)
     env.step(action)
     row.seats[seat].length += 1
-    rewards = [float(env.rewards.get(agent, 0.0)) for agent in env.possible_agents]
-    for paid, reward, discount in zip(row.seats, rewards, discounts, strict=True):
-        _pay(paid, reward, discount)
+    for paid, agent, discount in zip(row.seats, env.possible_agents, discounts, strict=True):
+        _pay(paid, errors.number("reward", float(env.rewards.get(agent, 0.0)), *_FINITE), discount)
     if transitions is not None:
+        rewards = [float(env.rewards.get(agent, 0.0)) for agent in env.possible_agents]
         ended = {"terminated": env.terminations[name], "truncated": env.truncations[name]}
         move = {"state": before, "seat": seat, "action": int(action), "reward": rewards, "next_state": env.position()}
         transitions.append({**move, **ended})
     return int(action)
 
 
+def _mask(env: Any, name: str) -> Any:
+    """Return which actions are legal for an agent, as PettingZoo tells it; None where it does not."""
+    told = env.infos[name].get("action_mask")
+    if told is None and not isinstance(env, GameAECEnv):
+        seen = env.observe(name)
+        told = seen.get("action_mask") if isinstance(seen, dict) else None
+    return told
+
+
+def _judge(seats: Sequence[Seat]) -> None:
+    """Give those with the most rewards the point of a game that does not say who has won."""
+    best = max(seat.episode_return for seat in seats)
+    winners = [seat for seat in seats if seat.episode_return == best]
+    for seat in seats:
+        seat.outcome = 1 / len(winners) if seat in winners else 0.0
+        seat.is_success = seat.outcome == 1.0
+
+
 def _pay(seat: Seat, reward: float, discount: float) -> None:
     seat.episode_return += reward
     seat.discounted_return += discount * reward
-
-
-def ask(env: Any, agent: Player, mask: Masks, seat: Seat) -> int:
-    """Ask an agent for an action; where there is a choice by the mask [A], add up what it costs.
-
-    Nobody is asked in a game that was over before the agent's first move: the next step ends it, whatever it is.
-    """
-    choices = np.count_nonzero(mask)
-    if choices < 2:
-        return agent.act(env) if choices else 0
-    started = time.perf_counter()
-    action = agent.act(env)
-    seat.seconds += time.perf_counter() - started
-    seat.decisions += 1
-    if (result := getattr(agent, "last_result", None)) is not None:
-        seat.simulations += int(result.simulations)
-        seat.model_steps += int(result.steps)
-    return action
-
-
-@contextmanager
-def caught(row: Row) -> Iterator[None]:
-    """Write an exception into a row instead of raising it, also one that would end the program.
-
-    Where the person at the keyboard interrupts, it is :class:`agents.arena.interrupt.Interrupted`, and passes.
-    """
-    try:
-        yield
-    except Interrupted:
-        raise
-    except BaseException as error:
-        try:
-            message = str(error)
-        except BaseException as another:
-            message = f"(its message raises {type(another).__name__})"
-        tail = traceback.format_exc().strip().splitlines()[-_TRACEBACK_LINES:]
-        row.error = {"type": type(error).__name__, "message": message[:_MOST_CHARACTERS]}
-        row.error["traceback"] = "\n".join(tail)[-_MOST_CHARACTERS:]

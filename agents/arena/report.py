@@ -47,6 +47,8 @@ class Report:
         Those of all matches that have been played, by their keys.
     signal : int, optional
         What ended the playing early: ``SIGINT`` (Ctrl-C) or ``SIGTERM``.
+    forfeited : sequence of Row
+        Those that an agent has lost by forfeit: by time, a crash, an illegal move, or memory.
     """
 
     plan: Plan
@@ -63,6 +65,7 @@ class Report:
     reused: int = 0
     signal: int | None = None
     rows: Rows = field(default_factory=dict)
+    forfeited: Sequence[Row] = ()
 
     @property
     def finished(self) -> bool:
@@ -101,6 +104,7 @@ def report(
     played = {key: row for key, row in sorted(rows.items()) if key in keys}
     failed = [row for row in played.values() if row.error is not None]
     found = Report(plan, folder, episodes, workers, discount, [], [], failed, len(keys) - len(played), rows=played)
+    found = replace(found, forfeited=[row for row in played.values() if row.forfeit is not None])
     return replace(found, **plan.format.figures(plan, played, episodes, resamples)._asdict())
 
 

@@ -1,11 +1,12 @@
 """Where episodes are played, in whatever process."""
 
 import traceback
-from collections.abc import Callable
 from typing import Any
 
-from agents.arena.plan import Plan
-from agents.arena.play import caught, play
+from agents.arena.asking import Asked
+from agents.arena.faults import agents_code, caught
+from agents.arena.plan import Plan, played_on
+from agents.arena.play import play
 from agents.arena.replays import Moves, as_far_as_it_went, proved
 from agents.arena.rows import Match, Played, Transition, blank_row
 from agents.arena.spec import AgentSpec
@@ -21,30 +22,32 @@ class Room:
     ----------
     plan : Plan
     asked : callable, optional
-        See :func:`agents.arena.play.play`.
+        See :data:`agents.arena.asking.Asked`.
     """
 
-    def __init__(self, plan: Plan, asked: Callable[[int], None] = lambda seat: None) -> None:
+    def __init__(self, plan: Plan, asked: Asked = lambda seat: None) -> None:
         self._plan = plan
         self._asked = asked
         self._env: Any = None
         self._agents: dict[tuple[str, int], Player] = {}
 
     def play(self, job: Match) -> Played:
-        """Play a match; what it raises is in its row."""
-        row, replay = blank_row(job, self._plan.seed), ""
+        """Play a match; what goes wrong is in its row."""
+        row, plan, replay = blank_row(job, self._plan.seed), self._plan, ""
+        row.played_on = played_on()
         transitions: list[Transition] = []
         moves: Moves = []
-        with caught(row):
+        with caught(row, plan.teams):
             if self._env is None:
-                self._env = self._plan.make_env()
-            play(self._env, job, row, self._seated, transitions if self._plan.record else None, self._asked, moves)
-            if self._plan.keep:
+                self._env = plan.make_env()
+            kept = transitions if plan.record else None
+            play(self._env, job, row, self._seated, kept, self._asked, plan.limits.move, moves)
+            if plan.keep:
                 position = self._env.unwrapped.position()
-                row.kept = {name: position[name] for name in self._plan.keep}
-            if self._plan.replays:
-                replay = proved(self._plan, row, moves, self._env)
-        if row.error is not None:
+                row.kept = {name: position[name] for name in plan.keep}
+            if plan.replays:
+                replay = proved(plan, row, moves, self._env)
+        if row.fault is not None:
             self._env = None
             for seat, spec in enumerate(job.agents):
                 self._agents.pop((spec.label, seat), None)
@@ -74,7 +77,9 @@ class Room:
     def _seated(self, spec: AgentSpec, seat: int) -> Player:
         """Return the agent of a seat; what it learns in one seat it does not know in another."""
         if (spec.label, seat) not in self._agents:
-            self._agents[spec.label, seat] = self._plan.first_move(self._plan.make(spec), self._env)
+            with agents_code():
+                made = self._plan.make(spec)
+            self._agents[spec.label, seat] = self._plan.first_move(made, self._env)
         return self._agents[spec.label, seat]
 
 

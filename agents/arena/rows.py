@@ -52,6 +52,10 @@ class Seat:
         Time spent in ``agent.act``.
     simulations, model_steps : int
         What searches did in total; 0 for agents that do not search.
+    p99, slowest : float
+        Seconds of the 99th percentile of these moves, and of the slowest.
+    overruns : int
+        Those that took over 20 % more than the agent's time limit.
     """
 
     agent: str
@@ -66,6 +70,9 @@ class Seat:
     seconds: Seconds = 0.0
     simulations: Count = 0
     model_steps: Count = 0
+    p99: Seconds = 0.0
+    slowest: Seconds = 0.0
+    overruns: Count = 0
 
 
 @dataclass
@@ -83,14 +90,19 @@ class Row:
     last_asked : int, optional
         Seat whose agent was asked last; after an error it is that agent's. None where nobody knows.
     error : dict, optional
-        ``type``, ``message`` and ``traceback`` of the exception that ended the match. The figures then say how far it
-        had come, and are left out of all statistics.
+        ``type``, ``message`` and ``traceback`` of the exception that ended the match, if it is nobody's fault. The
+        figures then say how far it had come, and are left out of all statistics.
+    forfeit : dict, optional
+        Of a match that the agent of ``last_asked`` has lost otherwise than by the rules: ``reason`` (``"time"``,
+        ``"crash"``, ``"illegal"``, ``"memory"``), and what an error has. The outcomes count; returns do not.
     transitions : list of int, optional
         ``[offset, size]``, in bytes, of the match in the file of transitions.
     kept : dict, optional
         What the plan wishes to keep of the last position.
     replay : str, optional
         Seal of the match's replay, where :func:`agents.arena.replays.file_of` says.
+    played_on : str
+        The machine, and the releases of what played; "" where an earlier release wrote the row.
     """
 
     episode: Count
@@ -101,6 +113,8 @@ class Row:
     transitions: list[Count] | None = None
     kept: dict[str, Any] | None = None
     replay: str | None = None
+    forfeit: dict[str, str] | None = None
+    played_on: str = ""
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -118,10 +132,21 @@ class Row:
         who = {"agents": list(self.agents)} if len(self.seats) > 1 else {"agent": self.seats[0].agent}
         return {**who, "episode": self.episode}
 
+    @property
+    def fault(self) -> dict[str, str] | None:
+        """What ended the match from outside the game: an error or a forfeit."""
+        return self.error or self.forfeit
+
     def blames(self, label: str) -> bool:
         """Whether an error is put down to an agent: to all who sat there, where nobody knows."""
         seats = self.seats if self.last_asked is None else [self.seats[self.last_asked]]
         return self.error is not None and any(seat.agent == label for seat in seats)
+
+    def forfeited_by(self, label: str) -> str | None:
+        """Return the reason for which an agent has lost this match otherwise than by the rules; None if it has not."""
+        if self.forfeit is None or self.last_asked is None or self.seats[self.last_asked].agent != label:
+            return None
+        return self.forfeit["reason"]
 
 
 Rows: TypeAlias = Mapping[Key, Row]

@@ -7,8 +7,9 @@ from multiprocessing.connection import wait
 from types import TracebackType
 from typing import Any, cast
 
+from agents.arena.faults import CRASH, TIME, forfeit
 from agents.arena.interrupt import interruptible
-from agents.arena.plan import Plan
+from agents.arena.plan import Plan, played_on
 from agents.arena.room import Room
 from agents.arena.rows import Match, Played, blank_row
 from agents.arena.worker import Job, Result, Worker
@@ -20,9 +21,10 @@ _SECONDS_BETWEEN_LOOKS = 0.1
 class Crew:
     """Those who play the episodes of a plan: worker processes, or this one.
 
-    An exception in an agent ends up in the row of its episode, also one that would end a program. With worker processes
-    so does what is stopped by a limit of the plan, the death of a process, and memory that runs out. The last two may
-    come from what was played before, so that the episode is played again in a fresh process first.
+    An exception in an agent loses it the episode, also one that would end a program. With worker processes so does a
+    move that takes longer than the plan allows, the death of a process, and memory that runs out. The last two may come
+    from what was played before, so that the episode is played again in a fresh process first. What is nobody's fault,
+    as when the environment raises or a process is killed from outside, is an error in the row of the episode.
 
     Parameters
     ----------
@@ -148,9 +150,14 @@ class Crew:
         if not isinstance(job, Match):
             return None
         row = blank_row(job, self._plan.seed)
-        row.last_asked = worker.seat
+        row.last_asked, row.played_on = worker.seat, played_on()
         kind, message = ("TimeoutError", overdue) if overdue else ("ProcessDied", worker.epitaph())
-        row.error = {"type": kind, "message": message, "traceback": ""}
+        told = {"type": kind, "message": message, "traceback": ""}
+        of_episode = overdue is not None and "episode" in overdue  # which nobody's move alone has used up
+        if worker.thinking and not of_episode and (overdue is not None or not worker.killed):
+            forfeit(row, self._plan.teams, TIME if overdue else CRASH, told)
+        else:
+            row.error = told
         return Played(row, [])
 
 
@@ -162,7 +169,7 @@ _CANNOT_START = (
 
 def _out_of_memory(result: Result) -> bool:
     """Whether an episode ended for want of memory: what was played before may still hold it."""
-    error = result.row.error if isinstance(result, Played) else None
+    error = result.row.fault if isinstance(result, Played) else None
     return error is not None and error["type"].endswith("MemoryError")  # NumPy has one of its own
 
 

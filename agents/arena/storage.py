@@ -143,7 +143,7 @@ class Results:
     def add(self, played: Played) -> None:
         """Write a finished match: safe from the end of this process at once, from that of the machine soon."""
         row = played.row
-        if self._moves is not None and row.error is None:
+        if self._moves is not None and row.fault is None:
             offset = self._moves.tell()
             _append(self._moves, _moves(row, played.transitions))
             row.transitions = [offset, self._moves.tell() - offset]

@@ -43,6 +43,13 @@ def remarks(report: Report) -> list[str]:
         )
     if report.reused:
         result.append(f"{report.reused} {shape.unit} were there from before; --fresh plays all of them anew")
+    if report.forfeited:
+        first = report.forfeited[0]
+        told = first.forfeit or {}
+        result.append(
+            f"{len(report.forfeited)} {shape.unit} were lost by forfeit and count as lost; the first: "
+            f"{shape.name(first)}: {told['reason']}: {told['type']}: {told['message']}"
+        )
     if report.failed:
         first = report.failed[0]
         kind, message = (first.error["type"], first.error["message"]) if first.error else ("", "")

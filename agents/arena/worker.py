@@ -27,10 +27,11 @@ Result: TypeAlias = Played | str | None
 """Of a match, and of a check: what is wrong with the agent."""
 
 _SPAWN = multiprocessing.get_context("spawn")
-_BEGUN, _ASKED, _SEAT = range(3)
+_BEGUN, _ASKED, _SEAT, _THINKS = range(4)
 _MOST_AHEAD = 64
 _QUICK_SECONDS = 0.25
 _SECONDS_TO_LEAVE = 2.0
+_FROM_OUTSIDE = [-getattr(signal, name) for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)]
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
@@ -57,7 +58,7 @@ class Worker:
 
     def __init__(self, plan: Plan) -> None:
         self.connection, theirs = _SPAWN.Pipe()
-        self._pulse = _SPAWN.RawArray(ctypes.c_double, 3)
+        self._pulse = _SPAWN.RawArray(ctypes.c_double, 4)
         self._process = _SPAWN.Process(target=serve, args=(theirs, self._pulse, plan))
         self._process.start()
         theirs.close()
@@ -105,6 +106,16 @@ class Worker:
         seat = int(self._pulse[_SEAT])
         return seat if seat >= 0 else -1 - seat
 
+    @property
+    def thinking(self) -> bool:
+        """Whether an agent was choosing, or being made, rather than the environment at work."""
+        return bool(self._pulse[_THINKS])
+
+    @property
+    def killed(self) -> bool:
+        """Whether the process was told to end, by the system or a person, which is not the fault of what it played."""
+        return self._process.exitcode in _FROM_OUTSIDE
+
     def overdue(self, limits: Limits) -> str | None:
         """Say which limit the job in work exceeds."""
         begun, asked, now = self._pulse[_BEGUN], self._pulse[_ASKED], monotonic()
@@ -144,10 +155,13 @@ def serve(connection: "Connection[Any, Any]", pulse: Any, plan: Plan) -> None:
     """Do jobs until the connection ends; what a worker process does."""
     _settle()
 
-    def asked(seat: int) -> None:
+    def asked(seat: int | None) -> None:
+        if seat is None:
+            pulse[_THINKS] = 0.0
+            return
         now, first = monotonic(), pulse[_SEAT] < 0 <= seat
         pulse[_ASKED], pulse[_BEGUN] = now, now if first or not pulse[_BEGUN] else pulse[_BEGUN]
-        pulse[_SEAT] = seat
+        pulse[_SEAT], pulse[_THINKS] = seat, 1.0
 
     room, home = Room(plan, asked), os.getpid()
     plan.limits.apply()
@@ -161,7 +175,7 @@ def serve(connection: "Connection[Any, Any]", pulse: Any, plan: Plan) -> None:
                 result = room.play(job) if isinstance(job, Match) else room.refusal(job)
                 if os.getpid() != home:  # an agent has forked, and this is its child
                     os._exit(0)
-                pulse[_BEGUN] = 0.0
+                pulse[_BEGUN] = pulse[_THINKS] = 0.0
                 connection.send(result)
 
 

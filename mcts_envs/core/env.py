@@ -79,7 +79,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         self.game = game = configured(type(self).make_game, settings, observation)
         self.seat = errors.integer("seat", seat, 0, game.players - 1)
         in_bytes = check_dtype(game, observation_dtype)
-        self._strict = check_illegal(illegal)
+        self.strict = check_illegal(illegal)
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self._seats, self._advised, self._external = resolve_opponents(game, self.seat, opponent)
@@ -180,7 +180,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         if self._stale:
             self._observed()
         legal = self._mask[action] or self._status
-        if not legal and self._strict:
+        if not legal and self.strict:
             raise ValueError(f"action {action} is illegal; legal now: {some(self.legal_actions())}")
         before = self._status
         if self._alone:

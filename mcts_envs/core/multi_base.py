@@ -61,7 +61,7 @@ class MultiAdapter(Configured, ActionNames, Pictured):
         settings = copy.deepcopy(settings)  # the caller may change its own later
         self.game = game = configured(env_class.make_game, settings, observation)
         self._in_bytes = check_dtype(game, observation_dtype)
-        self._strict = check_illegal(illegal)
+        self.strict = check_illegal(illegal)
         if action_mask not in MASK_PLACES:
             raise ValueError(errors.unknown("place of the action mask", action_mask, MASK_PLACES))
         self._plain = action_mask == "info"
@@ -221,7 +221,7 @@ class MultiAdapter(Configured, ActionNames, Pictured):
         number = checked_action(action, self.game, legal)
         if number in legal:
             return number, {}
-        if self._strict:
+        if self.strict:
             raise ValueError(f"action {number} of {agent} is illegal; legal now: {some(legal)}")
         return number, {"illegal_action": True}
 

@@ -86,7 +86,7 @@ def _entry(table: Table, cell: Cell, rows: Sequence[Row], teams: Any, run: Run) 
         boards.setdefault(row.episode, []).append(row)
     for board in boards.values():
         board.sort(key=lambda row: row.agents)
-    good = [board for board in boards.values() if all(row.error is None for row in board)]
+    good = [board for board in boards.values() if all(row.fault is None for row in board)]
     costs: dict[str, Any] = {}
     for seat in (seat for board in good for row in board for seat in row.seats):
         costs[seat.agent] = total(costs, seat.agent, seat)

@@ -3,16 +3,22 @@
 import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from rich.console import Console
 
 from agents.arena import AgentSpec, Limits, Plan, compare
+from agents.arena.room import Room
 from agents.arena.runner import Crew, run
 from agents.arena.storage import EPISODES
+from agents.arena.table import render
 from mcts_envs.core.players import BuiltIn
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,19 +37,27 @@ class Hostile(BuiltIn):
     def __init__(self, deed: str) -> None:
         super().__init__("random")
         self.deed, self.moves, self.seed = deed, 0, 0
+        self.env: Any
 
     def reseed(self, seed: int) -> None:
         super().reseed(seed)
         self.moves, self.seed = 0, seed
 
-    def act(self, env: object) -> int:
-        self.moves += 1
+    def act(self, env: Any) -> int:
+        self.moves, self.env = self.moves + 1, env
         if self.moves == 2 and self.seed and self.deed != "good":
-            getattr(self, self.deed)()
+            done = getattr(self, self.deed)()
+            return super().act(env) if done is None else int(done)
         return super().act(env)
 
     def hang(self) -> None:
         time.sleep(1e6)
+
+    def slow(self) -> None:
+        time.sleep(0.2)
+
+    def illegal(self) -> int:
+        return 99
 
     def exit(self) -> None:
         sys.exit(3)
@@ -70,6 +84,16 @@ class Hostile(BuiltIn):
     def leak(self) -> None:
         HOARD.append(bytearray(7 * 10**8))
 
+    def killed(self) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(1e6)
+
+    def mean(self) -> None:
+        def broken(action: int) -> None:
+            raise RuntimeError("the floor broke")
+
+        self.env.unwrapped.step = broken
+
     def fork(self) -> None:
         os.fork()
 
@@ -83,33 +107,83 @@ def hostile(*deeds: str, **more: object) -> Plan:
 
 
 DEEDS = {
-    "hang": ("TimeoutError", "no move within 3 s (--move-limit)"),
-    "exit": ("SystemExit", "3"),
-    "interrupt": ("KeyboardInterrupt", ""),
-    "odd": ("Odd", "(its message raises RuntimeError)"),
-    "die": ("ProcessDied", "the process that played it ended itself (exit code 0)"),
-    "abort": ("ProcessDied", "the process that played it was ended by SIGABRT"),
-    "crash": ("ProcessDied", "the process that played it was ended by SIGSEGV"),
+    "hang": ("time", "TimeoutError", "no move within 3 s (--move-limit)"),
+    "illegal": ("illegal", "IllegalMoveError", "action 99 is none of 0 to 9"),
+    "exit": ("crash", "SystemExit", "3"),
+    "interrupt": ("crash", "KeyboardInterrupt", ""),
+    "odd": ("crash", "Odd", "(its message raises RuntimeError)"),
+    "die": ("crash", "ProcessDied", "the process that played it ended itself (exit code 0)"),
+    "abort": ("crash", "ProcessDied", "the process that played it was ended by SIGABRT"),
+    "crash": ("crash", "ProcessDied", "the process that played it was ended by SIGSEGV"),
 }
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 @pytest.mark.parametrize("workers", [1, 2])
-def test_whatever_an_agent_does_is_an_error_row_and_the_rest_goes_on(tmp_path: Path, workers: int) -> None:
+def test_whatever_an_agent_does_loses_its_game_and_the_rest_goes_on(tmp_path: Path, workers: int) -> None:
     plan = hostile("good", *DEEDS, limits=Limits(move=3.0))
     result = compare(plan, 1 if workers == 1 else 2, workers=workers, folder=tmp_path)
     good, *others = result.summaries
     assert result.finished
     assert result.signal is None
     assert (good.games, good.errors) == (result.episodes, 0)
-    assert [(s.games, s.errors) for s in others] == [(0, result.episodes)] * len(DEEDS)
-    told = {(row.agents[0], row.error["type"], row.error["message"]) for row in result.failed if row.error}
-    assert told == {(deed, *error) for deed, error in DEEDS.items()}
+    assert [(s.games, s.errors, s.win_rate.value) for s in others] == [(result.episodes, 0, 0.0)] * len(DEEDS)
+    assert [s.forfeits for s in others] == [{reason: result.episodes} for reason, *_ in DEEDS.values()]
+    assert all(np.isnan(s.mean_return.value) for s in others)
+    forfeits = [(row.agents[0], row.forfeit) for row in result.forfeited if row.forfeit]
+    told = {(agent, forfeit["reason"], forfeit["type"], forfeit["message"]) for agent, forfeit in forfeits}
+    assert told == {(deed, *forfeit) for deed, forfeit in DEEDS.items()}
+    again = compare(plan, result.episodes, workers=workers, folder=tmp_path)
+    assert again.reused == len(forfeits) + good.games
+    assert again.summaries == result.summaries
+
+
+def test_a_late_move_loses_even_where_it_came(tmp_path: Path) -> None:
+    late, good = compare(hostile("slow", "good", limits=Limits(move=0.1)), 2, workers=1, folder=tmp_path).summaries
+    assert (late.forfeits, good.forfeits) == ({"time": 2}, {})
+
+
+def test_in_a_game_for_two_the_other_wins(tmp_path: Path) -> None:
+    agents = (AgentSpec("odd", "odd"), AgentSpec("a", "good"))
+    result = compare(Plan("WallSurvival-v0", agents, {"board_size": 6}, make=make_hostile), 2, folder=tmp_path)
+    odd, good = result.summaries
+    assert (odd.wins, odd.losses, odd.forfeits) == (0, 4, {"crash": 4})
+    assert (good.wins, good.losses, good.forfeits) == (4, 0, {})
+    console = Console(width=150)
+    with console.capture() as said:
+        console.print(render(result))
+    assert "4 crash" in said.get()
+    assert "4 games were lost by forfeit and count as lost; the first: a - odd, board 0" in said.get()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_what_is_killed_from_outside_is_an_error_and_tried_again(tmp_path: Path) -> None:
+    result = compare(hostile("killed", "good"), 1, workers=1, folder=tmp_path)
+    assert [(s.games, s.errors, s.forfeits) for s in result.summaries] == [(0, 1, {}), (1, 0, {})]
+    assert compare(hostile("killed", "good"), 1, workers=1, folder=tmp_path).reused == 1
+
+
+def test_an_environment_that_raises_is_nobodys_fault() -> None:
+    plan = hostile("mean")
+    row = Room(plan).play(plan.jobs(1)[0]).row
+    assert row.forfeit is None
+    assert row.error is not None
+    assert row.error["message"] == "the floor broke"
+
+
+def test_rows_say_how_long_moves_took_and_where(tmp_path: Path) -> None:
+    compare(hostile("slow", record=True), 1, folder=tmp_path)
+    _, row = (json.loads(line) for line in (tmp_path / EPISODES).read_text().splitlines())
+    (seat,) = row["seats"]
+    assert seat["seconds"] >= seat["slowest"] == seat["p99"] >= 0.2
+    assert seat["overruns"] == 0
+    assert "cores; mcts-envs" in row["played_on"]
+    assert "numpy" in row["played_on"]
 
 
 def test_in_one_process_only_the_person_interrupts() -> None:
     plan = hostile("exit", "interrupt", "odd")
-    told = [played.row.error["type"] for played in run(plan, plan.jobs(1))]
+    told = [played.row.forfeit["type"] for played in run(plan, plan.jobs(1)) if played.row.forfeit]
     assert told == ["SystemExit", "KeyboardInterrupt", "Odd"]
 
 
@@ -122,8 +196,8 @@ def test_an_episode_has_a_limit_too() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_DATA")
 def test_memory_has_a_limit_and_what_was_left_behind_is_nobody_elses_fault(tmp_path: Path) -> None:
     result = compare(hostile("leak", "eat", "good", limits=Limits(memory=1.6)), 3, workers=1, folder=tmp_path)
-    assert [(s.games, s.errors) for s in result.summaries] == [(3, 0), (0, 3), (3, 0)]
-    assert {row.error["type"] for row in result.failed if row.error} == {"MemoryError"}
+    assert [(s.games, s.errors) for s in result.summaries] == [(3, 0)] * 3
+    assert [s.forfeits for s in result.summaries] == [{}, {"memory": 3}, {}]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs fork")

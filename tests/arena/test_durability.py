@@ -38,41 +38,43 @@ def test_one_process_or_two_give_the_same(tmp_path: Path) -> None:
 # Accidents
 
 
-def test_an_exception_is_recorded_and_left_out(tmp_path: Path) -> None:
+def test_an_exception_is_recorded_and_loses(tmp_path: Path) -> None:
     plan = fakes("good:base=random", "bad:base=random:accident=raise", record=True)
     result = compare(plan, 20, folder=tmp_path)
     good, bad = result.summaries
     unlucky = [episode for episode in range(20) if seeds(0, episode)[1] % 5 == 0]
     assert result.finished
-    assert len(unlucky) == bad.errors > 0
-    assert (good.games, bad.games) == (20, 20 - len(unlucky))
+    assert bad.forfeits == {"crash": len(unlucky)}
+    assert unlucky
+    assert (good.games, bad.games, bad.errors) == (20, 20, 0)
     assert result.differences[0].pairs == bad.games
-    assert result.differences[0].win_rate.value == 0.0
-    assert [row.episode for row in result.failed] == unlucky
-    error = result.failed[0].error
-    assert error is not None
-    assert (error["type"], error["message"]) == ("RuntimeError", "the agent broke")
-    assert "raise RuntimeError" in error["traceback"]
+    assert result.differences[0].win_rate.value <= 0.0
+    assert result.differences[0].mean_return.value == 0.0  # of the others, which are equal
+    assert [row.episode for row in result.forfeited] == unlucky
+    forfeit = result.forfeited[0].forfeit
+    assert forfeit is not None
+    assert (forfeit["type"], forfeit["message"]) == ("RuntimeError", "the agent broke")
+    assert "raise RuntimeError" in forfeit["traceback"]
     again = compare(plan, 20, folder=tmp_path)
     assert figures(again) == figures(result)
-    assert len(rows_of(tmp_path)) == 40 + len(unlucky)
+    assert len(rows_of(tmp_path)) == 40
 
 
 def test_an_exception_in_the_first_move_is_recorded_too(tmp_path: Path) -> None:
     result = compare(fakes("good:base=random", "bad:base=random:accident=confuse"), 3, folder=tmp_path)
-    assert [(s.games, s.errors) for s in result.summaries] == [(3, 0), (0, 3)]
-    assert {row.error["message"] for row in result.failed if row.error} == {"the agent is confused"}
+    assert [(s.games, s.forfeits) for s in result.summaries] == [(3, {}), (3, {"crash": 3})]
+    assert {row.forfeit["message"] for row in result.forfeited if row.forfeit} == {"the agent is confused"}
 
 
 def test_a_dying_worker_is_survived(tmp_path: Path) -> None:
     deadly, harmless, seed = "x:base=random:accident=die", "y:base=random", 6
     result = compare(fakes(deadly, harmless, seed=seed), 2, workers=2, folder=tmp_path)
     assert [episode for episode in range(2) if seeds(seed, episode)[1] % 5 == 0] == [1]
-    assert [row.key for row in result.failed] == [((deadly,), 1)]
-    error = result.failed[0].error
-    assert error is not None
-    assert error["type"] == "ProcessDied"
-    assert [(s.games, s.errors) for s in result.summaries] == [(1, 1), (2, 0)]
+    assert [row.key for row in result.forfeited] == [((deadly,), 1)]
+    forfeit = result.forfeited[0].forfeit
+    assert forfeit is not None
+    assert forfeit["type"] == "ProcessDied"
+    assert [(s.games, s.forfeits) for s in result.summaries] == [(2, {"crash": 1}), (2, {})]
 
 
 def test_workers_that_cannot_start_say_why() -> None:

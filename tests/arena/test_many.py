@@ -285,23 +285,24 @@ def test_other_lineups_are_another_configuration(tmp_path: Path) -> None:
         compare(plans[1], 1, folder=tmp_path)
 
 
-def test_an_exception_is_put_down_to_its_agent_and_its_board_left_out(tmp_path: Path) -> None:
+def test_an_exception_is_put_down_to_its_agent_and_the_others_share_a_point(tmp_path: Path) -> None:
     plan = quit_plan("stay:at=0,bad:at=0:breaks=true", "fine:at=4")
     result = compare(plan, 12, folder=tmp_path)
     unlucky = [[seed % 5 == 0 for seed in seeds(0, board, 4)[1:]] for board in range(12)]
-    errors = sum(map(sum, unlucky))
+    forfeits = sum(map(sum, unlucky))
     assert result.finished
-    assert [s.errors for s in result.summaries] == [0, errors, 0]
-    assert 0 < errors == len(result.failed)
-    boards = 12 - sum(map(any, unlucky))
+    assert [s.forfeits.get("crash", 0) for s in result.summaries] == [0, forfeits, 0]
+    assert 0 < forfeits == len(result.forfeited)
+    for row in result.forfeited:
+        assert sorted(seat.outcome for seat in row.seats if seat.outcome is not None) == [0.0, *3 * [1 / 3]]
     assert {s.name: s.games for s in result.standings} == {
         "stay:at=0": 48,
-        "bad:at=0:breaks=true": 4 * boards,
-        "fine:at=4": 3 * (48 + 4 * boards),
+        "bad:at=0:breaks=true": 48,
+        "fine:at=4": 3 * (48 + 48),
     }
     said = remarks(result)[2]
-    assert "games ended in an error and are left out, with all games of the line-up on that board; the first: " in said
-    assert re.search(r"board \d+, bad:at=0:breaks=true to move: RuntimeError: the agent broke", said)
+    assert "games were lost by forfeit and count as lost; the first: " in said
+    assert re.search(r"board \d+, bad:at=0:breaks=true to move: crash: RuntimeError: the agent broke", said)
 
 
 def test_recorded_moves_replay(tmp_path: Path) -> None:

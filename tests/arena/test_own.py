@@ -127,9 +127,12 @@ def test_mistakes_name_the_file_or_the_class(
     assert not (tmp_path / "out").exists()
 
 
-def test_what_is_no_action_is_an_error_row(bots: Path) -> None:
-    ((_, _, _, _, error),) = rows(Plan(ID, parse_agents(f"{bots}:Vague")), 1)
-    assert "Vague.act returned 'left'" in str(error)
+def test_what_is_no_action_loses(bots: Path) -> None:
+    plan = Plan(ID, parse_agents(f"{bots}:Vague"))
+    (played,) = run(plan, plan.jobs(1))
+    assert played.row.forfeit is not None
+    assert played.row.forfeit["reason"] == "illegal"
+    assert "Vague.act returned 'left'" in played.row.forfeit["message"]
 
 
 def test_an_edited_agent_is_another_configuration(bots: Path) -> None:

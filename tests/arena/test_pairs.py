@@ -262,23 +262,26 @@ def test_other_meetings_are_another_configuration(tmp_path: Path) -> None:
         compare(one, 1, folder=tmp_path)
 
 
-def test_an_exception_is_put_down_to_its_agent_and_its_board_left_out(tmp_path: Path) -> None:
+def test_an_exception_is_put_down_to_its_agent_and_the_other_wins(tmp_path: Path) -> None:
     plan = fakes("good", "bad:accident=raise", "fine", record=True)
     result = compare(plan, 12, folder=tmp_path)
     unlucky = [[seed % 5 == 0 for seed in seeds(0, board, 2)[1:]] for board in range(12)]
-    errors = 2 * sum(map(sum, unlucky))
+    forfeits = 2 * sum(map(sum, unlucky))
     assert result.finished
-    assert errors > 0
-    assert [s.errors for s in result.summaries] == [0, errors, 0]
-    boards = [p.boards for p in result.pairings]
-    assert boards == [12 - sum(map(any, unlucky)), 12, 12 - sum(map(any, unlucky))]
-    assert len(result.failed) == errors
-    first = result.failed[0]
-    assert first.error is not None
-    assert (first.error["type"], first.error["message"]) == ("RuntimeError", "the agent broke")
+    assert forfeits > 0
+    assert [s.forfeits.get("crash", 0) for s in result.summaries] == [0, forfeits, 0]
+    assert [p.boards for p in result.pairings] == [12, 12, 12]
+    assert len(result.forfeited) == forfeits
+    for row in result.forfeited:
+        assert [seat.outcome for seat in row.seats] == [float("bad" not in label) for label in row.agents]
+    first = result.forfeited[0]
+    assert first.forfeit is not None
+    assert (first.forfeit["type"], first.forfeit["message"]) == ("RuntimeError", "the agent broke")
     said = remarks(result)[2]
-    assert re.search(r"games ended in an error and are left out, with the other game of the pair on that board;", said)
-    assert re.search(r"board \d+, bad:accident=raise to move: RuntimeError: the agent broke", said)
+    assert re.search(
+        r"games were lost by forfeit and count as lost; the first: .*board \d+, bad:accident=raise to m", said
+    )
+    assert said.endswith("crash: RuntimeError: the agent broke")
     again = compare(plan, 12, folder=tmp_path)
     assert figures(again) == figures(result)
 
@@ -287,8 +290,8 @@ def test_a_dying_worker_is_survived(tmp_path: Path) -> None:
     plan = fakes("x:accident=die:every=1", "y")
     result = compare(plan, 1, workers=2, folder=tmp_path)
     assert result.finished
-    assert [s.errors for s in result.summaries] == [2, 0]  # the fault of who was asked last
-    assert {row.error["type"] for row in result.failed if row.error} == {"ProcessDied"}
+    assert [s.forfeits for s in result.summaries] == [{"crash": 2}, {}]  # the fault of who was asked last
+    assert {row.forfeit["type"] for row in result.forfeited if row.forfeit} == {"ProcessDied"}
 
 
 def test_recorded_moves_replay(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from agents.arena.cells import NONE, cost, error_columns, error_count, new_table, number, percent, shown_names
+from agents.arena.cells import NONE, cost, fault_cells, fault_columns, new_table, number, percent, shown_names
 from agents.arena.figures import Pairing, Summary
 from agents.arena.formats import duel_figures
 from agents.arena.formats.base import (
@@ -104,14 +104,14 @@ def ranked(report: "Report") -> list[Summary]:
 
 def _ranking_table(report: "Report", lines: box.Box) -> Table:
     """Return the table with a row for each agent, best first."""
-    errors, late = error_columns(s.errors for s in report.summaries), report.overruns
-    columns = "games", "points %", "won", "tied", "lost", "length", "ms", "steps", *errors
+    faults, late = fault_columns(report.summaries), report.overruns
+    columns = "games", "points %", "won", "tied", "lost", "length", "ms", "steps", *faults
     table, names = new_table(lines, _RANK, "agent", *columns), _names(report, lines)
     for rank, s in enumerate(ranked(report), 1):
         place = NONE if s.agent in report.plan.opponents else str(rank)
         counts = [str(count) for count in (s.wins, s.ties, s.losses)]
         costs: list[str | Text] = [number(s.length, ".1f"), *cost(s, s.agent in late)]
-        costs += [error_count(s.errors) for _ in errors]
+        costs += fault_cells(s, faults)
         table.add_row(place, Text(names[s.agent]), str(s.games), percent(s.win_rate), *counts, *costs)
     return table
 

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from agents.arena.figures import Difference, Pairing, Summary, costs
+from agents.arena.figures import Difference, Pairing, Summary, costs, forfeits
 from agents.arena.rows import Rows, Seat
 from agents.arena.statistics import LEVEL, Estimate, mean_points, paired_rates
 
@@ -70,6 +70,7 @@ def summary(rows: Rows, boards: Boards, agent: str, opponents: Sequence[str]) ->
         win_rate=mean_points([float(np.mean(board)) for board in by_board.values()], LEVEL),
         mean_return=Estimate(nan, nan, nan),
         **costs(seats),
+        forfeits=forfeits(rows, agent),
         wins=wins,
         ties=ties,
         losses=losses,

@@ -11,8 +11,8 @@ from rich.text import Text
 from agents.arena.cells import (
     NONE,
     cost,
-    error_columns,
-    error_count,
+    fault_cells,
+    fault_columns,
     new_table,
     number,
     percent,
@@ -133,13 +133,13 @@ def _standings_table(report: "Report", lines: box.Box) -> Table:
 def _agents_table(report: "Report", lines: box.Box) -> Table:
     """Return the table with what each agent's games were like: its rank, unless in a team, and what moves cost."""
     rank = {} if _in_teams(report) else {s.name: plain(s.rank) for s in report.standings}
-    errors, late = error_columns(s.errors for s in report.summaries), report.overruns
-    table = new_table(lines, "agent", *(["rank"] if rank else []), "length", "ms", "steps", *errors)
+    faults, late = fault_columns(report.summaries), report.overruns
+    table = new_table(lines, "agent", *(["rank"] if rank else []), "length", "ms", "steps", *faults)
     names = shown_names([s.agent for s in report.summaries], lines)
     for s in report.summaries:
         own = [rank[s.agent]] if rank else []
         costs = number(s.length, ".1f"), *cost(s, s.agent in late)
-        table.add_row(Text(names[s.agent]), *own, *costs, *(error_count(s.errors) for _ in errors))
+        table.add_row(Text(names[s.agent]), *own, *costs, *fault_cells(s, faults))
     return table
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from agents.arena.figures import Difference, Standing, Summary, costs
+from agents.arena.figures import Difference, Standing, Summary, costs, forfeits
 from agents.arena.lineups import Teams
 from agents.arena.rows import Row, Rows, Seat
 from agents.arena.statistics import LEVEL, Estimate, mean_points, paired_rates
@@ -111,6 +111,7 @@ def summary(plan: "Plan", rows: Rows, boards: Boards, agent: str) -> Summary:
         win_rate=mean_points([_mean(board).points for board in games.values() if board], LEVEL),
         mean_return=Estimate(nan, nan, nan),
         **costs(seats),
+        forfeits=forfeits(rows, agent),
         wins=sum(result.won == 1.0 for result in played),
         ties=sum(result.tied == 1.0 for result in played),
         losses=sum(result.lost == 1.0 for result in played),

@@ -1,16 +1,16 @@
 """Games for one: agents play the same episodes, each alone or against players inside the environment."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from agents.arena.cells import cost, error_columns, error_count, new_table, number, percent, plain, shown_names
-from agents.arena.figures import Difference, Summary, costs
+from agents.arena.cells import cost, fault_cells, fault_columns, new_table, number, percent, plain, shown_names
+from agents.arena.figures import Difference, Summary, costs, forfeits
 from agents.arena.formats.base import COSTS, INTERVALS, Figures, Format, Mark, compared, differences_tables
-from agents.arena.rows import Row, Rows, Seat
+from agents.arena.rows import Key, Row, Rows, Seat
 from agents.arena.spec import require_distinct
 from agents.arena.statistics import LEVEL, bootstrap_mean, paired_difference, paired_rates, wilson
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from agents.arena.plan import Plan
     from agents.arena.report import Report
 
-_Seats = Mapping[tuple[str, int], Seat]
-"""Of episodes without an error, by agent and number."""
+_Seats: TypeAlias = Mapping[Key, Seat]
+"""Of episodes that count, by agent and number."""
 
 
 class Solo(Format):
@@ -49,13 +49,15 @@ class Solo(Format):
         return f"{row.seats[0].agent}, episode {row.episode}"
 
     def figures(self, plan: "Plan", rows: Rows, episodes: int, resamples: int) -> Figures:
-        """Sum up each agent's episodes without an error, and compare those that two agents share."""
-        good = {(row.seats[0].agent, row.episode): row.seats[0] for row in rows.values() if row.error is None}
-        summaries = []
-        for label in (spec.label for spec in plan.agents):
-            errors = sum(row.blames(label) for row in rows.values())
-            summaries.append(_summary(label, good, errors, resamples))
-        return Figures(summaries, [_difference(*pair, good, resamples) for pair in compared(summaries)])
+        """Sum up each agent's episodes without an error, and compare those that two agents share.
+
+        One that was lost by forfeit has no return.
+        """
+        counted = {row.key: row.seats[0] for row in rows.values() if row.error is None}
+        played = {row.key: row.seats[0] for row in rows.values() if row.fault is None}
+        counted = counted if plan.scored else played
+        summaries = [_summary(spec.label, rows, counted, played, resamples) for spec in plan.agents]
+        return Figures(summaries, [_difference(*pair, counted, played, resamples) for pair in compared(summaries)])
 
     def tables(self, report: "Report", lines: box.Box) -> list[Table]:
         """Return a row for each agent, and the differences."""
@@ -83,28 +85,33 @@ class Solo(Format):
 
 def _agents_table(report: "Report", lines: box.Box) -> Table:
     """Return the table with a row for each agent."""
-    errors, late, scored = error_columns(s.errors for s in report.summaries), report.overruns, report.plan.scored
+    faults, late, scored = fault_columns(report.summaries), report.overruns, report.plan.scored
     wins = ("win rate %",) if scored else ()
-    table = new_table(lines, "agent", "games", *wins, "return", "length", "ms", "steps", *errors)
+    table = new_table(lines, "agent", "games", *wins, "return", "length", "ms", "steps", *faults)
     names = shown_names([s.agent for s in report.summaries], lines)
     for s in report.summaries:
         rates = [percent(s.win_rate)] if scored else []
         figures = plain(s.mean_return), number(s.length, ".1f"), *cost(s, s.agent in late)
-        failed = [error_count(s.errors) for _ in errors]
-        table.add_row(Text(names[s.agent]), str(s.games), *rates, *figures, *failed)
+        table.add_row(Text(names[s.agent]), str(s.games), *rates, *figures, *fault_cells(s, faults))
     return table
 
 
-def _summary(label: str, good: _Seats, errors: int, resamples: int) -> Summary:
-    seats = [seat for (agent, _), seat in good.items() if agent == label]
+def _summary(label: str, rows: Rows, counted: _Seats, played: _Seats, resamples: int) -> Summary:
+    outcomes = _outcomes(_of(label, counted))
+    seats = _of(label, played)
     return Summary(
         agent=label,
-        games=len(seats),
-        errors=errors,
-        win_rate=wilson(sum(outcomes := _outcomes(seats)), len(outcomes), LEVEL),
+        games=len(_of(label, counted)),
+        errors=sum(row.blames(label) for row in rows.values()),
+        win_rate=wilson(sum(outcomes), len(outcomes), LEVEL),
         mean_return=bootstrap_mean([seat.discounted_return for seat in seats], LEVEL, resamples),
         **costs(seats),
+        forfeits=forfeits(rows, label),
     )
+
+
+def _of(label: str, seats: _Seats) -> list[Seat]:
+    return [seat for (agents, _), seat in seats.items() if agents == (label,)]
 
 
 def _outcomes(seats: Sequence[Seat]) -> list[float]:
@@ -112,10 +119,16 @@ def _outcomes(seats: Sequence[Seat]) -> list[float]:
     return [seat.outcome for seat in seats if seat.outcome is not None]
 
 
-def _difference(label: str, reference: str, good: _Seats, resamples: int) -> Difference:
-    numbers = [number for agent, number in good if agent == label and (reference, number) in good]
-    ours, theirs = ([good[agent, number] for number in numbers] for agent in (label, reference))
+def _difference(label: str, reference: str, counted: _Seats, played: _Seats, resamples: int) -> Difference:
+    ours, theirs = _shared(label, reference, counted)
     rates = paired_rates(_outcomes(ours), _outcomes(theirs), LEVEL)
+    pairs = len(ours)
+    ours, theirs = _shared(label, reference, played)
     our_returns, their_returns = ([seat.discounted_return for seat in seats] for seats in (ours, theirs))
-    means = paired_difference(our_returns, their_returns, LEVEL, resamples)
-    return Difference(label, reference, len(numbers), rates, means)
+    return Difference(label, reference, pairs, rates, paired_difference(our_returns, their_returns, LEVEL, resamples))
+
+
+def _shared(label: str, reference: str, seats: _Seats) -> tuple[list[Seat], list[Seat]]:
+    """Return the seats of two agents in the episodes that both have."""
+    both = [number for agents, number in seats if agents == (label,) and ((reference,), number) in seats]
+    return [seats[(label,), number] for number in both], [seats[(reference,), number] for number in both]

@@ -1,0 +1,102 @@
+"""What loses a game otherwise than by its rules: time, crashes, illegal moves, memory."""
+
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from agents.arena.interrupt import Interrupted
+from agents.arena.rows import Row
+from agents.own import NoActionError
+
+TIME, CRASH, ILLEGAL, MEMORY = "time", "crash", "illegal", "memory"
+"""The reasons."""
+
+_TRACEBACK_LINES = 12
+_MOST_CHARACTERS = 4000
+_REASON = "_lost_by"
+
+
+class LateError(TimeoutError):
+    """Raised where a move took longer than it may."""
+
+
+class IllegalMoveError(ValueError):
+    """Raised where an agent chose what it may not choose."""
+
+
+@contextmanager
+def agents_code() -> Iterator[None]:
+    """Note of whatever is raised in here that it is the fault of the agent that was asked last."""
+    try:
+        yield
+    except Interrupted:
+        raise
+    except BaseException as error:
+        vars(error)[_REASON] = _reason(error)
+        raise
+
+
+def _reason(error: BaseException) -> str:
+    for kind, reason in ((LateError, TIME), ((IllegalMoveError, NoActionError), ILLEGAL)):
+        if isinstance(error, kind):
+            return reason
+    return MEMORY if type(error).__name__.endswith("MemoryError") else CRASH  # NumPy has one of its own
+
+
+@contextmanager
+def caught(row: Row, teams: Sequence[tuple[int, ...]]) -> Iterator[None]:
+    """Write an exception into a row instead of raising it, also one that would end the program.
+
+    One in an agent's code loses it the match; others make the row an error. Where the person at the keyboard
+    interrupts, it is :class:`agents.arena.interrupt.Interrupted`, and passes.
+    """
+    try:
+        yield
+    except Interrupted:
+        raise
+    except BaseException as error:
+        reason = vars(error).get(_REASON)
+        if reason is None:
+            row.error = _told(error)
+        else:
+            forfeit(row, teams, reason, _told(error))
+
+
+def forfeit(row: Row, teams: Sequence[tuple[int, ...]], reason: str, told: dict[str, str]) -> None:
+    """Let the agent that was asked last lose a match: its team has no points, and the others still in it share one.
+
+    Parameters
+    ----------
+    row : Row
+    teams : sequence of tuple of int
+        The seats of each team.
+    reason : str
+    told : dict
+        ``type``, ``message`` and ``traceback``.
+    """
+    row.forfeit = {"reason": reason, **told}
+    moves = sum(seat.length for seat in row.seats)
+    playing = [team for team in teams if not any(row.seats[seat].ended for seat in team)]
+    others = [team for team in playing if row.last_asked not in team]
+    for team in playing:
+        for number in team:
+            seat = row.seats[number]
+            if seat.outcome is not None:
+                seat.outcome = 1 / len(others) if team in others else 0.0
+                seat.is_success = seat.outcome == 1.0
+            if len(teams) > 1:
+                seat.ended = moves + (team in others)
+
+
+def _told(error: BaseException) -> dict[str, str]:
+    """Return type, message and traceback of an exception."""
+    try:
+        message = str(error)
+    except BaseException as another:
+        message = f"(its message raises {type(another).__name__})"
+    tail = "\n".join(traceback.format_exc().strip().splitlines()[-_TRACEBACK_LINES:])
+    return {
+        "type": type(error).__name__,
+        "message": message[:_MOST_CHARACTERS],
+        "traceback": tail[-_MOST_CHARACTERS:],
+    }
