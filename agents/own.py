@@ -1,14 +1,19 @@
-"""Agents of one's own, by the file or the module that has their class: ``my_bot.py:Bot``, ``package.module:Bot``."""
+"""Agents of one's own, by the file or the module they are in: ``my_bot.py:Bot``, ``package.module:bot``.
+
+A class has ``act(env)``, or Stable-Baselines3's ``predict(observation)``; a function is ``act(env)`` itself.
+"""
 
 import inspect
 import operator
 import random
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from agents.base import Agent
+from agents.base import Agent, view_of
 from mcts_envs.core import errors
 from mcts_envs.core.loading import file_of, load
 from mcts_envs.core.view import View
@@ -19,97 +24,155 @@ class NoActionError(TypeError):
 
 
 class OwnAgent(Agent):
-    """Plays as an object of a class with ``act(env)`` does.
+    """Plays as an object of a class with ``act(env)`` or ``predict(observation)`` does, or as a function does.
 
-    ``env`` is the live environment, wrapped as it is played, or a view of it; the action is one of its action space.
-    ``reseed(seed)`` of the object, if it has that, starts its randomness anew for an episode. Without it a new object
-    is made for each episode, with ``seed=`` if its class takes that, and the global generators of ``random`` and
-    ``numpy.random`` are seeded: the same seed gives the same game whatever was played before.
+    ``env`` is the environment, wrapped as it is played, or a view of it; the action is one of its action space.
+    ``reseed(seed)`` of the object, if it has that, starts its randomness anew for an episode. Else the global
+    generators of ``random`` and ``numpy.random`` are seeded, and ``reset()`` (``reset(seed=...)`` if it takes that) is
+    called; without either a new object is made for each episode, with ``seed=`` if its class takes that. So the same
+    seed gives the same game whatever was played before.
+
+    ``predict`` is given what the player observes, and of ``state``, ``episode_start``, ``deterministic`` and
+    ``action_masks`` those that it takes; it returns an action, or one and its next ``state``, as in Stable-Baselines3.
 
     Parameters
     ----------
-    made_by : type
-        The class.
+    made_by : type or function
+        The class; of a function, each call is a move.
     settings : dict
         What it is called with.
     seed : int
+
+    Attributes
+    ----------
+    observes : bool
+        Whether it is given observations alone.
+    held_to_mask : bool
+        Whether it can tell what is legal, so that something else is a mistake of its own.
     """
 
-    def __init__(self, made_by: type, settings: dict[str, Any], *, seed: int = 0) -> None:
+    def __init__(self, made_by: Callable[..., Any], settings: dict[str, Any], *, seed: int = 0) -> None:
         super().__init__(seed=seed)
         self.name = made_by.__name__
         self._class, self._settings = made_by, settings
+        self._memory: Any = None
+        self._begins = True
         self._own = self._made(seed)
+        self.observes = isinstance(made_by, type) and not hasattr(made_by, "act")
+        self._takes = _parameters(self._own.predict) if self.observes else {}
+        self.held_to_mask = not self.observes or "action_masks" in self._takes
 
     def act(self, env: Any) -> int:
-        """Return the action that the object chooses.
+        """Return the action that it chooses.
 
         Raises
         ------
         NoActionError
             If it is not an integer.
         """
-        action = self._own.act(env)
+        action = self._predicted(env) if self.observes else self._own.act(env)
         self.last_result = getattr(self._own, "last_result", None)
         try:
             return operator.index(action)
         except TypeError:
-            raise NoActionError(f"{self.name}.act returned {action!r}, which is no action: give an integer") from None
+            call = f"{self.name}.predict" if self.observes else f"{self.name}.act"
+            call = call if isinstance(self._class, type) else self.name
+            raise NoActionError(f"{call} returned {action!r}, which is no action: give an integer") from None
 
     def choose(self, view: View) -> int:
-        """Return the action that the object chooses."""
+        """Return the action that it chooses."""
         return self.act(view)
 
     def reseed(self, seed: int) -> None:
         """Start the object's randomness anew."""
         super().reseed(seed)
+        self._memory, self._begins = None, True
         if hasattr(self._own, "reseed"):
             self._own.reseed(seed)
+        elif hasattr(self._own, "reset"):
+            _seed_all(seed)
+            self._own.reset(**({"seed": seed} if "seed" in _parameters(self._own.reset) else {}))
         else:
             self._own = self._made(seed)
 
+    def _predicted(self, env: Any) -> Any:
+        """Return what ``predict`` says, as an integer if it is an array of one."""
+        seen, mask = observed(env)
+        given = {"state": self._memory, "episode_start": np.array([self._begins]), "deterministic": True}
+        given["action_masks"] = mask
+        said = self._own.predict(seen, **{name: value for name, value in given.items() if name in self._takes})
+        said, self._memory = said if isinstance(said, tuple) else (said, None)
+        self._begins = False
+        return said.item() if isinstance(said, np.ndarray) and said.size == 1 else said
+
     def _made(self, seed: int) -> Any:
         if not hasattr(self._class, "reseed"):
-            random.seed(seed)
-            np.random.seed(seed % 2**32)  # noqa: NPY002
+            _seed_all(seed)
+        if not isinstance(self._class, type):
+            return _Moves(partial(self._class, **self._settings))
         return self._class(**seeded(self._class, self._settings, seed))
 
 
+class _Moves:
+    """An object whose ``act`` is a function."""
+
+    def __init__(self, act: Callable[[Any], Any]) -> None:
+        self.act = act
+
+
+def observed(env: Any) -> tuple[Any, Any]:
+    """Return what the player to move observes, and which actions are legal, as booleans [A]; None where nobody says."""
+    view = view_of(env)
+    state: Any = view.state
+    if isinstance(state, np.ndarray):
+        return view.observe(), view.action_masks()
+    if hasattr(env, "possible_agents"):
+        seen, told = env.observe(env.agent_selection), env.infos[env.agent_selection]
+    else:
+        seen, told = state.seen, state.infos
+    held = seen if isinstance(seen, dict) and "action_mask" in seen else told or {}
+    mask = held.get("action_mask")
+    return seen, None if mask is None else np.asarray(mask, np.bool_)
+
+
 def make(path: str, seed: int, settings: dict[str, Any]) -> Agent:
-    """Return an agent of a class by where it is; see :class:`OwnAgent`.
+    """Return an agent of a class or a function by where it is; see :class:`OwnAgent`.
 
     Raises
     ------
     ValueError
-        If there is no such file, module or class.
+        If there is no such file, module, class or function.
     TypeError
-        If it is no class with ``act``, or takes no such setting.
+        If it is no class with ``act`` or ``predict`` and no function, or takes no such setting.
     """
     found = class_of(path)
-    _check_settings(path, found, settings)
-    if issubclass(found, Agent):
+    _check_settings(found, settings)
+    if isinstance(found, type) and issubclass(found, Agent):
         return found(**seeded(found, settings, seed))
     return OwnAgent(found, settings, seed=seed)
 
 
-def class_of(path: str) -> type:
-    """Return the class of an agent by where it is.
+def class_of(path: str) -> Callable[..., Any]:
+    """Return the class or the function of an agent by where it is.
 
     Raises
     ------
     ValueError
-        If there is no such file, module or class.
+        If there is no such file, module, class or function.
     TypeError
-        If it is no class with ``act``.
+        If it is no class with ``act`` or ``predict``, and no function of an environment.
     """
     source, _, name = path.rpartition(":")
     module = load(source)
     if not hasattr(module, name):
-        classes = [key for key, value in vars(module).items() if isinstance(value, type) and _plays(value)]
-        raise ValueError(f"{source}: {errors.unknown('class', name, classes)}")
-    found = getattr(module, name)
-    if not isinstance(found, type) or not callable(getattr(found, "act", None)):
-        raise TypeError(f"{path} is no class with a method act(env)")
+        source_name = module.__name__
+        known = [key for key, value in vars(module).items() if _plays(value) and value.__module__ == source_name]
+        raise ValueError(f"{source}: {errors.unknown('class or function', name, known)}")
+    found: Callable[..., Any] = getattr(module, name)
+    if not _plays(found):
+        raise TypeError(
+            f"{path} is no class with a method act(env) or predict(observation), and no function of an environment"
+        )
     return found
 
 
@@ -121,28 +184,39 @@ def seeded(made_by: type, settings: dict[str, Any], seed: int) -> dict[str, Any]
 
 
 def source_of(path: str) -> Path | None:
-    """Return the file of an agent's class by where it is, None if it cannot be told."""
+    """Return the file of an agent by where it is, None if it cannot be told."""
     return file_of(path.rpartition(":")[0])
 
 
-def _parameters(made_by: type) -> dict[str, inspect.Parameter]:
+def _seed_all(seed: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002
+
+
+def _parameters(called: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     try:
-        return dict(inspect.signature(made_by).parameters)
+        return dict(inspect.signature(called).parameters)
     except (ValueError, TypeError):
         return {}
 
 
-def _check_settings(path: str, made_by: type, settings: dict[str, Any]) -> None:
-    known = _parameters(made_by)
+def _check_settings(found: Callable[..., Any], settings: dict[str, Any]) -> None:
+    known = _parameters(found)
     if _takes_any(known):
         return
+    names = list(known)[not isinstance(found, type) :]  # the first parameter of a function is the environment
     for name in settings:
-        if name not in known:
-            raise TypeError(errors.unknown("setting", name, known))
+        if name not in names:
+            raise TypeError(errors.unknown("setting", name, names))
 
 
-def _plays(kind: type) -> bool:
-    return hasattr(kind, "act") and not inspect.isabstract(kind)
+def _plays(found: Any) -> bool:
+    """Say whether this is a class of agents, or a function that may be one."""
+    if isinstance(found, type):
+        return any(callable(getattr(found, name, None)) for name in ("act", "predict")) and not inspect.isabstract(
+            found
+        )
+    return inspect.isfunction(found) and bool(_parameters(found))
 
 
 def _takes_any(known: dict[str, inspect.Parameter]) -> bool:

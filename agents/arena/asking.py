@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.arena.faults import IllegalMoveError, LateError, agents_code
+from agents.arena.guarded import Guarded
 from agents.arena.rows import Seat
 from mcts_envs.core.adapter import some
 from mcts_envs.core.players import Player
@@ -42,7 +43,9 @@ class Chair:
         self, number: int, seat: Seat, agent: Player, asked: Asked, limit: float = math.inf, own_limit: float = math.inf
     ) -> None:
         self.seat = seat
-        self._number, self._agent, self._asked = number, agent, asked
+        self._number, self._asked = number, asked
+        self._look = agent.look if isinstance(agent, Guarded) else None
+        self._agent = agent = agent.agent if isinstance(agent, Guarded) else agent
         self._limit, self._own_limit = limit, OVERRUN * own_limit
         self._clock: list[float] = []
         self._held = getattr(agent, "held_to_mask", False)
@@ -72,6 +75,8 @@ class Chair:
         choices = 2 if mask is None else np.count_nonzero(mask)
         if not choices:
             return actions[0]
+        if self._look is not None:
+            env = self._look(env)
         self._asked(self._number)
         with agents_code():
             started = perf_counter()

@@ -33,9 +33,14 @@ class AgentSpec:
     name: str
     settings: dict[str, Any] = field(default_factory=dict, hash=False)
 
+    @property
+    def own(self) -> bool:
+        """Whether the name points to a class or a function of one's own."""
+        return ":" in self.name and not self.name.startswith("sb3:")
+
     def source(self) -> Path | None:
         """Return the file of the class that the name points to, None if it points to none."""
-        return own.source_of(self.name) if ":" in self.name and not self.name.startswith("sb3:") else None
+        return own.source_of(self.name) if self.own else None
 
     def policy(self) -> Path | None:
         """Return the file of the policy that plays (``sb3:PATH``) or is consulted (``mcts:policy=PATH``), if any."""

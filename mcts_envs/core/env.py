@@ -227,6 +227,19 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         live.load(snapshot)
         self._stale = True
 
+    def redraw(self, seed: int) -> None:
+        """Draw anew all that this player cannot know: what is hidden from it, and all chance to come.
+
+        Raises
+        ------
+        gymnasium.error.ResetNeeded
+            Before the first reset.
+        """
+        self._live.check_started("redraw()")
+        self.game.determinize(self._state, self.seat, np.uint64(seed))
+        seed_stream(self._stream, draw(self._state))
+        self._stale = True
+
     def position(self) -> dict[str, Any]:
         """Return the state as a readable, complete, JSON-able dictionary, without chance and settings.
 

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.multi_base import Info, MultiAdapter, Observation
+from mcts_envs.core.rng import draw
 from mcts_envs.core.turn import NO_ACTION
 
 
@@ -115,6 +117,24 @@ class GameAECEnv(MultiAdapter, AECEnv):  # type: ignore[misc]
         self._accumulate_rewards()
         self._read()
         self._show()
+
+    def redraw(self, seed: int) -> None:
+        """Draw anew all that ``agent_selection`` cannot know: what is hidden from it, and all chance to come.
+
+        Where players choose at the same time, that is also what others have chosen: any legal action, at random.
+
+        Raises
+        ------
+        gymnasium.error.ResetNeeded
+            Before the first reset.
+        """
+        self._live.check_started("redraw()")
+        observer = self._players[self.agent_selection]
+        self.game.determinize(self._state, observer, np.uint64(seed))
+        for other in np.flatnonzero(self._chosen != NO_ACTION).tolist():
+            legal = self._live.view(other).legal_actions()
+            self._chosen[other] = legal[int(draw(self._state) % np.uint64(len(legal)))]
+        self._read()
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, Info]:
         """Return what PettingZoo's ``last`` does: observation, reward, ended, cut off and info of ``agent_selection``.

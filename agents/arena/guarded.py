@@ -1,0 +1,69 @@
+"""What an agent of one's own is shown: a copy of the environment without what its player cannot know."""
+
+import random
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from agents import bridge
+from mcts_envs.core.env import GameEnv
+from mcts_envs.core.multi import GameAECEnv
+from mcts_envs.core.players import Player
+
+
+class Guarded:
+    """An agent that is shown copies: what it does with them changes no game, and what they hide is drawn anew.
+
+    All chance to come is drawn anew too, so that looking ahead in a copy foresees nothing. An environment of others is
+    shown as the bridge copies it, inside all wrappers (:mod:`agents.bridge`); one that cannot be copied is shown as it
+    is, and a warning says so.
+
+    Parameters
+    ----------
+    agent : Player
+    make_env : callable
+        Makes an environment like the one that is played.
+    """
+
+    def __init__(self, agent: Player, make_env: Callable[[], Any]) -> None:
+        self.agent = agent
+        self._make_env = make_env
+        self._twin: Any = None
+        self._begun, self._chance = False, random.Random(0)
+
+    def reseed(self, seed: int) -> None:
+        """Start the agent's randomness anew, for another episode."""
+        self._begun, self._chance = False, random.Random(seed)
+        self.agent.reseed(seed)
+
+    def act(self, env: Any) -> int:
+        """Return the action that the agent chooses when shown a copy."""
+        return self.agent.act(self.look(env))
+
+    def look(self, env: Any) -> Any:
+        """Return what the agent is shown in place of a live environment."""
+        inner: Any = env.unwrapped
+        if not isinstance(inner, GameEnv | GameAECEnv):
+            return self._copied(env)
+        if self._twin is None:
+            self._twin = self._make_env()
+        if not self._begun:
+            self._twin.reset(seed=self._chance.getrandbits(32))
+            self._begun = True
+        twin: Any = self._twin.unwrapped
+        twin.restore_state(inner.clone_state(include_rng=False))
+        twin.redraw(self._chance.getrandbits(63))
+        return self._twin
+
+    def _copied(self, env: Any) -> Any:
+        """Return a copy of an environment of others; the environment itself if it cannot be copied."""
+        if getattr(self.agent, "observes", False):
+            return env
+        try:
+            view = bridge.view(env)
+            state: Any = view.state.copy()
+            view.game.determinize(state, view.player, self._chance.getrandbits(63))
+            return state.env
+        except TypeError as error:
+            warnings.warn(f"an agent of one's own is shown the live environment: {error}", stacklevel=2)
+            return env

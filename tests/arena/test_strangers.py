@@ -1,0 +1,180 @@
+"""Agents of anyone: functions, policies, objects that are reset; and what they are shown of a game."""
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+import agents
+import mcts_envs
+from agents.arena import Plan, compare, parse_agents
+from agents.arena.guarded import Guarded
+from agents.arena.runner import run
+
+ID = "LaneDefense3x3-v0"
+BOTS = """
+import random
+import time
+import numpy as np
+
+def first(env, skip=0):
+    return env.unwrapped.legal_actions()[skip]
+
+def dice(env):
+    return random.choice(env.unwrapped.legal_actions().tolist())
+
+def illegal(env):
+    legal = set(env.unwrapped.legal_actions().tolist())
+    return next((a for a in range(env.action_space.n) if a not in legal), 0)
+
+class Policy:
+    def predict(self, observation, state=None, episode_start=None, deterministic=True):
+        state = 0 if episode_start[0] else state + 1
+        return np.array([state % 3]), state
+
+class Masked:
+    def predict(self, observation, action_masks=None):
+        return np.flatnonzero(action_masks)[-1]
+
+class Blind:
+    def predict(self, observation):
+        return 4
+
+class Counted:
+    made = 0
+    def __init__(self):
+        Counted.made += 1
+        self.games = 0
+    def reset(self, seed=None):
+        self.games += 1
+        self.dice = random.Random(seed)
+    def act(self, env):
+        return self.dice.choice(env.unwrapped.legal_actions().tolist())
+
+class Meddler:
+    def act(self, env):
+        inner = env.unwrapped
+        inner._state[40:] = 0
+        inner._live.stream[:] = 1
+        return 0
+
+class Pole:
+    def act(self, env):
+        env.unwrapped.state = (0.0, 0.0, 0.0, 0.0)
+        return 0
+
+class Lookahead:
+    def act(self, env):
+        inner = env.unwrapped
+        start, found = inner.clone_state(), []
+        for action in inner.legal_actions().tolist():
+            total, over, choice = 0.0, False, action
+            while not over:
+                _, reward, terminated, truncated, info = env.step(choice)
+                total, over, choice = total + reward, terminated or truncated, int(np.argmax(info["action_mask"]))
+            inner.restore_state(start)
+            found.append((total, action))
+        return max(found)[1]
+"""
+
+
+@pytest.fixture
+def bots(tmp_path: Path) -> Path:
+    file = tmp_path / "strangers_of_test.py"
+    file.write_text(BOTS)
+    return file
+
+
+def played(texts: str, episodes: int = 3, id: str = ID, **more: Any) -> list[tuple[Any, ...]]:
+    plan = Plan(id, parse_agents(texts), **more)
+    rows = [each.row for each in run(plan, plan.jobs(episodes))]
+    assert all(row.error is None for row in rows)
+    return [(row.key, row.forfeit and row.forfeit["reason"], row.seats[0].discounted_return) for row in rows]
+
+
+def test_functions_policies_and_objects_that_are_reset_play(bots: Path) -> None:
+    labels = ["first", "first:skip=-1", "dice", "Policy", "Masked", "Counted"]
+    texts = ",".join(f"{name}={bots}:{name}" for name in ("first", "dice", "Policy", "Masked", "Counted"))
+    found = played(f"{texts},second={bots}:first:skip=-1")
+    assert len(found) == 3 * len(labels)
+    assert all(reason is None for _, reason, _ in found)
+    assert sorted(played(texts, 2)) == sorted(row for row in found if row[0][1] < 2 and row[0][0] != ("second",))
+    agent = agents.make(f"{bots}:Counted")
+    kind: Any = agent._class  # type: ignore[attr-defined]
+    kind.made = 0
+    agent.reseed(1)
+    assert kind.made == 0
+
+
+def test_a_function_takes_its_settings_and_no_others(bots: Path) -> None:
+    with pytest.raises(TypeError, match="unknown setting 'skp'; did you mean 'skip'"):
+        agents.make(f"{bots}:first", skp=1)
+    with pytest.raises(TypeError, match="unknown setting 'env'"):
+        agents.make(f"{bots}:first", env=1)
+
+
+def test_whoever_is_told_what_is_legal_is_held_to_it(bots: Path) -> None:
+    names = ("illegal", "Blind", "Masked")
+    texts = ",".join(f"{name}={bots}:{name}" for name in names)
+    found = {key[0][0]: reason for key, reason, _ in played(texts, 1)}
+    assert found == {"illegal": "illegal", "Blind": None, "Masked": None}
+    found = {key[0][0]: reason for key, reason, _ in played(texts, 1, settings={"illegal": "raise"})}
+    assert found == {"illegal": "illegal", "Blind": "illegal", "Masked": None}
+
+
+def test_what_an_agent_does_with_what_it_is_shown_changes_no_game(bots: Path) -> None:
+    meddler, waiting = played(f"m={bots}:Meddler,w={bots}:Meddler", 1)
+    assert meddler[1:] == waiting[1:]
+    rows = played(f"pole={bots}:Pole", 2, "CartPole-v1")
+    assert [length for *_, length in rows] == [9.0, 9.0] or all(length < 15 for *_, length in rows)
+
+
+def test_nobody_sees_the_dice(bots: Path) -> None:
+    one, two = (gymnasium.make(f"mcts_envs/{ID}") for _ in range(2))
+    for env in (one, two):
+        env.reset(seed=3)
+    two.unwrapped.redraw(5)  # type: ignore[attr-defined]
+    shown = [_shown(bots, env) for env in (one, two)]
+    assert shown[0] == shown[1]
+    assert one.unwrapped.position() == shown[0][1]  # type: ignore[attr-defined]
+
+
+def test_nobody_sees_what_others_choose_at_the_same_time(bots: Path) -> None:
+    env = mcts_envs.make_aec("Bomber-v0")
+    env.reset(seed=1)
+    guard, seen = Guarded(agents.make(f"{bots}:first"), lambda: mcts_envs.make_aec("Bomber-v0")), []
+    for choice in (0, 1, 2):
+        env.reset(seed=1)
+        env.step(choice)
+        guard.reseed(7)
+        twin = guard.look(env)
+        assert twin.agent_selection == env.agent_selection == "player_1"
+        seen.append(twin._chosen.tolist())
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_looking_ahead_in_what_is_shown_foresees_nothing(bots: Path) -> None:
+    env = gymnasium.make(f"mcts_envs/{ID}")
+    env.reset(seed=0)
+    guard = Guarded(agents.make(f"{bots}:Lookahead"), lambda: gymnasium.make(f"mcts_envs/{ID}"))
+    before = env.unwrapped.clone_state()  # type: ignore[attr-defined]
+    guard.reseed(1)
+    guard.act(env)
+    assert env.unwrapped.clone_state() == before  # type: ignore[attr-defined]
+
+
+def test_a_planner_of_ones_own_keeps_its_tree_and_plays_as_ours_does(tmp_path: Path) -> None:
+    plan = Plan(ID, parse_agents("mcts:simulations=50,own=agents.mcts:MCTS:simulations=50"))
+    result = compare(plan, 3, folder=tmp_path)
+    ours, own = result.summaries
+    assert ours.win_rate == own.win_rate
+    assert ours.length == own.length
+
+
+def _shown(bots: Path, env: Any) -> tuple[bytes, Any]:
+    guard = Guarded(agents.make(f"{bots}:first"), lambda: gymnasium.make(f"mcts_envs/{ID}"))
+    guard.reseed(7)
+    twin = guard.look(env).unwrapped
+    return np.asarray(twin._state).tobytes(), twin.position()
