@@ -12,13 +12,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import gymnasium
 import numpy as np
-import pettingzoo
 
 import agents
 import mcts_envs
-from agents import bridge
+from agents.arena import environments
 from agents.arena.faults import agents_code
 from agents.arena.formats import Format, format_of
 from agents.arena.limits import Limits
@@ -36,14 +34,12 @@ from mcts_envs.core.loading import file_of
 from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.players import Player
 from mcts_envs.core.sources import closure_digest, source_digest
-from mcts_envs.registry import full_id
 
 MakeAgent: TypeAlias = Callable[[AgentSpec], Player]
 
 _SEEDS_TO_TRY = 100
 """An opponent that moves first may end a game before an agent's first move."""
 
-_ONE_SEAT = ("opponent", "seat")
 _PACKAGES = ("gymnasium", "pettingzoo", "numpy", "numba", "stable-baselines3", "torch")
 
 
@@ -67,7 +63,8 @@ class Plan:
     ----------
     environment : str
         Any id of Gymnasium with discrete actions; ours with or without ``mcts_envs/``. ``module:ID`` and
-        ``path/to/file.py:ID`` import the module that registers it, in worker processes too.
+        ``path/to/file.py:ID`` import the module that registers it, in worker processes too; ``module:function`` makes
+        one. A module of PettingZoo, ``pettingzoo.classic.tictactoe_v3``: whoever has the most rewards wins there.
     agents : tuple of AgentSpec
         Distinct, except that a line-up of as many as the players may have an agent several times.
     settings : dict
@@ -106,7 +103,7 @@ class Plan:
     @property
     def id(self) -> str:
         """Full id of the environment; a module named with it has been imported then."""
-        return full_id(self.environment)
+        return environments.id_of(self.environment)
 
     @property
     def opponents(self) -> tuple[str, ...]:
@@ -117,7 +114,9 @@ class Plan:
     def teams(self) -> Teams:
         """The seats of each team that agents play for; one seat where an agent plays alone."""
         env = self.make_env()
-        return env.game.teams if isinstance(env, GameAECEnv) else ((0,),)
+        if isinstance(env, GameAECEnv):
+            return env.game.teams
+        return tuple((seat,) for seat in range(len(getattr(env, "possible_agents", (None,)))))
 
     @cached_property
     def discount(self) -> float | None:
@@ -150,30 +149,10 @@ class Plan:
 
         Raises
         ------
-        ValueError
-            If there is no such environment, or a setting is out of its bounds.
-        TypeError
-            If there is no such setting, or the actions are not discrete.
+        ValueError, TypeError
+            Like :func:`agents.arena.environments.make`.
         """
-        if self.id not in gymnasium.registry:
-            of_pettingzoo = {*pettingzoo.aec_registry, *pettingzoo.parallel_registry}
-            if self.environment.startswith("pettingzoo") or self.id.removeprefix("mcts_envs/") in of_pettingzoo:
-                raise ValueError(
-                    f"{self.environment} is an environment of PettingZoo; of games for several only those of "
-                    "mcts_envs.core can be compared"
-                )
-            raise ValueError(
-                errors.unknown("environment", self.environment.rpartition(":")[2], mcts_envs.environment_ids())
-            )
-        env = gymnasium.make(self.id, disable_env_checker=True, **self.settings)
-        if not isinstance(env.unwrapped, GameEnv):
-            bridge.view(env)
-            return bridge.Remember(env)
-        players = env.unwrapped.game.players
-        if players == 1 or not self.settings.keys().isdisjoint(_ONE_SEAT):
-            return env
-        spec: Any = env.spec
-        return GameAECEnv(type(env.unwrapped), **spec.kwargs)
+        return environments.make(self.environment, self.settings)
 
     def check(self) -> None:
         """Check all but whether each agent can play, which :meth:`agents.arena.runner.Crew.check` does.

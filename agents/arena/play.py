@@ -163,7 +163,10 @@ def _mask(env: Any, name: str) -> Any:
 
 
 def _judge(seats: Sequence[Seat]) -> None:
-    """Give those with the most rewards the point of a game that does not say who has won."""
+    """Give those with the most rewards the point of a game that does not say who has won; nobody wins alone."""
+    if len(seats) == 1:
+        seats[0].outcome = None
+        return
     best = max(seat.episode_return for seat in seats)
     winners = [seat for seat in seats if seat.episode_return == best]
     for seat in seats:

@@ -6,6 +6,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from pettingzoo import AECEnv
 
 import agents
 import mcts_envs
@@ -178,3 +179,83 @@ def _shown(bots: Path, env: Any) -> tuple[bytes, Any]:
     guard.reseed(7)
     twin = guard.look(env).unwrapped
     return np.asarray(twin._state).tobytes(), twin.position()
+
+
+# Environments
+
+TICTACTOE = "pettingzoo.classic.tictactoe_v3"
+HERE = str(Path(__file__).resolve())
+
+
+class Duel(AECEnv):  # type: ignore[misc]
+    """Two agents name a number in turn, three times; the larger sum wins, and the second hides a card of its own."""
+
+    metadata = {"name": "duel_v0"}  # noqa: RUF012
+
+    def __init__(self, most: int = 3) -> None:
+        self.possible_agents = ["a", "b"]
+        self._most = most
+
+    def observation_space(self, agent: str) -> Any:
+        return gymnasium.spaces.Discrete(7)
+
+    def action_space(self, agent: str) -> Any:
+        return gymnasium.spaces.Discrete(self._most, start=1)
+
+    def observe(self, agent: str) -> int:
+        return self.t
+
+    def reset(self, seed: int | None = None, options: Any = None) -> None:
+        self.t, self.agents = 0, list(self.possible_agents)
+        self.rewards = self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: Any = {agent: {} for agent in self.agents}
+        self.agent_selection = "a"
+
+    def step(self, action: Any) -> None:
+        if self.terminations[self.agent_selection]:
+            self._was_dead_step(action)
+            return
+        self.t += 1
+        self.rewards = {agent: float(action) if agent == self.agent_selection else 0.0 for agent in self.agents}
+        self.agent_selection = "ab"[self.t % 2]
+        if self.t == 6:
+            self.terminations = dict.fromkeys(self.agents, True)
+
+
+def duel(most: int = 3) -> Duel:
+    return Duel(most)
+
+
+@pytest.mark.parametrize("workers", [None, 1])
+def test_a_function_that_makes_an_environment_names_it(tmp_path: Path, workers: int | None, bots: Path) -> None:
+    bots.write_text(
+        "def low(env):\n    return 1\n\ndef high(env):\n    return env.action_space(env.agent_selection).n\n"
+    )
+    plan = Plan(f"{HERE}:duel", parse_agents(f"low={bots}:low,high={bots}:high"), {"most": 4})
+    low, high = compare(plan, 2, workers=workers, folder=tmp_path).summaries
+    assert (low.losses, high.wins, high.length) == (4, 4, 3.0)
+    plan = Plan(f"{HERE}:duel", parse_agents(f"low={bots}:low,high={bots}:high"), {"most": 1})
+    low, high = compare(plan, 1, folder=tmp_path / "tied").summaries
+    assert (low.ties, high.ties) == (2, 2)
+
+
+def test_games_of_pettingzoo_are_played_with_seats(tmp_path: Path, bots: Path) -> None:
+    pytest.importorskip("pygame")
+    bots.write_text(
+        "import numpy as np\n"
+        "def taken(env):\n    return int(np.argmin(env.observe(env.agent_selection)['action_mask']))\n"
+        "def first(env):\n    return int(np.argmax(env.observe(env.agent_selection)['action_mask']))\n"
+        "class Policy:\n    def predict(self, observation, action_masks):\n"
+        "        return np.flatnonzero(action_masks)[-1]\n"
+    )
+    texts = f"mcts:simulations=60,uniform,taken={bots}:taken,first={bots}:first,policy={bots}:Policy"
+    result = compare(Plan(TICTACTOE, parse_agents(texts)), 2, folder=tmp_path)
+    assert not result.failed
+    mcts, uniform, taken, first, policy = result.summaries
+    assert mcts.win_rate.value > 0.8 > 0.5 > taken.win_rate.value
+    assert [s.forfeits for s in (mcts, uniform, first, policy)] == [{}] * 4
+    assert taken.forfeits == {"illegal": 16 - taken.forfeits.get("crash", 0)} or taken.losses == 16
+    assert Plan("classic/tictactoe-v3", parse_agents("random,uniform")).seats == 2
+    assert result.plan.id == TICTACTOE
