@@ -10,6 +10,7 @@ CHAPTERS = {
         "training",
         "watching",
         "playing",
+        "own_agent",
         "own_game",
     ],
     "Help": ["faq", "support"],

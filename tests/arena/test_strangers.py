@@ -259,3 +259,10 @@ def test_games_of_pettingzoo_are_played_with_seats(tmp_path: Path, bots: Path) -
     assert taken.forfeits == {"illegal": 16 - taken.forfeits.get("crash", 0)} or taken.losses == 16
     assert Plan("classic/tictactoe-v3", parse_agents("random,uniform")).seats == 2
     assert result.plan.id == TICTACTOE
+
+
+def test_the_example_of_the_page_plays(tmp_path: Path) -> None:
+    example = Path(__file__).resolve().parents[2] / "examples/my_bot.py"
+    bot, uniform = compare(Plan(ID, parse_agents(f"{example}:Bot,uniform")), 30, folder=tmp_path).summaries
+    assert (bot.games, bot.forfeits, bot.errors) == (30, {}, 0)
+    assert bot.win_rate.value >= uniform.win_rate.value
