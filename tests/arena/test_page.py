@@ -95,8 +95,8 @@ def test_an_unfinished_one_and_one_without_a_game_are_written_too(tmp_path: Path
 def test_nothing_from_outside_becomes_part_of_it(tmp_path: Path) -> None:
     good, bad = "good:base=random", "bad:base=random:accident=confuse"
     report = compare(single.fakes(good, bad), 3, folder=tmp_path)
-    for row in report.failed:
-        row.error = {"type": EVIL, "message": EVIL, "traceback": EVIL}
+    for row in report.forfeited:
+        row.forfeit = {"reason": "crash", "type": EVIL, "message": EVIL, "traceback": EVIL}
     named = [replace(summary, agent=EVIL + summary.agent) for summary in report.summaries]
     found = Checked(page(replace(report, summaries=named, differences=[]), command=EVIL))
     assert "script" not in found.seen

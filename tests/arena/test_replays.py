@@ -42,7 +42,7 @@ def check_whole(folder: Path) -> None:
         replay = Replay.load(file_of(folder, row.key))
         assert (replay.seed, replay.players) == (row.seed, [*row.agents])
         assert row.replay == json.loads(replay.to_json())["seal"]
-        if row.error is None:
+        if row.fault is None:
             assert replay.outcome is not None
             assert replay.returns[0] == row.seats[0].episode_return
 
@@ -67,7 +67,8 @@ def test_replays_change_nothing_else(tmp_path: Path) -> None:
     rows = [rows_of(tmp_path / name) for name in ("True", "False")]
     for row in (row for each in rows for row in each):
         row.pop("replay")
-        row["seats"][0].pop("seconds")
+        for clock in ("seconds", "p99", "slowest"):
+            row["seats"][0].pop(clock)
     assert rows[0] == rows[1]
     assert not (tmp_path / "False" / REPLAYS).exists()
     assert compare(fakes(*TWO), 5, folder=tmp_path / "True").reused == 10
@@ -75,12 +76,12 @@ def test_replays_change_nothing_else(tmp_path: Path) -> None:
     assert (again.reused, len(replays_in(tmp_path / "False"))) == (10, 2)
 
 
-def test_a_game_that_an_error_ends_is_kept_as_far_as_it_went(tmp_path: Path) -> None:
+def test_a_game_that_is_lost_by_forfeit_is_kept_as_far_as_it_went(tmp_path: Path) -> None:
     plan = fakes("good:base=random", "bad:base=random:accident=raise", replays=True)
     found = compare(plan, 20, folder=tmp_path, workers=2)
-    assert found.failed
+    assert found.forfeited
     check_whole(tmp_path)
-    for row in found.failed:
+    for row in found.forfeited:
         assert len(Replay.load(file_of(tmp_path, row.key)).actions) == 1
 
 

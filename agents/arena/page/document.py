@@ -91,6 +91,7 @@ def _header(report: Report) -> Html:
             f"{played:,}",
             f"of {played + report.missing:,} {shape.unit} played" if report.missing else f"{shape.unit} played",
         ),
+        (f"{len(report.forfeited):,}", "lost by forfeit"),
         (f"{len(report.failed):,}", "ended in an error"),
         (clock(sum(seat.seconds for seat in seats)), "of thinking"),
     ]
@@ -201,7 +202,7 @@ def _lengths(report: Report) -> Html | None:
     """Return how long each agent's games were, in its own moves."""
     moves: dict[str, list[int]] = {}
     for row in report.rows.values():
-        for seat in row.seats if row.error is None else ():
+        for seat in row.seats if row.fault is None else ():
             moves.setdefault(seat.agent, []).append(seat.length)
     if not moves:
         return None

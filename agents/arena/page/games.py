@@ -38,25 +38,30 @@ def notable_games(report: Report, links: Links) -> Html | None:
 
 
 def failed_games(report: Report, links: Links) -> Html | None:
-    """Return the games that ended in an error, with what is known of it."""
-    if not report.failed:
+    """Return the games that were lost by forfeit or ended in an error, with what is known of it."""
+    ended = [*report.forfeited, *report.failed]
+    if not ended:
         return None
     alike: dict[tuple[str, ...], list[Row]] = {}
-    for row in report.failed:
-        error = row.error or {}
+    for row in ended:
+        error = row.fault or {}
+        what = f"lost by {error['reason']}" if row.forfeit else "error"
         asked = "" if row.last_asked is None else row.seats[row.last_asked].agent
-        alike.setdefault((asked, error.get("type", ""), error.get("message", "")), []).append(row)
+        alike.setdefault((asked, what, error.get("type", ""), error.get("message", "")), []).append(row)
     short, rows = short_names(s.agent for s in report.summaries), []
-    for (asked, kind, message), games in alike.items():
-        trace = (games[0].error or {}).get("traceback", "")
+    for (asked, what, kind, message), games in alike.items():
+        trace = (games[0].fault or {}).get("traceback", "")
         said = (
             tag("details", tag("summary", f"{kind}: {message}"), tag("pre", trace)) if trace else f"{kind}: {message}"
         )
         found = [part for row in games if row.key in links for part in (_link(row, links, _which(report, row)), " ")]
-        rows.append((short.get(asked, asked), f"{len(games):,}", said, joined(found[: 2 * _MANY])))
-    heads = ("to move", "games", "error", "among them")
-    about = "errors that are alike together; of an error that cannot be put down to an agent, none is named"
-    return section("Games that ended in an error", listing(heads, rows, text=(0, 2, 3)), about=about)
+        rows.append((short.get(asked, asked), what, f"{len(games):,}", said, joined(found[: 2 * _MANY])))
+    heads = ("to move", "came of it", "games", "said", "among them")
+    about = (
+        "those that are alike together; of an error that cannot be put down to an agent, none is named. A game "
+        "that was lost by forfeit counts as lost, one that ended in an error does not count"
+    )
+    return section("Games that ended otherwise than by the rules", listing(heads, rows, text=(0, 1, 3, 4)), about=about)
 
 
 def linked(report: Report, folder: Path) -> dict[Key, str]:
@@ -70,7 +75,7 @@ def linked(report: Report, folder: Path) -> dict[Key, str]:
         If a page cannot be written.
     """
     links = {}
-    for row in [row for row, _ in _notable(report)] + report.failed[:_FAILED]:
+    for row in [row for row, _ in _notable(report)] + [*report.forfeited, *report.failed][:_FAILED]:
         page = _page_of(report.folder, row)
         if page is not None:
             links[row.key] = quote(Path(os.path.relpath(page, folder)).as_posix())
@@ -96,7 +101,7 @@ def _page_of(folder: Path, row: Row) -> Path | None:
 
 def _notable(report: Report) -> list[tuple[Row, list[str]]]:
     """Return games with the reasons why they are named: a first one of each line-up, then by time and by length."""
-    rows = [row for row in report.rows.values() if row.error is None]
+    rows = [row for row in report.rows.values() if row.fault is None]
     first: dict[tuple[str, ...], Row] = {}
     for row in sorted(rows, key=lambda row: row.episode):
         first.setdefault(tuple(sorted(row.agents)), row)
