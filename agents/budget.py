@@ -120,6 +120,12 @@ class Clock:
         self._slice_began, self._count = now, count if count < unit else count - count % unit
         return self._count
 
+    def resumed(self, since: float, done: int) -> bool:
+        """Leave out of a slice, of which ``done`` are done, the time that it waited; return whether it may go on."""
+        now = time.perf_counter()
+        self._slice_began += now - since
+        return now < self.deadline or not (self._begun or done)
+
     def spend(self, simulations: int, steps: int, done: int | None = None) -> None:
         """Count the simulations and the steps of a slice; ``done`` of it, where it is not counted in simulations."""
         self.simulations += simulations

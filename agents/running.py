@@ -1,5 +1,6 @@
 """A search under way: it can be run on, asked and stopped at any time."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -290,6 +291,16 @@ class Search:
                 if made.faults:
                     raise ValueError(plan.fault(made.faults))
                 done = made.simulations - already if waits else count
+                while done < count and not len(arms) and made.steps < max_steps:
+                    began = time.perf_counter()
+                    yield
+                    if over.is_set() or not clock.resumed(began, done):
+                        break
+                    with plan.turn:
+                        run(now, count - done)  # for which there is room already
+                    if made.faults:
+                        raise ValueError(plan.fault(made.faults))
+                    done = made.simulations - already
                 if done:
                     clock.spend(done, made.steps - before)
                 left = now[now >= 0] if waits else now[count:]

@@ -103,8 +103,12 @@ class SavedPolicy(Policy):
         policy: Any = self.model.policy
         if not getattr(policy, "share_features_extractor", False) or not hasattr(policy, "action_net"):
             return super().consulted(observations, masks)
+        given = self.normalized(observations)
         with torch.inference_mode():
-            shown, _ = policy.obs_to_tensor(self.normalized(observations))
+            if np.shape(given)[1:] == self.observation_shape:  # at once: to ask the policy takes a tenth of a pass
+                shown = torch.as_tensor(given, device=next(policy.action_net.parameters()).device)
+            else:
+                shown, _ = policy.obs_to_tensor(given)
             actor, critic = policy.mlp_extractor(policy.extract_features(shown))
             logits, values = policy.action_net(actor).numpy(force=True), policy.value_net(critic).numpy(force=True)
         allowed = masks | ~masks.any(1, keepdims=True)
