@@ -66,7 +66,6 @@ def _beside_predict(id: str, name: str, rounds: int) -> list[Figure]:
     works["in batches of up to 8: trees"] = searching(env, policy, 8 * ASKED, threads=8)
     works["in batches of up to 32: trees"] = searching(env, policy, 32 * ASKED, threads=32)
     works["in batches of up to 32: games"] = _games(envs, shown, policy)
-    works["in batches of up to 32: games, torch on two cores"] = _on_two_cores(_games(envs, shown, policy, ASKED // 8))
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", PolicyWarning)
         predicted, *found = least(rounds, _predict(model, shown[:1]), *works.values())
@@ -156,17 +155,6 @@ def _forward(policy: SavedPolicy, shown: Any, calls: int = 10) -> Callable[[], i
         return calls * len(shown)
 
     return work
-
-
-def _on_two_cores(work: Callable[[], tuple[int, float]]) -> Callable[[], tuple[int, float]]:
-    def run() -> tuple[int, float]:
-        torch.set_num_threads(2)
-        try:
-            return work()
-        finally:
-            torch.set_num_threads(1)
-
-    return run
 
 
 def _rows_filled(evaluator: Any) -> int:

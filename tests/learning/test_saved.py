@@ -5,11 +5,13 @@ import json
 import pickle
 import zipfile
 
+import numpy as np
 import pytest
 
 pytest.importorskip("stable_baselines3")
 pytest.importorskip("sb3_contrib")
 
+import torch
 from stable_baselines3 import DQN
 
 import agents
@@ -56,6 +58,24 @@ def test_a_policy_without_probabilities(tmp_path):
     assert agents.make(f"sb3:{tmp_path / 'q'}", algorithm="dqn").act(env) in range(10)
     with pytest.raises(ValueError, match="no probabilities"):
         agents.make(f"sb3:{tmp_path / 'q'}", algorithm="dqn", deterministic=False).act(env)
+
+
+def test_a_small_network_keeps_to_one_core(trained, monkeypatch):
+    policy, seen = storage.load(trained["maskable_ppo"]), []
+    policy.model.policy.action_net.register_forward_hook(lambda *_: seen.append(torch.get_num_threads()))
+    shown, masks = np.zeros((3, *policy.observation_shape), np.float32), np.ones((3, policy.action_count), bool)
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        for most, threads in ((storage._SMALL, 1), (1, 3)):
+            monkeypatch.setattr(storage, "_SMALL", most)
+            policy.__dict__.pop("small", None)
+            policy.actions(shown, masks), policy.probabilities(shown, masks), policy.consulted(shown, masks)
+            assert seen == [threads] * 3
+            assert torch.get_num_threads() == 3
+            seen.clear()
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_wrong_files(tmp_path, trained):
