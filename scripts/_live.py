@@ -1,6 +1,7 @@
-"""A game that is being played, as a page of this machine that follows it."""
+"""A game that is being played, or one after the other of a comparison, as a page of this machine that follows it."""
 
 import json
+import re
 import secrets
 import threading
 from collections.abc import Iterator
@@ -9,12 +10,24 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 _FOLLOW = """
-page.show(page.length - 1);
-for (let seen = 0; ; await new Promise(done => setTimeout(done, 250))) {
-  const answer = await fetch("frames?seen=" + seen).catch(() => null);
+const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds));
+let game = page.data.game ?? 0, seen = game ? page.frames.reduce((sum, each) => sum + 1 + each.decisions.length, 0) : 0;
+if (game) page.play(); else page.show(page.length - 1);
+for (;; await pause(250)) {
+  if (game && !page.atEnd) continue;  // somebody looks at this game: the next one waits
+  if (game) await pause(1500);
+  if (game && !page.atEnd) continue;
+  const answer = await fetch(`frames?seen=${seen}&game=${game}`).catch(() => null);
   if (answer?.status !== 200) continue;
   const news = await answer.json();
   seen = news.seen;
+  if (news.document) {
+    game = news.document.game;
+    page.load(news.document);
+    page.show(0);
+    page.play();
+    continue;
+  }
   news.frames.forEach((frame, at) => {
     const index = news.first + at;
     if (index < page.length) page.replace(index, frame);
@@ -30,7 +43,8 @@ class Live(ThreadingHTTPServer):
     Attributes
     ----------
     document : dict, optional
-        See :mod:`mcts_envs.page`; None before there is a frame.
+        See :mod:`mcts_envs.page`; None before there is a frame. ``game``, where there is more than one, is its number:
+        whoever has seen the one before to its end is shown the next.
     address : str
     """
 
@@ -43,10 +57,13 @@ class Live(ThreadingHTTPServer):
         self.host = f"127.0.0.1:{self.server_port}"
         self.address = f"http://{self.host}/{self.token}/"
 
-    def news(self, seen: int) -> bytes | None:
-        """Return as JSON what has come after so many frames and decisions, None if nothing has."""
-        frames = [] if self.document is None else list(self.document["frames"])
+    def news(self, seen: int, game: int = 0) -> bytes | None:
+        """Return as JSON what has come after so many frames and decisions of a game, None if nothing has."""
+        document = self.document or {"frames": []}
+        frames = list(document["frames"])
         sizes = [1 + len(frame["decisions"]) for frame in frames]
+        if document.get("game", 0) != game:
+            return json.dumps({"seen": sum(sizes), "document": document}).encode()
         if sum(sizes) == seen:
             return None
         known, first = 0, 0
@@ -65,17 +82,17 @@ class _Handler(BaseHTTPRequestHandler):
         before, _, name = path.removeprefix("/").partition("/")
         known = secrets.compare_digest(before.encode(), self.server.token.encode())
         allowed = known and self.headers.get("Host") == self.server.host
-        seen = query.removeprefix("seen=")
+        asked = re.fullmatch(r"seen=(\d{1,9})(?:&game=(\d{1,9}))?", query, re.ASCII)
         if not allowed or self.server.document is None or name not in ("", "frames"):
             self._answer(503 if allowed and name == "" else 404, b"the game has not begun", "text/plain")
         elif name == "":
             from mcts_envs.page import html
 
             self._answer(200, html(self.server.document, then=_FOLLOW).encode(), "text/html; charset=utf-8")
-        elif not seen.isdecimal() or len(seen) > 9:
-            self._answer(400, b"seen is no number", "text/plain")
+        elif asked is None:
+            self._answer(400, b"seen or game is no number", "text/plain")
         else:
-            news = self.server.news(int(seen))
+            news = self.server.news(int(asked[1]), int(asked[2] or 0))
             self._answer(204 if news is None else 200, news or b"", "application/json")
 
     def _answer(self, status: int, body: bytes, kind: str) -> None:

@@ -1,27 +1,39 @@
-"""What is seen of a comparison while it is played: tables and a bar in a terminal, else a line now and then."""
+"""What is seen of a comparison while it is played: in a terminal a bar and a table, else a line now and then."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from math import isnan
 from threading import Event, Thread
 from time import monotonic
 
+from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
+from rich.text import Text
 
 from agents.arena import Report
-from agents.arena.table import render
+from agents.arena.cells import percent, plain, short_names
 
 SECONDS_BETWEEN_LINES = 30.0
+_SECONDS_BETWEEN_VIEWS = 0.5
+_MOST_NAMED = 6
 
 
 class Progress:
-    """How many games have been played, of how many, and how long the others will take."""
+    """How many games have been played, of how many, how long the others will take, and who stands how.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    live : bool
+        Whether it is shown in a terminal, and not now and then in a line.
+    """
+
+    def __init__(self, live: bool = False) -> None:
+        self._live = live
         self._there = self._first = self._done = self._total = 0
         self._begun = monotonic()
         self._report: Report | None = None
@@ -46,15 +58,39 @@ class Progress:
             return text
         return f"{text}, {timedelta(seconds=round((monotonic() - self._begun) / played * left))} left"
 
+    def standing(self) -> str:
+        """Return the figures so far in words, the best first; an empty text before there are any."""
+        if self._report is None:
+            return ""
+        marks = self._report.plan.format.marks(self._report, short_names(s.agent for s in self._report.summaries))
+        known = sorted((mark for mark in marks if not isnan(mark.figure.value)), key=lambda mark: -mark.figure.value)
+        write = percent if self._report.plan.scored else plain
+        said = [f"{mark.name} {write(mark.figure).plain}" for mark in known[:_MOST_NAMED]]
+        failed = [f"{len(self._report.failed)} errors"] if self._report.failed else []
+        return "; ".join([*said, *failed])
+
     def watch(self, report: Report) -> None:
         """Take the figures so far."""
         self._report = report
 
     def view(self) -> RenderableType:
-        """Return a bar over the tables so far."""
+        """Return a bar over the first table so far, and below it what went wrong last."""
         bar = Table.grid(padding=(0, 1))
         bar.add_row(ProgressBar(max(self._total, 1), self._done, width=30), self.line())
-        return Group(bar, render(self._report)) if self._report else bar
+        if self._report is None:
+            return bar
+        table, *_ = self._report.plan.format.tables(self._report, box.SIMPLE_HEAD)
+        return Group(bar, table, *map(Text, self._last_error()))
+
+    def _last_error(self) -> list[str]:
+        failed = self._report.failed if self._report else []
+        error = max(failed, key=lambda row: row.episode).error if failed else None
+        return [f"{len(failed)} ended in an error, such as {error['type']}: {error['message'][:80]}"] if error else []
+
+    @property
+    def every(self) -> float:
+        """Seconds between reports, as :func:`agents.arena.compare` takes it."""
+        return _SECONDS_BETWEEN_VIEWS if self._live else SECONDS_BETWEEN_LINES / 2
 
     @contextmanager
     def shown(self, console: Console) -> Iterator[None]:
@@ -74,4 +110,4 @@ class Progress:
 
     def _say(self, over: Event) -> None:
         while not over.wait(SECONDS_BETWEEN_LINES):
-            print(self.line(), file=sys.stderr, flush=True)
+            print("; ".join(filter(None, (self.line(), self.standing()))), file=sys.stderr, flush=True)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated
 import _own  # noqa: F401
 import gymnasium
 import typer
-from _words import said, typed
+from _words import command, said, typed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -89,9 +89,10 @@ def main(
     from agents.arena import Limits, Plan, compare, parse_budget, parse_meeting, parse_settings
     from agents.arena.interrupt import Interrupted
     from agents.arena.plot import require_drawable
+    from agents.arena.storage import default_folder
     from mcts_envs.core.errors import writable
 
-    console, progress = Console(width=None if Console().is_terminal else _PLAIN_WIDTH), Progress()
+    console, progress = Console(width=None if Console().is_terminal else _PLAIN_WIDTH), Progress(Console().is_terminal)
     try:
         if picture is not None:
             require_drawable(picture)
@@ -107,11 +108,14 @@ def main(
         settings = parse_settings(setting or [])
         ends = Limits(move_limit, episode_limit, memory_limit)
         plan = Plan(environment, specs, settings, seed, limits, record, against=opponent, limits=ends, replays=replays)
-        processes, watch = workers or os.cpu_count() or 1, progress.watch if console.is_terminal else None
+        if replays:
+            plan.check()
+            out = out or default_folder(plan.configuration())
+            console.print(f"to follow: {command('watch')} {_near(out)} --live", highlight=False, soft_wrap=True)
+        processes = workers or os.cpu_count() or 1
+        shown = {"watch": progress.watch, "every": progress.every, "tell": progress.tell}
         with progress.shown(console):
-            report = compare(
-                plan, episodes, workers=processes, folder=out, fresh=fresh, watch=watch, tell=progress.tell
-            )
+            report = compare(plan, episodes, workers=processes, folder=out, fresh=fresh, **shown)
         show(report, picture, page, console)
     except _MISTAKES as error:
         typer.secho(f"error: {said(error)}", err=True, fg="red")

@@ -6,15 +6,17 @@
     python scripts/watch.py Football3-v0 --agents best,scripted --replay saved.json
     python scripts/watch.py saved.json --agents mcts
     python scripts/watch.py saved.json --out saved.gif
+    python scripts/watch.py results/WallSurvival-v0-1f3c5e7a --live
 
 The page is one file that fetches nothing: open it in a browser, send it, put it beside a paper. One agent plays all
 seats, one for each team plays the team. It is the game that compare.py with the same seed plays as this episode with
-the agents in these seats. Of a game that was saved, an agent says what it thinks of each decision.
+the agents in these seats. Of a game that was saved, an agent says what it thinks of each decision. With --live and the
+folder of a comparison that keeps --replays, its games are shown while it runs.
 """
 
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -32,7 +34,8 @@ _MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasiu
 
 def main(
     environment: Annotated[
-        str, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/, or the file of a saved game.")
+        str,
+        typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/; a saved game; results, to follow."),
     ],
     agents: Annotated[
         str | None, typer.Option(help="In the order of seats, for example mcts,bold=mcts:c=1.4; default: best.")
@@ -52,6 +55,7 @@ def main(
 ) -> None:
     """Play a game between agents, and write it as a page to look at."""
     # Late, so that --help loads no game.
+    from _following import comparison
     from _live import serving
 
     from agents.arena import Plan, parse_budget, parse_meeting, parse_settings
@@ -60,6 +64,9 @@ def main(
     from mcts_envs.replay import Replay
 
     try:
+        if (results := comparison(Path(environment))) is not None:
+            follow(results, live)
+            return
         for name, file in (("out", out), ("replay", replay)):
             if file is not None:
                 writable(name, file)
@@ -79,6 +86,21 @@ def main(
     except _MISTAKES as error:
         typer.secho(f"error: {said(error)}", err=True, fg="red")
         raise typer.Exit(2) from error
+
+
+def follow(folder: Path, live: bool) -> None:
+    """Show one game after the other of a comparison, until Ctrl-C."""
+    from _following import games
+    from _live import serving
+    from rich.console import Console
+
+    if not live:
+        raise ValueError(f"{folder} is a comparison; --live follows it, and its folder replays has games to be watched")
+    with serving() as host, suppress(KeyboardInterrupt), Console(stderr=True).status("waiting for a game") as status:
+        typer.echo(f"live: {host.address}")
+        for document in games(folder):
+            host.document = document
+            status.update(document["title"])
 
 
 def analysed(replay: Any, agent: str | None, limits: dict[str, Any]) -> Game:

@@ -15,7 +15,6 @@ from agents.arena.storage import Results, default_folder
 from mcts_envs.core import errors
 
 _QUICK_RESAMPLES = 300
-_SECONDS_BETWEEN_VIEWS = 0.5
 _PLAYING_TO_VIEWING = 9.0
 
 
@@ -27,6 +26,7 @@ def compare(
     folder: Path | None = None,
     fresh: bool = False,
     watch: Callable[[Report], None] | None = None,
+    every: float = 0.5,
     tell: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Let agents play the same episodes, alone or in games for several against each other, and report.
@@ -46,8 +46,10 @@ def compare(
     fresh : bool
         Throw away what is there.
     watch : callable, optional
-        Is given a report, with rough bootstrap intervals, about twice a second; less often where that would take more
-        than a tenth of the time.
+        Is given a report, with rough bootstrap intervals, about every so many seconds; less often where that would take
+        more than a tenth of the time.
+    every : float
+        Seconds.
     tell : callable, optional
         Is told how many games are there, and how many there will be: at the start and after each.
 
@@ -86,7 +88,7 @@ def compare(
                     tell(done, len(jobs))
                 if watch is not None and (now := monotonic()) >= due:
                     watch(report(plan, folder, results.rows, episodes, processes, discount, _QUICK_RESAMPLES))
-                    due = monotonic() + max(_SECONDS_BETWEEN_VIEWS, _PLAYING_TO_VIEWING * (monotonic() - now))
+                    due = monotonic() + max(every, _PLAYING_TO_VIEWING * (monotonic() - now))
         except KeyboardInterrupt as error:
             crew.close()
             ended_by = getattr(error, "number", signal.SIGINT)

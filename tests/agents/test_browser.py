@@ -1,10 +1,12 @@
 """Pages opened in a browser: loaded, stepped, clicked, played to the end. Skipped where there is none."""
 
 import json
+import re
 import shutil
 
 import gymnasium as gym
 import pytest
+from _following import games
 from _live import serving
 
 import agents
@@ -171,6 +173,29 @@ def test_a_game_is_followed_while_it_is_played(browser):
         sync_api.expect(page.locator(".said")).to_contain_text("won")
         page.keyboard.press("Home")
         page.wait_for_selector(".search tbody tr")
+    page.close()
+
+
+def test_games_of_a_comparison_are_followed_one_after_the_other(browser, tmp_path):
+    plan = Plan("WallSurvival-v0", parse_meeting("random,greedy", None)[0], {"board_size": 4}, replays=True)
+    compare(plan, 1, folder=tmp_path)
+    followed, page = games(tmp_path, between=0.01), browser.new_page()
+    with serving() as live:
+        live.document = next(followed)
+        page.goto(live.address)
+        page.select_option(".transport select", "16")
+        sync_api.expect(page.locator("h1")).to_contain_text("board 0")
+        compare(plan, 2, folder=tmp_path)
+        live.document = next(followed)
+        sync_api.expect(page.locator("h1")).to_contain_text("board 1", timeout=20_000)
+        sync_api.expect(page.locator(".said strong")).to_have_text(re.compile("won|tie"), timeout=20_000)
+        page.keyboard.press("Home")
+        compare(plan, 3, folder=tmp_path)
+        live.document = next(followed)
+        page.wait_for_timeout(2500)
+        assert "board 1" in page.inner_text("h1")  # who looks at a game is not torn away from it
+        page.keyboard.press("End")
+        sync_api.expect(page.locator("h1")).to_contain_text("board 2", timeout=20_000)
     page.close()
 
 

@@ -11,15 +11,17 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 import pytest
+from _following import comparison, games
 from _live import serving
 from connect_four import GAME as CONNECT_FOUR  # registers it
 from one_ply import OnePly
 
 import agents
 import mcts_envs  # noqa: F401
-from agents.arena import Plan, parse_meeting
+from agents.arena import Plan, compare, parse_meeting
 from agents.arena.room import Room
 from agents.arena.rows import Match
+from agents.arena.storage import EPISODES
 from agents.base import view_of
 from agents.planner import Planner
 from agents.showing import pruned, search_data
@@ -267,6 +269,39 @@ def test_a_game_is_followed_while_it_is_played():
             assert fetched(address)[0] == 404
         assert fetched(live.address, "evil.example")[0] == 404
         assert [fetched(f"{live.address}frames?seen={what}")[0] for what in ("-1", "x", "9" * 10)] == [400] * 3
+
+
+def test_games_of_a_comparison_are_followed_one_after_the_other(tmp_path):
+    plan = Plan("WallSurvival-v0", parse_meeting("random,greedy", None)[0], {"board_size": 4}, replays=True)
+    compare(plan, 1, folder=tmp_path)
+    followed = games(comparison(tmp_path / EPISODES), between=0.01)
+    documents = [next(followed)]
+    compare(plan, 3, folder=tmp_path)
+    documents.append(next(followed))
+    assert [each["game"] for each in documents] == [1, 2]
+    titles = [each["title"] for each in documents]
+    assert titles == [
+        "WallSurvival-v0: greedy, random, board 0 (2 games finished)",
+        "WallSurvival-v0: greedy, random, board 2 (6 games finished)",
+    ]
+    assert documents[0]["frames"][-1]["points"]
+    with serving() as live:
+        live.document = documents[1]
+        code, body = fetched(f"{live.address}frames?seen=7&game=1")
+        news = json.loads(body)
+        assert (code, news["document"]) == (200, json.loads(json.dumps(documents[1])))
+        assert fetched(f"{live.address}frames?seen={news['seen']}&game=2")[0] == 204
+        assert fetched(f"{live.address}frames?seen=1&game=x")[0] == 400
+
+
+def test_a_comparison_that_cannot_be_followed_says_why(tmp_path):
+    assert comparison(tmp_path) is None
+    compare(Plan("LaneDefense3x3-v0", parse_meeting("random", None)[0]), 1, folder=tmp_path)
+    with pytest.raises(ValueError, match="no replays to show; the same comparison with --replays keeps games"):
+        next(games(tmp_path))
+    for more, said in (((), "--live follows it"), (("--live",), "no replays to show")):
+        code, _, complaint = command(str(tmp_path), *more)
+        assert (code, said in complaint, complaint.count("\n")) == (2, True, 1)
 
 
 def test_of_a_large_tree_the_most_visited_actions_are_shown():

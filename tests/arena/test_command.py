@@ -107,8 +107,10 @@ def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is(
     monkeypatch.setattr(module, "SECONDS_BETWEEN_LINES", 0.02)
     progress = module.Progress()
     with progress.shown(Console(file=io.StringIO())):
-        compare(fakes("random:base=random:pause=0.01"), 20, folder=tmp_path, tell=progress.tell)
-    assert re.search(r"^\d+ of 20 games, 0:00:0\d left$", capsys.readouterr().err, re.MULTILINE)
+        plan = fakes("random:base=random:pause=0.01")
+        compare(plan, 20, folder=tmp_path, tell=progress.tell, watch=progress.watch, every=progress.every)
+    line = r"^\d+ of 20 games, 0:00:0\d left; ran.*=0\.01 \d+\.\d \[\d+\.\d,\d+\.\d\]$"
+    assert re.search(line, capsys.readouterr().err, re.MULTILINE)
     assert progress.line() == "20 of 20 games"
 
 

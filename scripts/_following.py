@@ -1,0 +1,64 @@
+"""A comparison that is running, followed in a browser: the game that ended last is shown, and then the next."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+from agents.arena.replays import REPLAYS
+from agents.arena.storage import EPISODES
+from agents.watching import replayed
+from mcts_envs.replay import Replay
+
+_SECONDS_BETWEEN_LOOKS = 0.5
+
+
+def comparison(path: Path) -> Path | None:
+    """Return the folder of a comparison, named by itself or by its rows; None if it is none."""
+    folder = path.parent if path.name == EPISODES else path
+    return folder if (folder / EPISODES).is_file() else None
+
+
+def games(folder: Path, between: float = _SECONDS_BETWEEN_LOOKS) -> Iterator[dict[str, Any]]:
+    """Yield the game that ended last as a document, whenever another one has; what came between is passed over.
+
+    Raises
+    ------
+    ValueError
+        If the comparison has finished games, and keeps no replays.
+    """
+    last, number = "", 0
+    while True:
+        newest = max(_replays(folder), default=(0, ""))[1]
+        if not newest and _rows(folder):
+            raise ValueError(
+                f"{folder} has no replays to show; the same comparison with --replays keeps games from here on"
+            )
+        if newest == last:
+            sleep(between)
+            continue
+        last = newest
+        try:
+            document = replayed(Replay.load(folder / REPLAYS / newest))
+        except (ValueError, FileNotFoundError):  # removed since, as a comparison that begins anew does
+            continue
+        number += 1
+        played = ", ".join(dict.fromkeys(player["agent"] for player in document["players"] if player["agent"]))
+        what = "board" if len(document["players"]) > 1 else "episode"
+        title = f"{document['title'].partition(',')[0]}: {played}, {what} {int(newest.partition('-')[0])}"
+        yield {**document, "title": f"{title} ({_rows(folder):,} games finished)", "game": number}
+
+
+def _replays(folder: Path) -> Iterator[tuple[int, str]]:
+    """Yield when each replay was written, and its name."""
+    for file in (folder / REPLAYS).glob("[!.]*.json"):
+        try:
+            yield file.stat().st_mtime_ns, file.name
+        except FileNotFoundError:
+            continue
+
+
+def _rows(folder: Path) -> int:
+    """Return how many games have been finished."""
+    with (folder / EPISODES).open("rb") as file:
+        return max(0, sum(block.count(b"\n") for block in iter(lambda: file.read(2**20), b"")) - 1)
