@@ -66,8 +66,8 @@ class Progress:
         known = sorted((mark for mark in marks if not isnan(mark.figure.value)), key=lambda mark: -mark.figure.value)
         write = percent if self._report.plan.scored else plain
         said = [f"{mark.name} {write(mark.figure).plain}" for mark in known[:_MOST_NAMED]]
-        failed = [f"{len(self._report.failed)} errors"] if self._report.failed else []
-        return "; ".join([*said, *failed])
+        lost, failed = len(self._report.forfeited), len(self._report.failed)
+        return "; ".join([*said, *([f"{lost} forfeits"] if lost else []), *([f"{failed} errors"] if failed else [])])
 
     def watch(self, report: Report) -> None:
         """Take the figures so far."""
@@ -80,12 +80,15 @@ class Progress:
         if self._report is None:
             return bar
         table, *_ = self._report.plan.format.tables(self._report, box.SIMPLE_HEAD)
-        return Group(bar, table, *map(Text, self._last_error()))
+        return Group(bar, table, *map(Text, self._faults(self._report)))
 
-    def _last_error(self) -> list[str]:
-        failed = self._report.failed if self._report else []
-        error = max(failed, key=lambda row: row.episode).error if failed else None
-        return [f"{len(failed)} ended in an error, such as {error['type']}: {error['message'][:80]}"] if error else []
+    def _faults(self, report: Report) -> list[str]:
+        """Return how many games ended otherwise than by the rules, and how the last of them did."""
+        said = []
+        for what, rows in (("lost by forfeit", report.forfeited), ("ended in an error", report.failed)):
+            fault = max(rows, key=lambda row: row.episode).fault if rows else None
+            said += [f"{len(rows)} {what}, such as {fault['type']}: {fault['message'][:80]}"] if fault else []
+        return said
 
     @property
     def every(self) -> float:

@@ -55,7 +55,7 @@ def test_it_is_the_game_that_a_comparison_plays(id, names, settings):
     told = []
     document = watch(plan, episode, lambda document: told.append(len(document["frames"])))
     match = Match(seated(plan.agents, plan.teams), episode)
-    row, transitions = Room(plan).play(match)
+    row, transitions, _ = Room(plan).play(match)
     assert row.error is None
     assert [(each.get("seat", 0), each["action"]) for each in transitions] == [
         (each["player"], each["action"]) for each in decisions_of(document)
