@@ -14,6 +14,7 @@ from agents.arena.spec import AgentSpec, parse_agent
 from agents.showing import decision
 from mcts_envs.core import errors
 from mcts_envs.core.env import GameEnv
+from mcts_envs.core.showing import draws_views
 from mcts_envs.core.view import View
 from mcts_envs.page import frame, header, options
 from mcts_envs.page.frames import Data
@@ -175,7 +176,8 @@ class Session:
         with self._changed:
             same = epoch == self._epoch
             first = max(0, min(known, len(self._frames)) - 1) if same else 0
-            new: Data = {"epoch": self._epoch, "first": first, "frames": self._frames[first:], "said": self.said}
+            frames = [self._seen(each) for each in self._frames[first:]]
+            new: Data = {"epoch": self._epoch, "first": first, "frames": frames, "said": self.said}
             new |= {"thinking": self._thinking, "serial": self._serial, "names": self._names}
             return new if same else new | {name: self._document[name] for name in ("title", "players")}
 
@@ -199,6 +201,13 @@ class Session:
         """Return the seats of those who sit here and are to choose."""
         with self._changed:
             return [player for player in self._waiting() if self._agents[player] is None]
+
+    @property
+    def viewer(self) -> int | None:
+        """The player whose knowledge is shown: of the only person, in a game that hides something and is not over."""
+        people = [player for player, agent in enumerate(self._agents) if agent is None]
+        hidden = len(people) == 1 and draws_views(self.replay.game) and not self.replay.over
+        return people[0] if hidden else None
 
     def name(self, player: int) -> str:
         """Return who sits in a seat."""
@@ -240,10 +249,17 @@ class Session:
         """Return players who are to choose and have not."""
         return [player for player in self.replay.choosing if player not in self._now]
 
+    def _seen(self, frame: Data) -> Data:
+        """Return a frame without what others chose and thought, where the only person may not know it."""
+        if (viewer := self.viewer) is None:
+            return frame
+        return frame | {"decisions": [each for each in frame["decisions"] if each["player"] == viewer]}
+
     def _fresh(self) -> Data:
         """Return the frame of the state now, with what people may choose."""
         replay, game = self.replay, self.replay.game
-        new = frame(game, replay.state) | {"returns": replay.returns.tolist(), "clocks": self._clocks[-1]}
+        drawn = frame(game, replay.state, self.viewer, self.viewer)
+        new = drawn | {"returns": replay.returns.tolist(), "clocks": self._clocks[-1]}
         new |= {"decisions": [], "legal": []}
         for player in self.people():
             new["legal"] += options(game, replay.state, player, self._keys)
@@ -265,6 +281,8 @@ class Session:
             self.replay.play({each["player"]: each["action"] for each in now["decisions"]})
             self._clocks.append(clocks)
             self._frames.append(self._fresh())
+            if self.replay.over:
+                self._epoch += 1  # what was hidden is told now
         self._serial += 1
 
     def _think(self) -> None:

@@ -48,7 +48,8 @@ def play(session: Session, read: Callable[[str], str] = input, write: Callable[[
 
 def _board(session: Session) -> str:
     replay = session.replay
-    text = text_of(replay.game, replay.state, None) if replay.game.text else str(replay)
+    viewer = session.viewer
+    text = text_of(replay.game, replay.state, viewer, viewer) if replay.game.text else str(replay)
     return text if sys.stdout.isatty() else _COLOURS.sub("", text)
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from mcts_envs.core.render import Canvas
 
 
-def picture_of(game: Game, state: Bytes, seat: int | None = None) -> "Canvas":
-    """Return the picture of a state.
+def picture_of(game: Game, state: Bytes, seat: int | None = None, viewer: int | None = None) -> "Canvas":
+    """Return the picture of a state, of a seat's environment and as a viewer may know it where the game draws that.
 
     Raises
     ------
@@ -25,12 +25,12 @@ def picture_of(game: Game, state: Bytes, seat: int | None = None) -> "Canvas":
     """
     if game.picture is None:
         raise ValueError(f"{game.name} has no picture; give its Game a picture function")
-    canvas: Canvas = _drawn(game.picture, state, seat)
+    canvas: Canvas = _drawn(game.picture, state, seat, viewer)
     return canvas
 
 
-def text_of(game: Game, state: Bytes, seat: int | None = None) -> str:
-    """Return the text of a state for a terminal.
+def text_of(game: Game, state: Bytes, seat: int | None = None, viewer: int | None = None) -> str:
+    """Return the text of a state for a terminal; seat and viewer as for :func:`picture_of`.
 
     Raises
     ------
@@ -39,7 +39,12 @@ def text_of(game: Game, state: Bytes, seat: int | None = None) -> str:
     """
     if game.text is None:
         raise ValueError(f"{game.name} has no text; give its Game a text function")
-    return str(_drawn(game.text, state, seat))
+    return str(_drawn(game.text, state, seat, viewer))
+
+
+def draws_views(game: Game) -> bool:
+    """Return whether a game can be drawn as one player may know it: its functions have a keyword ``viewer``."""
+    return any("viewer" in _keywords(draw) for draw in (game.picture, game.text) if draw is not None)
 
 
 def name_of(game: Game, action: int) -> str:
@@ -87,10 +92,11 @@ def _of_wrapper(wrapper: Any) -> str | None:
     return html
 
 
-def _drawn(draw: Callable[..., Any], state: Bytes, seat: int | None) -> Any:
-    return draw(state, seat=seat) if _takes_seat(draw) else draw(state)
+def _drawn(draw: Callable[..., Any], state: Bytes, seat: int | None, viewer: int | None) -> Any:
+    asked = {"seat": seat} if viewer is None else {"seat": seat, "viewer": viewer}
+    return draw(state, **{name: value for name, value in asked.items() if name in _keywords(draw)})
 
 
 @lru_cache(maxsize=256)
-def _takes_seat(draw: Callable[..., Any]) -> bool:
-    return "seat" in inspect.signature(draw).parameters
+def _keywords(draw: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(inspect.signature(draw).parameters)

@@ -34,7 +34,7 @@ def header(game: Game, title: str, agents: Sequence[str] = ()) -> Data:
     return {"title": title, "players": players, "frames": []}
 
 
-def frame(game: Game, state: Bytes, seat: int | None = None) -> Data:
+def frame(game: Game, state: Bytes, seat: int | None = None, viewer: int | None = None) -> Data:
     """Return what a state looks like: its picture, or its text where the game has none, and who is to choose.
 
     Parameters
@@ -43,13 +43,16 @@ def frame(game: Game, state: Bytes, seat: int | None = None) -> Data:
     state : uint8 array [size]
     seat : int, optional
         Whose environment it is: the picture marks that player.
+    viewer : int, optional
+        Who looks at it: where a game hides something, only what that player may know is shown.
     """
     bits = int(game.active(state))
     data: Data = {"turn": [player for player in range(game.players) if bits >> player & 1], "over": not bits}
     if game.picture is not None:
-        data["picture"] = picture_of(game, state, seat).to_svg()
+        data["picture"] = picture_of(game, state, seat, viewer).to_svg()
     else:
-        data["text"] = _COLOURING.sub("", text_of(game, state, seat)) if game.text else f"{game.name} has no drawing"
+        text = text_of(game, state, seat, viewer) if game.text else f"{game.name} has no drawing"
+        data["text"] = _COLOURING.sub("", text)
     return data
 
 

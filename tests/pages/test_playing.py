@@ -68,6 +68,46 @@ class TestSession:
         with pytest.raises(ValueError, match="nothing to take back"):
             session.ask({"do": "undo"})
 
+    @pytest.mark.parametrize("settings", [{"view": 2}, {}])
+    def test_a_person_sees_only_what_its_player_may_know(self, settings):
+        settings = {**settings, "max_steps": 6}
+        session = Session("Bomber-v0", ["random", "human", "mcts:simulations=5", "random"], seed=1, **settings)
+        try:
+            while not session.replay.over:
+                until(session, lambda: session.people() or session.replay.over)
+                now = session.since()["frames"][-1]
+                game, state = session.replay.game, session.replay.state
+                assert now["picture"] == game.picture(state, viewer=1, seat=1).to_svg() != game.picture(state).to_svg()
+                told = [each["player"] for frame in session.since()["frames"] for each in frame["decisions"]]
+                assert set(told) <= {1}
+                choose_first(session)
+                until(session, lambda: session.people() or session.replay.over)
+            *_, before, last = session.since()["frames"]
+            assert last["picture"] == session.replay.game.picture(session.replay.state).to_svg()
+            assert {each["player"] for each in before["decisions"]} >= {1, 2}
+            assert any("search" in each for each in before["decisions"])
+        finally:
+            session.close()
+
+    def test_a_person_in_a_terminal_sees_only_what_its_player_may_know(self):
+        session = Session("BomberTeam-v0", ["random", "human", "random", "random"], seed=1, max_steps=4)
+        lines, said = [], iter(["0", "0", "0", "0", "quit"])
+        try:
+            text_play.play(session, read=lambda prompt: next(said), write=lines.append)
+        finally:
+            session.close()
+        boards = [line for line in lines if "step " in line]
+        assert ["as player 1 sees it" in board for board in boards] == [True] * 4 + [False]
+        assert not any(line.startswith("random: ") for line in lines[: lines.index(boards[3])])
+
+    def test_several_people_at_one_screen_see_everything(self):
+        session = Session("BomberTeam-v0", ["random", "human", "human", "random"], seed=1)
+        try:
+            shown = session.since()["frames"][0]["picture"]
+            assert (session.viewer, shown) == (None, session.replay.game.picture(session.replay.state).to_svg())
+        finally:
+            session.close()
+
     def test_those_who_choose_at_once_do_not_see_each_other(self):
         session = Session("Bomber-v0", ["random", "human", "random", "human"], seed=1)
         try:
