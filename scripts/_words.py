@@ -10,13 +10,15 @@ from types import MappingProxyType
 HOST = "mcts-envs"
 """The command that runs scripts as its own commands."""
 
+_SCRIPT = re.compile(r"(?:python )?scripts/(\w+)\.py")
 _SETTING = re.compile(r"\b(\w+)=(?:'([^']*)'|(True|False|None)\b)")
 
 
 def said(error: Exception, options: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return what an error says with settings as one writes them here: ``loop=closed``, not ``loop='closed'``.
 
-    Settings that are options of the command are written as these: ``--algo ppo``.
+    Settings that are options of the command are written as these: ``--algo ppo``; other scripts as this one was begun:
+    ``mcts-envs train``, not ``scripts/train.py``.
     """
 
     def written(found: re.Match[str]) -> str:
@@ -24,13 +26,19 @@ def said(error: Exception, options: Mapping[str, str] = MappingProxyType({})) ->
         value = text if word is None else word.lower() if word != "None" else word
         return f"{options[name]} {value}" if name in options else f"{name}={value}"
 
-    return _SETTING.sub(written, str(error))
+    text = _SETTING.sub(written, str(error))
+    return _SCRIPT.sub(lambda found: command(found[1]), text) if _hosted() else text
+
+
+def _hosted() -> bool:
+    """Return whether this is a command of :data:`HOST`, as whoever began it wrote."""
+    return sys.argv[0].startswith(f"{HOST} ")
 
 
 def command(name: str | None = None) -> str:
     """Return how this script, or another one by its name, is begun where this one was: as typed, or as a file."""
-    if sys.argv[0].startswith(f"{HOST} "):
-        return f"{HOST} {name}" if name else sys.argv[0]
+    if _hosted():
+        return f"{HOST} {name.replace('_', '-')}" if name else sys.argv[0]
     return f"python scripts/{name or Path(sys.argv[0]).stem}.py"
 
 

@@ -97,6 +97,10 @@ def test_cures_are_what_one_writes_on_a_command_line(monkeypatch: pytest.MonkeyP
     cure = ValueError("name its algorithm, as in algorithm='ppo'")
     assert said(cure) == "name its algorithm, as in algorithm=ppo"
     assert said(cure, {"algorithm": "--algo"}) == "name its algorithm, as in --algo ppo"
+    other = ValueError("train one: scripts/train.py, or python scripts/train_all.py")
+    assert said(other) == str(other)
+    monkeypatch.setattr(sys, "argv", ["mcts-envs compare", "ID"])
+    assert said(other) == "train one: mcts-envs train, or mcts-envs train-all"
 
 
 def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is(
