@@ -18,6 +18,7 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import _config
 import _own  # noqa: F401
 import gymnasium
 import typer
@@ -77,6 +78,20 @@ def main(
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
     ] = None,
+    merge: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FOLDER", help="Take the games of the same plan from there, too; repeatable."),
+    ] = None,
+    part: Annotated[
+        str | None, typer.Option(metavar="K/N", help="Play only the K-th of N parts, as on one of N machines.")
+    ] = None,
+    executor: Annotated[
+        str, typer.Option(metavar="local|ray", help="Where to play; ray: as tasks of a cluster (pip install ray).")
+    ] = "local",
+    _config_file: Annotated[
+        Path | None,
+        typer.Option("--config", is_eager=True, callback=_config.read, help="Take options from this file (match.yml)."),
+    ] = None,
     _: Annotated[
         bool, typer.Option("--list", is_eager=True, callback=_list, help="Print all environments and agents, and end.")
     ] = False,
@@ -86,7 +101,8 @@ def main(
     from _progress import Progress
     from rich.console import Console
 
-    from agents.arena import Limits, Plan, compare, parse_budget, parse_meeting, parse_settings
+    from agents.arena import Limits, Plan, compare, parse_budget, parse_meeting, parse_part, parse_settings
+    from agents.arena.executing import executor_of
     from agents.arena.interrupt import Interrupted
     from agents.arena.plot import require_drawable
     from agents.arena.storage import default_folder
@@ -115,7 +131,17 @@ def main(
         processes = workers or os.cpu_count() or 1
         shown = {"watch": progress.watch, "every": progress.every, "tell": progress.tell}
         with progress.shown(console):
-            report = compare(plan, episodes, workers=processes, folder=out, fresh=fresh, **shown)
+            report = compare(
+                plan,
+                episodes,
+                workers=processes,
+                folder=out,
+                fresh=fresh,
+                executor=executor_of(executor),
+                merge=merge or (),
+                part=parse_part(part),
+                **shown,
+            )
         show(report, picture, page, console)
     except _MISTAKES as error:
         typer.secho(f"error: {said(error)}", err=True, fg="red")
@@ -127,6 +153,8 @@ def main(
         how = signal.Signals(report.signal).name
         console.print(f"interrupted ({how}); the same command goes on from here", style="yellow")
         raise typer.Exit(128 + report.signal)
+    if not report.finished:
+        console.print(f"{report.missing:,} games of other parts are missing; --merge takes them in", style="yellow")
     if report.failed:
         console.print("the same command tries the episodes that ended in an error once more", style="yellow")
 

@@ -10,7 +10,15 @@ from agents.arena.comparison import compare
 from agents.arena.limits import Limits
 from agents.arena.plan import Plan
 from agents.arena.report import Report
-from agents.arena.spec import AgentSpec, parse_agent, parse_agents, parse_budget, parse_meeting, parse_settings
+from agents.arena.spec import (
+    AgentSpec,
+    parse_agent,
+    parse_agents,
+    parse_budget,
+    parse_meeting,
+    parse_part,
+    parse_settings,
+)
 
 __all__ = [
     "AgentSpec",
@@ -22,5 +30,6 @@ __all__ = [
     "parse_agents",
     "parse_budget",
     "parse_meeting",
+    "parse_part",
     "parse_settings",
 ]

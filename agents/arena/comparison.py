@@ -1,12 +1,14 @@
 """Comparing agents from start to end: play what is missing, keep it, sum it up."""
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
+from agents.arena.executing import RemoteCrew
 from agents.arena.interrupt import interruptible
 from agents.arena.plan import Plan
 from agents.arena.report import Report, report
@@ -28,6 +30,9 @@ def compare(
     watch: Callable[[Report], None] | None = None,
     every: float = 0.5,
     tell: Callable[[int, int], None] | None = None,
+    executor: Any = None,
+    merge: Sequence[Path] = (),
+    part: tuple[int, int] = (1, 1),
 ) -> Report:
     """Let agents play the same episodes, alone or in games for several against each other, and report.
 
@@ -52,6 +57,13 @@ def compare(
         Seconds.
     tell : callable, optional
         Is told how many games are there, and how many there will be: at the start and after each.
+    executor : concurrent.futures.Executor, optional
+        Where to play instead, ``workers`` at a time; anything with ``submit`` whose jobs have ``done`` and ``result``,
+        as those of submitit (:mod:`agents.arena.executing`). It is not shut down.
+    merge : sequence of Path
+        Folders of comparisons by the same plan, whose games are taken in before anything is played.
+    part : tuple of int
+        ``(k, n)`` plays the k-th of n parts of the start boards.
 
     Returns
     -------
@@ -65,7 +77,8 @@ def compare(
         played then.
     """
     errors.integer("episodes", episodes, 1, 10**9)
-    crew = Crew(plan, workers)
+    crew: Crew | RemoteCrew
+    crew = Crew(plan, workers) if executor is None else RemoteCrew(plan, executor, workers or 1)
     plan.check()
     discount = 1.0 if plan.discount is None else plan.discount
     configuration = plan.configuration()
@@ -73,9 +86,14 @@ def compare(
     processes, due, ended_by = workers or 1, 0.0, None
     with ExitStack() as stack:
         stack.enter_context(interruptible())
-        stack.enter_context(crew).check()
+        stack.enter_context(crew)
+        crew.check()
         results = stack.enter_context(Results(folder, configuration, fresh, replays=plan.replays))
+        for other in merge:
+            results.take(other, configuration)
         jobs = plan.jobs(episodes)
+        reused = sum(map(results.has, jobs))
+        jobs = [job for job in jobs if job.episode % part[1] == part[0] - 1]
         missing = [job for job in jobs if not results.has(job)]
         done = len(jobs) - len(missing)
         if tell is not None:
@@ -93,4 +111,4 @@ def compare(
             crew.close()
             ended_by = getattr(error, "number", signal.SIGINT)
         found = report(plan, folder, results.rows, episodes, processes, discount)
-    return replace(found, reused=len(jobs) - len(missing), signal=ended_by)
+    return replace(found, reused=reused, signal=ended_by)

@@ -106,6 +106,21 @@ def parse_budget(text: str | None) -> dict[str, Any]:
     return {_BUDGETS[name]: limit for name, limit in bounded.items()}
 
 
+def parse_part(text: str | None) -> tuple[int, int]:
+    """Read which part of a comparison is played: ``2/4`` is the second of four, None all of it.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    found = re.fullmatch(r"(\d+)/(\d+)", text or "1/1")
+    number, parts = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= number <= parts:
+        raise ValueError(f"part {text!r} is none; write 2/4 for the second of four")
+    return number, parts
+
+
 def parse_agent(text: str, limits: Mapping[str, Any] | None = None) -> AgentSpec:
     """Read an agent: ``mcts``, ``mcts:simulations=500:c=1.4``, ``sb3:PATH:deterministic=false``, ``mine=mcts:c=0.5``.
 

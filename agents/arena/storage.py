@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -15,13 +15,14 @@ from typing import Any
 import filelock
 
 from agents.arena.plan import circumstances
-from agents.arena.replays import REPLAYS, has_replay, keep_replay, tidy_replays
+from agents.arena.replays import REPLAYS, file_of, has_replay, keep_replay, tidy_replays
 from agents.arena.rows import Key, Match, Played, Row, Transition, row_of
 
 EPISODES = "episodes.jsonl"
 TRANSITIONS = "transitions.jsonl"
 LOCK = ".lock"
 _SECONDS_BETWEEN_SYNCS = 0.25
+_CLOCKS = ("seconds", "p99", "slowest", "overruns")
 
 
 def default_folder(configuration: Mapping[str, Any]) -> Path:
@@ -155,6 +156,38 @@ class Results:
         if monotonic() - self._synced > _SECONDS_BETWEEN_SYNCS:
             self._sync()
 
+    def take(self, folder: Path, configuration: Mapping[str, Any]) -> None:
+        """Take in the games of another folder that are not here; those that ended in an error stay there.
+
+        Raises
+        ------
+        ValueError
+            If it holds results of another configuration, or of a game that came out otherwise here.
+        BlockingIOError
+            If a comparison is writing to it.
+        OSError
+            If there are no results.
+        """
+        if folder.resolve() == self.folder.resolve():
+            return
+        if not (folder / EPISODES).is_file():
+            raise FileNotFoundError(f"{folder} holds no results; merge folders that a comparison has written to")
+        with _only_writer(folder):
+            check_same(read_header(folder)["configuration"], configuration, folder, "Merge comparisons by one plan")
+            for row in read_rows(folder).values():
+                there = self.rows.get(row.key)
+                if row.error is not None:
+                    continue
+                if there is None or there.error is not None:
+                    self.add(_with_what_is_beside(folder, row))
+                elif (ours := _facts(there)) != (theirs := _facts(row)):
+                    odd = next(name for name in ours if ours[name] != theirs[name])
+                    raise ValueError(
+                        f"{' - '.join(row.agents)}, episode {row.episode}, is in {folder} and {self.folder} and came "
+                        f"out otherwise ({odd}): it depends on time or on chance that no seed tells; delete one of the "
+                        "two lines"
+                    )
+
     def _sync(self) -> None:
         for stream in (self._moves, self._lines):
             if stream is not None:
@@ -185,7 +218,7 @@ class Results:
                 there = {**json.loads(line)["configuration"]}
             except (ValueError, KeyError, TypeError) as error:
                 raise _damaged(file, number, error) from error
-            _check_same(there, configuration, self.folder)
+            check_same(there, configuration, self.folder)
         return whole
 
 
@@ -195,6 +228,33 @@ def _row(file: Path, number: int, line: bytes) -> Row:
         return row_of(json.loads(line))
     except (ValueError, TypeError) as error:
         raise _damaged(file, number, error) from error
+
+
+def _with_what_is_beside(folder: Path, row: Row) -> Played:
+    """Return a row with its moves and its replay, as far as they are there."""
+    moves: list[Transition] = []
+    if row.transitions is not None:
+        offset, size = row.transitions
+        with (folder / TRANSITIONS).open("rb") as file:
+            file.seek(offset)
+            moves = [json.loads(line) for line in file.read(size).splitlines()]
+    for move in moves:
+        for name in (*row.where, "step"):
+            del move[name]
+    replay = file_of(folder, row.key)
+    text = replay.read_text(encoding="utf-8") if row.replay is not None and has_replay(folder, row) else ""
+    return Played(replace(row, transitions=None, replay=None), moves, text)
+
+
+def _facts(row: Row) -> dict[str, Any]:
+    """Return what must be equal wherever and whenever a game is played: all but clocks, and where it lies."""
+    seats = {
+        f"{name} of seat {number}": value
+        for number, seat in enumerate(row.seats)
+        for name, value in asdict(seat).items()
+        if name not in _CLOCKS
+    }
+    return {"seed": row.seed, **seats, "kept": row.kept, "forfeit": row.forfeit and row.forfeit["reason"]}
 
 
 def _damaged(file: Path, number: int, error: Exception) -> ValueError:
@@ -231,7 +291,13 @@ def written(file: Path) -> Iterator[None]:
         ) from error
 
 
-def _check_same(there: Mapping[str, Any], here: Mapping[str, Any], folder: Path) -> None:
+def check_same(
+    there: Mapping[str, Any],
+    here: Mapping[str, Any],
+    folder: Path,
+    cure: str = "Choose another folder with --out, or throw them away with --fresh",
+) -> None:
+    """Raise ``ValueError``, with what differs, unless the configurations of two comparisons are the same."""
     changed = [key for key in {**there, **here} if there.get(key) != here.get(key)]
     differences = [
         "the code of mcts_envs or agents has changed since"
@@ -240,10 +306,7 @@ def _check_same(there: Mapping[str, Any], here: Mapping[str, Any], folder: Path)
         for key in changed
     ]
     if differences:
-        raise ValueError(
-            f"{folder} holds results of another configuration: {'; '.join(differences)}. "
-            "Choose another folder with --out, or throw them away with --fresh"
-        )
+        raise ValueError(f"{folder} holds results of another configuration: {'; '.join(differences)}. {cure}")
 
 
 def _moves(row: Row, transitions: list[Transition]) -> str:

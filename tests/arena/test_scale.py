@@ -1,0 +1,204 @@
+"""Comparisons on several machines: executors, parts, and folders that are merged; options from a file."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.arena import Plan, compare, parse_agents, parse_part
+from agents.arena.executing import RayExecutor, play_matches
+from agents.arena.storage import EPISODES
+
+ROOT = Path(__file__).resolve().parents[2]
+ID = "LaneDefense3x3-v0"
+
+
+def plan(**more: Any) -> Plan:
+    return Plan(ID, parse_agents("random,uniform"), **more)
+
+
+def facts(report: Any) -> list[tuple[Any, ...]]:
+    return [(s.agent, s.games, s.errors, s.win_rate, s.mean_return) for s in report.summaries]
+
+
+class Flaky(Executor):
+    """Fails the first tasks it is given."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures, self.tasks = failures, 0
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.tasks += 1
+        future: Future[Any] = Future()
+        if self.tasks <= self.failures:
+            future.set_exception(OSError("the machine is gone"))
+        else:
+            future.set_result(fn(*args, **kwargs))
+        return future
+
+
+class Job:
+    """What submitit gives: no future, but alike."""
+
+    def __init__(self, result: Any) -> None:
+        self._result, self._looks = result, 0
+
+    def done(self) -> bool:
+        self._looks += 1
+        return self._looks > 1
+
+    def result(self) -> Any:
+        return self._result
+
+    def cancel(self) -> None:
+        pass
+
+
+class Batch:
+    def submit(self, function: Any, *args: Any) -> Job:
+        return Job(function(*args))
+
+
+def test_an_executor_plays_the_same_games(tmp_path: Path) -> None:
+    here = compare(plan(), 6, folder=tmp_path / "here")
+    with ThreadPoolExecutor(1) as threads:
+        there = compare(plan(), 6, folder=tmp_path / "there", executor=threads)
+    batch = compare(plan(), 6, folder=tmp_path / "batch", executor=Batch(), workers=2)
+    assert facts(here) == facts(there) == facts(batch)
+
+
+def test_a_task_that_fails_is_given_out_again(tmp_path: Path) -> None:
+    flaky = Flaky(2)
+    assert compare(plan(), 3, folder=tmp_path / "a", executor=flaky).finished
+    with pytest.raises(RuntimeError, match="a task of the executor failed 3 times; at last: the machine is gone"):
+        compare(plan(), 3, folder=tmp_path / "b", executor=Flaky(99))
+    assert compare(plan(), 3, folder=tmp_path / "b").finished
+
+
+def test_parts_are_played_apart_and_merged(tmp_path: Path) -> None:
+    whole = compare(plan(record=True), 7, folder=tmp_path / "whole")
+    parts = [tmp_path / str(number) for number in (1, 2, 3)]
+    for number, folder in enumerate(parts, 1):
+        report = compare(plan(record=True), 7, folder=folder, part=(number, 3))
+        assert not report.finished
+    merged = compare(plan(record=True), 7, folder=parts[0], merge=parts)
+    assert merged.reused == 14
+    assert facts(merged) == facts(whole)
+    again = compare(plan(record=True), 7, folder=parts[0], merge=parts)
+    assert (again.reused, facts(again)) == (14, facts(whole))
+    moves = [sorted((tmp_path / name / "transitions.jsonl").read_text().splitlines()) for name in ("whole", "1")]
+    assert moves[0] == moves[1]
+
+
+def test_what_does_not_fit_is_not_merged(tmp_path: Path) -> None:
+    a, b = tmp_path / "a", tmp_path / "b"
+    compare(plan(), 2, folder=a)
+    compare(plan(seed=1), 2, folder=b)
+    with pytest.raises(
+        ValueError, match=r"b holds results of another configuration: seed 1, now 0\. Merge comparisons by"
+    ):
+        compare(plan(), 2, folder=a, merge=[b])
+    with pytest.raises(FileNotFoundError, match="holds no results"):
+        compare(plan(), 2, folder=a, merge=[tmp_path / "none"])
+    b.joinpath(EPISODES).write_text(a.joinpath(EPISODES).read_text())
+    assert compare(plan(), 2, folder=a, merge=[b]).reused == 4
+    first, row, *others = b.joinpath(EPISODES).read_text().splitlines()
+    odd = json.loads(row)
+    odd["seats"][0]["length"] += 1
+    b.joinpath(EPISODES).write_text("\n".join([first, json.dumps(odd), *others]) + "\n")
+    with pytest.raises(
+        ValueError, match=r"random, episode 0, is in .*b and .*a and came out otherwise \(length of seat 0"
+    ):
+        compare(plan(), 2, folder=a, merge=[b])
+
+
+def test_parts_are_read() -> None:
+    assert (parse_part(None), parse_part("2/4")) == ((1, 1), (2, 4))
+    for text in ("0/4", "5/4", "2", "a/b"):
+        with pytest.raises(ValueError, match="write 2/4 for the second of four"):
+            parse_part(text)
+
+
+def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, str(ROOT / "scripts/compare.py"), *arguments]
+    path = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb"}
+    return subprocess.run(line, cwd=folder, env=path, capture_output=True, text=True, check=False)
+
+
+def test_options_come_from_a_file_and_what_is_typed_goes_before_it(tmp_path: Path) -> None:
+    (tmp_path / "match.yml").write_text(
+        f"environment: {ID}\nagents: [random, again=random]\nepisodes: 2\nbudget: {{simulations: 5}}\nworkers: 1\n"
+        "set: {illegal: raise}\nmove-limit: 5\nout: there\nrecord: true\n"
+    )
+    done = command(tmp_path, "--config", "match.yml", "--episodes", "3")
+    assert done.returncode == 0, done.stderr
+    assert "3 episodes of seed 0" in done.stdout
+    assert "illegal=raise" in done.stdout
+    assert (tmp_path / "there/transitions.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("episode: 3", r"match.yml: unknown key 'episode'; did you mean 'episodes'"),
+        ("episodes: many", r'match.yml, episodes: "many" is not an integer; write it as after --episodes'),
+        ("record: 3", "match.yml, record: 3 is neither true nor false"),
+        ("seed:", "match.yml, seed: null is not an integer"),
+        ("- a\n- b", "match.yml holds no keys; write options as lines"),
+        ("a: [", "match.yml is no YAML"),
+        (None, "match.yml cannot be read"),
+    ],
+)
+def test_mistakes_in_a_file_name_file_and_key(tmp_path: Path, text: str | None, message: str) -> None:
+    import typer
+
+    sys.path.insert(0, str(ROOT / "scripts"))
+    import _config
+    import compare as script
+
+    app = typer.Typer(add_completion=False)
+    app.command()(script.main)
+    context = typer.Context(typer.main.get_command(app))  # type: ignore[arg-type]
+    if text is not None:
+        (tmp_path / "match.yml").write_text(text)
+    with pytest.raises(typer.BadParameter, match=message):
+        _config.read(context, tmp_path / "match.yml")
+
+
+@pytest.mark.slow
+def test_ray_plays_the_same_games_though_a_worker_is_killed(tmp_path: Path) -> None:
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False)
+    try:
+        executor = RayExecutor()
+        pids = [executor.submit(os.getpid).result() for _ in range(2)]
+        assert os.getpid() not in pids
+        killed: list[int] = []
+
+        def kill(done: int, total: int) -> None:
+            if done > 10 and not killed:
+                killed.append(executor.submit(_pid_of_a_player).result())
+                os.kill(killed[0], signal.SIGKILL)
+
+        there = compare(plan(), 200, folder=tmp_path / "ray", workers=3, executor=executor, tell=kill)
+        assert killed
+    finally:
+        ray.shutdown()
+    assert facts(there) == facts(compare(plan(), 200, folder=tmp_path / "here"))
+
+
+def _pid_of_a_player() -> int:
+    time.sleep(0.1)
+    return os.getpid()
+
+
+def test_tasks_are_functions_of_a_plan_and_matches() -> None:
+    first = plan().jobs(1)
+    assert [played.row.key for played in play_matches(plan(), first)] == [match.key for match in first]
