@@ -10,7 +10,7 @@ import pickle
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from time import monotonic, sleep
+from time import sleep
 from types import TracebackType
 from typing import Any
 
@@ -60,7 +60,7 @@ class RemoteCrew:
     def __init__(self, plan: Plan, executor: Any, workers: int) -> None:
         self._plan, self._executor = plan, executor
         self._size = errors.integer("workers", workers, 1, 100_000)
-        self._tasks: dict[Any, tuple[list[Match], int, float]] = {}
+        self._tasks: dict[Any, tuple[list[Match], int]] = {}
 
     def __enter__(self) -> "RemoteCrew":
         return self
@@ -94,9 +94,9 @@ class RemoteCrew:
         while todo or again or self._tasks:
             while (todo or again) and len(self._tasks) < self._size:
                 some, tries = again.popleft() if again else (_taken(todo, at_once), 1)
-                self._tasks[self._executor.submit(play_matches, self._plan, some)] = some, tries, monotonic()
+                self._tasks[self._executor.submit(play_matches, self._plan, some)] = some, tries
             for task in _finished(list(self._tasks)):
-                some, tries, begun = self._tasks.pop(task)
+                some, tries = self._tasks.pop(task)
                 try:
                     played = task.result()
                 except Exception as error:
@@ -104,7 +104,7 @@ class RemoteCrew:
                         raise RuntimeError(f"a task of the executor failed {_TRIES} times; at last: {error}") from error
                     again.append((some, tries + 1))
                     continue
-                quick = monotonic() - begun < _SECONDS_OF_A_TASK
+                quick = sum(each.row.took for each in played) < _SECONDS_OF_A_TASK  # where it plays may begin slowly
                 at_once = min(2 * at_once, _MOST_AT_ONCE) if quick else max(at_once // 2, 1)
                 yield from played
 

@@ -1,6 +1,7 @@
 """Where episodes are played, in whatever process."""
 
 import traceback
+from time import perf_counter
 from typing import Any
 
 from agents.arena.asking import Asked
@@ -35,7 +36,7 @@ class Room:
     def play(self, job: Match) -> Played:
         """Play a match; what goes wrong is in its row."""
         row, plan, replay = blank_row(job, self._plan.seed), self._plan, ""
-        row.played_on = played_on()
+        row.played_on, begun = played_on(), perf_counter()
         transitions: list[Transition] = []
         moves: Moves = []
         with caught(row, plan.teams):
@@ -48,6 +49,7 @@ class Room:
                 row.kept = {name: position[name] for name in plan.keep}
             if plan.replays:
                 replay = proved(plan, row, moves, self._env)
+        row.took = perf_counter() - begun
         if row.fault is not None:
             self._env = None
             for seat, spec in enumerate(job.agents):

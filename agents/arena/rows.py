@@ -103,6 +103,8 @@ class Row:
         Seal of the match's replay, where :func:`agents.arena.replays.file_of` says.
     played_on : str
         The machine, and the releases of what played; "" where an earlier release wrote the row.
+    took : float
+        Seconds of the whole match, from making agents ready to its end.
     """
 
     episode: Count
@@ -115,6 +117,7 @@ class Row:
     replay: str | None = None
     forfeit: dict[str, str] | None = None
     played_on: str = ""
+    took: Seconds = 0.0
 
     @property
     def agents(self) -> tuple[str, ...]:
