@@ -4,6 +4,7 @@
     python scripts/compare.py WallSurvival-v0 --agents mobility,greedy,mcts --episodes 40 --set board_size=6
     python scripts/compare.py Bomber-v0 --agents mcts,one_step --against rule_based --episodes 50 --budget time=0.1
     python scripts/compare.py LaneDefense3x3-v0 --agents mcts,bold=mcts:c=2
+    python scripts/compare.py WallSurvival-v0 --agents mcts,greedy --episodes 5000 --sprt elo0=0,elo1=20
     python scripts/compare.py --list
 
 In games for two the agents play against each other, every start board from both seats. In games for more they are one
@@ -54,6 +55,10 @@ def main(
     workers: Annotated[int, typer.Option(help="Processes; 0: one for each core.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder of the results; by default named after the plan.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Throw away what is there.")] = False,
+    sprt: Annotated[
+        str | None,
+        typer.Option(metavar="TEST", help="Stop when it is decided, e.g. elo0=0,elo1=20,alpha=0.05,beta=0.05."),
+    ] = None,
     record: Annotated[bool, typer.Option("--record", help="Keep states, actions and rewards of all moves.")] = False,
     replays: Annotated[
         bool, typer.Option("--replays", help="Keep every game, to be watched; for games of ours.")
@@ -101,11 +106,12 @@ def main(
     from _progress import Progress
     from rich.console import Console
 
-    from agents.arena import Limits, Plan, compare, parse_budget, parse_meeting, parse_part, parse_settings
+    from agents.arena import Limits, Plan, compare, parse_budget, parse_meeting, parse_part, parse_settings, parse_sprt
     from agents.arena.executing import executor_of
     from agents.arena.interrupt import Interrupted
     from agents.arena.plot import require_drawable
     from agents.arena.storage import default_folder
+    from agents.arena.table import outlook
     from mcts_envs.core.errors import writable
 
     console, progress = Console(width=None if Console().is_terminal else _PLAIN_WIDTH), Progress(Console().is_terminal)
@@ -122,10 +128,13 @@ def main(
         limits = parse_budget(budget)
         specs, opponent = parse_meeting(agents, against, limits)
         settings = parse_settings(setting or [])
+        test = None if sprt is None else parse_sprt(sprt)
         ends = Limits(move_limit, episode_limit, memory_limit)
         plan = Plan(environment, specs, settings, seed, limits, record, against=opponent, limits=ends, replays=replays)
+        plan.check()
+        if ahead := outlook(plan, episodes, test):
+            console.print(ahead, style="dim", highlight=False)
         if replays:
-            plan.check()
             out = out or default_folder(plan.configuration())
             console.print(f"to follow: {command('watch')} {_near(out)} --live", highlight=False, soft_wrap=True)
         processes = workers or os.cpu_count() or 1
@@ -137,6 +146,7 @@ def main(
                 workers=processes,
                 folder=out,
                 fresh=fresh,
+                sprt=test,
                 executor=executor_of(executor),
                 merge=merge or (),
                 part=parse_part(part),

@@ -6,9 +6,11 @@ from mcts_envs.core.errors import require_own_agents
 require_own_agents(agents)  # before the imports below fail without saying why
 
 # ruff: noqa: E402
+from agents.arena.anytime import confidence_sequence
 from agents.arena.comparison import compare
 from agents.arena.limits import Limits
 from agents.arena.plan import Plan
+from agents.arena.rating import from_points, from_rankings, ratings
 from agents.arena.report import Report
 from agents.arena.spec import (
     AgentSpec,
@@ -19,17 +21,26 @@ from agents.arena.spec import (
     parse_part,
     parse_settings,
 )
+from agents.arena.sprt import Sprt, boards_needed, games_needed, parse_sprt
 
 __all__ = [
     "AgentSpec",
     "Limits",
     "Plan",
     "Report",
+    "Sprt",
+    "boards_needed",
     "compare",
+    "confidence_sequence",
+    "from_points",
+    "from_rankings",
+    "games_needed",
     "parse_agent",
     "parse_agents",
     "parse_budget",
     "parse_meeting",
     "parse_part",
     "parse_settings",
+    "parse_sprt",
+    "ratings",
 ]

@@ -18,7 +18,18 @@ LONGEST = 16
 """Characters of a name in a table or a picture."""
 
 _LEFT = ("agent", "team", "against", "minus")
-_INTERVALS = ("win rate %", "tie rate %", "loss rate %", "points %", "rank", "return", "win rate", "points")
+_INTERVALS = (
+    "win rate %",
+    "tie rate %",
+    "loss rate %",
+    "points %",
+    "rank",
+    "return",
+    "win rate",
+    "points",
+    "Elo",
+    "any time",
+)
 _LEAST_WIDTHS = dict.fromkeys(_LEFT, 7) | dict.fromkeys(_INTERVALS, 12)
 
 
@@ -42,6 +53,11 @@ def plain(estimate: Estimate, sign: str = "") -> Text:
     """Write a mean with three significant digits; a difference with ``sign="+"``."""
     scale = max(abs(part) for part in estimate if not isnan(part)) if not isnan(estimate.value) else 0.0
     return _interval(estimate, f"{sign}.{(scale < 100) + (scale < 10)}f")
+
+
+def elo(estimate: Estimate) -> Text:
+    """Write a difference in Elo."""
+    return _interval(estimate, "+z.0f")
 
 
 def _interval(estimate: Estimate, form: str) -> Text:

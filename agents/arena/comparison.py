@@ -8,11 +8,13 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from agents.arena.course import Course
 from agents.arena.executing import RemoteCrew
 from agents.arena.interrupt import interruptible
 from agents.arena.plan import Plan
 from agents.arena.report import Report, report
 from agents.arena.runner import Crew
+from agents.arena.sprt import Sprt
 from agents.arena.storage import Results, default_folder
 from mcts_envs.core import errors
 
@@ -27,6 +29,7 @@ def compare(
     workers: int | None = None,
     folder: Path | None = None,
     fresh: bool = False,
+    sprt: Sprt | None = None,
     watch: Callable[[Report], None] | None = None,
     every: float = 0.5,
     tell: Callable[[int, int], None] | None = None,
@@ -50,6 +53,9 @@ def compare(
         Of the results; by default one below ``results/`` that is named after the plan.
     fresh : bool
         Throw away what is there.
+    sprt : Sprt, optional
+        Stop when this test of the two agents is decided. The report is then of the boards that it has looked at; games
+        of later boards, begun by then, are kept. ``episodes`` is how many it may look at.
     watch : callable, optional
         Is given a report, with rough bootstrap intervals, about every so many seconds; less often where that would take
         more than a tenth of the time.
@@ -80,6 +86,10 @@ def compare(
     crew: Crew | RemoteCrew
     crew = Crew(plan, workers) if executor is None else RemoteCrew(plan, executor, workers or 1)
     plan.check()
+    if sprt is not None:
+        plan.format.contest(plan)
+        if part[1] > 1:
+            raise ValueError(f"sprt looks at all boards in their order, not at part {part[0]}/{part[1]}; leave one out")
     discount = 1.0 if plan.discount is None else plan.discount
     configuration = plan.configuration()
     folder = folder or default_folder(configuration)
@@ -96,19 +106,29 @@ def compare(
         jobs = [job for job in jobs if job.episode % part[1] == part[0] - 1]
         missing = [job for job in jobs if not results.has(job)]
         done = len(jobs) - len(missing)
+        course = Course(plan, sprt, episodes, missing) if sprt is not None else None
+        decided = course is not None and course.follow(results.rows)
         if tell is not None:
             tell(done, len(jobs))
         try:
-            for played in crew.play(missing):
+            for played in crew.play([] if decided else missing):
                 results.add(played)
                 done += 1
                 if tell is not None:
                     tell(done, len(jobs))
+                if course is not None:
+                    course.finish(played.row.episode)
+                    if decided := course.follow(results.rows):
+                        crew.close()
+                        break
                 if watch is not None and (now := monotonic()) >= due:
-                    watch(report(plan, folder, results.rows, episodes, processes, discount, _QUICK_RESAMPLES))
+                    seen = report(plan, folder, results.rows, episodes, processes, discount, _QUICK_RESAMPLES)
+                    watch(replace(seen, trial=course.trial if course else None))
                     due = monotonic() + max(every, _PLAYING_TO_VIEWING * (monotonic() - now))
         except KeyboardInterrupt as error:
             crew.close()
             ended_by = getattr(error, "number", signal.SIGINT)
-        found = report(plan, folder, results.rows, episodes, processes, discount)
-    return replace(found, reused=reused, signal=ended_by)
+        looked = course.boards if course is not None and decided else episodes
+        found = report(plan, folder, results.rows, looked, processes, discount)
+    reused = min(reused, len(plan.jobs(looked)))
+    return replace(found, trial=course.trial if course else None, reused=reused, signal=ended_by)

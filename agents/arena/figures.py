@@ -7,7 +7,8 @@ from math import nan
 from typing import Any, Protocol
 
 from agents.arena.rows import Rows
-from agents.arena.statistics import Estimate
+from agents.arena.sprt import Sprt
+from agents.arena.statistics import UNKNOWN, Estimate
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,55 @@ class Standing:
     losses: Estimate
     points: Estimate
     rank: Estimate
+
+
+@dataclass(frozen=True)
+class Rating:
+    """How strong an agent is, in Elo more than the first one.
+
+    Attributes
+    ----------
+    agent : str
+        Label; in games for more than two the name of a side.
+    elo : Estimate
+        Of all games, by Bradley and Terry's model, in games for more than two by Plackett and Luce's; with a bootstrap
+        interval over the boards. NaN if no games lead from the first agent to this one.
+    anytime : Estimate
+        In games for two: of the games with the first agent alone, with an interval that holds however often one looks,
+        and whenever one stops. NaN elsewhere.
+    """
+
+    agent: str
+    elo: Estimate
+    anytime: Estimate = UNKNOWN
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Where a sequential test of two agents stands.
+
+    Attributes
+    ----------
+    sprt : Sprt
+    agent, reference : str
+        Labels of the first and of the second.
+    boards : int
+        How many boards it has looked at, in their order.
+    counted : int
+        How many of them ended without an error.
+    llr : float
+        Log-likelihood ratio.
+    verdict : str, optional
+        ``"H1"``: ``elo1``; ``"H0"``: ``elo0``; None: open.
+    """
+
+    sprt: Sprt
+    agent: str
+    reference: str
+    boards: int
+    counted: int
+    llr: float
+    verdict: str | None
 
 
 class _Played(Protocol):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agents.arena.figures import Difference, Pairing, Standing, Summary
+from agents.arena.figures import Difference, Pairing, Rating, Standing, Summary, Trial
 from agents.arena.plan import Plan
 from agents.arena.rows import Row, Rows
 from agents.arena.spec import AgentSpec
@@ -41,6 +41,12 @@ class Report:
         In games for two: each pair that meets, once.
     standings : sequence of Standing
         In games for more: each side once.
+    ratings : sequence of Rating
+        In games for several: each agent, or each side, once, in their order.
+    doubts : sequence of str
+        Why figures may mislead.
+    trial : Trial, optional
+        Where the sequential test stands, if there is one.
     reused : int
         How many had been played before.
     rows : mapping
@@ -62,6 +68,9 @@ class Report:
     missing: int
     pairings: Sequence[Pairing] = ()
     standings: Sequence[Standing] = ()
+    ratings: Sequence[Rating] = ()
+    doubts: Sequence[str] = ()
+    trial: Trial | None = None
     reused: int = 0
     signal: int | None = None
     rows: Rows = field(default_factory=dict)

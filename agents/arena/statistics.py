@@ -21,6 +21,9 @@ class Estimate(NamedTuple):
     high: float
 
 
+UNKNOWN = Estimate(nan, nan, nan)
+"""Of nothing."""
+
 Values = Sequence[float] | npt.NDArray[np.float64]
 
 

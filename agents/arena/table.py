@@ -8,8 +8,10 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from agents.arena.cells import OVERRUN, shown_names
+from agents.arena.figures import Trial
 from agents.arena.plan import Plan
 from agents.arena.report import Report
+from agents.arena.sprt import POWER, Sprt, boards_needed, difference_found
 
 
 def render(report: Report, markdown: bool = False) -> RenderableType:
@@ -57,7 +59,40 @@ def remarks(report: Report) -> list[str]:
             f"{len(report.failed)} {shape.unit} ended in an error and are {shape.left_out}; the first: "
             f"{shape.name(first)}: {kind}: {message}"
         )
-    return result
+    if report.trial is not None:
+        result.append(verdict(report.trial, f"{shape.episode}s"))
+    return result + [f"doubtful: {doubt}" for doubt in report.doubts]
+
+
+def outlook(plan: Plan, episodes: int, sprt: Sprt | None = None) -> str:
+    """Say, before anything is played, what so many episodes can tell; nothing of agents that meet no other."""
+    if sprt is None and plan.seats == 1:
+        return ""
+    games, unit = plan.format.games(plan), f"{plan.format.episode}s"
+    assumed = "taking games to be independent and without ties"
+    if sprt is not None:
+        usual, worst = sprt.boards_expected(games)
+        return (
+            f"SPRT {sprt}: about {usual:,} {unit} where one of its Elo holds, {worst:,} half way between, {assumed}; "
+            f"{episodes:,} at most"
+        )
+    return (
+        f"{episodes:,} {unit} find differences of {difference_found(episodes, games):.0f} Elo or more {POWER:.0%} of the "
+        f"time, 20 Elo take {boards_needed(20, games):,}, {assumed}"
+    )
+
+
+def verdict(trial: Trial, unit: str = "boards") -> str:
+    """Say where a sequential test stands."""
+    test, low, high = trial.sprt, *trial.sprt.bounds
+    how = "undecided"
+    if trial.verdict is not None:
+        nearer, other = (test.elo1, test.elo0) if trial.verdict == "H1" else (test.elo0, test.elo1)
+        how = (
+            f"{trial.verdict}: {trial.agent} against {trial.reference} is nearer to {nearer:+g} Elo than to {other:+g}"
+            "; what else is estimated is somewhat exaggerated, since the test stops at extremes"
+        )
+    return f"SPRT {test}: LLR {trial.llr:.2f} of ({low:.2f}, {high:.2f}) after {trial.counted} {unit}, {how}"
 
 
 def budget(plan: Plan) -> str:

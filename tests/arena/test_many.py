@@ -338,18 +338,26 @@ TABLES = """\
  y:at=0     2.25 [1.33,3.42]     6.0  0.000      -
  agent      minus    boards               points
  stay:at=0  x:at=2        2  +25.0 [-57.9,+82.9]
+ agent                   Elo
+ y:at=0      +481 [-89,+605]
+ stay:at=0  +481 [-147,+625]
+ x:at=2                    0
 """
 
 
 def test_the_tables(tmp_path: Path) -> None:
     text = printed(compare(quit_plan("x:at=2,stay:at=0", "y:at=0"), 2, folder=tmp_path))
     lines = [line.rstrip() for line in text.splitlines() if line.strip() and "─" not in line]
-    assert [re.sub(r"0\.\d{3}", "0.000", line) for line in lines[:-3]] == TABLES.splitlines()
-    assert " ".join(lines[-3:]).startswith(
+    tables, said = lines[: len(TABLES.splitlines())], " ".join(lines[len(TABLES.splitlines()) :])
+    assert [re.sub(r"0\.\d{3}", "0.000", line) for line in tables] == TABLES.splitlines()
+    assert said.startswith(
         "Quitters-v0; 2 boards of seed 0, the same for all; each against y:at=0 in all other seats; seats on each "
         "board: all orders (4); each agent's own budget; "
     )
-    assert " points: as the game gives them; rank: 1 the best, then by the end of one's own" in " ".join(lines[-3:])
+    assert " points: as the game gives them; rank: 1 the best, then by the end of one's own" in said
+    assert said.endswith(
+        "doubtful: separated: x:at=2 took every point or none, so that Elo has no end; give nearer rivals"
+    )
 
 
 @pytest.mark.parametrize("width", [80, 200])
@@ -357,7 +365,7 @@ def test_tables_fit_the_terminal(tmp_path: Path, width: int) -> None:
     result = compare(quit_plan("a,a_player_with_a_long_name,c,d"), 3, folder=tmp_path)
     text = printed(result, width)
     assert max(map(len, text.splitlines())) <= width
-    assert text.count("[") == text.count("]") == 5 * 4 + 1  # none is cut off
+    assert text.count("[") == text.count("]") == 5 * 4 + 3 + 1  # none is cut off
 
 
 def test_win_rates_are_drawn(tmp_path: Path) -> None:

@@ -25,6 +25,10 @@ TABLES = """\
  1  a              50.0  100.0
  2  c        50.0         75.0
  3  b         0.0  25.0
+ agent                   Elo          any time
+ a                         0
+ c           -72 [-631,+547]    +0 [-inf,+inf]
+ b        -377 [-1550,+1125]  -inf [-inf,+581]
 """
 
 
@@ -33,9 +37,14 @@ def test_the_tables(tmp_path: Path) -> None:
     rows = by_hand({**met, ("b", "c"): [0, 0], ("c", "b"): [1, 0]})
     text = printed(report(fakes("a", "b", "c"), tmp_path, rows, 2, 1, 1.0))
     lines = [line.rstrip() for line in text.splitlines() if line.strip() and "─" not in line]
-    assert lines[:-2] == TABLES.splitlines()
-    assert "; 2 boards of seed 0, the same for all pairings, each from both seats; each agent's own budget" in lines[-2]
-    assert lines[-1].startswith("points: a tie is half a point; [low,high]: 95% intervals over the boards; ms, steps")
+    tables, said = lines[: len(TABLES.splitlines())], lines[len(TABLES.splitlines()) :]
+    assert tables == TABLES.splitlines()
+    assert "; 2 boards of seed 0, the same for all pairings, each from both seats; each agent's own budget" in said[0]
+    assert said[1].startswith("points: a tie is half a point; Elo: more than a; any time: in their own games, and true")
+    assert said[-2:] == [
+        "doubtful: few boards: 2; intervals are rough below 20",
+        "doubtful: a - b: a took every point, which tells only that it is stronger; give it nearer rivals",
+    ]
 
 
 def test_the_one_that_all_meet_has_no_rank(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from agents.arena.cells import new_table, shown_names
-from agents.arena.figures import Difference, Pairing, Standing, Summary
+from agents.arena.cells import elo, new_table, shown_names
+from agents.arena.figures import Difference, Pairing, Rating, Standing, Summary
 from agents.arena.lineups import Lineup, lineups, seatings
 from agents.arena.rows import Match, Row, Rows
 from agents.arena.statistics import LEVEL, Estimate
@@ -32,6 +32,8 @@ class Figures(NamedTuple):
     differences: list[Difference]
     pairings: Sequence[Pairing] = ()
     standings: Sequence[Standing] = ()
+    ratings: Sequence[Rating] = ()
+    doubts: Sequence[str] = ()
 
 
 class Mark(NamedTuple):
@@ -86,6 +88,33 @@ class Format(ABC):
         """Return what else must be equal for matches to belong to the same results."""
         return {"matches": {"seats": plan.seats, "against": plan.against}}
 
+    def contest(self, plan: "Plan") -> tuple[str, str]:
+        """Return the two whom a sequential test compares: all agents but those that all others play against.
+
+        Raises
+        ------
+        ValueError
+            If they are not two.
+        """
+        tested = list(dict.fromkeys(spec.label for spec in plan.agents if spec.label not in plan.opponents))
+        if len(tested) != 2:
+            raise ValueError(
+                f"a sequential test is of two agents, and these are {len(tested)}: {', '.join(tested)}; give two, and "
+                "test others in a comparison of their own"
+            )
+        return tested[0], tested[1]
+
+    def games(self, plan: "Plan") -> int:
+        """Return how many games an agent plays on a board."""
+        return len(self.board(plan, self.lineups(plan)[0], 0))
+
+    @abstractmethod
+    def score(self, plan: "Plan", rows: Rows, episode: int) -> float | None:
+        """Return the points in [0, 1] on a board of the first of the two of :meth:`contest` against the second.
+
+        None if a game on it is missing or ended in an error.
+        """
+
     def name(self, row: Row) -> str:
         """Say who played what, for people."""
         asked = "" if row.last_asked is None else f", {row.seats[row.last_asked].agent} to move"
@@ -116,6 +145,11 @@ class Format(ABC):
         """Return what is drawn, from top to bottom, given how each agent is to be called."""
 
 
+def lead(points: float, others: float) -> float:
+    """Return by how much one is ahead, from 0 to 1: 1/2 where both have as many points in [0, 1]."""
+    return (1.0 + points - others) / 2.0
+
+
 def require_meeting(plan: "Plan", alone: str) -> None:
     """Check that agents of a game for several meet somebody.
 
@@ -134,6 +168,31 @@ def require_meeting(plan: "Plan", alone: str) -> None:
         raise ValueError(f"against {', '.join(plan.opponents)}: {error}") from None
     if not met or len(set(labels)) < len(labels) != plan.seats:
         raise ValueError(alone)
+
+
+def ratings_table(report: "Report", lines: box.Box, names: Mapping[str, str]) -> list[Table]:
+    """Return the table with how strong each is, strongest first; an interval without 0 is bold."""
+    rated = [r for r in report.ratings if not np.isnan(r.elo.value)]
+    if len(rated) < 2:
+        return []
+    often = ("any time",) if any(not np.isnan(r.anytime.value) for r in rated) else ()
+    table = new_table(lines, "agent", "Elo", *often)
+    for r in sorted(rated, key=lambda r: -r.elo.value):
+        first = r is report.ratings[0]
+        table.add_row(
+            Text(names[r.agent]), "0" if first else elo(r.elo), *(Text() if first else elo(r.anytime) for _ in often)
+        )
+    return [table]
+
+
+def ratings_legend(report: "Report") -> str:
+    """Say how to read the ratings."""
+    rated = [r for r in report.ratings if not np.isnan(r.elo.value)]
+    if len(rated) < 2:
+        return ""
+    often = any(not np.isnan(r.anytime.value) for r in rated)
+    own = "; any time: in their own games, and true however often you look" if often else ""
+    return f"Elo: more than {rated[0].agent}{own}; "
 
 
 def compared(summaries: Sequence[Summary]) -> list[tuple[str, str]]:

@@ -19,6 +19,9 @@ from agents.arena.formats.base import (
     Mark,
     compared,
     differences_tables,
+    lead,
+    ratings_legend,
+    ratings_table,
     require_meeting,
 )
 from agents.arena.rows import Rows
@@ -65,7 +68,25 @@ class Duel(Format):
             for host in plan.opponents
             for pair in compared([s for s in summaries if s.agent != host])
         ]
-        return Figures(summaries, differences, [duel_figures.pairing(boards, *pair) for pair in met])
+        labels = [spec.label for spec in plan.agents]
+        return Figures(
+            summaries,
+            differences,
+            [duel_figures.pairing(boards, *pair) for pair in met],
+            ratings=duel_figures.ratings(rows, boards, labels, episodes, resamples),
+            doubts=duel_figures.doubts(boards, met),
+        )
+
+    def score(self, plan: "Plan", rows: Rows, episode: int) -> float | None:
+        """Return the mean points of both games, or half the lead over the other against the same one."""
+        agent, other = self.contest(plan)
+        if not plan.opponents:
+            board = duel_figures.board_of(rows, agent, other, episode)
+            return None if board is None else duel_figures.points_of(board)
+        ours, theirs = (duel_figures.board_of(rows, label, plan.opponents[0], episode) for label in (agent, other))
+        if ours is None or theirs is None:
+            return None
+        return lead(duel_figures.points_of(ours), duel_figures.points_of(theirs))
 
     def tables(self, report: "Report", lines: box.Box) -> list[Table]:
         """Return the ranking, the pairings, the differences, and all against all where they are."""
@@ -75,6 +96,7 @@ class Duel(Format):
         return [
             *result,
             *([_crosstable(report, lines)] if len(report.pairings) > 1 and not report.plan.against else []),
+            *ratings_table(report, lines, _names(report, lines)),
         ]
 
     def played(self, report: "Report") -> str:
@@ -84,7 +106,8 @@ class Duel(Format):
     def legend(self, report: "Report") -> str:
         """Say how to read the figures."""
         minus = "minus: on the same boards, against the same others; " if report.differences else ""
-        return f"points: a tie is half a point; {minus}{INTERVALS} over the boards; {COSTS}"
+        rated = ratings_legend(report)
+        return f"points: a tie is half a point; {minus}{rated}{INTERVALS} over the boards; {COSTS}"
 
     def quantity(self, plan: "Plan") -> str:
         """Name the figure that is drawn."""

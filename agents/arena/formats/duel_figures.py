@@ -6,14 +6,21 @@ from typing import TypeAlias
 
 import numpy as np
 
-from agents.arena.figures import Difference, Pairing, Summary, costs, forfeits
+from agents.arena.anytime import anytime
+from agents.arena.doubts import doubts_of_pair, few_boards
+from agents.arena.figures import Difference, Pairing, Rating, Summary, costs, forfeits
+from agents.arena.gsprt import elo_of
+from agents.arena.rating import from_points
+from agents.arena.rating import ratings as elo_ratings
 from agents.arena.rows import Rows, Seat
-from agents.arena.statistics import LEVEL, Estimate, mean_points, paired_rates
+from agents.arena.statistics import LEVEL, UNKNOWN, Estimate, mean_points, paired_rates
 
 Board: TypeAlias = tuple[tuple[Seat, Seat], tuple[Seat, Seat]]
 """The two games on a start board, as (own, the other's) of an agent that sits first in the first of them."""
 Boards: TypeAlias = dict[tuple[str, str], dict[int, Board]]
 """By agent and opponent, then by the number of the board."""
+
+_RESAMPLES = 1000
 
 
 def score(own: Seat, other: Seat) -> float:
@@ -29,10 +36,58 @@ def boards_of(rows: Rows, met: Iterable[tuple[str, str]], episodes: int) -> Boar
     for agent, opponent in met:
         ours, theirs = (found.setdefault(pair, {}) for pair in ((agent, opponent), (opponent, agent)))
         for number in range(episodes):
-            first, second = (rows.get((pair, number)) for pair in ((agent, opponent), (opponent, agent)))
-            if first is not None and second is not None and first.error is None and second.error is None:
-                (a, b), (c, d) = first.seats, second.seats
-                ours[number], theirs[number] = ((a, b), (d, c)), ((c, d), (b, a))
+            if (board := board_of(rows, agent, opponent, number)) is not None:
+                (a, b), (d, c) = board
+                ours[number], theirs[number] = board, ((c, d), (b, a))
+    return found
+
+
+def board_of(rows: Rows, agent: str, opponent: str, number: int) -> Board | None:
+    """Return a board, None if a game on it is missing or ended in an error."""
+    first, second = (rows.get((pair, number)) for pair in ((agent, opponent), (opponent, agent)))
+    if first is None or second is None or first.error is not None or second.error is not None:
+        return None
+    (a, b), (c, d) = first.seats, second.seats
+    return (a, b), (d, c)
+
+
+def points_of(board: Board) -> float:
+    """Return the mean points of an agent on a board."""
+    return float(np.mean([score(*game) for game in board]))
+
+
+def ratings(rows: Rows, boards: Boards, labels: Sequence[str], episodes: int, resamples: int) -> list[Rating]:
+    """Rate agents by all their games, and beside it by those with the first agent."""
+    numbers = {number: row for row, number in enumerate(sorted({n for of in boards.values() for n in of}))}
+    points, place = np.zeros((len(numbers), len(labels), len(labels))), {label: i for i, label in enumerate(labels)}
+    for (agent, opponent), of in boards.items():
+        for number, board in of.items():
+            points[numbers[number], place[agent], place[opponent]] = 2.0 * points_of(board)
+    found = elo_ratings(from_points(points), LEVEL, min(resamples, _RESAMPLES))
+    return [
+        Rating(label, elo, _anytime(rows, label, labels[0], episodes) if (label, labels[0]) in boards else UNKNOWN)
+        for label, elo in zip(labels, found, strict=True)
+    ]
+
+
+def _anytime(rows: Rows, agent: str, reference: str, episodes: int) -> Estimate:
+    """Return Elo with an interval that holds at any time: of the boards in their order, up to one that is missing."""
+    scores = []
+    for number in range(episodes):
+        if ((agent, reference), number) not in rows or ((reference, agent), number) not in rows:
+            break
+        if (board := board_of(rows, agent, reference, number)) is not None:
+            scores.append(points_of(board))
+    return Estimate(*(elo_of(part) if part == part else nan for part in anytime(scores, LEVEL)))
+
+
+def doubts(boards: Boards, met: Sequence[tuple[str, str]]) -> list[str]:
+    """Say why figures may mislead."""
+    found = few_boards(min((len(boards[pair]) for pair in met), default=0))
+    for pair in met:
+        games = [board for _, board in sorted(boards[pair].items())]
+        seats = np.array([[score(*game) for game in board] for board in games]).reshape(-1, 2)
+        found += doubts_of_pair(*pair, seats.mean(1), (seats[:, 0] + 1.0 - seats[:, 1]) / 2.0)
     return found
 
 

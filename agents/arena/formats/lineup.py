@@ -29,6 +29,9 @@ from agents.arena.formats.base import (
     Mark,
     compared,
     differences_tables,
+    lead,
+    ratings_legend,
+    ratings_table,
     require_meeting,
 )
 from agents.arena.formats.lineup_figures import side_name
@@ -65,7 +68,7 @@ class Lineups(Format):
 
     def figures(self, plan: "Plan", rows: Rows, episodes: int, resamples: int) -> Figures:
         """Sum up sides, and each agent over all of its seats."""
-        boards = lineup_figures.whole_boards(plan, rows, episodes)
+        boards = lineup_figures.whole_boards(plan, rows, range(episodes))
         labels = dict.fromkeys(spec.label for spec in plan.agents)
         summaries = [lineup_figures.summary(plan, rows, boards, label) for label in labels]
         differences = [
@@ -73,13 +76,27 @@ class Lineups(Format):
             for pair in compared([s for s in summaries if s.agent not in plan.opponents])
             if plan.against
         ]
-        return Figures(summaries, differences, standings=lineup_figures.standings(plan, boards))
+        rated, doubts = lineup_figures.ratings(plan, boards, resamples)
+        return Figures(
+            summaries,
+            differences,
+            standings=lineup_figures.standings(plan, boards),
+            ratings=rated,
+            doubts=doubts,
+        )
+
+    def score(self, plan: "Plan", rows: Rows, episode: int) -> float | None:
+        """Return half the lead in mean points: in the same games, or against the same others."""
+        boards = lineup_figures.whole_boards(plan, rows, [episode])
+        points = lineup_figures.points_on(plan, boards, self.contest(plan), episode)
+        return None if points is None else lead(*points)
 
     def tables(self, report: "Report", lines: box.Box) -> list[Table]:
         """Return how sides stand, what the agents' games were like, and the differences."""
         points = {"points": lambda d: percent(d.win_rate, "+")}
         differences = differences_tables(report, lines, "boards", points)
-        return [_standings_table(report, lines), _agents_table(report, lines), *differences]
+        rated = ratings_table(report, lines, _names(report, lines))
+        return [_standings_table(report, lines), _agents_table(report, lines), *differences, *rated]
 
     def played(self, report: "Report") -> str:
         """Say which boards, who meets, and in which orders of seats."""
@@ -89,7 +106,8 @@ class Lineups(Format):
         """Say how to read the figures."""
         minus = "minus: on the same boards, against the same others; " if report.differences else ""
         alone = "" if _in_teams(report) else "rank: 1 the best, then by the end of one's own game, equals share; "
-        return f"points: as the game gives them; {alone}{minus}{INTERVALS} over the boards; {COSTS}"
+        how = f"{alone}{minus}{ratings_legend(report)}"
+        return f"points: as the game gives them; {how}{INTERVALS} over the boards; {COSTS}"
 
     def quantity(self, plan: "Plan") -> str:
         """Name the figure that is drawn."""

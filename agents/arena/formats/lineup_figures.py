@@ -1,13 +1,16 @@
 """What a comparison in a game for more than two found: how sides stand, and each agent over all of its seats."""
 
 from collections.abc import Iterable, Sequence
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from agents.arena.figures import Difference, Standing, Summary, costs, forfeits
+from agents.arena.doubts import few_boards, separated
+from agents.arena.figures import Difference, Rating, Standing, Summary, costs, forfeits
 from agents.arena.lineups import Teams
+from agents.arena.rating import from_rankings
+from agents.arena.rating import ratings as elo_ratings
 from agents.arena.rows import Row, Rows, Seat
 from agents.arena.statistics import LEVEL, Estimate, mean_points, paired_rates
 
@@ -16,6 +19,10 @@ if TYPE_CHECKING:
 
 Boards: TypeAlias = list[list[Row]]
 """All matches of a line-up on a start board, for each of the boards."""
+
+_RESAMPLES = 1000
+_MOST_RATED = 8
+"""Sides in a game whose ties can be averaged over."""
 
 
 class Reached(NamedTuple):
@@ -28,11 +35,12 @@ class Reached(NamedTuple):
     rank: float
 
 
-def whole_boards(plan: "Plan", rows: Rows, episodes: int) -> Boards:
-    """Return the boards that line-ups have played in all orders of seats without an error."""
+def whole_boards(plan: "Plan", rows: Rows, numbers: Iterable[int]) -> Boards:
+    """Return the boards with these numbers that line-ups have played in all orders of seats without an error."""
     found: Boards = []
+    wanted = list(numbers)
     for lineup in plan.lineups:
-        for number in range(episodes):
+        for number in wanted:
             labels = [tuple(spec.label for spec in match.agents) for match in plan.board(lineup, number)]
             board = [rows[seats, number] for seats in labels if (seats, number) in rows]
             if len(board) == len(labels) and all(row.error is None for row in board):
@@ -81,6 +89,31 @@ def difference(plan: "Plan", boards: Boards, agent: str, reference: str) -> Diff
     both = [number for number in ours if number in theirs]
     own, other = ([_mean(each[number]).points for number in both] for each in (ours, theirs))
     return Difference(agent, reference, len(both), paired_rates(own, other, LEVEL), Estimate(nan, nan, nan))
+
+
+def points_on(plan: "Plan", boards: Boards, names: Sequence[str], number: int) -> list[float] | None:
+    """Return the mean points of sides on a board; None if one has not played there."""
+    games = _by_board(plan, boards)
+    if not all(number in games[name] for name in names):
+        return None
+    return [_mean(games[name][number]).points for name in names]
+
+
+def ratings(plan: "Plan", boards: Boards, resamples: int) -> tuple[list[Rating], list[str]]:
+    """Rate sides by how they ranked, in games for teams by points; and say what is doubtful about it."""
+    if len(plan.teams) > _MOST_RATED:
+        return [], []
+    names = list(_by_board(plan, []))
+    by_board: dict[int, list[list[tuple[int, float]]]] = {}
+    for row in (row for rows in boards for row in rows):
+        results = reached(row, plan.teams)
+        sides = [names.index(side_name(row.seats[seat].agent for seat in team)) for team in plan.teams]
+        ranked = [-result.points if isnan(result.rank) else result.rank for result in results]
+        by_board.setdefault(row.episode, []).append(list(zip(sides, ranked, strict=True)))
+    choices = from_rankings(list(by_board.values()), len(names))
+    found = elo_ratings(choices, LEVEL, min(resamples, _RESAMPLES))
+    doubts = few_boards(len(by_board)) + separated([names[agent] for agent in choices.apart])
+    return [Rating(name, elo) for name, elo in zip(names, found, strict=True)], doubts
 
 
 def _by_board(plan: "Plan", boards: Boards) -> dict[str, dict[int, list[Reached]]]:

@@ -1,6 +1,7 @@
 """Games for one: agents play the same episodes, each alone or against players inside the environment."""
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from rich import box
@@ -9,7 +10,7 @@ from rich.text import Text
 
 from agents.arena.cells import cost, fault_cells, fault_columns, new_table, number, percent, plain, shown_names
 from agents.arena.figures import Difference, Summary, costs, forfeits
-from agents.arena.formats.base import COSTS, INTERVALS, Figures, Format, Mark, compared, differences_tables
+from agents.arena.formats.base import COSTS, INTERVALS, Figures, Format, Mark, compared, differences_tables, lead
 from agents.arena.rows import Key, Row, Rows, Seat
 from agents.arena.spec import require_distinct
 from agents.arena.statistics import LEVEL, bootstrap_mean, paired_difference, paired_rates, wilson
@@ -58,6 +59,18 @@ class Solo(Format):
         counted = counted if plan.scored else played
         summaries = [_summary(spec.label, rows, counted, played, resamples) for spec in plan.agents]
         return Figures(summaries, [_difference(*pair, counted, played, resamples) for pair in compared(summaries)])
+
+    def score(self, plan: "Plan", rows: Rows, episode: int) -> float | None:
+        """Return half the lead in points; where there are none, 1, 1/2 or 0 for a greater, an equal, a lower return."""
+        found = [rows.get(((label,), episode)) for label in self.contest(plan)]
+        good = [row.seats[0] for row in found if row is not None and row.error is None]
+        if len(good) < 2:
+            return None
+        ours, theirs = good
+        if ours.outcome is not None and theirs.outcome is not None:
+            return lead(ours.outcome, theirs.outcome)
+        mine, other = (-inf if row is None or row.fault else row.seats[0].discounted_return for row in found)
+        return lead(mine > other, other > mine)
 
     def tables(self, report: "Report", lines: box.Box) -> list[Table]:
         """Return a row for each agent, and the differences."""

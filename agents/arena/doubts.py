@@ -1,0 +1,72 @@
+"""Why the figures of a comparison may mislead."""
+
+from collections.abc import Sequence
+from math import sqrt
+
+import numpy as np
+
+from agents.arena.gsprt import Floats
+
+FEW = 20
+"""Boards below which intervals are rough."""
+_LOPSIDED = 0.8
+_SIGNS_OF_ORDER = 3.0
+"""Standard errors; three come by chance once in 370 times."""
+
+
+def few_boards(boards: int, unit: str = "boards") -> list[str]:
+    """Doubt intervals of fewer than 20 boards."""
+    return [f"few {unit}: {boards}; intervals are rough below {FEW}"] if 0 < boards < FEW else []
+
+
+def separated(agents: Sequence[str]) -> list[str]:
+    """Doubt ratings of those who took all points, or none, from everybody they met."""
+    if not agents:
+        return []
+    return [f"separated: {', '.join(agents)} took every point or none, so that Elo has no end; give nearer rivals"]
+
+
+def doubts_of_pair(agent: str, other: str, scores: Floats, first_seat: Floats) -> list[str]:
+    """Say why the figures of two agents against each other may mislead; nothing if nothing speaks for that.
+
+    Parameters
+    ----------
+    agent, other : str
+        Labels.
+    scores : array [n]
+        Mean points of the agent on each board, in their order.
+    first_seat : array [n]
+        Mean points of whoever sat first, on the same boards.
+
+    Returns
+    -------
+    list of str
+        Separation (one took all points) and ties alone, from which no strength can be told; seats that
+        decide more than the agents; order effects (one half of the boards against the other).
+    """
+    if not len(scores):
+        return []
+    pair, found = f"{agent} - {other}", []
+    if scores.min() == 1.0 or scores.max() == 0.0:
+        winner = agent if scores.max() == 1.0 else other
+        found.append(f"{pair}: {winner} took every point, which tells only that it is stronger; give it nearer rivals")
+    elif not np.ptp(scores) and first_seat.min() == first_seat.max() == 0.5:
+        found.append(f"{pair}: nothing but ties, from which no strength can be told")
+    elif (share := max(first_seat.mean(), 1.0 - first_seat.mean())) > _LOPSIDED and len(scores) >= FEW:
+        seat = "first" if first_seat.mean() > 0.5 else "second"
+        found.append(f"{pair}: the {seat} seat took {share:.0%} of the points, so that seats decide more than agents")
+    return found + order_effects(pair, scores)
+
+
+def order_effects(what: str, scores: Floats) -> list[str]:
+    """Doubt that boards come from one experiment where the first half of [n] differs from the second one."""
+    halves = np.array_split(scores, 2)
+    if len(halves[1]) < FEW // 2:
+        return []
+    means, errors = ([float(f(half)) for half in halves] for f in (np.mean, lambda half: half.var(ddof=1) / len(half)))
+    if abs(means[0] - means[1]) <= _SIGNS_OF_ORDER * sqrt(sum(errors)):
+        return []
+    return [
+        f"{what}: {means[0]:.0%} of the points in the first half of the boards, {means[1]:.0%} in the second: does an "
+        "agent learn, or was the machine loaded?"
+    ]
