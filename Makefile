@@ -108,6 +108,7 @@ $(RELEASE): $(RL)
 $(MORE): $(TEST)
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[docs,notebooks]" minari torchrl
 	$(BIN)/python -m pip install --quiet --no-compile --no-deps ale-py box2d minigrid rlcard termcolor
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt choix evalica
 	touch $@
 
 $(MINIMUM): $(TEST)

@@ -76,9 +76,10 @@ def outlook(plan: Plan, episodes: int, sprt: Sprt | None = None) -> str:
             f"SPRT {sprt}: about {usual:,} {unit} where one of its Elo holds, {worst:,} half way between, {assumed}; "
             f"{episodes:,} at most"
         )
+    least = difference_found(episodes, games)
     return (
-        f"{episodes:,} {unit} find differences of {difference_found(episodes, games):.0f} Elo or more {POWER:.0%} of the "
-        f"time, 20 Elo take {boards_needed(20, games):,}, {assumed}"
+        f"{episodes:,} {unit} find a difference of {least:.0f} Elo {POWER:.0%} of the time, and 20 Elo take "
+        f"{boards_needed(20, games):,}, {assumed}"
     )
 
 

@@ -1,0 +1,153 @@
+"""Sequential tests in the course of a comparison: they stop it, whatever the order in which games finish."""
+
+import importlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+import typer.testing
+
+from agents.arena import Plan, Report, Sprt, compare
+from agents.arena.formats.base import Format
+from agents.arena.rows import Match, Played
+from agents.arena.runner import Crew
+from agents.arena.table import outlook, remarks
+from tests.arena import pairs, single
+from tests.arena.quitters import quit_plan
+from tests.arena.reports import printed, rows_of
+
+ROOT = Path(__file__).resolve().parents[2]
+TEST = Sprt(0, 150)
+DUEL = pairs.fakes("low:lowest=true", "random")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    return compare(DUEL, 200, folder=tmp_path_factory.mktemp("whole"), sprt=TEST)
+
+
+def test_a_test_stops_the_comparison_and_the_report_is_of_what_it_looked_at(whole: Report) -> None:
+    trial = whole.trial
+    assert trial is not None
+    assert trial.verdict is not None
+    assert (trial.agent, trial.reference) == ("low:lowest=true", "random")
+    assert 3 < trial.boards == trial.counted == whole.episodes == whole.pairings[0].boards < 200
+    assert whole.finished
+    scores = [
+        DUEL.format.score(DUEL, {row.key: row for row in rows}, number) for number, rows in boards_of(whole.folder)
+    ][: trial.boards]
+    assert trial.llr == TEST.llr(scores)  # type: ignore[arg-type]
+    assert TEST.verdict(TEST.llr(scores[:-1])) is None  # type: ignore[arg-type]
+    assert f"SPRT {TEST}: LLR {trial.llr:.2f} of (-2.94, 2.94) after {trial.boards} boards, H" in printed(whole)
+
+
+def boards_of(folder: Path) -> Iterator[tuple[int, list[Any]]]:
+    from agents.arena.storage import read_rows
+
+    rows = read_rows(folder).values()
+    for number in sorted({row.episode for row in rows}):
+        yield number, [row for row in rows if row.episode == number]
+
+
+def test_where_it_stops_depends_on_neither_the_order_nor_interruptions(
+    tmp_path: Path, whole: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play = Crew.play
+
+    def backwards(self: Crew, jobs: Iterable[Match]) -> Iterator[Played]:
+        todo = list(jobs)
+        for start in range(0, len(todo), 7):
+            yield from play(self, reversed(todo[start : start + 7]))
+
+    monkeypatch.setattr(Crew, "play", backwards)
+    shuffled = compare(DUEL, 200, folder=tmp_path / "shuffled", sprt=TEST)
+    assert shuffled.trial == whole.trial
+    monkeypatch.setattr(Crew, "play", lambda self, jobs: cut(play(self, jobs)))
+    for _ in range(100):
+        found = compare(DUEL, 200, folder=tmp_path / "cut", sprt=TEST)
+        if found.signal is None:
+            break
+    assert found.trial == whole.trial
+    assert 0 < found.reused <= 2 * found.episodes
+    keys = [(*(seat["agent"] for seat in row["seats"]), row["episode"]) for row in rows_of(tmp_path / "cut")]
+    assert len(keys) == len(set(keys))
+    before = (tmp_path / "cut" / "episodes.jsonl").read_bytes()
+    again = compare(DUEL, 200, folder=tmp_path / "cut", sprt=TEST)
+    assert again.trial == whole.trial
+    assert (tmp_path / "cut" / "episodes.jsonl").read_bytes() == before
+
+
+def cut(playing: Iterator[Played]) -> Iterator[Played]:
+    for number, played in enumerate(playing):
+        if number == 5:
+            raise KeyboardInterrupt
+        yield played
+
+
+def test_what_is_not_decided_says_so(tmp_path: Path) -> None:
+    found = compare(DUEL, 2, folder=tmp_path, sprt=Sprt(0, 5))
+    assert found.trial is not None
+    assert (found.trial.verdict, found.trial.boards, found.episodes) == (None, 2, 2)
+    assert remarks(found)[-2].endswith("after 2 boards, undecided")
+
+
+def test_boards_with_an_error_do_not_count(tmp_path: Path) -> None:
+    plan = pairs.fakes("good:lowest=true", "bad:accident=raise")
+    found = compare(plan, 30, folder=tmp_path, sprt=Sprt(0, 5))
+    assert found.trial is not None
+    assert found.trial.boards == 30
+    assert found.trial.counted == found.pairings[0].boards < 30
+
+
+@pytest.mark.parametrize(
+    ("plan", "pair", "games", "better"),
+    [
+        (single.fakes(*single.TWO[::-1]), ("scripted:base=scripted", "random:base=random"), 1, True),
+        (pairs.fakes("low:lowest=true", "a", "host", against="host"), ("low:lowest=true", "a"), 2, None),
+        (quit_plan("stay:at=0,x:at=1,stay:at=0,x:at=1"), ("stay:at=0", "x:at=1"), 6, True),
+        (quit_plan("stay:at=0,x:at=1", "y:at=0"), ("stay:at=0", "x:at=1"), 4, True),
+    ],
+)
+def test_two_agents_of_any_game_are_tested_in_blocks(
+    tmp_path: Path, plan: Plan, pair: tuple[str, str], games: int, better: bool | None
+) -> None:
+    shape: Format = plan.format
+    assert shape.contest(plan) == pair
+    assert shape.games(plan) == games
+    found = compare(plan, 60, folder=tmp_path, sprt=Sprt(0, 100))
+    assert found.trial is not None
+    if better is not None:
+        assert found.trial.verdict == "H1"
+        assert found.trial.boards < 60
+    assert shape.board_unit in outlook(plan, 60, Sprt(0, 200))
+
+
+def test_more_than_two_are_refused_before_anything_is_played(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="a sequential test is of two agents, and these are 3: a, b, c; give two"):
+        compare(pairs.fakes("a", "b", "c"), 5, folder=tmp_path / "none", sprt=TEST)
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_command_says_what_it_will_take_and_what_it_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    app = typer.Typer()
+    app.command()(importlib.import_module("compare").main)
+    line = ["LaneDefense3x3-v0", "--agents", "scripted,random", "--episodes", "40", "--workers", "1"]
+    result = typer.testing.CliRunner().invoke(app, [*line, "--sprt", "elo0=0,elo1=200"])
+    said = " ".join(result.stdout.split())
+    assert result.exit_code == 0
+    assert "SPRT elo0=0,elo1=200,alpha=0.05,beta=0.05: about 19 episodes where one of its Elo holds" in said
+    assert "is nearer to +200 Elo than to +0" in said
+    wrong = typer.testing.CliRunner().invoke(app, [*line, "--sprt", "elo0=9,elo1=0"])
+    assert wrong.exit_code == 2
+    assert "sprt elo0=9 is not less than elo1=0; give for example" in wrong.stderr
+
+
+def test_before_a_run_it_is_said_what_it_can_find() -> None:
+    assert outlook(DUEL, 100).startswith(
+        "100 boards find a difference of 69 Elo 80% of the time, and 20 Elo take 1,186,"
+    )
+    assert outlook(single.fakes(*single.TWO), 100) == ""
