@@ -10,6 +10,7 @@ import typer
 import typer.testing
 
 from agents.arena import Plan, Report, Sprt, compare
+from agents.arena.course import Course
 from agents.arena.formats.base import Format
 from agents.arena.rows import Match, Played
 from agents.arena.runner import Crew
@@ -93,12 +94,17 @@ def test_what_is_not_decided_says_so(tmp_path: Path) -> None:
     assert remarks(found)[-2].endswith("after 2 boards, undecided")
 
 
-def test_boards_with_an_error_do_not_count(tmp_path: Path) -> None:
-    plan = pairs.fakes("good:lowest=true", "bad:accident=raise")
-    found = compare(plan, 30, folder=tmp_path, sprt=Sprt(0, 5))
-    assert found.trial is not None
-    assert found.trial.boards == 30
-    assert found.trial.counted == found.pairings[0].boards < 30
+def test_boards_with_an_error_do_not_count_and_those_that_are_missing_are_waited_for() -> None:
+    plan = pairs.fakes("a", "b")
+    rows = pairs.by_hand({("a", "b"): [1, 1, 0, 1], ("b", "a"): [0, 0, 1, 0]}, broken=("a", "b", 1))
+    course = Course(plan, Sprt(0, 5), 4, [match for match in plan.jobs(4) if match.episode == 3])
+    assert not course.follow(rows)
+    assert (course.trial.boards, course.trial.counted) == (3, 2)
+    assert course.trial.llr == Sprt(0, 5).llr([1.0, 0.0])
+    course.finish(3)
+    course.finish(3)
+    assert not course.follow(rows)
+    assert (course.trial.boards, course.trial.counted) == (4, 3)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +127,7 @@ def test_two_agents_of_any_game_are_tested_in_blocks(
     if better is not None:
         assert found.trial.verdict == "H1"
         assert found.trial.boards < 60
-    assert shape.board_unit in outlook(plan, 60, Sprt(0, 200))
+    assert shape.episode in outlook(plan, 60, Sprt(0, 200))
 
 
 def test_more_than_two_are_refused_before_anything_is_played(tmp_path: Path) -> None:
