@@ -66,7 +66,7 @@ def remarks(report: Report) -> list[str]:
 
 def outlook(plan: Plan, episodes: int, sprt: Sprt | None = None) -> str:
     """Say, before anything is played, what so many episodes can tell; nothing of agents that meet no other."""
-    if sprt is None and plan.seats == 1:
+    if sprt is None and not plan.format.rated:
         return ""
     games, unit = plan.format.games(plan), f"{plan.format.episode}s"
     assumed = "taking games to be independent and without ties"

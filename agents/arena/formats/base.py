@@ -53,12 +53,15 @@ class Format(ABC):
     ----------
     unit, episode : str
         What is played, and what its number is the number of.
+    rated : bool
+        Whether agents meet, so that they can be rated.
     left_out : str
         What does not count where a game ended in an error.
     """
 
     unit: ClassVar[str] = "games"
     episode: ClassVar[str] = "board"
+    rated: ClassVar[bool] = True
     left_out: ClassVar[str] = "left out"
 
     @abstractmethod

@@ -28,6 +28,7 @@ class Solo(Format):
 
     unit: ClassVar[str] = "episodes"
     episode: ClassVar[str] = "episode"
+    rated: ClassVar[bool] = False
 
     def check(self, plan: "Plan") -> None:
         """Check that agents can be told apart, and are to meet nobody.
