@@ -133,6 +133,8 @@ def test_two_agents_of_any_game_are_tested_in_blocks(
 def test_more_than_two_are_refused_before_anything_is_played(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="a sequential test is of two agents, and these are 3: a, b, c; give two"):
         compare(pairs.fakes("a", "b", "c"), 5, folder=tmp_path / "none", sprt=TEST)
+    with pytest.raises(ValueError, match="sprt looks at all boards in their order, not at part 1/2; leave one out"):
+        compare(DUEL, 5, folder=tmp_path / "none", sprt=TEST, part=(1, 2))
     assert not (tmp_path / "none").exists()
 
 
