@@ -1,8 +1,8 @@
 """Put together what Sphinx builds the site from: ``python docs/stage.py FOLDER``, as ``make docs`` does.
 
 The pages of ``docs`` as they are, README as the front page, a page for each environment class, written from its
-docstring, and one for each public module. Links between files of the repository, which a git host follows, become links
-between pages, or downloads.
+docstring, with one below it for each id, and one for each public module. Links between files of the repository, which a
+git host follows, become links between pages, or downloads.
 """
 
 import inspect
@@ -17,6 +17,8 @@ from pathlib import Path
 import gymnasium
 from contents import API, CHAPTERS
 
+from agents.learning.shipped import FOLDER
+from mcts_envs.core.showing import picture_of
 from mcts_envs.registry import ENTRIES, Entry
 
 DOCS = Path(__file__).resolve().parent
@@ -41,6 +43,8 @@ def main(folder: Path) -> None:
         shutil.copy(file, folder / file.relative_to(DOCS))
     for entries in by_class().values():
         write(folder / "games" / f"{slug(entries[0])}.md", "\n".join(game_page(entries)))
+        for entry in entries:
+            write(folder / "games" / f"{short(entry)}.md", "\n".join(id_page(entry, folder)))
     for module, names in API.items():
         write(folder / "api" / f"{module}.md", api_page(module, names))
     index = folder / "index.md"
@@ -88,6 +92,11 @@ def slug(entry: Entry) -> str:
     return "_".join(words(entry)).lower()
 
 
+def short(entry: Entry) -> str:
+    """Return the id of an environment without the package's name."""
+    return entry.id.removeprefix("mcts_envs/")
+
+
 def words(entry: Entry) -> list[str]:
     """Return the words in the name of an environment class."""
     return re.findall("[A-Z][a-z]*", entry.env.rpartition(":")[2])
@@ -104,17 +113,47 @@ def game_page(entries: list[Entry]) -> Iterator[str]:
         yield from (f"![A game of the best players that we know](../pictures/{kind.__name__}.gif)", "")
     yield from ("| id | players | what it is | action space | observation space |", "|---|---|---|---|---|")
     for entry in entries:
-        env = gymnasium.make(entry.id)
-        about = GAMES.get(entry.id.removeprefix("mcts_envs/"), ("", ""))[1]
-        seen = env.observation_space
-        box = f"Box({seen.low.min():g}, {seen.high.max():g}, {seen.shape}, {seen.dtype})"
-        yield f"| `{entry.id}` | {entry.players} | {about} | `{env.action_space}` | `{box}` |"
+        actions, seen = spaces(entry)
+        about = GAMES.get(short(entry), ("", ""))[1]
+        yield f"| [`{entry.id}`]({short(entry)}.md) | {entry.players} | {about} | `{actions}` | `{seen}` |"
+    yield from ("", "```{toctree}", ":hidden:", "", *map(short, entries), "```")
     yield from ("", "```python", "import gymnasium as gym, mcts_envs", "", f'env = gym.make("{entries[0].id}")', "```")
     yield page
     yield from ("## Agents of the game", "")
     yield from ("Those [of every environment](../agents.md#for-every-game) play it too.", "", "| name | what it is |")
     yield "|---|---|"
     yield from (f"| `{name}` | {AGENTS.get(name, '')} |" for name in entries[0].presets)
+
+
+def spaces(entry: Entry) -> tuple[str, str]:
+    """Return the action space and the observation space of an environment in words."""
+    env = gymnasium.make(entry.id)
+    seen = env.observation_space
+    return str(env.action_space), f"Box({seen.low.min():g}, {seen.high.max():g}, {seen.shape}, {seen.dtype})"
+
+
+def id_page(entry: Entry, folder: Path) -> Iterator[str]:
+    """Yield the lines of an id's page: how it begins, drawn here, its spaces, what it sets, and its policies."""
+    from _listing import GAMES
+
+    env, name = gymnasium.make(entry.id), short(entry)
+    env.reset(seed=0)
+    picture = picture_of(env.unwrapped.game, env.unwrapped.view().state)
+    (folder / "pictures" / f"{name}.svg").write_text(picture.to_svg(), encoding="utf-8")
+    about = GAMES.get(name, ("", ""))[1]
+    page = f"[{' '.join(words(entry)).capitalize()}]({slug(entry)}.md)"
+    yield from (f"# {name}", "", f"{about[:1].upper()}{about[1:]}. Rules, arguments and observations: {page}.", "")
+    yield from (f"![How {name} begins with seed 0](../pictures/{name}.svg)", "")
+    actions, seen = spaces(entry)
+    facts = {"players": str(entry.players), "action space": f"`{actions}`", "observation space": f"`{seen}`"}
+    facts["it sets"] = ", ".join(f"`{key}={value!r}`" for key, value in entry.settings.items()) or "nothing"
+    policies = sorted(file.stem for file in (FOLDER / name).glob("*.npz"))
+    facts["policies that are shipped"] = ", ".join(f"`{each}`" for each in policies) or "none"
+    yield from ("| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in facts.items()), "")
+    yield from ("```python", "import gymnasium as gym, mcts_envs", "", f'env = gym.make("{entry.id}")')
+    yield from ("observation, info = env.reset(seed=0)", "```", "")
+    meet = "--agents best,scripted --against random" if entry.players > 2 else "--agents best,scripted,random"
+    yield from ("```sh", f"mcts-envs compare {name} {meet} --episodes 20", "```")
 
 
 def api_page(module: str, names: str) -> str:

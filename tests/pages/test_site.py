@@ -44,9 +44,13 @@ def test_links_of_the_site_lead_somewhere(site: Path) -> None:
 
 
 def test_everything_is_in_the_contents(site: Path) -> None:
-    listed = {line for tree in blocks((site / "index.md").read_text(), "{toctree}") for line in tree.splitlines()}
+    listed = set()
+    for page in (site / "index.md", *(site / "games").glob("*.md")):
+        lines = [line for tree in blocks(page.read_text(), "{toctree}") for line in tree.splitlines()]
+        below = page.parent.relative_to(site)
+        listed |= {(below / line).as_posix() for line in lines if line and not line.startswith(":")}
     pages = {page.relative_to(site).with_suffix("").as_posix() for page in site.rglob("*.md")}
-    assert pages - {"index"} == {line for line in listed if line and not line.startswith(":")}
+    assert pages - {"index"} == listed
 
 
 def test_every_planner_has_its_page(site: Path) -> None:
@@ -60,7 +64,14 @@ def test_every_planner_has_its_page(site: Path) -> None:
 def test_each_environment_has_its_page_with_a_game_and_code_that_runs(site: Path) -> None:
     texts = {page.stem: page.read_text() for page in (site / "games").glob("*.md")}
     for id in (id for id in ENTRIES if id.startswith("mcts_envs/")):
-        assert [page for page, text in texts.items() if f"| `{id}` |" in text], id
+        name = id.removeprefix("mcts_envs/")
+        assert [page for page, text in texts.items() if f"| [`{id}`]({name}.md) |" in text], id
+        own = texts.pop(name)
+        assert f"# {name}\n" in own
+        (picture,) = re.findall(r"\(../(pictures/\S+\.svg)\)", own)
+        assert (site / picture).stat().st_size < LARGEST
+        (code,) = blocks(own, "python")
+        exec(code, {})
     for text in texts.values():
         for section in ("Arguments", "Observation Space", "Version History", "Agents of the game"):
             assert f"\n## {section}\n" in text
