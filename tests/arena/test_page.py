@@ -67,7 +67,17 @@ def test_it_says_all_there_is_to_say(tmp_path: Path, id: str, names: str, settin
     write_page(report, tmp_path / "out" / "report.html", "mcts-envs compare 'a b'")
     text = (tmp_path / "out" / "report.html").read_text()
     found = Checked(text)
-    for said in (id, "mcts-envs compare 'a b'", "all randomness from 5", "numpy", "Standing", "Lengths", str(tmp_path)):
+    for said in (
+        id,
+        "mcts-envs compare 'a b'",
+        "all randomness from 5",
+        "numpy",
+        "Standing",
+        "Lengths",
+        "Clocks",
+        "slowest",
+        str(tmp_path),
+    ):
         assert said in found.text
     assert {spec.label for spec in plan.agents} <= set(found.text.split())
     assert escape("default-src 'none'") in text

@@ -18,6 +18,7 @@ from agents.arena.page.games import Links, clock, failed_games, linked, notable_
 from agents.arena.page.markup import Html, Part, breakable, listing, section, table_html, tag
 from agents.arena.replays import REPLAYS
 from agents.arena.report import Report
+from agents.arena.rows import Seat
 from agents.arena.spec import AgentSpec
 from agents.arena.statistics import LEVEL, Estimate
 from agents.arena.storage import read_header
@@ -72,7 +73,14 @@ def page(report: Report, links: Links | None = None, command: str = "") -> str:
         tag("title", title),
         tag("style", style),
     )
-    parts = (_header(report), _standing(report), _crosstable(report), _strength(report), _lengths(report))
+    parts = (
+        _header(report),
+        _standing(report),
+        _crosstable(report),
+        _strength(report),
+        _lengths(report),
+        _clocks(report),
+    )
     rest = (notable_games(report, links or {}), failed_games(report, links or {}), _made(report, command))
     return f"<!doctype html>\n{tag('html', head, tag('body', tag('main', *parts, *rest)), lang='en')}\n"
 
@@ -219,11 +227,38 @@ def _lengths(report: Report) -> Html | None:
     return section("Lengths", spreads(lines, axis, "{:g}".format), about=about)
 
 
+def _clocks(report: Report) -> Html | None:
+    """Return how long the moves of each agent took."""
+    seats: dict[str, list[Seat]] = {spec.label: [] for spec in report.plan.agents}
+    for row in report.rows.values():
+        for seat in row.seats:
+            if seat.decisions:
+                seats[seat.agent].append(seat)
+    if not any(seats.values()):
+        return None
+    rows = [
+        (
+            _short(report)[label],
+            f"{sum(seat.decisions for seat in mine):,}",
+            clock(sum(seat.seconds for seat in mine) / sum(seat.decisions for seat in mine)),
+            clock(max(seat.p99 for seat in mine)),
+            clock(max(seat.slowest for seat in mine)),
+            f"{sum(seat.overruns for seat in mine):,}",
+        )
+        for label, mine in seats.items()
+        if mine
+    ]
+    heads = ("agent", "moves", "mean", "p99", "slowest", "overruns")
+    about = "moves where there was a choice; p99 of the game in which it was largest; overruns of an agent's time limit"
+    return section("Clocks", listing(heads, rows), about=about)
+
+
 def _made(report: Report, command: str) -> Html:
     """Return all that the figures depend on."""
     plan, header = report.plan, read_header(report.folder)
     configuration, around = header.get("configuration", {}), header.get("circumstances", {})
     files = configuration.get("files") or {}
+    machines = [row.played_on for row in report.rows.values() if row.played_on]
     facts: list[tuple[str, Part]] = [
         ("environment", plan.id),
         ("settings", _pairs(plan.settings) or "the environment's own"),
@@ -231,8 +266,7 @@ def _made(report: Report, command: str) -> Html:
         ("budget", budget(plan)),
         ("played", plan.format.played(report)),
         ("processes", str(report.workers)),
-        ("machine", _pairs({name: around[name] for name in ("system", "cores") if name in around})),
-        ("versions", _pairs({"python": around.get("python", ""), **around.get("versions", {})})),
+        ("played on", "; ".join(dict.fromkeys(machines)) or _pairs({"system": around.get("system", "")})),
         ("mcts-envs", f"{configuration.get('version', '')}, code {configuration.get('code', '')}"),
         ("files", "; ".join(f"{label}: {_pairs(digests)}" for label, digests in files.items())),
         ("results", str(report.folder)),

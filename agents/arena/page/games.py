@@ -32,7 +32,7 @@ def notable_games(report: Report, links: Links) -> Html | None:
         (_who(report, row), str(row.episode), ", ".join(why), *_figures(row), _link(row, links, "watch"))
         for row, why in reasons
     ]
-    heads = ("game", report.plan.format.episode, "why", "result", "moves", "thinking", "ms a move", "")
+    heads = ("game", report.plan.format.episode, "why", "result", "moves", "thinking", "slowest move", "")
     about = "" if links else "played with --replays, games can be watched from here"
     return section("Games to look at", listing(heads, rows, text=(0, 2)), about=about)
 
@@ -109,6 +109,7 @@ def _notable(report: Report) -> list[tuple[Row, list[str]]]:
     named: list[tuple[str, Iterable[Row]]] = [
         ("first", list(first.values())[:_FIRST]),
         ("slow", by_time[:_SLOWEST]),
+        ("a slow move", sorted(rows, key=_slowest, reverse=True)[:_LONGEST]),
         ("long", by_length[:_LONGEST]),
         ("short", by_length[::-1][:_LONGEST]),
     ]
@@ -120,11 +121,10 @@ def _notable(report: Report) -> list[tuple[Row, list[str]]]:
 
 
 def _figures(row: Row) -> tuple[str, str, str, str]:
-    """Return result, moves, thinking and its slowest agent's time a move."""
+    """Return result, moves, thinking and its slowest move."""
     known = [seat.outcome for seat in row.seats if seat.outcome is not None]
     result = " – ".join(f"{each:.3g}" for each in known) or f"{row.seats[0].episode_return:.4g}"
-    a_move = max((1000 * seat.seconds / seat.decisions for seat in row.seats if seat.decisions), default=0.0)
-    return result, str(_moves(row)), clock(_seconds(row)), f"{a_move:.3g}"
+    return result, str(_moves(row)), clock(_seconds(row)), clock(_slowest(row))
 
 
 def clock(seconds: float) -> str:
@@ -146,6 +146,10 @@ def _which(report: Report, row: Row) -> str:
 
 def _seconds(row: Row) -> float:
     return sum(seat.seconds for seat in row.seats)
+
+
+def _slowest(row: Row) -> float:
+    return max(seat.slowest for seat in row.seats)
 
 
 def _moves(row: Row) -> int:
