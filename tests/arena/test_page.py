@@ -116,6 +116,7 @@ def test_nothing_from_outside_becomes_part_of_it(tmp_path: Path) -> None:
 def test_axes_end_in_round_numbers() -> None:
     assert Axis(0.03, 0.97).ticks == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1])
     assert Axis(3.0, 3.0).at(3.0) == 50.0
+    assert [Axis(0.0, 1.0).at(end) for end in (float("-inf"), -1.0, 2.0, float("inf"))] == [0.0, 0.0, 100.0, 100.0]
     for low, high in ((0.0, 1e-9), (-3.0, 1e6), (0.4, 0.41)):
         axis = Axis(low, high)
         assert 2 <= len(axis.ticks) <= 8

@@ -1,7 +1,7 @@
 """Charts as inline SVG that is stretched to the width there is; words stand beside it, so that they stay readable."""
 
 from collections.abc import Callable, Iterable, Sequence
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, isnan, log10
 from typing import NamedTuple
 
 from agents.arena.page.markup import Html, Part, tag
@@ -61,8 +61,8 @@ class Axis:
         return [self.low + n * self.step for n in range(round((self.high - self.low) / self.step) + 1)]
 
     def at(self, value: float) -> float:
-        """Return where a number stands."""
-        return round(100.0 * (value - self.low) / (self.high - self.low), 2)
+        """Return where a number stands; one beyond an end, as an infinite one, at that end."""
+        return round(100.0 * min(max((value - self.low) / (self.high - self.low), 0.0), 1.0), 2)
 
 
 def intervals(lines: Sequence[Line], axis: Axis, form: Callable[[float], str]) -> Html:
@@ -95,7 +95,7 @@ def strength(points: Sequence[Point], groups: Sequence[str], axis: Axis, form: C
         path = " ".join(f"{x:.2f},{y:.2f}" for x, y in places)
         drawn.append(tag("polyline", points=path, class_=f"path {colour}", vector_effect="non-scaling-stroke"))
         for (x, y), point in zip(places, mine, strict=True):
-            if isfinite(point.figure.low):
+            if not isnan(point.figure.low):
                 ends = 100 - axis.at(point.figure.low), 100 - axis.at(point.figure.high)
                 drawn.append(_stroke(x, ends[0], x, ends[1], f"interval {colour}"))
             drawn.append(_stroke(x, y, x, y, f"dot {colour}"))
@@ -128,9 +128,9 @@ def _rows(rows: Iterable[tuple[str, str, list[Part]]], axis: Axis, form: Callabl
 
 def _interval(figure: Estimate, axis: Axis) -> list[Part]:
     drawn: list[Part] = []
-    if isfinite(figure.low):
+    if not isnan(figure.low):
         drawn.append(_stroke(axis.at(figure.low), 50, axis.at(figure.high), 50, "interval"))
-    if isfinite(figure.value):
+    if not isnan(figure.value):
         drawn.append(_stroke(axis.at(figure.value), 50, axis.at(figure.value), 50, "dot"))
     return drawn
 
