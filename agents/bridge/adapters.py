@@ -13,10 +13,12 @@ GROUP = "mcts_envs.adapters"
 SHIPPED = {
     "gymnasium.envs.toy_text.blackjack.BlackjackEnv": "agents.bridge.shipped.blackjack:Blackjack",
     "minigrid.minigrid_env.MiniGridEnv": "agents.bridge.shipped.minigrid:MiniGrid",
+    "pettingzoo.classic.hanabi.hanabi.raw_env": "agents.bridge.shipped.open_spiel:Hanabi",
     "pettingzoo.classic.rlcard_envs.leduc_holdem.raw_env": "agents.bridge.shipped.holdem:Holdem",
     "pettingzoo.classic.rlcard_envs.texas_holdem.raw_env": "agents.bridge.shipped.holdem:Holdem",
     "pettingzoo.classic.rlcard_envs.texas_holdem_no_limit.raw_env": "agents.bridge.shipped.holdem:Holdem",
     "pettingzoo.classic.rps.rps.raw_env": "agents.bridge.shipped.rock_paper_scissors:RockPaperScissors",
+    "shimmy.openspiel_compatibility.OpenSpielCompatibilityV0": "agents.bridge.shipped.open_spiel:OpenSpiel",
 }
 """Classes of environments by full name, and where the adapters that come with this package are."""
 
@@ -33,7 +35,8 @@ class Adapter:
         What tells states apart, in plain data and arrays: everything but chance to come.
     ``determinize(env, agent, chance)``
         Draws anew, in place, what the agent cannot know, as likely as it can be: what it was shown stays as it is. The
-        agent is PettingZoo's name of it, None in Gymnasium; ``chance`` is a ``numpy.random.Generator``.
+        agent is PettingZoo's name of it, None in Gymnasium; ``chance`` is a ``numpy.random.Generator``. Where it raises
+        NotImplementedError, what is hidden is drawn by replay, as if there were no such method.
     ``legal(env, agent) -> bools [A]``
         Which actions are legal for the agent, who is to choose.
     ``evaluate(env) -> floats [P]``

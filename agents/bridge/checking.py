@@ -11,7 +11,8 @@ from agents.bridge.cloning import fresh, generators_in
 from agents.bridge.copying import Copy
 from agents.bridge.hidden import AS_IT_IS, UNKNOWN, UNTOLD
 from agents.bridge.live import view
-from agents.bridge.means import FAST
+from agents.bridge.means import FAST, NATIVE
+from agents.bridge.mirroring import mirrored, walk, whole
 from agents.bridge.played import chance_apart
 from agents.bridge.states import NO_LIMIT, ForeignState
 from mcts_envs.core.contract import EVERYTHING
@@ -21,6 +22,7 @@ HOLDS, FAILS, OPEN = "holds", "FAILS", "open"
 _WALKS = 8
 _LENGTH = 30
 _SEEDS = 16
+_CHOICES = 3
 _ODD = 0x9E3779B97F4A7C15
 
 
@@ -107,46 +109,21 @@ def check_planning(env: Any) -> PlanningReport:
     return PlanningReport(seen.game.name, tuple(laws))
 
 
-def _key(state: Any) -> int | None:
-    try:
-        return int(state.game.key(state, EVERYTHING))
-    except TypeError:
-        return None
-
-
-def _walk(state: ForeignState, choices: np.random.Generator, length: int = _LENGTH) -> Iterator[Any]:
-    """Play at random what is legal; yield what is shown to those who choose, and what was paid."""
-    game = state.game
-    actions, rewards, legal = [0] * game.players, [0.0] * game.players, [0] * game.actions
-    for _ in range(length):
-        players = [player for player in range(game.players) if game.active(state) >> player & 1]
-        if not players:
-            break
-        for player in players:
-            actions[player] = int(legal[int(choices.integers(game.legal(state, player, legal)))])
-        game.step(state, actions, rewards)
-        yield (
-            state.bits,
-            [game.key(state, player) for player in range(game.players) if state.bits >> player & 1],
-            [*rewards],
-        )
-
-
 def _future(root: ForeignState, work: ForeignState, seed: int, choices: int) -> list[Any]:
     """Return what is shown in a random walk with given chance, in a work state."""
     work[:] = root
     work.game.determinize(work, EVERYTHING, seed * _ODD % 2**64)
-    return list(_walk(work, np.random.default_rng(choices)))
+    return list(walk(work, np.random.default_rng(choices), _LENGTH))
 
 
 def _independence(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
-    before, other, work = _key(seen.state), root.copy(), root.copy()
-    kept = _key(other)
+    before, other, work = whole(seen.state), root.copy(), root.copy()
+    kept = whole(other)
     for k in range(_WALKS):
         _future(root, work, k, k)
-    if _key(seen.state) != before:
+    if whole(seen.state) != before:
         return FAILS, "steps of a copy changed the environment"
-    if _key(other) != kept:
+    if whole(other) != kept:
         return FAILS, "steps of a copy changed another copy"
     return (HOLDS if before is not None else OPEN), f"{_WALKS} walks of up to {_LENGTH} steps changed no other copy"
 
@@ -165,8 +142,8 @@ def _restoring(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
 def _fidelity(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     history = seen.state.history
     chain = env if history is None else history.env
-    if seen.game.notes["means"] != FAST:
-        return OPEN, f"only fast copies are compared with an original; this is {seen.game.notes['means']}"
+    if seen.game.notes["means"] not in (FAST, NATIVE):
+        return OPEN, f"only copies without replay are compared with an original; this is {seen.game.notes['means']}"
     try:
         original = fresh(chain, seen.state.env)
     except TypeError as error:
@@ -174,29 +151,11 @@ def _fidelity(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     steps = 0
     for k in range(_WALKS):
         original.reset(seed=k)
-        state: Any = view(original).state.copy()
-        ahead = list(_walk(state, np.random.default_rng(k)))
-        mirrored = _mirrored(view(original), np.random.default_rng(k))
-        for t, (expected, found) in enumerate(zip(mirrored, ahead, strict=False)):
-            if expected != found:
-                return FAILS, f"step {t + 1} of a copy differs from the original's"
-            steps += 1
+        found = mirrored(view(original, seen.game.seats[seen.player].name).state, k, _LENGTH)
+        if found.differs:
+            return FAILS, f"a copy is not as the original: {found.differs}"
+        steps += found.steps
     return HOLDS, f"{steps} steps of copies were those of the originals, bit by bit"
-
-
-def _mirrored(live: Any, choices: np.random.Generator) -> Iterator[Any]:
-    """Walk in an environment itself, which is ours."""
-    state = ForeignState(live.game)
-    itself: Any = _Itself(live.state.env)
-    state.become(live.state, itself)
-    return _walk(state, choices)
-
-
-class _Itself:
-    """An environment in place of a copy."""
-
-    def __init__(self, env: Any) -> None:
-        self.env = env
 
 
 def _chance(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
@@ -206,12 +165,12 @@ def _chance(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
         for k in range(_WALKS):
             state[:] = root
             drawn |= drawn_from_global(lambda k=k: list(_free_walk(state, k)))  # type: ignore[misc]
-    futures = {repr(_future(root, state, seed, 0)) for seed in range(_SEEDS)}
+    futures = max(len({repr(_future(root, state, seed, k)) for seed in range(_SEEDS)}) for k in range(_CHOICES))
     same = {repr(_future(root, state, 0, 0)) for _ in range(4)}
     own = Copy(seen.state.env).generators if seen.game.notes["means"] == FAST else generators_in(seen.state.env)
     where = [f"{len(own)} generator(s) of its own"] if own else []
     where += [f"the global generator of {name}" for name in sorted(drawn)]
-    found = f"{len(futures)} futures of {_SEEDS} seeds; it holds {', '.join(where) or 'no generator'}"
+    found = f"{futures} future{'s' * (futures > 1)} of {_SEEDS} seeds; it holds {', '.join(where) or 'no generator'}"
     if len(same) > 1 and seen.game.notes["means"] == FAST:
         return FAILS, f"{found}; the same seed gives {len(same)} futures of 4: chance from elsewhere, as the system's"
     return HOLDS, found
@@ -223,7 +182,7 @@ def _free_walk(state: ForeignState, k: int) -> Iterator[Any]:
     step, watch.step = watch.step, lambda step, action: step(action)  # type: ignore[method-assign]
     try:
         game.determinize(state, EVERYTHING, k * _ODD % 2**64)
-        yield from _walk(state, np.random.default_rng(k))
+        yield from walk(state, np.random.default_rng(k), _LENGTH)
     finally:
         watch.step = step  # type: ignore[method-assign]
 
@@ -258,7 +217,7 @@ def _masks(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     counts, most, state = set(), seen.game.actions, root.copy()
     for k in range(_WALKS):
         state[:] = root
-        for bits, *_ in _walk(state, np.random.default_rng(k)):
+        for bits, *_ in walk(state, np.random.default_rng(k), _LENGTH):
             counts |= {len(_legal(state, player)) for player in range(seen.game.players) if bits >> player & 1}
     if counts <= {most}:
         return HOLDS, f"all of {most} actions were always legal"

@@ -10,6 +10,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import EzPickle
+from pettingzoo import AECEnv, ParallelEnv
 
 from agents.bridge.adapters import Adapter, adapter_of
 from agents.bridge.chance import reseed
@@ -47,8 +48,8 @@ class Clone:
     """A copy of an environment that saves and restores its own state, or whose adapter does.
 
     Its methods are called ``clone_state`` and ``restore_state``, ``cloneState`` and ``restoreState``, or ``get_state``
-    and ``set_state``. Where saving takes ``include_rng``, snapshots are without the random stream: the running one goes
-    on in place of it, from simulation to simulation.
+    and ``set_state``. Where saving takes ``include_rng``, the copy has the random stream too until chance is seeded;
+    then a running one goes on in place of it, from simulation to simulation.
 
     Parameters
     ----------
@@ -63,7 +64,8 @@ class Clone:
 
     def __init__(self, source: Any) -> None:
         self._snapshot = snapshot_of(source)
-        self._runs_on = _runs_on(source)
+        self._runs_on = runs_on(source)
+        self._exact = getattr(source, _pair(source)[0])(include_rng=True) if self._runs_on else self._snapshot
         self._seeded = False
         self.env = twin_of(source)
         self.restore()
@@ -71,10 +73,11 @@ class Clone:
     def restore(self) -> None:
         """Bring the copy back to where it was made."""
         adapter = _saving(self.env)
+        snapshot = self._snapshot if self._seeded else self._exact
         if adapter is None:
-            getattr(self.env, _pair(self.env)[1])(self._snapshot)
+            getattr(self.env, _pair(self.env)[1])(snapshot)
         else:
-            adapter.restore(self.env, self._snapshot)
+            adapter.restore(self.env, snapshot)
 
     def seed(self, seed: int) -> None:
         """Start chance anew; where the stream runs on, only the first time."""
@@ -82,8 +85,8 @@ class Clone:
             reseed(generators_in(self.env), seed)
         elif not self._seeded:
             self.env.reset(seed=seed >> 33)
-            self.restore()
             self._seeded = True
+            self.restore()
 
     def again(self) -> "Clone":
         """Return another copy of what this one has become."""
@@ -189,7 +192,7 @@ def snapshot_of(env: Any) -> Any:
     if _pair(env) is None:
         raise TypeError(f"{type(env).__name__} has no clone_state and restore_state")
     save = getattr(env, _pair(env)[0])
-    return save(include_rng=False) if _runs_on(env) else save()
+    return save(include_rng=False) if runs_on(env) else save()
 
 
 def _saving(env: Any) -> Adapter | None:
@@ -202,7 +205,7 @@ def _pair(env: Any) -> Any:
     return next((pair for pair in _PAIRS if all(callable(getattr(env, name, None)) for name in pair)), None)
 
 
-def _runs_on(env: Any) -> bool:
+def runs_on(env: Any) -> bool:
     """Say whether snapshots can be had without the random stream."""
     if _saving(env) is not None:
         return False
@@ -223,6 +226,8 @@ def _generators_in(env: Any) -> Iterator[Any]:
             yield value
         elif isinstance(value, spaces.Space) and value._np_random is not None:
             yield value._np_random
+        elif isinstance(value, (gymnasium.Env, AECEnv, ParallelEnv)):  # one inside, as in Hanabi
+            yield from _generators_in(value)
 
 
 def twin_of(source: Any) -> Any:

@@ -84,7 +84,7 @@ class LiveSingle:
             )
         seat = _seat(None, self.env.action_space, self.env.observation_space)
         kind = "ASKED" if hasattr(self.env, "action_masks") else "SINGLE"
-        self.game = _game(kind, type(self.env), _name(self.env), (seat,))
+        self.game = _game(kind, type(self.env), _name(self.env), _made(self.env), (seat,))
 
     def elapsed(self) -> int | None:
         """Return how many steps the episode has taken; None where nothing counts them."""
@@ -250,20 +250,32 @@ def _name(env: Any) -> str:
     return spec.id if spec else str(getattr(env, "metadata", {}).get("name", type(env).__name__))
 
 
+def _made(env: Any) -> str:
+    """Return what an environment was made with, where it says so: other settings may hide other things."""
+    spec = getattr(env, "spec", None)
+    return repr(
+        (
+            getattr(env, "_ezpickle_args", None),
+            getattr(env, "_ezpickle_kwargs", None),
+            getattr(spec, "kwargs", None),
+        )
+    )
+
+
 def _game_of(kind: str, env: Any) -> ForeignGame:
     agents = getattr(env, "possible_agents", None)
     if not agents:
         raise TypeError(f"{type(env).__name__} has no possible_agents; planners need to know who may play")
     seats = tuple(_seat(agent, env.action_space(agent), env.observation_space(agent)) for agent in agents)
-    return _game(kind, type(env), _name(env), seats)
+    return _game(kind, type(env), _name(env), _made(env), seats)
 
 
 _GAMES: dict[Any, ForeignGame] = {}
 
 
-def _game(kind: str, env: type, name: str, seats: tuple[ForeignSeat, ...]) -> ForeignGame:
-    """Return the game that environments of this class with these players are: always the same one."""
-    key = kind, env, name, tuple(seat[:3] for seat in seats), adapter_of(env)
+def _game(kind: str, env: type, name: str, made: str, seats: tuple[ForeignSeat, ...]) -> ForeignGame:
+    """Return the game that environments of this class, made in this way, with these players are: the same one."""
+    key = kind, env, name, made, tuple(seat[:3] for seat in seats), adapter_of(env)
     if key not in _GAMES:
         _GAMES[key] = ForeignGame(
             name=name,

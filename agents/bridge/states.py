@@ -215,8 +215,11 @@ def determinize(state: ForeignState, observer: int, seed: int) -> None:
         game = state.game
         if game.adapter is not None and game.redraws:
             reseed([state.chance], seed ^ _APART)
-            game.adapter.determinize(state.env, game.seats[observer].name, state.chance)
-        elif state.at_root and state.hidden is not None:
+            try:
+                game.adapter.determinize(state.env, game.seats[observer].name, state.chance)
+            except NotImplementedError:
+                vars(game)["redraws"] = False
+        if not game.redraws and state.at_root and state.hidden is not None:
             state.hidden.redraw(state, observer, seed)
     state.seed(seed)
     state.game.watch.determinize(seed)
