@@ -23,6 +23,7 @@ CHAPTERS = {
         "results/football",
         "results/policies",
         "results/speed",
+        "results/environments",
     ],
     "Reference": [],
     "Project": ["contributing", "changelog"],

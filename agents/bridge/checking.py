@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from pettingzoo import ParallelEnv
 
 from agents.bridge.chance import drawn_from_global
 from agents.bridge.cloning import fresh, generators_in
 from agents.bridge.copying import Copy
 from agents.bridge.hidden import AS_IT_IS, UNKNOWN, UNTOLD
+from agents.bridge.layers import innermost
 from agents.bridge.live import view
 from agents.bridge.means import FAST, NATIVE
 from agents.bridge.mirroring import mirrored, walk, whole
@@ -70,7 +72,8 @@ class PlanningReport(NamedTuple):
 def check_planning(env: Any) -> PlanningReport:
     """Check the laws of planning in an environment of Gymnasium or PettingZoo, from where it is now on.
 
-    The environment is left as it is. Laws are tried on some hundred steps, so they may hold here and fail elsewhere.
+    The environment is left as it is; where several agents choose at once, the first of them looks. Laws are tried on
+    some hundred steps, so they may hold here and fail elsewhere.
 
     Parameters
     ----------
@@ -91,7 +94,7 @@ def check_planning(env: Any) -> PlanningReport:
     """
     name = type(getattr(env, "unwrapped", env)).__name__
     try:
-        seen: Any = view(env)
+        seen: Any = view(env, env.agents[0] if isinstance(innermost(env), ParallelEnv) and env.agents else None)
     except (TypeError, ValueError) as error:
         return PlanningReport(name, (Law("actions", FAILS, str(error)),))
     laws = [Law("actions", HOLDS, f"{seen.game.players} player(s), up to {seen.game.actions} actions")]

@@ -1,10 +1,14 @@
 """Ways to copy an environment, from the best to the dearest; each can be brought back to where it was made."""
 
+import contextlib
 import copy
 import inspect
 import random
+import sys
+import weakref
 from collections.abc import Iterator
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 import gymnasium
 import numpy as np
@@ -67,8 +71,14 @@ class Clone:
         self._runs_on = runs_on(source)
         self._exact = getattr(source, _pair(source)[0])(include_rng=True) if self._runs_on else self._snapshot
         self._seeded = False
-        self.env = twin_of(source)
+        self._spares = None
+        self.env, self._spares = _twin_to_keep(source)
         self.restore()
+
+    def __del__(self) -> None:
+        """Leave the environment to the next copy, if nobody else holds it."""
+        if self._spares is not None and sys.getrefcount(self.env) <= _HELD_HERE:
+            self._spares.append(self.env)
 
     def restore(self) -> None:
         """Bring the copy back to where it was made."""
@@ -228,6 +238,33 @@ def _generators_in(env: Any) -> Iterator[Any]:
             yield value._np_random
         elif isinstance(value, (gymnasium.Env, AECEnv, ParallelEnv)):  # one inside, as in Hanabi
             yield from _generators_in(value)
+
+
+_SPARES: "WeakKeyDictionary[Any, list[Any]]" = WeakKeyDictionary()
+_ORIGINS: "WeakKeyDictionary[Any, Any]" = WeakKeyDictionary()
+"""Environments like another one that no copy needs any more, and what they are like: to make one may take long."""
+
+_HELD_HERE = 2
+"""References to what only a copy holds, while they are counted."""
+
+
+def _twin_to_keep(source: Any) -> tuple[Any, list[Any] | None]:
+    """Return an environment like this one, and where it is to be left; None where one is made in no time."""
+    try:
+        return Copy(source).env, None
+    except TypeError:
+        hashed: Any = type(source).__hash__
+        origin = None if hashed is None else _ORIGINS.get(source, lambda: source)()
+        if origin is None:
+            return twin_of(source), None
+        spares = _SPARES.setdefault(origin, [])
+        with contextlib.suppress(IndexError):
+            spare = spares.pop()
+            spare.reset()
+            return spare, spares
+        twin = twin_of(source)
+        _ORIGINS[twin] = weakref.ref(origin)
+        return twin, spares
 
 
 def twin_of(source: Any) -> Any:

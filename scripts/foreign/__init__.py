@@ -1,0 +1,1 @@
+"""What ``scripts/environments.py`` tries, each in a process of its own."""

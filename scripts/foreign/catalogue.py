@@ -1,0 +1,118 @@
+"""Environments of others, by group; how each is made, and which package brings it."""
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An environment of others.
+
+    Attributes
+    ----------
+    group : str
+        Where it comes from.
+    name : str
+        As its package calls it.
+    needs : tuple of str
+        Modules without which it cannot be made.
+    walk : int
+        Length of the trajectories that are compared, in steps at most.
+    """
+
+    group: str
+    name: str
+    needs: tuple[str, ...] = ()
+    walk: int = 20
+
+    def make(self) -> Any:
+        """Return the environment, not yet reset."""
+        return _MAKERS[self.group](self.name)
+
+
+def _gymnasium(name: str) -> Any:
+    import gymnasium
+
+    return gymnasium.make(name, **_SETTINGS.get(name, {}))
+
+
+def _with(module: str) -> Any:
+    def make(name: str) -> Any:
+        import gymnasium
+
+        gymnasium.register_envs(importlib.import_module(module))
+        return gymnasium.make(name)
+
+    return make
+
+
+def _pettingzoo(folder: str) -> Any:
+    def make(name: str) -> Any:
+        module = importlib.import_module(f"pettingzoo.{folder}.{name}")
+        return (module.parallel_env if folder == "butterfly" else module.env)(**_SETTINGS.get(name, {}))
+
+    return make
+
+
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "CarRacing-v3": {"continuous": False},
+    "cooperative_pong_v6": {"max_cycles": 100},
+    "knights_archers_zombies_v11": {"max_cycles": 100},
+    "pistonball_v6": {"continuous": False, "n_pistons": 4, "max_cycles": 50},
+}
+
+
+def _open_spiel(name: str) -> Any:
+    from shimmy import OpenSpielCompatibilityV0
+
+    return OpenSpielCompatibilityV0(game_name=name)
+
+
+_MAKERS = {
+    "toy text": _gymnasium,
+    "classic control": _gymnasium,
+    "Box2D": _gymnasium,
+    "MiniGrid": _with("minigrid"),
+    "ALE": _with("ale_py"),
+    "PettingZoo classic": _pettingzoo("classic"),
+    "PettingZoo butterfly": _pettingzoo("butterfly"),
+    "OpenSpiel, through Shimmy": _open_spiel,
+}
+
+_CARDS = ("rlcard", "pygame")
+
+
+def _all(group: str, names: str, needs: tuple[str, ...] = (), walk: int = 20) -> tuple[Entry, ...]:
+    return tuple(Entry(group, name, needs, walk) for name in names.split())
+
+
+CATALOGUE = (
+    *_all("toy text", "Blackjack-v1 CliffWalking-v1 CliffWalkingSlippery-v1 FrozenLake-v1 FrozenLake8x8-v1 Taxi-v4"),
+    *_all("classic control", "CartPole-v1 MountainCar-v0 Acrobot-v1"),
+    *_all("Box2D", "LunarLander-v3", ("Box2D",), 10),
+    *_all("Box2D", "CarRacing-v3", ("Box2D",), 5),
+    *_all(
+        "MiniGrid",
+        "MiniGrid-Empty-5x5-v0 MiniGrid-DoorKey-5x5-v0 MiniGrid-FourRooms-v0 MiniGrid-Dynamic-Obstacles-5x5-v0 "
+        "MiniGrid-MemoryS7-v0 MiniGrid-LavaGapS5-v0 MiniGrid-KeyCorridorS3R1-v0 BabyAI-GoToObj-v0",
+        ("minigrid",),
+        10,
+    ),
+    *_all("ALE", "ALE/Pong-v5 ALE/Breakout-v5 ALE/MsPacman-v5 ALE/SpaceInvaders-v5 ALE/Freeway-v5", ("ale_py",), 10),
+    *_all("PettingZoo classic", "tictactoe_v3 connect_four_v3 rps_v2", ("pygame",), 10),
+    *_all("PettingZoo classic", "leduc_holdem_v4 texas_holdem_v4 texas_holdem_no_limit_v6", _CARDS, 10),
+    *_all("PettingZoo classic", "chess_v6", ("chess", "pygame"), 5),
+    *_all("PettingZoo classic", "go_v5", ("pygame",), 5),
+    *_all("PettingZoo classic", "hanabi_v5", ("pyspiel", "shimmy", "pygame"), 10),
+    *_all("PettingZoo butterfly", "cooperative_pong_v6 knights_archers_zombies_v11", ("pygame",), 5),
+    *_all("PettingZoo butterfly", "pistonball_v6", ("pygame", "pymunk"), 5),
+    *_all(
+        "OpenSpiel, through Shimmy",
+        "tic_tac_toe connect_four breakthrough othello backgammon pig go hex kuhn_poker leduc_poker liars_dice hanabi "
+        "goofspiel matrix_rps gin_rummy blackjack",
+        ("pyspiel", "shimmy"),
+        10,
+    ),
+)
+"""All that the page tells of, in its order."""
