@@ -13,9 +13,10 @@ from agents.bridge.copying import Copy
 from agents.bridge.hidden import AS_IT_IS, UNKNOWN, UNTOLD
 from agents.bridge.layers import innermost
 from agents.bridge.live import view
-from agents.bridge.means import FAST, NATIVE
+from agents.bridge.means import FAST
 from agents.bridge.mirroring import mirrored, walk, whole
 from agents.bridge.played import chance_apart
+from agents.bridge.remembering import remember
 from agents.bridge.states import NO_LIMIT, ForeignState
 from mcts_envs.core.contract import EVERYTHING
 
@@ -145,10 +146,8 @@ def _restoring(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
 def _fidelity(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     history = seen.state.history
     chain = env if history is None else history.env
-    if seen.game.notes["means"] not in (FAST, NATIVE):
-        return OPEN, f"only copies without replay are compared with an original; this is {seen.game.notes['means']}"
     try:
-        original = fresh(chain, seen.state.env)
+        original = remember(fresh(chain, seen.state.env))
     except TypeError as error:
         return OPEN, str(error)
     steps = 0

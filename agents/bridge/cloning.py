@@ -15,10 +15,12 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import EzPickle
 from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo.utils.conversions import aec_to_parallel_wrapper
 
 from agents.bridge.adapters import Adapter, adapter_of
 from agents.bridge.chance import reseed
 from agents.bridge.copying import Copy
+from agents.bridge.layers import innermost
 from agents.bridge.remembering import History
 
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
@@ -160,7 +162,7 @@ class Replay:
         """Play once more what was played."""
         if self._chain is None or self._anew:
             self._chain = fresh(self._history.env, self._source)
-        self.env = self._chain.unwrapped
+        self.env = innermost(self._chain)
         vars(self.env).pop("step", None)
         self._history.repeat(self._chain)
         self._step = self.env.step
@@ -274,7 +276,7 @@ def twin_of(source: Any) -> Any:
     except TypeError:
         twin = fresh(source, source)
         twin.reset(seed=0)
-        return twin.unwrapped
+        return innermost(twin)
 
 
 def fresh(chain: Any, source: Any) -> Any:
@@ -290,6 +292,8 @@ def fresh(chain: Any, source: Any) -> Any:
             return gymnasium.make(chain.spec, render_mode=None, disable_env_checker=True)
         except ValueError:  # a wrapper that does not say how it was made
             return gymnasium.make(source.spec, render_mode=None, disable_env_checker=True).unwrapped
+    if isinstance(source, aec_to_parallel_wrapper):
+        return type(source)(fresh(source.aec_env, innermost(source.aec_env)))
     if isinstance(source, EzPickle):
         given: Any = source._ezpickle_kwargs
         made: Any = type(source)(*source._ezpickle_args, **given)
