@@ -73,7 +73,9 @@ class MCTS(Planner[SearchResult]):
         Steps from the root after which simulations are cut off and evaluated; None plays to the end, which is cut off
         after 10,000 steps.
     rollout_depth : int, optional
-        Steps after which a rollout is cut off and evaluated; 0 evaluates the leaf itself.
+        Steps after which a rollout is cut off and evaluated; 0 evaluates the leaf itself. Where neither this nor a
+        horizon is given, rollouts in environments that are not ours take 1,000 steps at most, and fewer, 60 at least,
+        in a search whose first ones come to no end (:mod:`agents.patience`).
     tree_depth : int, optional
         Steps from the root that the tree covers at most.
     loop : {None, "open", "closed", "information_set"}
@@ -326,6 +328,7 @@ class MCTS(Planner[SearchResult]):
             *(inside, outside, self._policies(), self.parameters, self.recommend, settings, max_nodes),
             others=others,
             evaluator=evaluator,
+            patient=game.plain_lists and self.horizon == self.rollout_depth == MAX_HORIZON,
         )
 
     def _loop_in(self, game: Game) -> str:

@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from agents.inlining import interpreted_on_objects
+from agents.patience import patient
 from agents.policies.opponents import table_with
 from agents.policies.parameters import pack
 from agents.policies.signatures import SIGNATURES, needs_of
@@ -37,6 +38,8 @@ class SearchPlan:
         The game whose advice the other players follow; None: that which the searching player is given.
     evaluator : evaluator, optional
         What is consulted in place of the game's advice and evaluation (:mod:`agents.evaluator`).
+    patient : bool
+        Whether rollouts that come to no end are cut (:mod:`agents.patience`).
     """
 
     inside: Game
@@ -48,6 +51,7 @@ class SearchPlan:
     max_nodes: int
     others: Game | None = None
     evaluator: Any = None
+    patient: bool = False
 
     def answer(self) -> None:
         """Answer what searches wait for."""
@@ -87,6 +91,8 @@ class SearchPlan:
         kernels = {**self.policies, **updates}
         if self.interpreted:
             kernels = {name: _in_python(function, self.plain) for name, function in kernels.items()}
+        if self.patient:
+            kernels["simulate"] = patient(kernels["simulate"], self.outside)
         return function_table(kernels, SIGNATURES)
 
     @cached_property

@@ -94,6 +94,8 @@ class ForeignState:
         Who is to choose, as ``active`` says; 0 when the episode is over.
     left : int
         Steps before a time limit ends the episode.
+    patience : int
+        Steps that a rollout in it may take; 0 where that is not settled yet.
     truncated : bool
         Whether it was cut off.
     chance : numpy.random.Generator
@@ -123,7 +125,7 @@ class ForeignState:
             "hidden",
             "infos",
         ),
-        *("left", "seen", "truncated", "version"),
+        *("left", "patience", "seen", "truncated", "version"),
     )
 
     def __init__(self, game: ForeignGame) -> None:
@@ -132,6 +134,7 @@ class ForeignState:
         self.seen: Any = None
         self.infos: Any = None
         self.left = 0
+        self.patience = 0
         self.truncated = False
         self.version = 0
         self.hidden: Any = None

@@ -6,6 +6,7 @@ import pytest
 from gymnasium import spaces
 from pettingzoo.classic.tictactoe import tictactoe
 
+import agents
 from agents import bridge
 from mcts_envs.core.contract import TERMINATED, TRUNCATED
 from tests.bridge.worlds import TAXI, Walk, mcts, playing, valued
@@ -211,3 +212,22 @@ def test_a_tree_is_used_again_where_the_state_is_found():
     env.step(int(result.action))
     env.reset(seed=2)
     assert agent.search(env).visits.sum() == 60
+
+
+def test_rollouts_that_come_to_no_end_are_cut():
+    env = playing("CliffWalking-v1")
+    first = agents.make("mcts", simulations=100, seed=0).search(env)
+    assert first.steps < 100 * 100
+    assert np.nanmax(first.values) > -1000
+    again = agents.make("mcts", simulations=100, seed=0).search(env)
+    assert np.array_equal(first.values, again.values, equal_nan=True)
+    told = agents.make("mcts", simulations=2, seed=0, rollout_depth=1500).search(env)
+    assert told.steps > 2 * 500
+
+
+@pytest.mark.parametrize("name", ["FrozenLake-v1", "CartPole-v1", "Taxi-v4"])
+def test_rollouts_that_end_are_left_as_they_are(name):
+    env = playing(name)
+    patient, other = (agents.make("mcts", simulations=60, seed=1, **s).search(env) for s in ({}, {"horizon": 9_999}))
+    assert np.array_equal(patient.values, other.values, equal_nan=True)
+    assert patient.steps == other.steps
