@@ -1,0 +1,53 @@
+"""The page of environments of others: what it is written from, and trials in processes of their own."""
+
+from pathlib import Path
+
+import pytest
+from foreign.catalogue import CATALOGUE, Entry
+from foreign.page import Kept, write
+from foreign.running import MISSING, RAN, tried
+from papers.record import this_run
+
+RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
+
+
+def test_the_page_is_what_its_data_say():
+    assert (RESULTS / "environments.md").read_text() == write(Kept.read(RESULTS / "data" / "environments.jsonl"))
+
+
+def test_all_environments_have_names_of_their_own():
+    assert len({entry.name for entry in CATALOGUE}) == len(CATALOGUE) >= 40
+
+
+def test_what_is_missing_is_said_and_takes_nothing_back(tmp_path):
+    found = tried(Entry("toy text", "Taxi-v4", ("no_such_module",)), 1, 1.0, 10.0, 4.0)
+    assert found == {"end": MISSING, "missing": ["no_such_module"]}
+    kept = Kept.read(tmp_path / "data.jsonl")
+    kept.add("Taxi-v4", found, this_run("environments", 1.0))
+    assert not kept.stands("Taxi-v4")
+    assert "not installed here: no_such_module" in write(kept)
+    kept.add("Taxi-v4", {"end": RAN, "acted": [], "raised": [], "laws": []}, this_run("environments", 1.0))
+    kept.add("Taxi-v4", found, this_run("environments", 1.0))
+    assert Kept.read(tmp_path / "data.jsonl").stands("Taxi-v4")
+    assert "| CartPole-v1    | not yet tried" in write(kept)
+
+
+def test_a_crash_is_a_row():
+    found = tried(Entry("toy text", "NoSuchThing-v0"), 1, 1.0, 60.0, 4.0)
+    assert found["end"].startswith("ended with 1")
+
+
+def test_a_line_that_is_cut_off_is_named(tmp_path):
+    (tmp_path / "data.jsonl").write_text('{"name": "Taxi')
+    with pytest.raises(ValueError, match=r"line 1, is not what scripts/environments.py writes"):
+        Kept.read(tmp_path / "data.jsonl")
+
+
+@pytest.mark.slow
+def test_an_environment_is_tried_in_a_process_of_its_own():
+    found = tried(next(entry for entry in CATALOGUE if entry.name == "FrozenLake-v1"), 20, 10.0, 120.0, 4.0)
+    assert found["end"] == RAN
+    assert found["raised"] == []
+    assert [each["moves"] for each in found["acted"]] == [5, 5]
+    assert found["compared"]["trajectories"] == 20
+    assert found["compared"]["differences"] == 0
