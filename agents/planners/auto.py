@@ -1,5 +1,7 @@
 """A planner that looks at the environment and picks one of the others for it."""
 
+import math
+import time
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -24,6 +26,12 @@ _SHORT, _LONG = 15, 60
 """Bounds of the horizon where there is no end in sight."""
 
 
+_SECONDS = 1.0
+"""Random walks are looked at for so long, or for the time of a move, if that is longer, where moves have a time."""
+
+_SIMULATIONS = 4
+"""So many simulations at least have time in a move, where steps are dear and the horizon is free."""
+
 LASTING = 0.8
 """Horizon of who is paid for lasting, in lengths of a random game."""
 
@@ -36,17 +44,23 @@ class Look(NamedTuple):
     length : float
         Their median length in steps.
     ended : float
-        Share of them that came to an end within 200 steps, not by a time limit.
+        Share of them that came to an end within 200 steps; of one player's, not by a time limit.
     new : float
         Share of the states met that were met once only, by what the player observes.
     lasting : bool
         Whether every step that was not the last paid the same, more than 0.
+    longest : int
+        Length of the longest.
+    seconds : float
+        What a step took.
     """
 
     length: float
     ended: float
     new: float
     lasting: bool
+    longest: int
+    seconds: float
 
 
 class Auto(Planner[Any]):
@@ -85,14 +99,14 @@ class Auto(Planner[Any]):
 
     def plan(self, view: View, clock: Clock) -> Any:
         """Return what the planner that is picked for the game finds."""
-        return self.agent_for(view).plan(view, clock)
+        return self.agent_for(view, clock.budget.time_limit).plan(view, clock)
 
-    def agent_for(self, view: View) -> Any:
-        """Return the planner that is picked for a game, the first time after a look at it."""
+    def agent_for(self, view: View, seconds: float = math.inf) -> Any:
+        """Return the planner that is picked for a game, the first time after a look at it; ``seconds`` are a move's."""
         if self._agents is None:
             self._agents = WeakKeyDictionary()
         if view.game not in self._agents:
-            name, settings, why = self._pick(view)
+            name, settings, why = self._pick(view, seconds)
             agent = agents.make(name, **settings)
             if name == "best":
                 agent = agent.resolve(view.game)  # type: ignore[attr-defined]
@@ -108,38 +122,39 @@ class Auto(Planner[Any]):
         super().reseed(seed)
         self._agents = None
 
-    def _pick(self, view: View) -> tuple[str, dict[str, Any], str]:
+    def _pick(self, view: View, seconds: float) -> tuple[str, dict[str, Any], str]:
         """Return the name and the settings of a planner, and why it was picked."""
         limits = self._limits()
         if not view.game.plain_lists:
             return "best", limits, "a game of ours"
         root: Any = view.state.copy()
-        look = _look(root, view.player, self.stream)
+        look = _look(root, view.player, self.stream, math.inf if seconds == math.inf else max(seconds, _SECONDS))
         hides = root.hidden.copies(view.player).particles or getattr(view.game, "redraws", False)
         if view.game.players == 1 and not hides and look.new < _RECURRING:
             return "graph", limits, f"one player, and {1 - look.new:.0%} of the states met were met before"
         settings: dict[str, Any] = {**limits}
         if view.game.players == 1 and look.ended < 0.5:
-            settings["horizon"] = _LONG
-            return "mcts", settings, f"random games of {_LENGTH} steps do not end"
+            settings["horizon"] = int(min(max(seconds / _SIMULATIONS / look.seconds, _SHORT), _LONG))
+            return "mcts", settings, f"random games of {look.longest} steps do not end"
         if view.game.players == 1 and look.lasting:
             settings["horizon"] = int(min(max(LASTING * look.length, _SHORT), _LONG))
             return "mcts", settings, f"paid for lasting, and random games last {look.length:.0f} steps"
         if look.ended < 0.5:
             settings["rollout_depth"] = _LONG
-            return "mcts", settings, f"random games of {_LENGTH} steps do not end"
+            return "mcts", settings, f"random games of {look.longest} steps do not end"
         return "mcts", settings, f"random games end after {look.length:.0f} steps"
 
 
-def _look(root: Any, player: int, stream: Any) -> Look:
-    """Play at random from a state, and return what was seen."""
+def _look(root: Any, player: int, stream: Any, seconds: float) -> Look:
+    """Play at random from a state, for so many seconds at most, and return what was seen."""
+    started = time.perf_counter()
     game, work = root.game, root.game.new_state()
     actions, rewards, legal = [0] * game.players, [0.0] * game.players, [0] * game.actions
     lengths: list[int] = []
     paid: set[float] = set()
     met: dict[int, int] = {}
     ends = steps = 0
-    while len(lengths) < _WALKS and steps < _STEPS:
+    while len(lengths) < _WALKS and steps < _STEPS and (not lengths or time.perf_counter() - started < seconds):
         work[:] = root
         game.determinize(work, player, draw(stream))
         t = 0
@@ -149,12 +164,15 @@ def _look(root: Any, player: int, stream: Any) -> Look:
                     actions[other] = legal[below(stream, game.legal(work, other, legal))]
             game.step(work, actions, rewards)
             t += 1
+            if t >= _SHORT and time.perf_counter() - started > seconds:
+                break
             if game.active(work):
                 paid.add(rewards[player])
                 key = game.key(work, player)
                 met[key] = met.get(key, 0) + 1
         lengths.append(t)
-        ends += game.status(work, player) == TERMINATED
+        ends += not game.active(work) and (game.players > 1 or game.status(work, player) == TERMINATED)
         steps += t
     once = len(met) / max(1, sum(met.values()))
-    return Look(float(np.median(lengths)), ends / len(lengths), once, len(paid) == 1 and min(paid) > 0)
+    lasting, each = len(paid) == 1 and min(paid) > 0, (time.perf_counter() - started) / max(1, steps)
+    return Look(float(np.median(lengths)), ends / len(lengths), once, lasting, max(lengths), each)

@@ -1,6 +1,7 @@
 """The search in a graph of states, and the planner that looks at the environment and picks one."""
 
 import pickle
+import time
 
 import gymnasium as gym
 import numpy as np
@@ -107,6 +108,29 @@ def test_auto_plays_for_several_and_by_replay():
     machine = agents.remember(Machine())
     machine.reset(seed=1)
     assert agents.make("auto", simulations=200).act(machine) == 1
+
+
+def test_where_steps_are_dear_the_look_is_short_and_so_is_the_horizon():
+    class Dear(Machine):
+        def step(self, action):
+            time.sleep(0.02)
+            return 0, 0.0, False, False, {}
+
+    env = agents.remember(Dear())
+    env.reset(seed=1)
+    agent, started = agents.make("auto", time_limit=0.05, seed=1), time.perf_counter()
+    agent.act(env)
+    assert time.perf_counter() - started < 8  # a look of 1,000 steps took 20
+    assert "do not end" in agent.picked or "graph" in agent.picked
+
+
+def test_what_an_environment_of_several_cuts_off_has_ended():
+    pytest.importorskip("pyspiel")
+    env = agents.remember(pytest.importorskip("shimmy").OpenSpielCompatibilityV0(game_name="goofspiel"))
+    env.reset(seed=0)
+    agent = agents.make("auto", simulations=20, seed=0)
+    agent.act(env)
+    assert "random games end" in agent.picked
 
 
 @pytest.mark.slow
