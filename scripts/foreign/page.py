@@ -14,10 +14,10 @@ from foreign.running import MISSING, RAN
 
 _HOW = """
     Written by `python scripts/environments.py`; do not edit. Every environment is tried in a process of its own.
-    `agents.check_planning` looks for the laws of planning there; `mcts` and `auto` make five moves each at 0.1 s, with
-    however many simulations a noisy machine has time for; and random trajectories of copies, which begin somewhere in
-    an episode, are compared step by step with those of the original itself: who is to choose, what is shown, what is
-    paid, and in the end everything that either holds.
+    `agents.check_planning` looks for the laws of planning there; `mcts` and `auto` make five moves each at 0.1 s, fewer
+    where a simulation takes many seconds, with however many simulations a noisy machine has time for; and random
+    trajectories of copies, which begin somewhere in an episode, are compared step by step with those of the original
+    itself: who is to choose, what is shown, what is paid, and in the end everything that either holds.
 """
 
 _COLUMNS = """

@@ -22,6 +22,9 @@ MOVES = 5
 _SECONDS = 0.1
 """A move."""
 
+_ACTING = 20.0
+"""Seconds in which moves are begun, by each planner."""
+
 
 def said(**found: Any) -> None:
     """Print what was found."""
@@ -50,8 +53,9 @@ def act(entry: Entry, name: str) -> None:
     """Print how many moves a planner makes, and what it says that it is."""
     agent, env = agents.make(name, time_limit=_SECONDS, seed=0), begun(entry)
     played, moves = Played(looked_at(env).game, env), 0
+    started = time.perf_counter()
     try:
-        while moves < MOVES:
+        while moves < MOVES and time.perf_counter() - started < _ACTING:
             if not _choosing(played):
                 played.reset(moves)
             played.step({who: agent.search(agents.bridge.view(env, who)).action for who in _choosing(played)})
