@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from agents.learning import card, curves, storage, trust
+from agents.learning import card, curves, storage
 from agents.learning.evaluation import evaluate
 from agents.learning.hyperparameters import hyperparameters
 from agents.learning.run import last_checkpoint
@@ -188,9 +188,9 @@ def finish(baseline: Baseline, folder: Path, seeds: int, games: int) -> Path:
     source = folder / f"seed-{best}" / there[best]["policy"]
     to = folder / "best" / f"{baseline.algorithm}.zip"
     to.parent.mkdir(exist_ok=True)
-    for suffix in (".zip", ".json"):
-        write_whole(to.with_suffix(suffix), source.with_suffix(suffix).read_bytes())
-    trust.written(to)
+    best_policy = storage.load(source)
+    best_policy.model.policy.optimizer.state.clear()  # two thirds of the file, for those alone who train on
+    storage.save(best_policy.model, to, storage.described(source)[1])
     export(to)
     logs = {seed: curves.read(folder / f"seed-{seed}" / "tensorboard") for seed in range(seeds)}
     lines = {seed: points for seed, (points, _) in logs.items()}

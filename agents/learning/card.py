@@ -23,7 +23,11 @@ def written(figures: Mapping[str, Any], about: Mapping[str, Any]) -> str:
         f"# `{baseline['name']}`",
         "",
         f"Trained on `{about['environment']}` with {json.dumps(about['settings'])} for {about['timesteps']:,} steps; "
-        f"the best of {seeds} seeds, seed {figures['seed']}, by the rule that was fixed before: {figures['rule']}.",
+        + (
+            f"the best of {seeds} seeds, seed {figures['seed']}, by the rule that was fixed before: {figures['rule']}."
+            if seeds > 1
+            else f"one seed, {figures['seed']}."
+        ),
         "",
         "| opponent | games | won | points, 95 % interval |" if against else "| games | won, 95 % interval |",
         "|---|---|---|---|" if against else "|---|---|",

@@ -215,6 +215,7 @@ def test_copies_play_on(trained, monkeypatch, tmp_path, name, duplicate):
         ("Football1-v0", "maskable_ppo", {}, {"opponent": "scripted", "seat": 1}, 0.75),
         ("Football3-v0", "maskable_ppo", {}, {"opponent": "random_types"}, 0.93),
         ("Football3-v0", "maskable_ppo", {}, {"opponent": "scripted", "seat": 1}, 0.50),
+        ("BomberDuel-v0", "maskable_ppo", {}, {"opponent": "rule_based", "seat": "all", "mask": "safe"}, 0.42),
         ("WallSurvival-v0", "maskable_ppo", {"board_size": 6}, {"opponent": "agents:mobility", "seat": "all"}, 0.58),
     ],
 )
