@@ -9,7 +9,7 @@ from agents.arena.gsprt import Floats
 
 FEW = 20
 """Boards below which intervals are rough."""
-_LOPSIDED = 0.8
+_LOPSIDED, _FAR = 0.8, 0.95
 _SIGNS_OF_ORDER = 3.0
 """Standard errors; three come by chance once in 370 times."""
 
@@ -41,7 +41,7 @@ def doubts_of_pair(agent: str, other: str, scores: Floats, first_seat: Floats) -
     Returns
     -------
     list of str
-        Separation (one took all points) and ties alone, from which no strength can be told; seats that
+        Separation (one took all points, or nearly all) and ties alone, from which no strength can be told; seats that
         decide more than the agents; order effects (one half of the boards against the other).
     """
     if not len(scores):
@@ -50,6 +50,9 @@ def doubts_of_pair(agent: str, other: str, scores: Floats, first_seat: Floats) -
     if scores.min() == 1.0 or scores.max() == 0.0:
         winner = agent if scores.max() == 1.0 else other
         found.append(f"{pair}: {winner} took every point, which tells only that it is stronger; give it nearer rivals")
+    elif (most := max(scores.mean(), 1.0 - scores.mean())) > _FAR:
+        winner = agent if scores.mean() > 0.5 else other
+        found.append(f"{pair}: {winner} took {most:.1%} of the points; the Elo is rough where the other has so few")
     elif not np.ptp(scores) and first_seat.min() == first_seat.max() == 0.5:
         found.append(f"{pair}: nothing but ties, from which no strength can be told")
     elif (share := max(first_seat.mean(), 1.0 - first_seat.mean())) > _LOPSIDED and len(scores) >= FEW:

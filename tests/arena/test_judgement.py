@@ -281,6 +281,8 @@ def test_doubts() -> None:
     assert not few_boards(0) + few_boards(20)
     (every,) = doubts_of_pair("a", "b", np.zeros(30), np.full(30, 0.5))
     assert every.startswith("a - b: b took every point")
+    (nearly,) = doubts_of_pair("a", "b", np.repeat([0.5, 1.0], [1, 39]), np.full(40, 0.5))
+    assert nearly.startswith("a - b: a took 98.8% of the points; the Elo is rough where the other has so few")
     (ties,) = doubts_of_pair("a", "b", np.full(30, 0.5), np.full(30, 0.5))
     assert "nothing but ties" in ties
     (seats,) = doubts_of_pair("a", "b", fair, np.full(60, 0.1))
