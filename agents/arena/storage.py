@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
@@ -144,6 +145,7 @@ class Results:
     def add(self, played: Played) -> None:
         """Write a finished match: safe from the end of this process at once, from that of the machine soon."""
         row = played.row
+        row.played_on = sys.intern(row.played_on)
         if self._moves is not None and row.fault is None:
             offset = self._moves.tell()
             _append(self._moves, _moves(row, played.transitions))
