@@ -24,7 +24,9 @@ _COLUMNS = """
     Laws: those that fail, and those that could not be told (open), with what speaks for it below. Copies: the first
     means that passes its check. Copy: to bring a copy back. Hidden: what becomes of what the player cannot know.
     Chance: how many futures 16 seeds have. Acted: moves of `mcts`, and of `auto`.
-    Compared: trajectories, steps of them, and how many of the trajectories differ.
+    Compared: trajectories, steps of them, and how many of the trajectories differ. Laws are looked at where an episode
+    begins; "warned: foresees" says that something hidden could not be drawn anew later on. Atari's emulator leaves the
+    action that a game may repeat ("sticky") out of its snapshots, so that the first step of a copy may differ.
 """
 
 
@@ -85,16 +87,21 @@ class Kept:
         acted = [found for found in tried if _acted(found, "mcts") and _acted(found, "auto")]
         keeping = [found for found in tried if "laws" in found and not _laws(found, "FAILS")]
         counts = ("trajectories", "steps", "differences")
+        foreseeing = sum(map(_foresees, tried))
         walks, steps, differ = (sum(each[count] for each in compared) for count in counts)
         return (
             f"{len(tried)} of {len(CATALOGUE)} environments were tried: in {len(keeping)} no law fails, and in "
-            f"{len(acted)} both planners acted. Of {walks:,} random trajectories of copies, {steps:,} steps in all, "
-            f"{differ:,} differ from the original."
+            f"{len(acted)} both planners acted; in {foreseeing} a warning said that something hidden is foreseen. Of "
+            f"{walks:,} random trajectories of copies, {steps:,} steps in all, {differ:,} differ from the original."
         )
 
 
 def _laws(found: dict[str, Any], verdict: str) -> list[list[str]]:
     return [law for law in found.get("laws", []) if law[1] == verdict]
+
+
+def _foresees(found: dict[str, Any]) -> bool:
+    return any("hides something from" in each and "nobody can tell" not in each for each in found.get("warned", ()))
 
 
 def _said(found: dict[str, Any], name: str) -> str:
@@ -131,7 +138,8 @@ def _row(entry: Entry, found: dict[str, Any] | None) -> tuple[str, ...]:
     if found["end"] == MISSING:
         return (entry.name, f"{MISSING}: {', '.join(found['missing'])}", *[""] * 7)
     fails, leaves = (", ".join(law[0] for law in _laws(found, verdict)) for verdict in ("FAILS", "open"))
-    laws = "; ".join(part for part in (fails and f"**fails: {fails}**", leaves and f"open: {leaves}") if part)
+    foresees = "**warned: foresees**" if _foresees(found) else ""
+    laws = "; ".join(part for part in (fails and f"**fails: {fails}**", foresees, leaves and f"open: {leaves}") if part)
     compared = found.get("compared")
     return (
         entry.name,
