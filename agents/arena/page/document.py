@@ -10,7 +10,7 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
-from agents.arena.cells import percent, plain, short_names
+from agents.arena.cells import elo, percent, plain, short_names
 from agents.arena.figures import Summary
 from agents.arena.formats import Mark
 from agents.arena.page.charts import Axis, Line, Point, Spread, intervals, spreads, strength
@@ -76,6 +76,7 @@ def page(report: Report, links: Links | None = None, command: str = "") -> str:
     parts = (
         _header(report),
         _standing(report),
+        _ratings(report),
         _crosstable(report),
         _strength(report),
         _lengths(report),
@@ -128,6 +129,18 @@ def _standing(report: Report) -> Html:
     notes = tag("ul", *(tag("li", remark) for remark in remarks(report)), class_="notes")
     what = f"{report.plan.format.quantity(report.plan)}, with {LEVEL:.0%} intervals"
     return section("Standing", chart, *tables, notes, about=what)
+
+
+def _ratings(report: Report) -> Html | None:
+    """Return how strong each agent is, in Elo."""
+    rated = sorted((r for r in report.ratings if isfinite(r.elo.value)), key=lambda r: -r.elo.value)
+    if len(rated) < 2:
+        return None
+    first = report.ratings[0].agent
+    lines = [Line(_short(report)[r.agent], r.elo, "0" if r.agent == first else elo(r.elo).plain) for r in rated]
+    known = [part for line in lines for part in line.figure if isfinite(part)]
+    about = f"Elo more than {_short(report)[first]}, with {LEVEL:.0%} intervals over the boards"
+    return section("Ratings", intervals(lines, Axis(min(known), max(known)), "{:+g}".format), about=about)
 
 
 def _all_to_all(table: Table) -> bool:
