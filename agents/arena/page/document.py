@@ -140,7 +140,11 @@ def _ratings(report: Report) -> Html | None:
     lines = [Line(_short(report)[r.agent], r.elo, "0" if r.agent == first else elo(r.elo).plain) for r in rated]
     known = [part for line in lines for part in line.figure if isfinite(part)]
     about = f"Elo more than {_short(report)[first]}, with {LEVEL:.0%} intervals over the boards"
-    return section("Ratings", intervals(lines, Axis(min(known), max(known)), "{:+g}".format), about=about)
+    return section(
+        "Ratings",
+        intervals(lines, Axis(min(known), max(known)), lambda value: f"{value:+g}" if value else "0"),
+        about=about,
+    )
 
 
 def _all_to_all(table: Table) -> bool:
