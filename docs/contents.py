@@ -21,6 +21,7 @@ CHAPTERS = {
         "results/wall",
         "results/bomber",
         "results/football",
+        "results/answer",
         "results/policies",
         "results/speed",
         "results/environments",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from papers.record import Record
     from papers.study import Study, Table
 
-PAPERS = ("lane", "wall", "bomber", "football", "policies")
+PAPERS = ("lane", "wall", "bomber", "football", "policies", "answer")
 
 
 def main(
@@ -56,7 +56,8 @@ def main(
         tables = chosen(study, only or [])
         try:
             if not report_only:
-                play(study, tables, record, out / paper, scale, workers or os.cpu_count() or 1, fresh)
+                kept = pages / "data" / paper if study.rows else None
+                play(study, tables, record, out / paper, scale, workers or os.cpu_count() or 1, fresh, kept)
         finally:  # of what there is, if it was interrupted
             page = publish(study, record, pages)
     except (KeyboardInterrupt, Stopped):
@@ -90,7 +91,14 @@ def chosen(study: "Study", only: Sequence[str]) -> "list[Table]":
 
 
 def play(
-    study: "Study", tables: "Sequence[Table]", record: "Record", out: Path, scale: float, workers: int, fresh: bool
+    study: "Study",
+    tables: "Sequence[Table]",
+    record: "Record",
+    out: Path,
+    scale: float,
+    workers: int,
+    fresh: bool,
+    kept: Path | None = None,
 ) -> None:
     """Play tables, and write down what they came to after each comparison."""
     from papers.playing import play_table
@@ -99,7 +107,7 @@ def play(
     run, keys = this_run("reproduce", scale), [cell.key for table in study.tables for cell in table.cells]
     for table in tables:
         longer = 0
-        for found in play_table(table, run, out, workers, fresh, lambda line: typer.echo(line, err=True)):
+        for found in play_table(table, run, out, workers, fresh, lambda line: typer.echo(line, err=True), kept):
             longer += not record.add(found, run)
             record.write(keys)
         if longer:
@@ -111,11 +119,12 @@ def publish(study: "Study", record: "Record", pages: Path) -> Path:
     from papers.page import write
 
     pages.mkdir(parents=True, exist_ok=True)
+    pictures = [study.summary.draw(record)] if study.summary else []
     for table in study.tables:
         entry = record.entries.get(table.cells[0].key)
-        picture = table.draw(entry.found.results) if table.draw and entry else None
-        if picture is not None:
-            picture.save(pages / f"{study.name}.png")
+        pictures += [table.draw(entry.found.results)] if table.draw and entry else []
+    for picture in filter(None, pictures):
+        picture.save(pages / f"{study.name}.png")
     page = pages / f"{study.name}.md"
     page.write_text(write(study, record, (pages / f"{study.name}.png").exists()), encoding="utf-8")
     return page

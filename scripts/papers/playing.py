@@ -1,6 +1,10 @@
 """Playing a study: cells by the arena, whose rows keep every game, so that a run goes on where it was ended."""
 
+import gzip
+import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +13,10 @@ import mcts_envs
 from agents.arena import compare
 from agents.arena.rows import Match, Played, Row, Seat
 from agents.arena.spec import AgentSpec
-from agents.arena.storage import Results, read_rows
+from agents.arena.storage import EPISODES, Results, read_rows
+from agents.learning.jobs import local
 from mcts_envs.core.sources import source_digest
+from mcts_envs.core.writing import write_whole
 from papers.record import Entry, Run, tallied, total
 from papers.study import FEWEST, Cell, Table, boards_of, plan_of
 
@@ -21,8 +27,13 @@ class Stopped(Exception):  # noqa: N818
     """The person, or the system, wants the playing to end; what was finished is kept."""
 
 
-def play_table(table: Table, run: Run, folder: Path, workers: int, fresh: bool, say: Say) -> Iterator[Entry]:
+def play_table(
+    table: Table, run: Run, folder: Path, workers: int, fresh: bool, say: Say, kept: Path | None = None
+) -> Iterator[Entry]:
     """Play a table's cells, and yield what each came to.
+
+    With ``kept``, a folder, the rows of each comparison are kept there too, compressed, and taken from there where
+    there are none.
 
     Raises
     ------
@@ -35,7 +46,29 @@ def play_table(table: Table, run: Run, folder: Path, workers: int, fresh: bool, 
         others = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
         say(f"{table.title}: {', '.join(cells[0].words)}{others}")
         play = _play_games if cells[0].measure is None else _measure
-        yield from play(table, cells, run, folder / f"{cells[0].key}-{cells[0].games}", workers, fresh)
+        scaled = f"-{run.scale:g}" if cells[0].minutes else ""
+        name = f"{cells[0].key}-{cells[0].games}{scaled}"
+        packed = kept and kept / f"{name}.jsonl.gz"
+        if packed and packed.exists() and not fresh:
+            unpack(packed, folder / name / EPISODES)
+        try:
+            yield from play(table, cells, run, folder / name, workers, fresh)
+        finally:
+            if packed and (folder / name / EPISODES).exists():
+                pack(folder / name / EPISODES, packed)
+
+
+def pack(file: Path, to: Path) -> None:
+    """Write a file compressed; the same content makes the same bytes."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(to, gzip.compress(file.read_bytes(), mtime=0))
+
+
+def unpack(packed: Path, to: Path) -> None:
+    """Write what a compressed file holds, unless there is a file already."""
+    if not to.exists():
+        to.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(to, gzip.decompress(packed.read_bytes()))
 
 
 def companies(cells: Sequence[Cell]) -> list[list[Cell]]:
@@ -62,21 +95,52 @@ def _play_games(
 
 
 def _measure(table: Table, cells: Sequence[Cell], run: Run, folder: Path, workers: int, fresh: bool) -> Iterator[Entry]:
-    """Take the measures of a cell, one by one, as rows of the arena."""
-    (cell,) = cells
-    assert cell.measure is not None
+    """Take the measures of cells, one by one or as they come, as rows of the arena."""
     packages = (Path(str(module.__file__)).parent for module in (mcts_envs, agents))
     code = "-".join(source_digest(package)[:16] for package in (*packages, Path(__file__).parent))
-    label = cell.players[0].label
-    configuration = {"environment": cell.environment, "measure": [table.title, *cell.words], "code": code}
-    numbers = range(max(FEWEST, round(cell.games * run.scale)))
+    words = [list(cell.words) for cell in cells] if len(cells) > 1 else list(cells[0].words)
+    configuration = {"environment": cells[0].environment, "measure": [table.title, *words], "code": code}
+    numbers = range(max(FEWEST, round(cells[0].games * run.scale)))
     with Results(folder, {**configuration, "record": False}, fresh) as results:
-        for number in numbers:
-            if not results.has(Match((AgentSpec(label, label),), number)):
-                value = cell.measure(number)
-                results.add(Played(Row(number, number, [Seat(label, number)], kept={"value": value}), []))
+        wanted = [(cell, number) for number in numbers for cell in cells]
+        missing = [(cell, number) for cell, number in wanted if not results.has(Match((_labelled(cell),), number))]
+        values = _taken(missing, run.scale, workers) if cells[0].minutes else _one_by_one(missing)
+        for cell, number, value in values:
+            results.add(Played(Row(number, number, [Seat(_labelled(cell).label, number)], kept={"value": value}), []))
         rows = [row for row in results.rows.values() if row.episode in numbers]
-    yield _entry(table, cell, rows, ((0,),), run)
+    for cell in cells:
+        yield _entry(table, cell, [row for row in rows if row.agents == (_labelled(cell).label,)], ((0,),), run)
+
+
+def _labelled(cell: Cell) -> AgentSpec:
+    return AgentSpec(cell.players[0].label, cell.players[0].label)
+
+
+def _one_by_one(missing: Sequence[tuple[Cell, int]]) -> Iterator[tuple[Cell, int, Any]]:
+    for cell, number in missing:
+        yield cell, number, _measure_of(cell)(number)
+
+
+def _taken(missing: Sequence[tuple[Cell, int]], scale: float, workers: int) -> Iterator[tuple[Cell, int, Any]]:
+    """Yield measures that take their time, in the order in which they end; those under way are lost at an interrupt."""
+    jobs = [(cell, number, partial(_measure_of(cell), number, scale * cell.minutes)) for cell, number in missing]
+    if workers == 1:
+        yield from ((cell, number, job()) for cell, number, job in jobs)
+        return
+    with local(workers) as crew:
+        try:
+            going = {crew.submit(job): (cell, number) for cell, number, job in jobs}
+            for future in as_completed(going):
+                yield *going[future], future.result()
+        finally:
+            crew.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                process.terminate()
+
+
+def _measure_of(cell: Cell) -> Callable[..., Any]:
+    assert cell.measure is not None
+    return cell.measure
 
 
 def _entry(table: Table, cell: Cell, rows: Sequence[Row], teams: Any, run: Run) -> Entry:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agents.arena import AgentSpec, Plan
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from papers.measures import Measure
+    from papers.record import Record
 
 FEWEST = 2
 """Start boards of a cell, however small the scale: one alone has no interval."""
@@ -54,6 +55,9 @@ class Cell:
         In the terms of the measure of its table.
     measure : callable, optional
         ``measure(number) -> value``, JSON-able, in place of a game: a position, or a game of another kind.
+    minutes : float
+        What a measure takes at scale 1, if it takes as long as it is given: ``measure(number, minutes)``. It is a
+        function of a module then, and cells of such measures are taken together, by as many processes as play.
     """
 
     words: tuple[str, ...]
@@ -63,7 +67,8 @@ class Cell:
     settings: Mapping[str, Any] = field(default_factory=dict)
     against: Entrant | None = None
     published: Any = None
-    measure: Callable[[int], Any] | None = None
+    measure: Callable[..., Any] | None = None
+    minutes: float = 0.0
 
     @property
     def company(self) -> tuple[Any, ...]:
@@ -71,7 +76,7 @@ class Cell:
 
         Others are alone.
         """
-        alone = (self.words, self.players) if len(self.players) > 1 or self.measure is not None else ()
+        alone = (self.words, self.players) if len(self.players) > 1 or (self.measure and not self.minutes) else ()
         return self.environment, json.dumps(dict(self.settings), sort_keys=True), self.against, self.games, alone
 
     @property
@@ -79,7 +84,14 @@ class Cell:
         """What tells it from all others: who plays what, and what is measured."""
         seated = [*self.players, *([self.against] if self.against else [])]
         players = [(player.label, player.agent, dict(player.settings)) for player in seated]
-        what = [self.words if self.measure else (), players, self.environment, dict(self.settings), bool(self.against)]
+        what: list[Any] = [
+            self.words if self.measure else (),
+            players,
+            self.environment,
+            dict(self.settings),
+            bool(self.against),
+        ]
+        what += [self.minutes] if self.minutes else []
         return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -124,6 +136,19 @@ class Table:
     draw: "Callable[[Sequence[Any]], Image | None] | None" = None
 
 
+class Summary(Protocol):
+    """What several tables come to together."""
+
+    heads: tuple[str, ...]
+    note: str
+
+    def lines(self, record: "Record") -> list[list[str]]:
+        """Return its lines, as far as the cells have been played."""
+
+    def draw(self, record: "Record") -> "Image | None":
+        """Return it as a picture, None where there is nothing to draw."""
+
+
 @dataclass(frozen=True)
 class Study:
     """A source document, or several about one game, and all that is reproduced of it.
@@ -136,12 +161,18 @@ class Study:
         Head of its page, and a paragraph on what is reproduced of which document.
     make : callable
         Returns its tables; called when the study is played or written, since it may look at games.
+    summary : Summary, optional
+        Stands above the tables.
+    rows : bool
+        Keep the games beside the page too, compressed, so that playing goes on on another machine.
     """
 
     name: str
     title: str
     source: str
     make: Callable[[], Sequence[Table]]
+    summary: "Summary | None" = None
+    rows: bool = False
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:

@@ -1,0 +1,247 @@
+"""Planning, learning, or both: who is best at the same time a move, and which way of learning helps a search most.
+
+What is played was fixed, and committed, before the first of its games.
+"""
+
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from agents.arena.statistics import Estimate, mean_points, wilson
+from agents.learning.network import SUFFIX, read
+from agents.learning.shipped import shipped
+from papers.arms import ALGORITHM, School, table_of
+from papers.measures import Points, Wins, percent
+from papers.record import Record
+from papers.study import Cell, Entrant, Study, Table
+
+_ROOT = Path(__file__).resolve().parents[2]
+BUDGETS = 10, 100
+"""Milliseconds a move."""
+
+PLANNER, POLICY, BOTH = "the planner", "the policy", "the policy in a search"
+_CONNECT_FOUR = "examples/connect_four_cells.py:ConnectFourCells-v0"
+_LEARNED_THERE = "examples/connect_four.npz"
+
+
+@dataclass(frozen=True)
+class Contest:
+    """A game in which planner, policy and both meet.
+
+    Attributes
+    ----------
+    title, environment : str
+    games : tuple of int
+        Of each pair, at each budget.
+    settings : dict
+    planner : dict
+        The best that we know, with its settings but the time.
+    policy : str
+        The best that we have: what is shipped, or a file.
+    ladder : tuple of Entrant
+        Others whom all three meet.
+    """
+
+    title: str
+    environment: str
+    games: tuple[int, int]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    planner: Mapping[str, Any] = field(default_factory=lambda: {"agent": "best"})
+    policy: str = ALGORITHM
+    ladder: tuple[Entrant, ...] = ()
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is a game for one."""
+        return self.environment.startswith("LaneDefense")
+
+    @property
+    def cost(self) -> str:
+        """What the policy cost, in words."""
+        if self.policy != ALGORITHM:
+            file = _ROOT / self.policy
+        else:
+            file = shipped(self.environment, ALGORITHM, **self.settings).with_suffix(SUFFIX)
+        if not file.is_file():
+            return f"{self.policy} is not there."
+        steps = read(file)[1]["timesteps"]
+        return f"The policy: {steps:,} steps of training, {file.stat().st_size:,} bytes as plain arrays."
+
+    def three(self, milliseconds: int) -> dict[str, Entrant]:
+        """Return planner, policy and both at a budget."""
+        limit = {"time_limit": milliseconds / 1000}
+        planner = {**self.planner}
+        agent = planner.pop("agent")
+        alone = ALGORITHM if self.policy == ALGORITHM else f"sb3:{self.policy}"
+        consulting = {"select": "puct", "evaluate": "policy", "policy": self.policy}
+        return {
+            PLANNER: Entrant("planner", agent, {**planner, **limit}),
+            POLICY: Entrant("policy", alone),
+            BOTH: Entrant("both", "mcts", {**consulting, **limit}),
+        }
+
+
+def _named(*names: str) -> tuple[Entrant, ...]:
+    return tuple(Entrant(name, name) for name in names)
+
+
+CONTESTS = (
+    Contest("Lane defense 5x9", "LaneDefense5x9-v0", (200, 100), ladder=_named("scripted", "random")),
+    Contest("Wall survival 6x6", "WallSurvival-v0", (400, 200), {"board_size": 6}, ladder=_named("mobility", "greedy")),
+    Contest("Bomber, one against one", "BomberDuel-v0", (200, 60), ladder=_named("rule_based", "random_safe")),
+    Contest("Football with three a side", "Football3-v0", (100, 30), ladder=_named("scripted", "random_types")),
+    Contest(
+        "Connect four",
+        _CONNECT_FOUR,
+        (400, 200),
+        planner={"agent": "alpha_beta"},
+        policy=_LEARNED_THERE,
+        ladder=(Entrant("mcts-100", "mcts", {"simulations": 100}), *_named("random")),
+    ),
+)
+SCHOOLS = (
+    School(
+        "Lane defense 5x9",
+        "LaneDefense5x9-v0",
+        {"agent": "best", "simulations": 25},
+        lessons={"reward_kill": 5},
+    ),
+    School(
+        "Wall survival 6x6",
+        "WallSurvival-v0",
+        {"agent": "best", "max_steps": 2000},
+        *_named("mobility"),
+        settings={"board_size": 6},
+    ),
+    School(
+        "Bomber, one against one",
+        "BomberDuel-v0",
+        {"agent": "best", "simulations": 25},
+        *_named("rule_based"),
+        lessons={"reward_tie": 0},
+    ),
+    School(
+        "Football with three a side",
+        "Football3-v0",
+        {"agent": "best", "simulations": 25},
+        *_named("scripted"),
+        lessons={"reward_touchdown": 1},
+    ),
+    School(
+        "Connect four",
+        _CONNECT_FOUR,
+        {"agent": "mcts", "simulations": 500},
+        Entrant("mcts-100", "mcts", {"simulations": 100}),
+        openings=8,
+    ),
+)
+
+
+def cells_of(contest: Contest, at: int) -> Iterator[Cell]:
+    """Yield the pairs of a contest at one of the budgets; the policy meets the ladder at the first alone."""
+    three = contest.three(BUDGETS[at])
+    common = {"environment": contest.environment, "games": contest.games[at], "settings": contest.settings}
+    if contest.alone:
+        for words, player in three.items():
+            if not (at and words == POLICY):
+                yield Cell((words,), (player,), **common)
+        if not at:
+            yield from (Cell((f"`{rung.label}`",), (rung,), **common) for rung in contest.ladder)
+        return
+    for words, other in ((PLANNER, POLICY), (BOTH, POLICY), (BOTH, PLANNER)):
+        yield Cell((words, other), (three[words],), **common, against=three[other])
+    for rung in contest.ladder:
+        for words, player in three.items():
+            if not (at and words == POLICY):
+                yield Cell((words, f"`{rung.label}`"), (player,), **common, against=rung)
+
+
+def _tables() -> list[Table]:
+    tables = []
+    for contest in CONTESTS:
+        heads = ("player",) if contest.alone else ("player", "against")
+        measure = Wins() if contest.alone else Points()
+        for at, milliseconds in enumerate(BUDGETS):
+            title = f"{contest.title}, {milliseconds} ms a move"
+            tables.append(Table(title, heads, measure, (*cells_of(contest, at),), "" if at else contest.cost))
+    return [*tables, *map(table_of, SCHOOLS)]
+
+
+class Answer:
+    """The three against each other: games won alone, or points against the other two."""
+
+    heads = ("game", *(f"{name}, {ms} ms" for ms in BUDGETS for name in ("planner", "policy", "both")))
+    note = """Games won, or points against the other two, in percent: the planner, the policy, and the policy in a
+    search."""
+
+    def lines(self, record: Record) -> list[list[str]]:
+        """Return a line for each game of which anything has been played."""
+        found = {contest.title: self.shares(contest, record) for contest in CONTESTS}
+        return [
+            [title, *(percent(share) if share else "not yet played" for share in shares)]
+            for title, shares in found.items()
+            if any(shares)
+        ]
+
+    def shares(self, contest: Contest, record: Record) -> list[Estimate | None]:
+        """Return what planner, policy and both have, at each budget."""
+        return [_share(contest, at, words, record) for at in range(len(BUDGETS)) for words in (PLANNER, POLICY, BOTH)]
+
+    def draw(self, record: Record) -> Image.Image | None:
+        """Draw the table as bars."""
+        from matplotlib.figure import Figure
+
+        played = [contest for contest in CONTESTS if any(self.shares(contest, record))]
+        if not played:
+            return None
+        figure: Any = Figure(figsize=(9.6, 3.4), layout="constrained")
+        for at, (milliseconds, axes) in enumerate(zip(BUDGETS, figure.subplots(1, 2, sharey=True), strict=True)):
+            for column, words in enumerate((PLANNER, POLICY, BOTH)):
+                bars = [(x, _share(c, at, words, record)) for x, c in enumerate(played)]
+                shown = [(x + 0.27 * (column - 1), share) for x, share in bars if share]
+                errors = [[100 * (s.value - s.low) for _, s in shown], [100 * (s.high - s.value) for _, s in shown]]
+                heights = [100 * s.value for _, s in shown]
+                axes.bar([x for x, _ in shown], heights, 0.25, yerr=errors, capsize=2, label=words)
+            axes.set_xticks(range(len(played)), [c.title.replace(" with ", "\nwith ", 1) for c in played], fontsize=7)
+            axes.set(title=f"{milliseconds} ms a move", ylim=(0, 100))
+        figure.axes[0].set_ylabel("won alone, or points\nagainst the other two, %")
+        figure.axes[1].legend(fontsize=8)
+        file = io.BytesIO()
+        figure.savefig(file, dpi=120)
+        return Image.open(file)
+
+
+def _share(contest: Contest, at: int, words: str, record: Record) -> Estimate | None:
+    """Return the games won by one of the three alone, or its points against the other two; None if not yet played."""
+    own = [cell for cell in cells_of(contest, 0 if contest.alone and words == POLICY else at) if words in cell.words]
+    if contest.alone:
+        entry = record.entries.get(own[0].key)
+        return wilson(sum(entry.found.results), entry.boards) if entry else None
+    met = [cell for cell in own if {*cell.words} <= {PLANNER, POLICY, BOTH}]
+    entries = [record.entries.get(cell.key) for cell in met]
+    boards: list[float] = []
+    for cell, entry in zip(met, entries, strict=True):
+        if entry is None:
+            return None
+        points = [float(np.mean(board)) for board in entry.found.results]
+        boards += points if cell.words[0] == words else [1.0 - point for point in points]
+    return mean_points(boards)
+
+
+STUDY = Study(
+    "answer",
+    "Planning, learning, or both",
+    """At the same time a move on one core: the best planner that we have for a game, the best policy, and that policy
+    in a search (PUCT, which takes prior and values from it); each against each, and against a ladder of scripted
+    players, from both seats of each board. Then three ways to learn, with the same network in the same time: PPO, in
+    games for two against itself and its past; half of the time that, then expert iteration; and expert iteration, which
+    first imitates a planner. What is played was fixed, and committed, before the first of its games.""",
+    _tables,
+    Answer(),
+    rows=True,
+)

@@ -1,0 +1,137 @@
+"""The study of planning against learning: measures that take their time, rows that travel, and what it sums up to."""
+
+import shutil
+
+import numpy as np
+import pytest
+import reproduce
+from papers.answer import BOTH, BUDGETS, CONTESTS, PLANNER, POLICY, SCHOOLS, STUDY, Answer, cells_of
+from papers.arms import ARMS, FOUND, MINUTES, SEEDS, School, learned
+from papers.measures import Means, Wins, mean
+from papers.page import UNPLAYED, write
+from papers.playing import Stopped
+from papers.record import Entry, Record
+from papers.study import Cell, Entrant, Study, Table
+
+from agents.arena.runner import Crew
+
+LANE = "LaneDefense3x3-v0"
+ALONE, MET = CONTESTS[0], CONTESTS[1]
+
+
+def waited(number, minutes):
+    """A measure that is told how long it may take."""
+    return number + minutes
+
+
+def small():
+    """A study of a game and of a measure that takes its time, whose rows travel."""
+    measured = [
+        Cell((name,), (Entrant(name, name),), LANE, 4, measure=waited, minutes=6.0) for name in ("first", "second")
+    ]
+    game = Cell(("random",), (Entrant("random", "random"),), LANE, 12)
+    return Study(
+        "small",
+        "A small study",
+        "Of nothing.",
+        lambda: [
+            Table("Alone", ("player",), Wins(), (game,)),
+            Table("Measured", ("what",), Means({"mean": mean}, "numbers"), tuple(measured)),
+        ],
+        rows=True,
+    )
+
+
+def played(tmp_path, scale, workers):
+    study, record = small(), Record.read(tmp_path / "data" / "small.jsonl")
+    reproduce.play(study, study.tables, record, tmp_path / "out", scale, workers, False, tmp_path / "data" / "small")
+    return record
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_measure_is_given_its_share_of_the_time(tmp_path, workers):
+    record = played(tmp_path, 0.5, workers)
+    (game, *found) = record.entries.values()
+    assert game.boards == 6
+    assert [entry.tally for entry in found] == [[[3.0, 1], [4.0, 1]]] * 2
+
+
+def test_rows_travel_with_the_pages(tmp_path, monkeypatch):
+    before = played(tmp_path, 1.0, 1).entries
+    shutil.rmtree(tmp_path / "out")
+    packed = {file: file.read_bytes() for file in (tmp_path / "data" / "small").glob("*.jsonl.gz")}
+    assert len(packed) == 2
+    asked, play = [], Crew.play
+    monkeypatch.setattr(Crew, "play", lambda self, jobs: asked.extend(jobs) or play(self, []))
+    assert played(tmp_path, 1.0, 1).entries == before
+    assert asked == []
+    assert packed == {file: file.read_bytes() for file in packed}
+    shutil.rmtree(tmp_path / "out")
+    with pytest.raises(Stopped):  # since nobody plays
+        played(tmp_path, 1.5, 1)
+    assert len(asked) == 6  # of 18, 12 are there
+
+
+# What it sums up to
+
+
+def entry(cell, results):
+    return Entry(cell.key, "run", [[result, 1] for result in results], {})
+
+
+def record_of(tmp_path, *entries):
+    return Record(tmp_path / "none", entries={each.cell: each for each in entries})
+
+
+def test_alone_the_summary_is_what_was_won(tmp_path):
+    planner, policy, both = list(cells_of(ALONE, 0))[:3]
+    record = record_of(tmp_path, entry(planner, [1.0, 0.0]), entry(policy, [0.0, 0.0]), entry(both, [1.0, 1.0]))
+    ten = Answer().shares(ALONE, record)
+    assert [share and share.value for share in ten] == [0.5, 0.0, 1.0, None, 0.0, None]  # a policy takes no time
+    assert [line[0] for line in Answer().lines(record)] == [ALONE.title]
+
+
+def test_in_pairs_the_summary_is_the_mean_against_the_other_two(tmp_path):
+    cells = list(cells_of(MET, 1))[:3]
+    assert [cell.words for cell in cells] == [(PLANNER, POLICY), (BOTH, POLICY), (BOTH, PLANNER)]
+    boards = [[1.0, 1.0], [1.0, 0.5]], [[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.0, 0.0]]
+    record = record_of(tmp_path, *(entry(cell, found) for cell, found in zip(cells, boards, strict=True)))
+    values = [share and share.value for share in Answer().shares(MET, record)]
+    assert values[:3] == [None] * 3
+    assert values[3:] == pytest.approx([(0.875 + 0.75) / 2, (0.125 + 0.5) / 2, (0.5 + 0.25) / 2])
+
+
+def test_the_picture_stands_once_something_is_played(tmp_path):
+    pytest.importorskip("matplotlib")
+    assert Answer().draw(record_of(tmp_path)) is None
+    planner = next(cells_of(ALONE, 0))
+    picture = Answer().draw(record_of(tmp_path, entry(planner, [1.0, 0.0])))
+    assert len(np.unique(np.asarray(picture))) > 10
+
+
+def test_the_page_begins_with_the_summary(tmp_path):
+    record = record_of(tmp_path)
+    assert UNPLAYED in write(STUDY, record)
+    assert Answer.heads[1] not in write(STUDY, record)
+
+
+# What is going to be played
+
+
+def test_every_game_has_its_contest_and_its_arms():
+    assert [contest.title for contest in CONTESTS] == [school.title for school in SCHOOLS]
+    assert len(STUDY.tables) == len(CONTESTS) * len(BUDGETS) + len(SCHOOLS)
+    assert len(CONTESTS) * SEEDS * len(ARMS) * MINUTES / 60 <= 6.0  # hours, on one core
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arm", ARMS.values())
+def test_an_arm_is_trained_and_measured(arm):
+    rival = Entrant("greedy", "greedy")
+    school = School("", "WallSurvival-v0", {"agent": "greedy"}, rival, {"board_size": 4})
+    found = learned(school, arm, 0, 0.1)
+    assert 0.0 <= found["alone"] <= 1.0
+    assert found["searching"] > 0.3
+    assert found["steps"] > 0
+    assert 0.1 <= found["minutes"] < 2.0
+    assert set(FOUND.lines(None, type("Found", (), {"results": [found]}))[0]) == {*FOUND.columns}
