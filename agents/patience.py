@@ -21,13 +21,15 @@ def patient(simulate: Callable[..., int], game: Any) -> Callable[..., int]:
     simulate : callable
         The rollout, in plain Python.
     game : Game
-        In which it plays; its states keep the steps allowed in ``patience``, 0 before the first rollout.
+        In which it plays; its states keep the steps allowed in ``patience``, 0 before the first rollout. Where they
+        keep none, rollouts are as they were.
     """
 
     def rollout(table: Any, how: Any, work: Any, store: Any, depth: int, limit: int) -> int:
         state = work.state
-        if state.patience:
-            return simulate(table, how, work, store, depth, min(limit, state.patience))
+        allowed = getattr(state, "patience", limit)
+        if allowed:
+            return simulate(table, how, work, store, depth, min(limit, allowed))
         kept, state.patience = state.copy(), MOST
         steps = simulate(table, how, work, store, depth, min(limit, MOST))
         while game.active(state) and 0 <= steps >= state.patience > LEAST:
