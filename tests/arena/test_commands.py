@@ -98,7 +98,8 @@ def test_what_is_missing_comes_with_the_line_that_installs_it(monkeypatch: pytes
     with pytest.raises(SystemExit, match="2"):
         module("_commands").main()
     assert capsys.readouterr().err == 'error: train needs typer, which is not installed: pip install -e ".[commands]"\n'
-    assert module("_requirements").cure("yaml") == 'pip install -e ".[rl]"'
+    assert module("_requirements").cure("yaml") == 'pip install -e ".[commands]"'
+    assert module("_requirements").cure("tensorboard") == 'pip install -e ".[rl]"'
     assert module("_requirements").cure("PIL") == 'pip install -e "."'
     assert module("_requirements").cure("surely_nothing_of_ours") == "install what brings it"
 
