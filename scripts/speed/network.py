@@ -53,8 +53,8 @@ def made(env: Any, name: str) -> PPO:
 
 
 def _beside_predict(id: str, name: str, rounds: int) -> list[Figure]:
-    envs = mcts_envs.make_sb3_vec_env(f"mcts_envs/{id}", GAMES, seed=0, observation="planes")
-    model, shown = made(envs, name), _played(envs)
+    envs = mcts_envs.make_sb3_vec_env(f"mcts_envs/{id}", 4 * GAMES, seed=0, observation="planes")
+    model, shown = made(envs, name), _played(envs)[:GAMES]
     policy = SavedPolicy(Path(name), "ppo", model)
     env = gym.make(f"mcts_envs/{id}", observation="planes")
     env.reset(seed=0)
@@ -65,7 +65,7 @@ def _beside_predict(id: str, name: str, rounds: int) -> list[Figure]:
     works["in batches of 1"] = searching(env, policy, ASKED)
     works["in batches of up to 8: trees"] = searching(env, policy, 8 * ASKED, threads=8)
     works["in batches of up to 32: trees"] = searching(env, policy, 32 * ASKED, threads=32)
-    works["in batches of up to 32: games"] = _games(envs, shown, policy)
+    works["in batches of up to 32: games"] = _games(envs, policy)
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", PolicyWarning)
         predicted, *found = least(rounds, _predict(model, shown[:1]), *works.values())
@@ -121,12 +121,12 @@ def _leaves(agent: Any, evaluator: Any, work: Callable[[], Any]) -> int:
     return evaluator.questions - before if asked else _rows_filled(evaluator)
 
 
-def _games(envs: Any, shown: Any, policy: Any, simulations: int = ASKED) -> Callable[[], tuple[int, float]]:
-    """Return a function that searches in all games of a batch at the same time."""
+def _games(envs: Any, policy: Any, simulations: int = ASKED) -> Callable[[], tuple[int, float]]:
+    """Return a function that searches at the same time in those games of a batch that leave a choice, as many as 32."""
     agent = agents.make("mcts", select="puct", evaluate="policy", policy=policy, simulations=simulations)
     agent.bind(envs)
-    game = agent._bound[0]().game
-    return counted(agent, game, lambda: agent.predict(shown))
+    views = [view for view in (bound() for bound in agent._bound) if view.action_masks().sum() > 1][:GAMES]
+    return counted(agent, views[0].game, lambda: agent.choose_all(views, [None] * len(views)))
 
 
 def _played(envs: Any, steps: int = 5) -> Any:
