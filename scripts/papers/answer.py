@@ -143,9 +143,9 @@ SCHOOLS = (
 
 
 def cells_of(contest: Contest, at: int) -> Iterator[Cell]:
-    """Yield the pairs of a contest at one of the budgets; the policy meets the ladder at the first alone."""
+    """Yield who meets whom at one of the budgets; a game for one is played by each, and by the ladder."""
     three = contest.three(BUDGETS[at])
-    common = {"environment": contest.environment, "games": contest.games[at], "settings": contest.settings}
+    common = _common(contest, at)
     if contest.alone:
         for words, player in three.items():
             if not (at and words == POLICY):
@@ -155,21 +155,34 @@ def cells_of(contest: Contest, at: int) -> Iterator[Cell]:
         return
     for words, other in ((PLANNER, POLICY), (BOTH, POLICY), (BOTH, PLANNER)):
         yield Cell((words, other), (three[words],), **common, against=three[other])
-    for rung in contest.ladder:
-        for words, player in three.items():
-            if not (at and words == POLICY):
-                yield Cell((words, f"`{rung.label}`"), (player,), **common, against=rung)
+
+
+def ladder_of(contest: Contest) -> Iterator[Cell]:
+    """Yield how the three meet others; the policy, which takes no time, once."""
+    for at, milliseconds in enumerate(BUDGETS):
+        for rung in contest.ladder:
+            for words, player in contest.three(milliseconds).items():
+                if not (at and words == POLICY):
+                    time = "" if words == POLICY else str(milliseconds)
+                    yield Cell((words, time, f"`{rung.label}`"), (player,), **_common(contest, at), against=rung)
+
+
+def _common(contest: Contest, at: int) -> dict[str, Any]:
+    return {"environment": contest.environment, "games": contest.games[at], "settings": contest.settings}
 
 
 def _tables() -> list[Table]:
     tables = []
-    for contest in CONTESTS:
-        heads = ("player",) if contest.alone else ("player", "against")
-        measure = Wins() if contest.alone else Points()
-        for at, milliseconds in enumerate(BUDGETS):
+    for at, milliseconds in enumerate(BUDGETS):
+        for contest in CONTESTS:
+            heads = ("player",) if contest.alone else ("player", "against")
+            measure = Wins() if contest.alone else Points()
             title = f"{contest.title}, {milliseconds} ms a move"
             tables.append(Table(title, heads, measure, (*cells_of(contest, at),), "" if at else contest.cost))
-    return [*tables, *map(table_of, SCHOOLS)]
+    tables += map(table_of, SCHOOLS)
+    heads = "player", "ms a move", "against"
+    several = [contest for contest in CONTESTS if not contest.alone]
+    return tables + [Table(f"{c.title}: the ladder", heads, Points(), (*ladder_of(c),)) for c in several]
 
 
 class Answer:
