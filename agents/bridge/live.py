@@ -19,6 +19,7 @@ from agents.bridge.kinds import in_cycle
 from agents.bridge.layers import layers_of, peeled
 from agents.bridge.means import copier_of
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns
+from agents.bridge.shapes import bounds, shaped
 from agents.bridge.states import NO_LIMIT, ForeignGame, ForeignSeat, ForeignState
 from mcts_envs.core import errors
 from mcts_envs.core.rng import CHANCE_BYTES
@@ -275,8 +276,9 @@ _GAMES: dict[Any, ForeignGame] = {}
 
 def _game(kind: str, env: type, name: str, made: str, seats: tuple[ForeignSeat, ...]) -> ForeignGame:
     """Return the game that environments of this class, made in this way, with these players are: the same one."""
-    key = kind, env, name, made, tuple(seat[:3] for seat in seats), adapter_of(env)
+    key = kind, env, name, made, tuple((*seat[:3], repr(seat.space)) for seat in seats), adapter_of(env)
     if key not in _GAMES:
+        functions, shown = kinds.adapted(kind, adapter_of(env)), [seat.space for seat in seats]
         _GAMES[key] = ForeignGame(
             name=name,
             players=len(seats),
@@ -288,7 +290,9 @@ def _game(kind: str, env: type, name: str, made: str, seats: tuple[ForeignSeat, 
             seats=seats,
             watch=Watch(env.__name__),
             adapter=adapter_of(env),
-            **kinds.adapted(kind, adapter_of(env)),
+            variants=shaped(functions["observe"], shown),
+            **bounds(shown),
+            **functions,
         )
     return _GAMES[key]
 

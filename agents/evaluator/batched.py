@@ -11,7 +11,8 @@ from agents.evaluator.consult import QUESTIONS, TRAIL, take_in
 from agents.evaluator.memory import ROOM
 from agents.evaluator.table import TableEvaluator
 from mcts_envs.core.contract import Game
-from mcts_envs.core.typing import Floats
+from mcts_envs.core.quantized import as_bytes
+from mcts_envs.core.typing import Floats, Singles
 
 _ROOM, _ANSWERS, _TRAIL = 256, 4096, 16_384
 AHEAD = 4
@@ -25,19 +26,26 @@ class Consulted(Protocol):
     def observation_shape(self) -> tuple[int, ...]:
         """Shape of its observations."""
 
+    @property
+    def in_bytes(self) -> bool:
+        """Whether it was trained on observations in bytes."""
+
     def consulted(self, observations: Any, masks: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
         """Return the probability of each action [n, A], and what observations are worth [n]."""
 
 
-def consult(policy: Consulted, observations: Any, masks: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Return the probability of each action [n, A] and the values [n] that a policy says.
+def consult(
+    policy: Consulted, game: Game, observations: Singles, masks: npt.NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    """Return the probability of each action [n, A] and the values [n] that a policy says of observations of a game.
 
     Raises
     ------
     ValueError
         If they are not finite.
     """
-    prior, values = policy.consulted(observations, masks)
+    shown = observations.reshape(len(observations), *policy.observation_shape)
+    prior, values = policy.consulted(as_bytes(game, shown) if policy.in_bytes else shown, masks)
     if not (np.isfinite(values).all() and np.isfinite(prior).all()):
         raise ValueError("the policy says what is not finite: its training has diverged; take an earlier checkpoint")
     return prior, values
@@ -83,7 +91,7 @@ class BatchedEvaluator(TableEvaluator):
     def __init__(self, policy: Consulted, game: Game, ahead: int = AHEAD) -> None:
         if game.actions > ROOM // 2:
             raise ValueError(f"{game.name} has {game.actions} actions, and a search with a policy room for {ROOM // 2}")
-        self._policy, self._next, self.lock = policy, 0, RLock()
+        self._policy, self._game, self._next, self.lock = policy, game, 0, RLock()
         self.questions = self.batches = 0
         inputs = int(np.prod(game.observation_shape))
         self._keys, self._answered = np.zeros(_ROOM, np.uint64), np.zeros(_ANSWERS, np.uint64)
@@ -117,9 +125,8 @@ class BatchedEvaluator(TableEvaluator):
         self._asked["count"] = self._asked["missed"] = 0
         if n == 0:
             return False
-        shown = self._observations[:n].reshape(n, *self._policy.observation_shape)
         masks = self._masks[:n]
-        prior, values = consult(self._policy, shown, masks)
+        prior, values = consult(self._policy, self._game, self._observations[:n], masks)
         places = (self._next + np.arange(n)) % _ANSWERS
         self._answered[places] = 0  # an interrupt between these lines leaves no key beside another's answer
         self._answers[places] = 0.0

@@ -57,8 +57,7 @@ class PlainEvaluator:
         if key not in self._kept:
             if len(self._kept) >= _KEPT:
                 self._kept.clear()
-            shown = seen.reshape(1, *self._policy.observation_shape)
-            prior, values = consult(self._policy, shown, masks)
+            prior, values = consult(self._policy, self._game, seen[None], masks)
             self._kept[key] = prior[0], float(values[0])
         return self._kept[key]
 

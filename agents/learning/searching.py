@@ -49,8 +49,6 @@ def read_policy(policy: Any, *, prior: bool = True) -> Policy | str:
     if isinstance(policy, str) and policy in SHIPPED:
         return policy
     arrays = _read(policy)
-    if arrays.in_bytes:
-        raise ValueError(f"{arrays.path} was trained on observations in bytes; a search shows it float32: train it so")
     if prior and not arrays.has_probabilities:
         raise ValueError(
             f"{arrays.path} is a policy of {arrays.algorithm}, which has no probabilities; leave out select='puct' and "
@@ -62,8 +60,8 @@ def read_policy(policy: Any, *, prior: bool = True) -> Policy | str:
 def evaluator_for(policy: Policy | str, game: Game) -> TableEvaluator | PlainEvaluator:
     """Return a policy that was read as the search of a game consults it.
 
-    Plain arrays run in compiled code, if that says the same on states of the game; what anything else holds is asked
-    in batches; and where the search is plain Python, one by one.
+    Plain arrays run in compiled code, if that says the same on states of the game; what anything else holds, or was
+    trained on bytes, is asked in batches; and where the search is plain Python, one by one.
 
     Raises
     ------
@@ -74,7 +72,7 @@ def evaluator_for(policy: Policy | str, game: Game) -> TableEvaluator | PlainEva
         policy = load_policy(shipped_for(game, policy))
     if not hasattr(game.step, "overloads"):
         return PlainEvaluator(policy, fitting(policy, own_mask(policy, game)))
-    if isinstance(policy, NetworkPolicy):
+    if isinstance(policy, NetworkPolicy) and not policy.in_bytes:
         try:
             evaluator = compiled_evaluator(policy, game)
         except TooLargeError as error:

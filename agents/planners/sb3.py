@@ -17,7 +17,7 @@ from agents.learning.shipped import shipped_for
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.mixed_turns import drawn, shown
-from mcts_envs.core.quantized import quantized
+from mcts_envs.core.quantized import as_bytes
 from mcts_envs.core.rng import choose
 from mcts_envs.core.typing import Bytes, Ints, Singles
 from mcts_envs.core.view import View
@@ -125,7 +125,7 @@ class SB3Agent(Agent):
             raise ValueError(f"{self.name} stacks {self._frame_stack} frames, so it cannot play many games at once")
         observations, masks = shown(seen, states, players)
         if policy.in_bytes:
-            observations = quantized(observations)
+            observations = as_bytes(game, observations)
         if limited is not game:
             both = masks & shown(limited, states, players)[1]
             masks = np.where(both.any(1, keepdims=True), both, masks)
@@ -155,7 +155,7 @@ class SB3Agent(Agent):
     def _observation(self, policy: Policy, shown: Game, view: View) -> Singles | Bytes:
         """Return what the policy is shown, with earlier frames if it wants them."""
         seen = View(shown, view.state, view.player).observe()
-        frame = quantized(seen) if policy.in_bytes else seen
+        frame = as_bytes(shown, seen) if policy.in_bytes else seen
         if self._frame_stack == 1:
             return frame
         if self._frames is None:

@@ -48,6 +48,11 @@ def quantized(observation: Singles) -> Bytes:
     return out
 
 
+def as_bytes(game: Game, observations: Singles) -> Bytes:
+    """Return observations of a game in bytes, in their shape: those that go to 255 as they are, others as multiples."""
+    return observations.astype(np.uint8) if game.observation_high == 255.0 else quantized(observations)
+
+
 @kernel(step_signature(BYTE_ROWS, SINGLE_ROWS, SINGLE_ROWS))
 def step_all_quantized(
     functions: Any,

@@ -16,7 +16,7 @@ from agents.evaluator.compiled import CompiledEvaluator, Dense, TooLargeError
 from agents.evaluator.plain import PlainEvaluator
 from agents.learning.fitting import fitting
 from agents.learning.network import Layer, Network
-from agents.learning.searching import evaluator_for, read_policy
+from agents.learning.searching import evaluator_for
 from mcts_envs.core.rng import draw, new_stream
 from tests.learning.policies import (
     GAMES,
@@ -384,11 +384,6 @@ class TestMistakes:
             with pytest.raises(ValueError, match="has no probabilities"):
                 agents.make(**settings, policy=policy)
         assert agents.make("mcts", policy=policy, evaluate="policy", simulations=9).act(make(LANES)) >= 0
-
-    def test_bytes(self):
-        policy = random_policy(game_of(LANES), settings={"observation_dtype": "uint8"})
-        with pytest.raises(ValueError, match="observations in bytes"):
-            read_policy(policy)
 
     def test_weights_that_are_no_numbers(self, tmp_path):
         pytest.importorskip("stable_baselines3")

@@ -1,0 +1,122 @@
+"""Policies of pictures, of arrays and of observations in bytes, alone and in a search."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+import agents
+import mcts_envs
+from agents.bridge import Remember
+from agents.evaluator.batched import BatchedEvaluator
+from agents.learning.searching import evaluator_for
+from mcts_envs.core.quantized import quantized
+from mcts_envs.core.view import View
+from tests.learning.policies import LANES, game_of, make, positions, random_policy
+
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+SEARCHES = {"name": "gumbel"}, {"name": "mcts", "select": "puct", "evaluate": "policy"}
+
+
+class Dot(gym.Env):
+    """A dot in a picture that goes left or right."""
+
+    action_space = spaces.Discrete(2)
+
+    def __init__(self, shape=(40, 36, 3), dtype=np.uint8):
+        self.observation_space = spaces.Box(0, 255, shape, dtype)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at, self.made = int(self.np_random.integers(2, 6)), 0
+        return self._shown(), {}
+
+    def step(self, action):
+        self.at, self.made = self.at + 2 * int(action) - 1, self.made + 1
+        return self._shown(), float(self.at == 7), self.at in (0, 7), self.made >= 20, {}
+
+    def _shown(self):
+        shown = np.zeros(self.observation_space.shape, self.observation_space.dtype)
+        shown.reshape(-1)[8 * self.at + self.made % 7] = 200
+        return shown
+
+
+def saved(path, env, kind="MlpPolicy"):
+    stable_baselines3 = pytest.importorskip("stable_baselines3")
+    model = stable_baselines3.PPO(kind, env, seed=0, device="cpu")
+    model.save(path)
+    return model
+
+
+def said(model, observation):
+    """Return the probabilities and the value that a model gives an observation as its environment shows it."""
+    torch = pytest.importorskip("torch")
+    with torch.no_grad():
+        shown, _ = model.policy.obs_to_tensor(observation)
+        probabilities = model.policy.get_distribution(shown).distribution.probs[0].numpy()
+        return probabilities, float(model.policy.predict_values(shown)[0, 0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "dtype"),
+    [
+        ("CnnPolicy", (40, 36, 3), np.uint8),
+        ("CnnPolicy", (3, 40, 36), np.uint8),
+        ("MlpPolicy", (9, 8, 3), np.uint8),
+        ("MlpPolicy", (9, 8), np.uint8),
+        ("MlpPolicy", (9, 8), np.float32),
+    ],
+)
+def test_environments_of_others(kind, shape, dtype, tmp_path):
+    model = saved(tmp_path / "p.zip", Dot(shape, dtype), kind)
+    env = Remember(Dot(shape, dtype))
+    env.reset(seed=3)
+    alone = agents.make(f"sb3:{tmp_path / 'p.zip'}", algorithm="ppo")
+    for action in range(2):
+        probabilities, _ = said(model, env.observation)
+        chosen = int(model.predict(env.observation, deterministic=True)[0])
+        assert alone.act(env) == chosen
+        for settings in SEARCHES:
+            result = agents.make(**settings, policy=tmp_path / "p.zip", simulations=9).search(env)
+            np.testing.assert_allclose(result.prior, probabilities, atol=1e-5)
+        env.step(action)
+
+
+def test_the_value_of_a_picture(tmp_path):
+    model = saved(tmp_path / "p.zip", Dot(), "CnnPolicy")
+    env = Remember(Dot())
+    env.reset(seed=1)
+    agent = agents.make("mcts", policy=tmp_path / "p.zip", evaluate="policy", simulations=1, discount=1.0)
+    result = agent.search(env)
+    observation, reward, *_ = env.step(result.action)
+    assert result.values[result.action] == pytest.approx(reward + said(model, observation)[1], abs=1e-5)
+
+
+def test_games_of_ours_in_bytes():
+    game = game_of(LANES)
+    policy = random_policy(game, settings={"observation_dtype": "uint8"})
+    evaluator = evaluator_for(policy, game)
+    assert isinstance(evaluator, BatchedEvaluator)
+    weights, values = np.zeros(game.actions), np.zeros(game.players)
+    for state, player, legal in positions(game, 20):
+        seen, mask = np.zeros(game.observation_shape, np.float32), np.zeros((1, game.actions), bool)
+        game.observe(state, player, seen.reshape(-1))
+        mask[0, legal] = True
+        evaluator.advise(state, player, weights)
+        evaluator.evaluate(state, values)
+        np.testing.assert_allclose(weights, policy.probabilities(quantized(seen)[None], mask)[0], atol=1e-6)
+        np.testing.assert_allclose(values[player], policy.values(quantized(seen)[None])[0], atol=1e-5)
+
+
+def test_a_zip_trained_on_bytes_searches(tmp_path):
+    pytest.importorskip("stable_baselines3")
+    envs = mcts_envs.make_sb3_vec_env(f"mcts_envs/{LANES}", 1, seed=0, observation="planes", observation_dtype="uint8")
+    model = saved(tmp_path / "p.zip", envs)
+    env = make(LANES)
+    view = env.unwrapped.view()
+    probabilities, _ = said(model, quantized(View(view.game.variant("planes"), view.state, view.player).observe()))
+    result = agents.make("mcts", select="puct", policy=tmp_path / "p.zip", evaluate="policy", simulations=20).search(
+        env
+    )
+    legal = view.action_masks()
+    np.testing.assert_allclose(result.prior, np.where(legal, probabilities, 0) / probabilities[legal].sum(), atol=1e-5)
