@@ -9,6 +9,7 @@ from gymnasium import spaces
 from agents.bridge.adapters import Adapter
 from agents.bridge.cloning import offers_clones, snapshot_of
 from agents.bridge.digest import digest
+from agents.bridge.lenses import through
 from agents.bridge.means import NATIVE
 from agents.bridge.states import ForeignState, active, advise, determinize, evaluate, reset, status
 from mcts_envs.core.contract import EVERYTHING
@@ -182,14 +183,15 @@ def _held(state: Any) -> Any:
 
 def _observe_by(seen_by: Callable[[Any, int], Any]) -> Callable[[Any, int, Any], None]:
     def observe(state: Any, player: int, out: Any) -> None:
-        """Write what a player observes, flattened by its space."""
+        """Write what a player observes, through the wrappers of the environment, flattened by its space."""
         seen = seen_by(state, player)
         if seen is None:
             raise ValueError(
                 f"{state.game.name} does not say again what it showed last; wrap it in agents.bridge.Remember, or give "
                 "agents.bridge.view(env, observation=...)"
             )
-        space = state.game.seats[player].space
+        seen = through(state.lenses[state.at_root], state.env, seen)
+        space = state.game.seats[player].shown
         if not len(out):
             raise TypeError(f"{space}, which {state.game.name} shows, is not flattened to numbers by its package")
         flat = spaces.flatten(space, seen)

@@ -17,6 +17,7 @@ from agents.bridge.classes import has_table
 from agents.bridge.hidden import Hidden
 from agents.bridge.kinds import in_cycle
 from agents.bridge.layers import layers_of, peeled
+from agents.bridge.lenses import lenses_of
 from agents.bridge.means import copier_of
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns
 from agents.bridge.shapes import bounds, shaped
@@ -72,6 +73,7 @@ class LiveSingle:
     """The present state of a Gymnasium environment."""
 
     version = 0
+    at_root = True
 
     def __init__(self, env: Any, observation: Any, info: Any) -> None:
         self.env = env.unwrapped
@@ -83,9 +85,19 @@ class LiveSingle:
                 f"a wrapper of {type(self.env).__name__} turns its actions {self.env.action_space} into "
                 f"{env.action_space}; planners play the unwrapped environment: change the actions there"
             )
-        seat = _seat(None, self.env.action_space, self.env.observation_space)
+        self.lenses = self._lenses()
+        shown = next((lens.observation_space for lens in reversed(self.lenses[0])), self.env.observation_space)
+        seat = _seat(None, self.env.action_space, self.env.observation_space, shown)
         kind = "ASKED" if hasattr(self.env, "action_masks") else "SINGLE"
         self.game = _game(kind, type(self.env), _name(self.env), _made(self.env), (seat,))
+
+    def _lenses(self) -> tuple[list[Any], list[Any]]:
+        """Return the observation wrappers, and those that what was observed last did not come through yet."""
+        lenses = lenses_of(self._layers)
+        if self._told[0] is not None:
+            return lenses, []
+        at = next((i for i, layer in enumerate(self._layers) if isinstance(layer, Remember)), 0)
+        return lenses, [lens for lens in lenses if any(lens is layer for layer in self._layers[:at])]
 
     def elapsed(self) -> int | None:
         """Return how many steps the episode has taken; None where nothing counts them."""
@@ -143,6 +155,8 @@ class LiveAEC:
     """The present state of a PettingZoo environment in which agents choose in turn."""
 
     version = 0
+    at_root = True
+    lenses: Any = (), ()
     left = NO_LIMIT
     seen = infos = None
 
@@ -183,6 +197,8 @@ class LiveParallel:
     """The present state of a PettingZoo environment in which all live agents choose at once."""
 
     version = 0
+    at_root = True
+    lenses: Any = (), ()
     left = NO_LIMIT
     truncated = False
 
@@ -236,14 +252,14 @@ def _history(layers: list[Any], kinds: Any) -> History | None:
     return next((layer.history for layer in layers if isinstance(layer, kinds)), None)
 
 
-def _seat(name: Any, actions: Any, seen: Any) -> ForeignSeat:
+def _seat(name: Any, actions: Any, seen: Any, shown: Any) -> ForeignSeat:
     if not isinstance(actions, spaces.Discrete):
         whose = "" if name is None else f" of {name}"
         raise TypeError(
             f"the action space{whose} is {actions}; planners need Discrete(n): make the actions discrete inside the "
             "environment"
         )
-    return ForeignSeat(name, int(actions.n), int(actions.start), seen)
+    return ForeignSeat(name, int(actions.n), int(actions.start), seen, shown)
 
 
 def _name(env: Any) -> str:
@@ -267,7 +283,7 @@ def _game_of(kind: str, env: Any) -> ForeignGame:
     agents = getattr(env, "possible_agents", None)
     if not agents:
         raise TypeError(f"{type(env).__name__} has no possible_agents; planners need to know who may play")
-    seats = tuple(_seat(agent, env.action_space(agent), env.observation_space(agent)) for agent in agents)
+    seats = tuple(_seat(agent, env.action_space(agent), *2 * (env.observation_space(agent),)) for agent in agents)
     return _game(kind, type(env), _name(env), _made(env), seats)
 
 
@@ -276,15 +292,15 @@ _GAMES: dict[Any, ForeignGame] = {}
 
 def _game(kind: str, env: type, name: str, made: str, seats: tuple[ForeignSeat, ...]) -> ForeignGame:
     """Return the game that environments of this class, made in this way, with these players are: the same one."""
-    key = kind, env, name, made, tuple((*seat[:3], repr(seat.space)) for seat in seats), adapter_of(env)
+    key = kind, env, name, made, tuple((*seat[:3], repr(seat.shown)) for seat in seats), adapter_of(env)
     if key not in _GAMES:
-        functions, shown = kinds.adapted(kind, adapter_of(env)), [seat.space for seat in seats]
+        functions, shown = kinds.adapted(kind, adapter_of(env)), [seat.shown for seat in seats]
         _GAMES[key] = ForeignGame(
             name=name,
             players=len(seats),
             actions=max(seat.actions for seat in seats),
             template=np.zeros(CHANCE_BYTES + 8, np.uint8),
-            observation_shape=(max(_size(seat.space) for seat in seats),),
+            observation_shape=(max(_size(seat.shown) for seat in seats),),
             simultaneous=kind in ("CYCLE", "PARALLEL"),
             action_name=functools.partial(_action_name, seats[0].start),
             seats=seats,

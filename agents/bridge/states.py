@@ -34,12 +34,15 @@ class ForeignSeat(NamedTuple):
         The action space is ``Discrete(actions, start=start)``.
     space : gymnasium.Space
         What it observes.
+    shown : gymnasium.Space
+        That through the observation wrappers.
     """
 
     name: Any
     actions: int
     start: int
     space: Any
+    shown: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +109,8 @@ class ForeignState:
         Whether no step was made since the live environment was copied.
     dealt : dict
         Copies of other courses of the game, by their identity.
+    lenses : tuple of two tuples of ObservationWrapper
+        Through which a policy looks at what a step returned, and at what was observed last of the live environment.
     seen, infos : object
         The observation and the info that ``step`` returned; by agent in a parallel environment. None where it did not.
     """
@@ -125,7 +130,7 @@ class ForeignState:
             "hidden",
             "infos",
         ),
-        *("left", "patience", "seen", "truncated", "version"),
+        *("left", "lenses", "patience", "seen", "truncated", "version"),
     )
 
     def __init__(self, game: ForeignGame) -> None:
@@ -139,6 +144,7 @@ class ForeignState:
         self.version = 0
         self.hidden: Any = None
         self.at_root = False
+        self.lenses: Any = (), ()
         self.chance = np.random.Generator(np.random.PCG64(0))
         self._copy: Copier
         self._dealt: Copier | None = None
@@ -156,13 +162,13 @@ class ForeignState:
             self.hidden, self.dealt = source.hidden, {}
         self._dealt, self.env, self.at_root = None, self._copy.env, source.at_root
         self.bits, self.left, self.truncated = source.bits, source.left, source.truncated
-        self.seen, self.infos = source.seen, source.infos
+        self.seen, self.infos, self.lenses = source.seen, source.infos, source.lenses
 
     def become(self, live: Any, copier: Copier) -> None:
         """Become a state of a live environment, in a copy of it."""
         self._copy, self._dealt, self.env, self._source, self.at_root = copier, None, copier.env, None, True
         self.bits, self.left, self.truncated = live.bits, live.left, live.truncated
-        self.seen, self.infos = live.seen, live.infos
+        self.seen, self.infos, self.lenses = live.seen, live.infos, live.lenses
 
     def another(self) -> Copier:
         """Return another copy of the environment as it is now."""

@@ -4,6 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
+from gymnasium.wrappers import FlattenObservation, FrameStackObservation, NormalizeObservation, RescaleObservation
 
 import agents
 import mcts_envs
@@ -90,6 +91,60 @@ def test_the_value_of_a_picture(tmp_path):
     result = agent.search(env)
     observation, reward, *_ = env.step(result.action)
     assert result.values[result.action] == pytest.approx(reward + said(model, observation)[1], abs=1e-5)
+
+
+class Position(gym.ObservationWrapper):
+    """Shows where the dot is, which it asks the environment inside."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.observation_space = spaces.Box(0, 20, (2,), np.float32)
+
+    def observation(self, observation):
+        return np.array([self.unwrapped.at, self.unwrapped.made], np.float32)
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda env: Remember(FlattenObservation(env)),
+        lambda env: Remember(FlattenObservation(RescaleObservation(env, np.float32(0), np.float32(1)))),
+        lambda env: FlattenObservation(Remember(RescaleObservation(env, np.float32(0), np.float32(1)))),
+        lambda env: Remember(Position(env)),
+    ],
+)
+def test_through_observation_wrappers(wrapped, tmp_path):
+    model = saved(tmp_path / "p.zip", wrapped(Dot((9, 8), np.float32)))
+    env = wrapped(Dot((9, 8), np.float32))
+    observation, _ = env.reset(seed=3)
+    alone = agents.make(f"sb3:{tmp_path / 'p.zip'}", algorithm="ppo")
+    agent = agents.make(**SEARCHES[1], policy=tmp_path / "p.zip", simulations=1)
+    for _ in range(2):
+        assert alone.act(env) == int(model.predict(observation, deterministic=True)[0])
+        result = agent.search(env)
+        np.testing.assert_allclose(result.prior, said(model, observation)[0], atol=1e-5)
+        observation, reward, terminated, *_ = env.step(result.action)
+        ahead = 0.0 if terminated else said(model, observation)[1]
+        assert result.values[result.action] == pytest.approx(reward + ahead, abs=1e-5)
+
+
+def test_a_search_adds_nothing_to_running_statistics(tmp_path):
+    saved(tmp_path / "p.zip", FlattenObservation(Dot((9, 8), np.float32)))
+    env = Remember(NormalizeObservation(FlattenObservation(Dot((9, 8), np.float32))))
+    env.reset(seed=3)
+    count, mean = env.env.obs_rms.count, env.env.obs_rms.mean.copy()
+    agents.make("gumbel", policy=tmp_path / "p.zip", simulations=8).act(env)
+    assert env.env.obs_rms.count == count
+    np.testing.assert_array_equal(env.env.obs_rms.mean, mean)
+
+
+def test_stacks_of_frames_are_refused(tmp_path):
+    wrapped = FrameStackObservation(Dot((9, 8), np.float32), 4)
+    saved(tmp_path / "p.zip", wrapped)
+    env = Remember(wrapped)
+    env.reset(seed=3)
+    with pytest.raises(ValueError, match=r"was trained on observations \(4, 9, 8\)"):
+        agents.make("gumbel", policy=tmp_path / "p.zip", simulations=8).act(env)
 
 
 def test_games_of_ours_in_bytes():
