@@ -1,0 +1,168 @@
+"""Tuning: what is tried, that it goes on to the same end, and what is refused."""
+
+import json
+from importlib.util import find_spec
+
+import pytest
+import tune as command
+import typer
+from typer.testing import CliRunner
+
+import agents.arena.tuning as arena_tuning
+from agents.arena import parse_agent
+from agents.arena.parameters import Parameter, parse_parameter
+from agents.arena.sprt import Sprt
+from agents.arena.tuning import OTHERS, SHIPPED, TUNED, Tuning, tune
+
+
+@pytest.mark.parametrize(
+    ("text", "parameter"),
+    [
+        ("c=0.1:2", Parameter("c", 0.1, 2.0)),
+        ("c=0.1:2:log", Parameter("c", 0.1, 2.0, True)),
+        ("horizon=10:100", Parameter("horizon", 10, 100)),
+        ("select=ucb1,puct", Parameter("select", choices=("ucb1", "puct"))),
+        ("horizon=10,20,None", Parameter("horizon", choices=(10, 20, None))),
+    ],
+)
+def test_parameters(text, parameter):
+    found = parse_parameter(text)
+    assert found == parameter
+    assert [type(end) for end in (found.low, found.high)] == [type(end) for end in (parameter.low, parameter.high)]
+    assert parse_parameter(str(found)) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["", "c", "c=", "=1:2", "c=1", "c=a:b", "c=2:1", "c=0:1:log", "c=1:1", "c=a,a", "c=1:2:lin"]
+)
+def test_what_is_no_parameter(text):
+    with pytest.raises(ValueError, match=r"param "):
+        parse_parameter(text)
+
+
+def tuning(environment="WallSurvival-v0", agent="mcts:simulations=20", params=("c=0.05:3:log",), **more):
+    settings = {"board_size": 4} if environment.startswith("Wall") else {}
+    found = tuple(map(parse_parameter, params))
+    return Tuning(environment, parse_agent(agent), found, **{"boards": 4, "settings": settings, **more})
+
+
+class TestWhoMeets:
+    def test_alone(self):
+        of = tuning("LaneDefense3x3-v0")
+        assert [spec.label for spec in of.plan({"c": 1.0}).agents] == [TUNED]
+        assert [spec.label for spec in of.test({"c": 1.0}).agents] == [TUNED, SHIPPED]
+
+    def test_for_two(self):
+        of = tuning()
+        assert of.plan({"c": 1.0}).against == SHIPPED
+        assert of.test({"c": 1.0}).against is None
+        of = tuning(against=parse_agent("greedy"))
+        assert of.plan({"c": 1.0}).against == of.test({"c": 1.0}).against == "greedy"
+        assert [spec.label for spec in of.test({"c": 1.0}).agents] == [TUNED, SHIPPED, "greedy"]
+
+    def test_for_four(self):
+        of = tuning("Bomber-v0", "mcts:simulations=2")
+        assert of.plan({"c": 1.0}).against == of.test({"c": 1.0}).against == OTHERS
+        of.check()
+
+    def test_only_what_is_tried_differs(self):
+        of = tuning(agent="mcts:simulations=20:discount=0.9")
+        tuned, shipped = of.test({"c": 1.5}).agents
+        assert tuned.settings == {**shipped.settings, "c": 1.5}
+        assert of.plan({"c": 1.5}).seed != of.test({"c": 1.5}).seed
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"params": ()}, "nothing is to be tuned"),
+        ({"params": ("c=1:2", "c=2:3")}, "'c' is given twice"),
+        ({"agent": "mcts:c=1", "params": ("c=1:2",)}, "set to 1"),
+        ({"boards": 0}, "boards"),
+        ({"environment": "Nowhere-v0"}, "Nowhere"),
+    ],
+)
+def test_mistakes_before_anything_is_played(more, said, tmp_path):
+    with pytest.raises(ValueError, match=said):
+        tune(tuning(**more), 2, folder=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(find_spec("optuna") is None, reason="needs Optuna")
+class TestTune:
+    def test_it_goes_on_to_the_same_end(self, tmp_path, monkeypatch):
+        whole = tune(tuning(), 5, folder=tmp_path / "whole")
+        assert [tried.number for tried in whole.trials] == [*range(5)]
+        assert all(0.05 <= tried.values["c"] <= 3.0 for tried in whole.trials)
+        assert len({tried.values["c"] for tried in whole.trials}) == 5
+        seen = []
+        compare = arena_tuning.compare
+
+        def interrupted(*given, **settings):
+            seen.append(given)
+            if len(seen) == 7:
+                raise KeyboardInterrupt
+            return compare(*given, **settings)
+
+        monkeypatch.setattr(arena_tuning, "compare", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            tune(tuning(), 5, folder=tmp_path / "parts")
+        assert 0 < len(json.loads((tmp_path / "parts" / "tuning.json").read_text())["trials"]) < 5
+        assert tune(tuning(), 5, folder=tmp_path / "parts").trials == whole.trials
+        played = len(seen)
+        assert tune(tuning(), 5, folder=tmp_path / "parts").trials == whole.trials
+        assert len(seen) == played
+
+    def test_the_best_is_tested_on_fresh_boards(self, tmp_path):
+        tuned = tune(tuning(), 2, sprt=Sprt(0, 100), confirm=3, folder=tmp_path)
+        assert tuned.best.found.value == max(tried.found.value for tried in tuned.trials)
+        assert (tuned.test.trial.agent, tuned.test.trial.reference) == (TUNED, SHIPPED)
+        assert tuned.test.trial.boards == 3
+        assert tuned.test.plan.agents[0].settings["c"] == tuned.best.values["c"]
+
+    def test_hopeless_ones_are_given_up(self, tmp_path):
+        of = tuning(agent="mcts", params=("simulations=1,200",), boards=16, against=parse_agent("mcts:simulations=30"))
+        trials = tune(of, 10, folder=tmp_path).trials
+        given_up = [tried for tried in trials if tried.given_up]
+        assert given_up
+        assert {tried.values["simulations"] for tried in given_up} == {1}
+        assert all(tried.boards < 16 and len(tried.looks) < 4 for tried in given_up)
+
+    def test_another_folder_for_something_else(self, tmp_path):
+        tune(tuning(), 1, folder=tmp_path)
+        with pytest.raises(ValueError, match=r"something else \(boards differ\)"):
+            tune(tuning(boards=5), 1, folder=tmp_path)
+        assert len(tune(tuning(boards=5), 1, folder=tmp_path, fresh=True).trials) == 1
+        (tmp_path / "tuning.json").write_text("{")
+        with pytest.raises(ValueError, match="is damaged"):
+            tune(tuning(), 1, folder=tmp_path)
+
+    def test_environments_without_points_count_returns(self, tmp_path):
+        of = tuning("CartPole-v1", "mcts:simulations=5", boards=2)
+        (tried,) = tune(of, 1, folder=tmp_path).trials
+        assert tried.found.value > 1.0
+
+
+class TestCommand:
+    def run(self, *given):
+        app = typer.Typer()
+        app.command()(command.main)
+        return CliRunner().invoke(app, [*given])
+
+    def test_it_says_what_is_best(self, tmp_path):
+        pytest.importorskip("optuna")
+        found = self.run(
+            "WallSurvival-v0",
+            *("--agent", "mcts", "--param", "c=0.1:2", "--budget", "simulations=20", "--set", "board_size=4"),
+            *("--trials", "2", "--boards", "4", "--confirm", "2", "--workers", "1", "--out", str(tmp_path)),
+        )
+        assert found.exit_code == 0, found.output
+        page = (tmp_path / "tuning.md").read_text()
+        assert "as an agent: mcts:c=" in page
+        assert "keep what is shipped" in page
+        assert page.count("\n| ") == 1 + 1 + 2
+
+    def test_mistakes_are_told_in_a_line(self, tmp_path):
+        found = self.run("WallSurvival-v0", "--agent", "mcts", "--param", "c", "--out", str(tmp_path))
+        assert found.exit_code == 2
+        assert found.output.startswith("error: param 'c' is none")
