@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from papers.measures import Cost, Found
 
 _ROOT = Path(__file__).resolve().parents[2]
 _GENERATED = "docs/results"
+_FOLDERS = {"--out", "--pages"}
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def this_run(script: str, scale: float) -> Run:
     )
     code = "-".join(source_digest(Path(str(package.__file__)).parent)[:8] for package in (mcts_envs, agents))
     return Run(
-        command=shlex.join(["python", f"scripts/{script}.py", *sys.argv[1:]]),
+        command=shlex.join(["python", f"scripts/{script}.py", *_told(sys.argv[1:])]),
         scale=scale,
         commit=commit or "unknown",
         changed=bool(changes),
@@ -65,6 +67,15 @@ def this_run(script: str, scale: float) -> Run:
         python=here["python"],
         versions=here["versions"],
     )
+
+
+def _told(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments without those that name folders: they are of a machine, and change no figure."""
+    told: list[str] = []
+    for before, argument in pairwise(["", *arguments]):
+        if not {before, argument.partition("=")[0]} & _FOLDERS:
+            told.append(argument)
+    return told
 
 
 @dataclass(frozen=True)

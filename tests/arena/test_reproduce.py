@@ -15,7 +15,7 @@ import typer.testing
 from papers.measures import Means, Points, Rate, Shares, Standings, Wins, mean, shares_verdict, verdict
 from papers.page import UNPLAYED, markdown, write
 from papers.playing import companies
-from papers.record import Record, tallied
+from papers.record import Record, tallied, this_run
 from papers.study import Cell, Entrant, Study, Table, boards_of, plan_of
 
 import agents
@@ -299,3 +299,19 @@ def test_nothing_is_played_for_the_page_alone(tmp_path, monkeypatch):
     assert result.exit_code == 0, result.stderr
     assert UNPLAYED in (tmp_path / "wall.md").read_text()
     assert result.stdout.startswith("# Colosseum Survival!")
+
+
+def test_commands_are_told_without_folders(monkeypatch):
+    given = [
+        "reproduce.py",
+        "lane",
+        "--out",
+        "/home/me/runs",
+        "--scale",
+        "0.5",
+        "--pages=/home/me/pages",
+        "--workers",
+        "1",
+    ]
+    monkeypatch.setattr(sys, "argv", given)
+    assert this_run("reproduce", 0.5).command == "python scripts/reproduce.py lane --scale 0.5 --workers 1"
