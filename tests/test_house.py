@@ -268,7 +268,7 @@ def test_the_commands_say_when_another_package_is_called_agents(tmp_path):
     (tmp_path / "agents" / "__init__.py").write_text("")
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
     scripts = sorted((ROOT / "scripts").glob("[!_]*.py"))
-    names = "benchmark compare compile environments expert_iteration play reproduce train train_all tune watch"
+    names = "benchmark compare compile environments expert_iteration play reproduce solve train train_all tune watch"
     assert [script.stem for script in scripts] == names.split()
     commands = [
         subprocess.Popen([sys.executable, script], env=environment, stderr=subprocess.PIPE, text=True)

@@ -1,0 +1,1 @@
+"""Exact values of small games, and how often planners play what they call for."""

@@ -1,0 +1,126 @@
+"""The page of exact values, and the data that it is made from."""
+
+import gzip
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from agents.arena.spec import AgentSpec
+from exact.judging import Question, judge, questions
+from exact.solving import Solver
+from exact.wall import boards, game_of, position, state_of
+from mcts_envs.core.writing import write_whole
+
+_EVERY = 50
+_HEAD = """# Exact values
+
+Written by `python scripts/solve.py`; do not edit. Wall survival on small boards, solved by alpha-beta to the end of the
+game. Start boards that rotations and reflections turn into each other count as one; shares are of all start boards,
+which are equally likely. A board that was not solved within the steps of the model that were allowed is left open, and
+shares are then at least what is said. Nothing here depends on the machine, but where settings name a time.
+"""
+_RULER = """
+## Planners beside them
+
+Positions in which a wrong move costs, one from each of as many random games; a best move keeps what the position is
+worth. Regret is what moves lose, in points: half a point from a win to a tie, or from a tie to a loss. Intervals are of
+95 %.
+"""
+
+
+class Page:
+    """What was found, in ``exact.md`` and, as data, in ``data/exact.json.gz`` of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._page, self._data = folder / "exact.md", folder / "data" / "exact.json.gz"
+        self._kept: dict[str, Any] = {"boards": {}, "questions": {}, "judged": {}}
+        if self._data.is_file():
+            self._kept = json.loads(gzip.decompress(self._data.read_bytes()))
+
+    def solve(self, size: int, steps: int, say: Callable[[str], None]) -> None:
+        """Solve the start boards of a size that are not solved yet."""
+        solver, solved = Solver(game_of(size), steps), self._kept["boards"].setdefault(str(size), {})
+        left = []
+        for board, count in boards(size).items():
+            at = position(board, size)
+            name = f"{at['walls']} {at['p0'][0]},{at['p0'][1]}"
+            known = solved.get(name)
+            if known is None or (known["value"] is None and known["steps"] < steps):
+                left.append((name, at, count))
+        try:
+            for number, (name, at, count) in enumerate(left, 1):
+                solved[name] = {**asdict(solver.worth(state_of(solver.game, at))), "stands_for": count}
+                if number % _EVERY == 0:
+                    say(f"{size} x {size}: {number} of {len(left)} boards")
+        finally:
+            self._write()
+
+    def judge(
+        self, size: int, specs: Sequence[AgentSpec], wanted: int, seed: int, steps: int, say: Callable[[str], None]
+    ) -> None:
+        """Judge agents by positions of a size, which are made first if they are not there."""
+        name = f"{size}, {wanted} of seed {seed}"
+        if name not in self._kept["questions"]:
+            found = questions(size, [*boards(size)], wanted, seed, steps)
+            self._kept["questions"][name] = [asdict(question) for question in found]
+            self._write()
+        asked = [
+            Question(kept["at"], {int(action): worth for action, worth in kept["moves"].items()})
+            for kept in self._kept["questions"][name]
+        ]
+        there = self._kept["judged"].setdefault(name, {})
+        there |= {judged.label: asdict(judged) for judged in judge(size, asked, specs, say)}
+        self._write()
+
+    def _write(self) -> None:
+        self._data.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(self._kept, separators=(",", ":"), sort_keys=True)
+        write_whole(self._data, gzip.compress(text.encode(), mtime=0))
+        write_whole(self._page, self.text().encode())
+
+    def text(self) -> str:
+        """Return the page."""
+        lines = [_HEAD]
+        lines.append(
+            "| board | boards | up to symmetry | solved | first player wins | ties | loses | longest forced win |"
+        )
+        lines.append("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+        for size, solved in sorted(self._kept["boards"].items()):
+            lines.append(_line(size, [*solved.values()]))
+        if self._kept["judged"]:
+            lines.append(_RULER)
+        for name, judged in sorted(self._kept["judged"].items()):
+            size = name.partition(",")[0]
+            count = len(self._kept["questions"][name])
+            lines += [f"### {size} x {size}, {count} positions", "", "| player | settings | best moves % | regret |"]
+            lines.append("| --- | --- | ---: | ---: |")
+            lines += [_judged(**each) for each in judged.values()]
+            lines.append("")
+        return "\n".join(lines).rstrip() + "\n"
+
+
+def _line(size: str, solved: Sequence[dict[str, Any]]) -> str:
+    known = [each for each in solved if each["value"] is not None]
+    total = sum(each["stands_for"] for each in solved)
+    shares = [sum(each["stands_for"] for each in known if each["value"] == value) for value in (1, 0, -1)]
+    least = "" if len(known) == len(solved) else "at least "
+    longest = max((each["plies"] or 0 for each in known), default=0)
+    cells = [
+        f"{size} x {size}",
+        f"{total:,}",
+        f"{len(solved):,}",
+        f"{len(known):,}",
+        *(f"{least}{100 * share / total:.1f} %" for share in shares),
+        f"{least}{longest} plies",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _judged(label: str, settings: str, best: Sequence[float], regret: Sequence[float]) -> str:
+    def shown(of: Sequence[float], scale: float, digits: int) -> str:
+        value, low, high = (f"{scale * number:.{digits}f}" for number in of)
+        return value if low == high else f"{value} [{low}, {high}]"
+
+    return f"| {label} | {settings} | {shown(best, 100, 1)} | {shown(regret, 1, 3)} |"

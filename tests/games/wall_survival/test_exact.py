@@ -1,0 +1,86 @@
+"""Exact values of small boards of wall survival: against plain minimax, and what the page says of them."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from exact.judging import judge, questions
+from exact.page import Page
+from exact.solving import Solver
+from exact.wall import boards, game_of, played_from, position, state_of
+
+from agents.arena import parse_agents
+
+
+def minimax(game):
+    """Return a function that says what a state is worth to the player to move, by looking at everything."""
+
+    @cache
+    def worth(state):
+        at = np.frombuffer(state, np.uint8).copy()
+        mover, legal = int(game.active(at)) >> 1, np.zeros(game.actions, np.int64)
+        best = -1
+        for action in legal[: game.legal(at, mover, legal)]:
+            after, points = at.copy(), np.zeros(2)
+            game.step(after, np.full(2, action), np.zeros(2))
+            if game.active(after):
+                best = max(best, -worth(after.tobytes()))
+            else:
+                game.outcome(after, points)
+                best = max(best, int(np.sign(points[mover] - points[1 - mover])))
+        return best
+
+    return lambda state: worth(state.tobytes())
+
+
+def test_boards_stand_for_all():
+    assert (len(boards(4)), sum(boards(4).values())) == (133, 1020)
+
+
+def test_boards_are_those_that_are_drawn():
+    game, drawn, state = game_of(3), set(), game_of(3).new_state()
+    for seed in range(2000):
+        game.restart(state, seed)
+        at = game.position(state)
+        drawn.add((at["walls"], *at["p0"], *at["p1"]))
+    places = [position(board, 3) for board in boards(3)]
+    assert {(at["walls"], *at["p0"], *at["p1"]) for at in places} <= drawn
+    assert len(drawn) == sum(boards(3).values()) == 116
+
+
+def test_every_board_of_three_is_worth_what_minimax_says():
+    game = game_of(3)
+    solver, plain = Solver(game, 10**6), minimax(game)
+    for board in boards(3):
+        state = state_of(game, position(board, 3))
+        assert solver.worth(state).value == plain(state)
+        for at in played_from(game, state, np.random.default_rng(0)):
+            moves = solver.moves(at)
+            assert max(moves.values()) == plain(at) == solver.worth(at).value
+
+
+def test_what_is_not_solved_is_left_open():
+    game = game_of(4)
+    states = [state_of(game, position(board, 4)) for board in boards(4)]
+    assert {Solver(game, 20_000).worth(state).value for state in states} == {None, -1}
+
+
+def test_a_question_has_a_wrong_move_and_agents_are_judged_by_it():
+    asked = questions(3, [*boards(3)], 10, 0, 10**6)
+    assert len(asked) == 10
+    assert all(len({*question.moves.values()}) > 1 for question in asked)
+    chance, perfect, random = judge(3, asked, parse_agents("alpha_beta:depth=20,random"), lambda line: None)
+    assert perfect.best.value == 1.0
+    assert perfect.regret.value == 0.0
+    assert 0.0 < chance.best.value < 1.0
+    assert random.regret.value > 0.1
+    assert chance.regret.value > 0.1
+
+
+def test_the_page_goes_on_where_it_was(tmp_path, monkeypatch):
+    Page(tmp_path).solve(3, 10**6, lambda line: None)
+    text = (tmp_path / "exact.md").read_text()
+    assert "| 3 x 3 | 116 | 17 | 17 | 72.4 % | 27.6 % | 0.0 % | 3 plies |\n" in text
+    monkeypatch.setattr(Solver, "worth", lambda self, state: pytest.fail("it is solved"))
+    Page(tmp_path).solve(3, 10**6, lambda line: None)
+    assert (tmp_path / "exact.md").read_text() == text
