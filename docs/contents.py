@@ -44,6 +44,7 @@ API = {
     "mcts_envs.core.rng": "",
     "mcts_envs.core.render": "Canvas",
     "mcts_envs.replay": "Replay",
+    "mcts_envs.games.bomber_grid.playground": "from_observation, Memory, PlaygroundAgent",
     "agents": "",
     "agents.base": "Agent",
     "agents.planner": "Planner",

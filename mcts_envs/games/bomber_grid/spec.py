@@ -279,7 +279,8 @@ class Bomber(GameEnv):
     direction in which it rolls), me, my mate, enemies. Then step, row, column, ammo, strength, kick, who is alive (me
     first, then the seats after mine), and the two words of my mate. `observation="planes"`: `(29, n, n)`, each number
     spread over a plane. `observation="original"`: the planes and numbers of the original; the wrapper
-    `mcts_envs.games.bomber_grid.original.OriginalObservation` makes its dictionary of them.
+    `mcts_envs.games.bomber_grid.original.OriginalObservation` makes its dictionary of them. The way back, by which
+    agents play in the original engine, is `mcts_envs.games.bomber_grid.playground`.
 
     A player sees the cells up to `view` rows and columns away. Nobody sees items under wood or fire, what the others
     carry, or whose bombs the others' are. A dead player goes on looking from where it died.
