@@ -10,14 +10,15 @@ from gymnasium.wrappers import NormalizeObservation
 def lenses_of(layers: Sequence[Any]) -> list[Any]:
     """Return the observation wrappers among the layers of an environment, from the innermost on.
 
-    They end where another kind of wrapper shows something else, as one that stacks frames does: what it keeps of the
-    past is not copied.
+    They end where a wrapper keeps something of the past, as one that stacks frames or counts steps does: that is not
+    copied.
     """
     found = []
     for layer in reversed(layers[:-1]):
-        if isinstance(layer, gymnasium.ObservationWrapper):
+        looks = isinstance(layer, gymnasium.ObservationWrapper)
+        if looks and type(layer).step is gymnasium.ObservationWrapper.step:
             found.append(layer)
-        elif layer.observation_space != layer.env.observation_space:
+        elif looks or layer.observation_space != layer.env.observation_space:
             break
     return found
 

@@ -4,7 +4,14 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
-from gymnasium.wrappers import FlattenObservation, FrameStackObservation, NormalizeObservation, RescaleObservation
+from gymnasium.wrappers import (
+    FlattenObservation,
+    FrameStackObservation,
+    NormalizeObservation,
+    RescaleObservation,
+    TimeAwareObservation,
+    TimeLimit,
+)
 
 import agents
 import mcts_envs
@@ -138,12 +145,18 @@ def test_a_search_adds_nothing_to_running_statistics(tmp_path):
     np.testing.assert_array_equal(env.env.obs_rms.mean, mean)
 
 
-def test_stacks_of_frames_are_refused(tmp_path):
-    wrapped = FrameStackObservation(Dot((9, 8), np.float32), 4)
-    saved(tmp_path / "p.zip", wrapped)
-    env = Remember(wrapped)
+@pytest.mark.parametrize(
+    ("wrapped", "shape"),
+    [
+        (lambda env: FrameStackObservation(env, 4), r"\(4, 9, 8\)"),
+        (lambda env: TimeAwareObservation(env, normalize_time=True), r"\(73,\)"),
+    ],
+)
+def test_what_keeps_something_of_the_past_is_refused(wrapped, shape, tmp_path):
+    env = Remember(wrapped(TimeLimit(Dot((9, 8), np.float32), 20)))
+    saved(tmp_path / "p.zip", env)
     env.reset(seed=3)
-    with pytest.raises(ValueError, match=r"was trained on observations \(4, 9, 8\)"):
+    with pytest.raises(ValueError, match=f"was trained on observations {shape}"):
         agents.make("gumbel", policy=tmp_path / "p.zip", simulations=8).act(env)
 
 
