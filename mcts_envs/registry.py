@@ -4,9 +4,10 @@ Registering imports no game; a game and its compiled code are loaded by the firs
 """
 
 import importlib
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -144,7 +145,7 @@ def register_all() -> None:
             _register(entry)
 
 
-def register(id: str, game: "Game") -> None:
+def register(id: str, game: "Game | Callable[..., Game]") -> None:
     """Register a game of one's own: ``gymnasium.make(id)``, ``pettingzoo.make``, and all that takes an id here.
 
     Parameters
@@ -152,21 +153,20 @@ def register(id: str, game: "Game") -> None:
     id : str
         As in Gymnasium: ``"ConnectFour-v0"`` or ``"namespace/ConnectFour-v0"``. One that was registered by this
         function is replaced.
-    game : Game
-        See :mod:`mcts_envs.core.contract`. Its presets become names of agents. The environment's ``spec`` holds the
-        game itself, so it is no JSON.
+    game : Game, or callable
+        See :mod:`mcts_envs.core.contract`. A function that makes it takes the settings of the environment, all with
+        defaults: ``gymnasium.make(id, goal=20)`` plays ``function(goal=20)``. The game's presets become names of
+        agents. The environment's ``spec`` holds the game, or the function, itself, so it is no JSON.
 
     Raises
     ------
     TypeError
-        If this is no game, or no name.
+        If this is no game, a kernel has another signature than the contract's, a setting has no default, or the id is
+        no name.
     ValueError
         If the id is taken, or no id.
     """
-    from mcts_envs.core.contract import Game
-
-    if not isinstance(game, Game):
-        raise TypeError(f"game {game!r} is {type(game).__name__}; give a mcts_envs.core.contract.Game")
+    made = _made(game)
     if not isinstance(id, str):
         raise TypeError(f"id {id!r} is {type(id).__name__}, not a name such as 'ConnectFour-v0'")
     try:
@@ -179,8 +179,27 @@ def register(id: str, game: "Game") -> None:
     if own or ":" in id or (id in gymnasium.registry and id not in ENTRIES):
         raise ValueError(f"id {id!r} is taken, or would be read as another; choose one such as 'my/Game-v0'")
     gymnasium.registry.pop(id, None)
-    ENTRIES[id] = Entry(id, _ANY_GAME, {"game": game}, game.players, game.presets)
+    ENTRIES[id] = Entry(id, _ANY_GAME, {"game": game}, made.players, made.presets)
     _register(ENTRIES[id])
+
+
+def _made(game: Any) -> "Game":
+    """Return a game, or what the function that makes it makes by default, with its kernels checked."""
+    from mcts_envs.core.checked import check_kernels
+    from mcts_envs.core.contract import Game
+
+    made = game
+    if inspect.isroutine(game) or isinstance(game, partial):
+        for name, parameter in inspect.signature(game).parameters.items():
+            if parameter.default is parameter.empty:
+                raise TypeError(f"setting {name!r} of {game!r} has no default; give every setting one")
+        made = game()
+    if not isinstance(made, Game):
+        raise TypeError(
+            f"game {made!r} is {type(made).__name__}; give a mcts_envs.core.contract.Game, or a function that makes one"
+        )
+    check_kernels(made)
+    return made
 
 
 def _register(entry: Entry) -> None:

@@ -66,12 +66,13 @@ def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], obse
     ValueError
         If a setting or the observation is not possible.
     """
-    parameters = defaults(make_game)
+    parameters = defaults(make_game, settings)
     for name in settings:
         if name not in parameters:
             # Python's own words come first: TorchRL's GymEnv looks for them, and leaves out what is not known.
             refused = f"got an unexpected keyword argument {name!r}: "
-            raise TypeError(refused + errors.unknown("setting", name, parameters))
+            known = [other for other in parameters if other != "game"]
+            raise TypeError(refused + errors.unknown("setting", name, known))
     game = make_game(**settings)
     observations = ["flat", *(name for name, change in game.variants.items() if "observe" in change)]
     if observation not in observations:
@@ -82,9 +83,22 @@ def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], obse
     return replace(game, variants={**game.variants, "flat": flat}).variant(observation)
 
 
-def defaults(make_game: Callable[..., Game]) -> dict[str, Any]:
-    """Return the settings of a game with their defaults; ``inspect.Parameter.empty`` for one without."""
-    return {name: parameter.default for name, parameter in inspect.signature(make_game).parameters.items()}
+def own_game(game: Game | Callable[..., Game], **settings: Any) -> Game:
+    """Return a game that was registered, or what its function makes with these settings."""
+    return game if isinstance(game, Game) else game(**settings)
+
+
+def defaults(make_game: Callable[..., Game], given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the settings of a game with their defaults; ``inspect.Parameter.empty`` for one without.
+
+    Those of a game of one's own are known where its function is among those given, as ``"game"``.
+    """
+    parameters = dict(inspect.signature(make_game).parameters)
+    if make_game is own_game:
+        own = (given or {}).get("game")
+        del parameters["settings"]
+        parameters |= {} if own is None or isinstance(own, Game) else inspect.signature(own).parameters
+    return {name: parameter.default for name, parameter in parameters.items()}
 
 
 def check_illegal(illegal: str) -> bool:

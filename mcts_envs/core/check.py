@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from mcts_envs.core.checked import check_kernels
 from mcts_envs.core.contract import Game
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.laws import LAWS, require, sample
@@ -55,6 +56,7 @@ def check_game(
 
 def _environment(game: Any, settings: dict[str, Any]) -> tuple[type[GameEnv], dict[str, Any]]:
     if isinstance(game, Game):
+        check_kernels(game)
         return GameEnv, {"game": game, **settings}
     if isinstance(game, str):
         env = gymnasium.make(game, **settings).unwrapped

@@ -18,6 +18,7 @@ from mcts_envs.core.adapter import (
     checked_action,
     configured,
     observation_space,
+    own_game,
     points_at_end,
     some,
 )
@@ -61,7 +62,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012
-    make_game: ClassVar[Callable[..., Game]] = staticmethod(lambda game: game)
+    make_game: ClassVar[Callable[..., Game]] = staticmethod(own_game)
     _live: SeatedGame
 
     def __init__(

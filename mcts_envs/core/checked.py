@@ -1,0 +1,45 @@
+"""What can be said of a game's kernels before they are compiled: Numba would say it late, and in many lines."""
+
+from mcts_envs.core.contract import SIGNATURES, Game
+
+
+def check_kernels(game: Game) -> None:
+    """Check that each kernel was declared with its signature, and takes as many arguments.
+
+    Raises
+    ------
+    TypeError
+        If one was not, or does not. Functions that are no kernels, as those of an interpreted game, are let be.
+    """
+    own = {name: getattr(game, name) for name in SIGNATURES}
+    for name, function in [item for change in (own, *game.variants.values()) for item in change.items()]:
+        if name not in SIGNATURES or not hasattr(function, "overloads"):
+            continue
+        signature = SIGNATURES[name]
+        source = function.py_func.__code__
+        where = f'File "{source.co_filename}", line {source.co_firstlineno}'
+        declared = getattr(function, "declared", None)
+        if declared != signature:
+            found = "another signature" if declared is not None else "no signature"
+            raise TypeError(f"{name} has {found}; decorate it with @kernel({name.upper()})\n  {where}")
+        if source.co_argcount != len(signature.args):
+            taken = ", ".join(source.co_varnames[: source.co_argcount])
+            raise TypeError(
+                f"{name}({taken}) takes {source.co_argcount} arguments, and {name.upper()} has "
+                f"{len(signature.args)}: {name}{_ARGUMENTS[name]}\n  {where}"
+            )
+
+
+_ARGUMENTS = {
+    "reset": "(state, seed)",
+    "active": "(state)",
+    "legal": "(state, player, actions)",
+    "step": "(state, actions, rewards)",
+    "status": "(state, player)",
+    "outcome": "(state, points)",
+    "key": "(state, observer)",
+    "determinize": "(state, observer, seed)",
+    "evaluate": "(state, values)",
+    "advise": "(state, player, weights)",
+    "observe": "(state, player, out)",
+}

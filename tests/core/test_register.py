@@ -1,0 +1,158 @@
+"""Games of one's own: registered as they are, or as a function of their settings."""
+
+import pickle
+from dataclasses import replace
+from functools import partial
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import mcts_envs
+from mcts_envs.core.checked import check_kernels
+from mcts_envs.core.contract import ACTIVE, LEGAL, RESET, STATUS, STEP, Game, blank, state_dtype
+from mcts_envs.core.kernel import kernel, record
+from mcts_envs.core.rng import seed_stream
+from mcts_envs.registry import ENTRIES
+from mcts_envs.replay import Replay
+
+COUNT = state_dtype([("goal", "u2"), ("made", "u2")])
+
+
+@kernel(RESET)
+def reset(state, seed):
+    seed_stream(state, seed)
+    record(state, COUNT).made = 0
+
+
+@kernel(ACTIVE)
+def active(state):
+    s = record(state, COUNT)
+    return 0 if s.made >= s.goal else 1 << (s.made & 1)
+
+
+@kernel(LEGAL)
+def legal(state, player, actions):
+    actions[0], actions[1] = 0, 1
+    return 2
+
+
+@kernel(STEP)
+def step(state, actions, rewards):
+    s = record(state, COUNT)
+    rewards[0] = rewards[1] = 0.0
+    if s.made < s.goal:
+        player = s.made & 1
+        s.made += 1 + actions[player]
+        if s.made >= s.goal:
+            rewards[player], rewards[1 - player] = 1.0, -1.0
+
+
+@kernel(STATUS)
+def status(state, player):
+    s = record(state, COUNT)
+    return 1 if s.made >= s.goal else 0
+
+
+def count(goal=10):
+    """Count by one or two; who comes to the goal wins."""
+    state = blank(COUNT)
+    record(state, COUNT).goal = goal
+    return Game("count", 2, 2, state, reset, active, legal, step, status)
+
+
+@pytest.fixture(autouse=True)
+def _registered():
+    mcts_envs.register("Count-v0", count)
+    yield
+    for registry in (gym.registry, ENTRIES):
+        registry.pop("Count-v0", None)
+
+
+def length(env):
+    env.reset(seed=1)
+    for made in range(1, 100):
+        env.step(0)
+        if not env.agents or all(env.terminations.values()):
+            return made
+    return None
+
+
+def test_settings_are_those_of_the_function():
+    assert length(mcts_envs.make_aec("Count-v0")) == 10
+    assert length(mcts_envs.make_aec("Count-v0", goal=7)) == 7
+    assert gym.make("Count-v0", goal=7, opponent="random").unwrapped.game.fingerprint == count(7).fingerprint
+    assert mcts_envs.make_vec("Count-v0", 2, goal=5, opponent="random").game.fingerprint == count(5).fingerprint
+    assert Replay("Count-v0", seed=1, goal=4).game.fingerprint == count(4).fingerprint
+
+
+def test_the_laws_hold_with_settings():
+    mcts_envs.check_game("Count-v0", goal=6)
+
+
+def test_environments_pickle_with_their_settings():
+    env = gym.make("Count-v0", goal=7, opponent="random").unwrapped
+    env.reset(seed=3)
+    again = pickle.loads(pickle.dumps(env))
+    assert again.game.fingerprint == env.game.fingerprint
+    np.testing.assert_array_equal(again.view().state, env.view().state)
+
+
+def test_settings_that_are_not_there():
+    with pytest.raises(TypeError, match=r"unknown setting 'gaol'; did you mean 'goal'\? Known: goal$"):
+        mcts_envs.make_aec("Count-v0", gaol=7)
+
+
+def test_a_game_as_it_is_takes_none():
+    mcts_envs.register("Count-v0", count(3))
+    assert length(mcts_envs.make_aec("Count-v0")) == 3
+    with pytest.raises(TypeError, match="unknown setting 'goal'"):
+        mcts_envs.make_aec("Count-v0", goal=7)
+
+
+def test_part_of_a_function_is_one():
+    mcts_envs.register("Count-v0", partial(count, goal=4))
+    assert length(mcts_envs.make_aec("Count-v0")) == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (lambda goal: count(goal), "setting 'goal' of .* has no default"),
+        (lambda: 3, r"game 3 is int; give a mcts_envs\.core\.contract\.Game, or a function that makes one"),
+        (Game, "is type"),
+        ("count", "is str"),
+    ],
+)
+def test_what_makes_no_game(given, said):
+    with pytest.raises(TypeError, match=said):
+        mcts_envs.register("Count-v0", given)
+
+
+def test_kernels_are_checked_before_they_are_compiled():
+    @kernel()
+    def bare(state):
+        return 1
+
+    @kernel(LEGAL)
+    def short(state, player):
+        return 2
+
+    @kernel(STEP)
+    def other(state):
+        return 1
+
+    for change, said in (
+        ({"active": bare}, r"active has no signature; decorate it with @kernel\(ACTIVE\)\n  File .*test_register\.py"),
+        (
+            {"legal": short},
+            r"legal\(state, player\) takes 2 arguments, and LEGAL has 3: legal\(state, player, actions\)",
+        ),
+        ({"active": other}, r"active has another signature; decorate it with @kernel\(ACTIVE\)"),
+        ({"variants": {"x": {"legal": short}}}, r"LEGAL has 3"),
+    ):
+        wrong = replace(count(), **change)
+        for refuse in (partial(mcts_envs.register, "Count-v0"), mcts_envs.check_game, check_kernels):
+            with pytest.raises(TypeError, match=said):
+                refuse(wrong)
+    check_kernels(count().interpreted())
