@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mcts_envs.core.contract import Game
-from mcts_envs.core.kernel import record
+from mcts_envs.core.contract import BYTES, Game, types
+from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.players import player as checked_player
 from mcts_envs.core.typing import Bytes
 from mcts_envs.core.view import View
@@ -33,6 +33,7 @@ from mcts_envs.games.bomber_grid.rules.layout import (
     WIDTH,
     WORDS,
 )
+from mcts_envs.games.bomber_grid.rules.memory import START
 from mcts_envs.games.bomber_grid.spec import bomber_grid
 from mcts_envs.games.bomber_grid.template import Cell
 from mcts_envs.games.bomber_grid.tracking import Memory
@@ -54,7 +55,8 @@ def from_observation(observation: Mapping[str, Any], memory: Memory | None = Non
     there, all in the fog) is drawn by the laws of ``determinize``, the same for the same observation and memory. With a
     memory that is true of less: bombs stay with the players who laid them in sight, wherever they roll or are kicked;
     the items that others took in sight and the strength of their bombs are counted, exactly if the whole board was in
-    sight from the first step on; and the player's own way is known. What the fog has covered since is drawn anew.
+    sight from the first step on; and the player's own way is known. What the fog has covered since is drawn anew,
+    unless the game has ``memory=True``.
 
     Parameters
     ----------
@@ -79,10 +81,12 @@ def from_observation(observation: Mapping[str, Any], memory: Memory | None = Non
     if game is None:
         game = remembered.game if remembered.goes_on(seen) and remembered.game else _recognized(seen)
     _check(seen, game)
-    remembered.follow(seen, game)
+    passed = remembered.follow(seen, game)
     state = game.new_state()
     game.reset(state, np.uint64(0))
     place(state, _position(seen, remembered, game))
+    if state.size > START:
+        remembered.recall(state, passed)
     game.determinize(state, seen.player, np.uint64(seen.step))
     _write_known(state, seen, remembered)
     return View(game, state, seen.player, None if memory is None else remembered.episode)
@@ -242,6 +246,13 @@ def _write_known(state: Bytes, seen: Seen, memory: Memory) -> None:
             s.kicks[player] = max(int(s.kicks[player]), kit.kicks)
     for number in range(int(s.n_rings)):
         if s.collapse[number] == seen.step:
-            collapse(state, number)
-            kill(s, ring(int(s.board_size), number), seen.step)
-            judge(s)
+            _let_fall(state, number)
+
+
+@kernel(types.void(BYTES, types.int64))
+def _let_fall(state: Bytes, number: int) -> None:
+    """Let a ring turn rigid, and end the game if it kills the last."""
+    s = record(state, STATE)
+    collapse(state, number)
+    kill(s, ring(s.board_size, number), s.t)
+    judge(s)

@@ -27,6 +27,7 @@ from mcts_envs.games.bomber_grid.rules.layout import (
     WOOD,
     WORDS,
 )
+from mcts_envs.games.bomber_grid.rules.memory import MEMORY, START, forget_all, look
 from mcts_envs.games.bomber_grid.template import Cell, board_of
 
 _NEEDED = ("board", "items", "agents", "bombs", "flames", "step_count")
@@ -80,7 +81,27 @@ def position(state: Bytes) -> dict[str, Any]:
     }
     if s.mode == RADIO:
         result["words"] = [[int(word) for word in s.words[player]] for player in range(s.players)]
+    if state.size > START:
+        result["memory"] = [_remembered(state, player) for player in range(s.players)]
     return result
+
+
+def _remembered(state: Bytes, player: int) -> dict[str, Any]:
+    """Return what a player remembers in plain terms."""
+    s, m = record(state, STATE), record(state[START + player * MEMORY.itemsize :], MEMORY)
+    size, codes = int(s.board_size), np.full((WIDTH, WIDTH), FOG)
+    boards = [(m.known, PASSAGE), (m.rigid, RIGID), (m.wood, WOOD), *((m.items[k], EXTRA_BOMB + k) for k in range(3))]
+    for board, code in boards:
+        for cell in cells_of(board):
+            codes[cell] = code
+    mine, bombs = cells_of(m.mine), sorted(cells_of(m.bombs))
+    life, strength = (of.reshape(WIDTH, WIDTH) for of in (m.life, m.strength))
+    return {
+        "board": codes[:size, :size].tolist(),
+        "bombs": [[*cell, int(cell in mine), int(life[cell]), int(strength[cell])] for cell in bombs],
+        "flames": [[*c, life] for life in range(int(s.flame_life) + 1) for c in sorted(cells_of(m.flames[life]))],
+        "last": [[*divmod(int(m.last_cell[p]), WIDTH), int(m.last_step[p])] for p in range(s.players)],
+    }
 
 
 def place(state: Bytes, position: Mapping[str, Any]) -> None:
@@ -94,8 +115,8 @@ def place(state: Bytes, position: Mapping[str, Any]) -> None:
         If a key is missing or unknown, a number is out of its bounds, or the lists contradict the board.
     """
     s = record(state, STATE)
-    radio = ("words",) if s.mode == RADIO else ()
-    errors.keys("position", position, _NEEDED, ("died", "trail", *radio))
+    optional = [key for key, there in (("words", s.mode == RADIO), ("memory", state.size > START)) if there]
+    errors.keys("position", position, _NEEDED, ("died", "trail", *optional))
     size, players, cap = int(s.board_size), int(s.players), int(s.blast_cap)
     codes = _read_board(position["board"], size, players)
     cell = [(0, size - 1), (0, size - 1)]
@@ -115,6 +136,7 @@ def place(state: Bytes, position: Mapping[str, Any]) -> None:
     if len(words) != players:
         raise ValueError(f"position['words'] has {len(words)} rows; it must have one for each of {players} players")
     trails = _read_trails(position.get("trail", [[]] * players), size, players)
+    memories = _read_memories(s, position["memory"], t) if "memory" in position else []
     clear(state)
     s.t, s.alive = t, sum(a << player for player, a in enumerate(alive))
     s.rigid[:] = np.array(board_of(_cells_with(codes, RIGID)), np.uint64) | s.outside
@@ -133,6 +155,59 @@ def place(state: Bytes, position: Mapping[str, Any]) -> None:
         for column_of, value in zip(_columns(s), (WIDTH * row + column, *others), strict=True):
             column_of[bomb] = value
     judge(s)
+    if state.size > START:
+        for player in range(players):
+            _place_memory(state, player, memories[player] if memories else None)
+
+
+def _read_memories(s: Any, given: Any, t: int) -> list[tuple[Any, ...]]:
+    """Return board, bombs, flames and where the others were seen last, for each player."""
+    size, players = int(s.board_size), int(s.players)
+    if not _is_list(given) or len(given) != players:
+        raise ValueError(f"position['memory'] is not a list of one dictionary for each of {players} players")
+    cell, found = [(0, size - 1), (0, size - 1)], []
+    for player, memory in enumerate(given):
+        name = f"position['memory'][{player}]"
+        if not isinstance(memory, Mapping):
+            raise TypeError(f"{name} is {type(memory).__name__}, not a dictionary of what the player remembers")
+        errors.keys(name, memory, ("board", "bombs", "flames", "last"))
+        codes = _read_rows(f"{name}['board']", memory["board"], [(PASSAGE, KICK)] * size)
+        last = _read_rows(f"{name}['last']", memory["last"], [*cell, (0, t)])
+        if len(codes) != size or len(last) != players:
+            raise ValueError(
+                f"{name} has {len(codes)} rows of the board and {len(last)} of where players were seen last; it must "
+                f"have {size} and {players}"
+            )
+        mine_to_strength = [(0, 1), (1, int(s.fuse)), (1, int(s.blast_cap))]
+        bombs = _read_rows(f"{name}['bombs']", memory["bombs"], [*cell, *mine_to_strength])
+        flames = _read_rows(f"{name}['flames']", memory["flames"], [*cell, (0, int(s.flame_life))])
+        found.append((np.array(codes), bombs, flames, last))
+    return found
+
+
+def _place_memory(state: Bytes, player: int, found: tuple[Any, ...] | None) -> None:
+    """Let a player remember what was read, or nothing, and what it sees."""
+    forget_all(state, player)
+    if found is not None:
+        _write_memory(state, player, *found)
+    look(state, player)
+
+
+def _write_memory(state: Bytes, player: int, codes: Any, bombs: Any, flames: Any, last: Any) -> None:
+    """Write what a player remembers to an empty memory."""
+    m = record(state[START + player * MEMORY.itemsize :], MEMORY)
+    m.known[:] = board_of(divmod(int(i), len(codes)) for i in np.flatnonzero(codes != FOG))
+    m.rigid[:], m.wood[:] = board_of(_cells_with(codes, RIGID)), board_of(_cells_with(codes, WOOD))
+    for kind in range(3):
+        m.items[kind] = board_of(_cells_with(codes, EXTRA_BOMB + kind))
+    for life in range(len(m.flames)):
+        m.flames[life] = board_of((r, c) for r, c, left in flames if left == life)
+    m.bombs[:] = board_of((r, c) for r, c, *_ in bombs)
+    m.mine[:] = board_of((r, c) for r, c, mine, *_ in bombs if mine)
+    for *cell, _, life, strength in bombs:
+        m.life[WIDTH * cell[0] + cell[1]], m.strength[WIDTH * cell[0] + cell[1]] = life, strength
+    for other, (*cell, step) in enumerate(last):
+        m.last_cell[other], m.last_step[other] = WIDTH * cell[0] + cell[1], step
 
 
 def _columns(s: Any) -> tuple[Any, ...]:
@@ -214,7 +289,7 @@ def _check_agents(codes: Any, agents: list[list[int]], players: int) -> None:
 def _check_bombs(codes: Any, bombs: list[list[int]]) -> None:
     if len(bombs) > MAX_BOMBS:
         raise ValueError(f"position['bombs'] has {len(bombs)} rows; there are at most {MAX_BOMBS}")
-    cells = [(row, column) for row, column, *_ in bombs]
+    cells = [(r, c) for r, c, *_ in bombs]
     for cell in cells:
         if cells.count(cell) > 1:
             raise ValueError(f"position['bombs']: two bombs lie on {list(cell)}")

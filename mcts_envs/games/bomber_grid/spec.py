@@ -1,6 +1,7 @@
 """Settings and environments of the bomber grid."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -28,8 +29,9 @@ from mcts_envs.games.bomber_grid.players import (
 )
 from mcts_envs.games.bomber_grid.position import place, position
 from mcts_envs.games.bomber_grid.presets import presets
-from mcts_envs.games.bomber_grid.rules import board, hidden, observe, sight
+from mcts_envs.games.bomber_grid.rules import board, hidden, observe, remembered, sight
 from mcts_envs.games.bomber_grid.rules import kernels as rules
+from mcts_envs.games.bomber_grid.rules import memory as remembering
 from mcts_envs.games.bomber_grid.rules.layout import (
     DUEL,
     FFA,
@@ -45,6 +47,7 @@ from mcts_envs.games.bomber_grid.rules.layout import (
     TEAM,
     WORDS,
 )
+from mcts_envs.games.bomber_grid.rules.memory import MEMORY_BYTES
 from mcts_envs.games.bomber_grid.template import template, write_template
 
 GAME_MODES = {"ffa": FFA, "team": TEAM, "radio": RADIO, "duel": DUEL}
@@ -70,6 +73,7 @@ def bomber_grid(
     reward_stream: str = "once",
     mask: str = "all",
     viewer: int | None = None,
+    memory: bool = False,
 ) -> Game:
     """Return the game with these settings; :class:`Bomber` describes them.
 
@@ -78,7 +82,8 @@ def bomber_grid(
     ValueError, TypeError
         If a setting is out of its bounds.
     """
-    state = blank(STATE)
+    remembers = _remembers(memory, view)
+    state = blank(STATE, MEMORY_BYTES if remembers else 0)
     s = record(state, STATE)
     _write_board(s, mode, board_size, view)
     _write_walls(s, n_rigid, n_wood, n_items)
@@ -88,7 +93,7 @@ def bomber_grid(
     s.only_safe = _known("mask", mask, MASKS) == "safe"
     players, size = int(s.players), int(s.board_size)
     shown_to = None if viewer is None else errors.integer("viewer", viewer, 0, players - 1)
-    return Game(
+    game = Game(
         name="bomber_grid",
         players=players,
         actions=MOVES * (WORDS * WORDS if mode == "radio" else 1),
@@ -118,6 +123,30 @@ def bomber_grid(
         shown_as=draw.SHOWN_AS[:players],
         presets=presets(view is None, mode == "radio"),
         variants=_variants(size, max_steps) | (_SILENT if mode == "radio" else {}),
+    )
+    return _with_memory(game, size) if remembers else game
+
+
+def _remembers(memory: Any, view: Any) -> bool:
+    """Return whether players remember what they have seen."""
+    if errors.flag("memory", memory) and view is None:
+        raise ValueError("memory=True is for players who see a part of the board, and view is None; give view=4, say")
+    return bool(memory)
+
+
+def _with_memory(game: Game, size: int) -> Game:
+    """Return the game in which players remember; in its variant ``forgetful`` they do not, on the same states."""
+    planes = (len(observe.PLANES) + len(remembered.MEMORY_PLANES)) * size * size
+    shape = (planes + len(observe.NUMBERS),)
+    shown = {"observe": remembered.observe_remembered, "observation_shape": shape}
+    forgetful = {"step": game.step, "key": game.key, "determinize": game.determinize}
+    return replace(
+        game,
+        reset=remembering.reset,
+        step=remembering.step,
+        key=remembering.key,
+        determinize=remembering.determinize,
+        variants={**game.variants, "memory": shown, "forgetful": forgetful},
     )
 
 
@@ -285,6 +314,12 @@ class Bomber(GameEnv):
     A player sees the cells up to `view` rows and columns away. Nobody sees items under wood or fire, what the others
     carry, or whose bombs the others' are. A dead player goes on looking from where it died.
 
+    With `memory=True` players remember what the fog has covered since, as they saw it last: walls and wood, items,
+    bombs at rest until they go off, flames until they die down, where and when they saw the others. `observation=
+    "memory"` shows it in 13 boards behind the observation above: what is known, rigid, wood, the three items, flames,
+    bombs (steps left, strength, whether it is mine), and where the others were (1 / (1 + steps since), by the seats
+    after mine). A planner with `model="forgetful"` does without.
+
     ## Rewards
     +1 for a win, -1 for a loss, `reward_tie` for a tie; paid once, when a player's own game ends. With
     `reward_stream="original"` as the original pays: nothing to the living until somebody has won, -1 in every step to
@@ -321,6 +356,7 @@ class Bomber(GameEnv):
     | `reward_stream` | "once" | "once" or "original" |
     | `mask` | "all" | legal actions: "all" or "safe" |
     | `viewer` | None | the player whose knowledge pictures and texts show; None: everything |
+    | `memory` | False | whether players remember what the fog has covered; only with a `view` |
 
     and those of every environment here: `seat`, `opponent`, `illegal`, `observation`, `render_mode`
     (`mcts_envs.core.env.GameEnv`).
@@ -331,13 +367,17 @@ class Bomber(GameEnv):
     bomb, 4 flame, 6 extra bomb, 7 range, 8 kick, 10 + i player i, who hides a bomb in its cell. `items` are those under
     wood or fire. Directions are numbered as the moves, 0 at rest. These may be left out: `died`, the steps in which
     players died (0: alive or not known); `trail`, for each player the cells of its last six steps, the latest first;
-    and with the radio `words`, the words of each player in the last step.
+    with the radio `words`, the words of each player in the last step; and with `memory=True` `memory`, for each player
+    `{"board": codes, "bombs": [[r, c, mine, life, strength]], "flames": [[r, c, life]], "last": [[r, c, step]]}`: its
+    board has 5 for what it has never seen, and `last` where and when it saw each player last. Without it all remember
+    what they see.
 
     ## Hidden information
     `determinize` keeps what the player sees now, with its own bombs among it, what it carries, who lives, and the
     clock, and redraws the rest by simple laws (`mcts_envs.games.bomber_grid.rules.hidden`). Earlier observations are
-    not used, not even of an own bomb that the fog has covered since. Planners with `information="full"` are told
-    everything but chance to come.
+    not used, not even of an own bomb that the fog has covered since, unless `memory=True`: then what the player
+    remembers stays, and the others are drawn within as many steps of where they were seen last as have passed.
+    Planners with `information="full"` are told everything but chance to come.
 
     ## References
     Resnick et al. 2018, Pommerman: A Multi-Agent Playground; https://github.com/MultiAgentLearning/playground. The

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import record
+from mcts_envs.core.typing import Bytes
 from mcts_envs.core.view import Episode
 from mcts_envs.games.bomber_grid.observation import Bomb, Seen
 from mcts_envs.games.bomber_grid.rules.layout import (
@@ -14,11 +15,13 @@ from mcts_envs.games.bomber_grid.rules.layout import (
     LEFT,
     RANGE,
     RIGHT,
+    SEATS,
     STATE,
     STOP,
     TRAIL,
     UP,
 )
+from mcts_envs.games.bomber_grid.rules.memory import START, remember
 from mcts_envs.games.bomber_grid.template import Cell
 
 _STEPS = {STOP: (0, 0), UP: (-1, 0), DOWN: (1, 0), LEFT: (0, -1), RIGHT: (0, 1)}
@@ -67,6 +70,7 @@ class Memory:
         self.stands: dict[int, Cell] = {}
         self.died: dict[int, int] = {}
         self.trail: list[Cell] = []
+        self.remembered: Bytes | None = None
         self._alive: frozenset[int] = frozenset()
         self._items: dict[Cell, int] = {}
 
@@ -87,8 +91,8 @@ class Memory:
             )
         return True
 
-    def follow(self, seen: Seen, game: Game) -> None:
-        """Take in what a player sees, once for each step."""
+    def follow(self, seen: Seen, game: Game) -> int:
+        """Take in what a player sees, once for each step; return how many steps have passed since the last look."""
         s = record(game.template, STATE)
         if not self.goes_on(seen):
             self.clear()
@@ -96,7 +100,7 @@ class Memory:
             self.complete = seen.step == 0 and seen.radius is None and not seen.bombs
             self.kits = {player: Kit() for player in range(int(s.players)) if player != seen.player}
         elif seen.step == self.step:
-            return
+            return 0
         elif seen.step > self.step + 1:
             self.complete, self.trail = False, []
         else:
@@ -106,8 +110,19 @@ class Memory:
             if cell in self._items and player != seen.player:
                 self._take(player, self._items[cell], int(s.blast_cap))
         self._follow_bombs(seen, int(s.fuse))
+        passed = seen.step - max(self.step, 0)
         self.step, self._alive, self._items = seen.step, seen.alive, seen.items
         self.stands |= {**seen.stands, seen.player: seen.cell}
+        return passed
+
+    def recall(self, state: Bytes, passed: int) -> None:
+        """Write what the player remembers, so many steps later, to a state of a game with a memory, and keep it."""
+        mine = state[START:].reshape(SEATS, -1)[self.player]
+        if self.remembered is not None:
+            mine[:] = self.remembered
+            for _ in range(passed):
+                remember(state, self.player)
+        self.remembered = mine.copy()
 
     def owners(self) -> dict[Cell, int]:
         """Return whose the bombs in sight are, as far as that is known."""

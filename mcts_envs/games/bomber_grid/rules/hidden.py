@@ -1,7 +1,7 @@
 """What a player cannot know, redrawn: items, what others carry, whose bombs lie there, and what the fog covers.
 
 Only the present counts: the rules of board and items, what the player sees now, what it carries, and which bombs are
-its own. Nobody remembers what the fog has covered since.
+its own. For those who remember what the fog has covered since, see :mod:`mcts_envs.games.bomber_grid.rules.memory`.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ BURNT_WOOD = 4
 
 
 @kernel()
-def _nth(cells, n):
+def nth(cells, n):
     """Return the n-th cell of a board."""
     for _ in range(n):
         cells = rest(cells)
@@ -95,7 +95,7 @@ def _fallen(s, seen):
 
 
 @kernel(types.void(BYTES, BOARD))
-def _redraw_walls(state, sight):
+def redraw_walls(state, sight):
     """Draw the walls in the fog: mirror images of those in sight, the rest by the law of boards, part of it burnt.
 
     What stood on rings that have collapsed is as unknown as what the fog covers.
@@ -150,13 +150,13 @@ def _redraw_walls(state, sight):
 
 
 @kernel()
-def _draw_passage(state, s, fog, taken):
+def draw_passage(state, s, fog, taken):
     """Return a uniform passage in the fog that is not taken, or else a cell of the fog, which becomes one."""
     walls = both(pair(s.rigid), pair(s.wood))
     free = without(without(fog, walls), taken)
     if not any_of(free):
         free = without(fog, taken)
-    cell = _nth(free, below(state, count(free)))
+    cell = nth(free, below(state, count(free)))
     remove(s.rigid, cell)
     remove(s.wood, cell)
     return cell
@@ -182,18 +182,18 @@ def _redraw_fog(state, observer):
         if has(fog, np.int64(s.bomb_cell[bomb])):
             gone |= ONE << np.uint64(bomb)
     drop_bombs(s, gone)
-    _redraw_walls(state, seen)
+    redraw_walls(state, seen)
     taken, unseen = (ZERO, ZERO), 0
     for player in range(s.players):
         if is_alive(s, player) and has(fog, np.int64(s.stands[player])):
-            s.stands[player] = _draw_passage(state, s, fog, taken)
+            s.stands[player] = draw_passage(state, s, fog, taken)
             taken = both(taken, single(np.int64(s.stands[player])))
             unseen |= 1 << player
     for player in range(s.players):
         n = s.n_bombs
         free = without(without(fog, both(pair(s.rigid), pair(s.wood))), taken)
         if unseen >> player & 1 and below(state, 2) == 0 and any_of(free) and n < MAX_BOMBS:
-            cell = _nth(free, below(state, count(free)))
+            cell = nth(free, below(state, count(free)))
             taken = both(taken, single(cell))
             s.bomb_cell[n], s.bomb_owner[n], s.bomb_way[n], s.bomb_strength[n] = cell, player, STOP, 2
             s.bomb_life[n] = 1 + below(state, s.fuse)
@@ -270,15 +270,10 @@ def _pay_for_bombs(s, observer):
             s.strength[owner] = max(np.int64(s.strength[owner]), np.int64(s.bomb_strength[bomb]))
 
 
-@kernel(DETERMINIZE)
-def determinize(state, observer, seed):
-    """Redraw all that a player cannot know; for -1 only future chance."""
-    seed_stream(state, seed)
-    if observer < 0:
-        return
+@kernel(types.void(BYTES, types.int64))
+def redraw_secrets(state, observer):
+    """Redraw what is hidden in full view too: older flames, what others carry and whose bombs lie there, items."""
     s = record(state, STATE)
-    if s.radius != FULL_VIEW:
-        _redraw_fog(state, observer)
     _see_one_flame(state, observer)
     _redraw_owners(state, s, observer)
     _redraw_items(state, observer)
@@ -287,3 +282,14 @@ def determinize(state, observer, seed):
         for player in range(s.players):
             if player != observer and player != mate_of(observer):
                 s.words[player, 0] = s.words[player, 1] = 0
+
+
+@kernel(DETERMINIZE)
+def determinize(state, observer, seed):
+    """Redraw all that a player cannot know; for -1 only future chance."""
+    seed_stream(state, seed)
+    if observer < 0:
+        return
+    if record(state, STATE).radius != FULL_VIEW:
+        _redraw_fog(state, observer)
+    redraw_secrets(state, observer)

@@ -49,17 +49,17 @@ _ME, _MATE, _ENEMY = 14, 15, 16
 
 
 @kernel()
-def _place_of(s, cell):
+def place_of(s, cell):
     """Return the place of a cell within a plane."""
     return cell // WIDTH * s.board_size + cell % WIDTH
 
 
 @kernel()
-def _mark(s, out, plane, cells, value):
+def mark(s, out, plane, cells, value):
     """Write a value to some cells of a plane."""
     start = plane * s.board_size * s.board_size
     while any_of(cells):
-        out[start + _place_of(s, first(cells))] = value
+        out[start + place_of(s, first(cells))] = value
         cells = rest(cells)
 
 
@@ -73,16 +73,16 @@ def observe_planes_only(state, player, out):
         out[i] = 0.0
     for i in range(size * size):
         out[_FOG * size * size + i] = np.float32(not has(seen, i // size * WIDTH + i % size))
-    _mark(s, out, _RIGID, common(seen, pair(s.rigid)), one)
-    _mark(s, out, _WOOD, common(seen, pair(s.wood)), one)
+    mark(s, out, _RIGID, common(seen, pair(s.rigid)), one)
+    mark(s, out, _WOOD, common(seen, pair(s.wood)), one)
     for kind in range(3):
-        _mark(s, out, _ITEMS + kind, common(common(seen, in_sight(s)), pair(s.items[kind])), one)
+        mark(s, out, _ITEMS + kind, common(common(seen, in_sight(s)), pair(s.items[kind])), one)
     for life in range(s.flame_life + 1):
-        _mark(s, out, _FLAME, common(seen, pair(s.flames[life])), np.float32((life + 1) / (s.flame_life + 1)))
+        mark(s, out, _FLAME, common(seen, pair(s.flames[life])), np.float32((life + 1) / (s.flame_life + 1)))
     for bomb in range(s.n_bombs):
         cell = np.int64(s.bomb_cell[bomb])
         if has(seen, cell):
-            place, way = _place_of(s, cell), np.int64(s.bomb_way[bomb])
+            place, way = place_of(s, cell), np.int64(s.bomb_way[bomb])
             out[_LIFE * size * size + place] = np.int64(s.bomb_life[bomb]) / s.fuse
             out[_STRENGTH * size * size + place] = np.int64(s.bomb_strength[bomb]) / MAX_SIZE
             out[_MINE * size * size + place] = np.float32(s.bomb_owner[bomb] == player)
@@ -93,7 +93,7 @@ def observe_planes_only(state, player, out):
         if is_alive(s, other) and has(seen, cell):
             friend = in_teams(s) and other == mate_of(player)
             plane = _ME if other == player else _MATE if friend else _ENEMY
-            out[plane * size * size + _place_of(s, cell)] = one
+            out[plane * size * size + place_of(s, cell)] = one
 
 
 @kernel()
@@ -184,21 +184,21 @@ def observe_original(state, player, out):
         if not has(seen, i // size * WIDTH + i % size):
             out[i] = FOG
     for kind in range(3):
-        _mark(s, out, 0, common(common(seen, in_sight(s)), pair(s.items[kind])), np.float32(EXTRA_BOMB + kind))
-    _mark(s, out, 0, common(seen, pair(s.rigid)), np.float32(RIGID))
-    _mark(s, out, 0, common(seen, pair(s.wood)), np.float32(WOOD))
+        mark(s, out, 0, common(common(seen, in_sight(s)), pair(s.items[kind])), np.float32(EXTRA_BOMB + kind))
+    mark(s, out, 0, common(seen, pair(s.rigid)), np.float32(RIGID))
+    mark(s, out, 0, common(seen, pair(s.wood)), np.float32(WOOD))
     for bomb in range(s.n_bombs):
         cell = np.int64(s.bomb_cell[bomb])
         if has(seen, cell):
-            place = _place_of(s, cell)
+            place = place_of(s, cell)
             out[place] = BOMB
             out[cells + place] = np.int64(s.bomb_strength[bomb])
             out[2 * cells + place] = np.int64(s.bomb_life[bomb])
             out[3 * cells + place] = np.int64(s.bomb_way[bomb])
-    _mark(s, out, 0, common(seen, pair(s.fire)), np.float32(FLAME))
+    mark(s, out, 0, common(seen, pair(s.fire)), np.float32(FLAME))
     for life in range(s.flame_life + 1):
-        _mark(s, out, 4, common(seen, pair(s.flames[life])), np.float32(life + 1))
+        mark(s, out, 4, common(seen, pair(s.flames[life])), np.float32(life + 1))
     for other in range(s.players):
         if is_alive(s, other) and has(seen, np.int64(s.stands[other])):
-            out[_place_of(s, np.int64(s.stands[other]))] = AGENT + other
+            out[place_of(s, np.int64(s.stands[other]))] = AGENT + other
     _write_original_numbers(s, player, 5 * cells, out)
