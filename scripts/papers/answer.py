@@ -4,7 +4,7 @@ What is played was fixed, and committed, before the first of its games.
 """
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -188,32 +188,44 @@ def _tables() -> list[Table]:
 class Answer:
     """The three against each other: games won alone, or points against the other two."""
 
-    heads = ("game", *(f"{name}, {ms} ms" for ms in BUDGETS for name in ("planner", "policy", "both")))
     note = """Games won, or points against the other two, in percent: the planner, the policy, and the policy in a
     search."""
 
+    def heads(self, record: Record) -> tuple[str, ...]:
+        """Return the heads of its columns: of the budgets at which anything that takes time has been played."""
+        budgets = [BUDGETS[at] for at in self.begun(record)]
+        return ("game", *(f"{name}, {ms} ms" for ms in budgets for name in ("planner", "policy", "both")))
+
     def lines(self, record: Record) -> list[list[str]]:
         """Return a line for each game of which anything has been played."""
-        found = {contest.title: self.shares(contest, record) for contest in CONTESTS}
+        budgets = self.begun(record)
+        found = {contest.title: self.shares(contest, record, budgets) for contest in CONTESTS}
         return [
             [title, *(percent(share) if share else "not yet played" for share in shares)]
             for title, shares in found.items()
             if any(shares)
         ]
 
-    def shares(self, contest: Contest, record: Record) -> list[Estimate | None]:
-        """Return what planner, policy and both have, at each budget."""
-        return [_share(contest, at, words, record) for at in range(len(BUDGETS)) for words in (PLANNER, POLICY, BOTH)]
+    def begun(self, record: Record) -> list[int]:
+        """Return which budgets have been begun."""
+        timed = PLANNER, BOTH
+        return [at for at in range(len(BUDGETS)) if any(_share(c, at, w, record) for c in CONTESTS for w in timed)]
+
+    def shares(self, contest: Contest, record: Record, budgets: Sequence[int] = (0, 1)) -> list[Estimate | None]:
+        """Return what planner, policy and both have, at each of some budgets."""
+        return [_share(contest, at, words, record) for at in budgets for words in (PLANNER, POLICY, BOTH)]
 
     def draw(self, record: Record) -> Image.Image | None:
         """Draw the table as bars."""
         from matplotlib.figure import Figure
 
-        played = [contest for contest in CONTESTS if any(self.shares(contest, record))]
+        budgets = self.begun(record)
+        played = [contest for contest in CONTESTS if any(self.shares(contest, record, budgets))]
         if not played:
             return None
         figure: Any = Figure(figsize=(9.6, 3.4), layout="constrained")
-        for at, (milliseconds, axes) in enumerate(zip(BUDGETS, figure.subplots(1, 2, sharey=True), strict=True)):
+        several = figure.subplots(1, len(budgets), sharey=True, squeeze=False)[0]
+        for at, axes in zip(budgets, several, strict=True):
             for column, words in enumerate((PLANNER, POLICY, BOTH)):
                 bars = [(x, _share(c, at, words, record)) for x, c in enumerate(played)]
                 shown = [(x + 0.27 * (column - 1), share) for x, share in bars if share]
@@ -221,9 +233,9 @@ class Answer:
                 heights = [100 * s.value for _, s in shown]
                 axes.bar([x for x, _ in shown], heights, 0.25, yerr=errors, capsize=2, label=words)
             axes.set_xticks(range(len(played)), [c.title.replace(" with ", "\nwith ", 1) for c in played], fontsize=7)
-            axes.set(title=f"{milliseconds} ms a move", ylim=(0, 100))
+            axes.set(title=f"{BUDGETS[at]} ms a move", ylim=(0, 100))
         figure.axes[0].set_ylabel("won alone, or points\nagainst the other two, %")
-        figure.axes[1].legend(fontsize=8)
+        figure.axes[-1].legend(fontsize=8)
         file = io.BytesIO()
         figure.savefig(file, dpi=120)
         return Image.open(file)

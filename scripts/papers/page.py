@@ -20,7 +20,8 @@ def write(study: Study, record: Record, pictured: bool = False) -> str:
     numbers = {id: number for number, id in enumerate(ids, 1)}
     parts = [f"# {study.title}", paragraph(study.source), _head(study, record, numbers)]
     if study.summary and (lines := study.summary.lines(record)):
-        parts += [paragraph(study.summary.note), markdown(study.summary.heads, lines, study.summary.heads[:1])]
+        heads = study.summary.heads(record)
+        parts += [paragraph(study.summary.note), markdown(heads, lines, heads[:1])]
         parts += [f"![{study.title}]({study.name}.png)"] if pictured else []
     for table in study.tables:
         parts += _section(table, record, numbers)

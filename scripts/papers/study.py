@@ -139,8 +139,10 @@ class Table:
 class Summary(Protocol):
     """What several tables come to together."""
 
-    heads: tuple[str, ...]
     note: str
+
+    def heads(self, record: "Record") -> tuple[str, ...]:
+        """Return the heads of its columns."""
 
     def lines(self, record: "Record") -> list[list[str]]:
         """Return its lines, as far as the cells have been played."""

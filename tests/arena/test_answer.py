@@ -7,7 +7,7 @@ import pytest
 import reproduce
 from papers.answer import BOTH, BUDGETS, CONTESTS, PLANNER, POLICY, SCHOOLS, STUDY, Answer, cells_of
 from papers.arms import ARMS, FOUND, MINUTES, SEEDS, School, learned
-from papers.measures import Means, Wins, mean
+from papers.measures import Means, Wins, mean, percent
 from papers.page import UNPLAYED, write
 from papers.playing import Stopped
 from papers.record import Entry, Record
@@ -88,7 +88,8 @@ def test_alone_the_summary_is_what_was_won(tmp_path):
     record = record_of(tmp_path, entry(planner, [1.0, 0.0]), entry(policy, [0.0, 0.0]), entry(both, [1.0, 1.0]))
     ten = Answer().shares(ALONE, record)
     assert [share and share.value for share in ten] == [0.5, 0.0, 1.0, None, 0.0, None]  # a policy takes no time
-    assert [line[0] for line in Answer().lines(record)] == [ALONE.title]
+    assert Answer().lines(record) == [[ALONE.title, *map(percent, ten[:3])]]
+    assert Answer().heads(record) == ("game", "planner, 10 ms", "policy, 10 ms", "both, 10 ms")
 
 
 def test_in_pairs_the_summary_is_the_mean_against_the_other_two(tmp_path):
@@ -112,7 +113,7 @@ def test_the_picture_stands_once_something_is_played(tmp_path):
 def test_the_page_begins_with_the_summary(tmp_path):
     record = record_of(tmp_path)
     assert UNPLAYED in write(STUDY, record)
-    assert Answer.heads[1] not in write(STUDY, record)
+    assert Answer().heads(record) == ("game",)
 
 
 # What is going to be played
