@@ -3,17 +3,23 @@
     python scripts/expert_iteration.py examples/connect_four_cells.py:ConnectFourCells-v0 --imitate mcts --openings 8
 
 Four times 42 cells, as the player who looks sees them: its own stones and the other's, and the empty cells in which a
-stone would make four for it, or for the other.
+stone would make four for it, or for the other. ``opening=4`` begins with so many random stones: players without chance
+would play the same game again and again.
 """
 
 from dataclasses import replace
 
 import numpy as np
-from connect_four import BOARD, BOTTOM, DIRECTIONS, GAME, ONE, OVER, STATE
+from connect_four import BOARD, BOTTOM, COLUMN, DIRECTIONS, GAME, ONE, OVER, STATE, reset
 
 import mcts_envs
-from mcts_envs.core.contract import OBSERVE
+from mcts_envs.core.contract import OBSERVE, RESET, blank, state_dtype
+from mcts_envs.core.errors import integer
 from mcts_envs.core.kernel import count_bits, kernel, record
+from mcts_envs.core.rng import below
+
+OPENED = state_dtype([("mine", "u8"), ("landing", "u8"), ("opening", "u8")])
+"""The state of connect four, and how many stones lie there at the start."""
 
 
 @kernel()
@@ -43,5 +49,23 @@ def observe(state, player, out):
         out[126 + i] = np.float32(its >> cell & ONE)
 
 
-CELLS = replace(GAME, observe=observe, observation_shape=(168,))
-mcts_envs.register("ConnectFourCells-v0", CELLS)
+@kernel(RESET)
+def reset_opened(state, seed):
+    """Empty the board, and drop the stones of the opening: too few for four in a row, or to fill a column."""
+    reset(state, seed)
+    s = record(state, OPENED)
+    for _ in range(s.opening):
+        stones, stone = s.landing - BOTTOM, s.landing & (COLUMN << np.uint64(7 * below(state, 7)))
+        s.mine ^= stones
+        s.landing += stone
+
+
+def cells(opening=0):
+    """Return the game that begins with so many random stones, 0 to 6."""
+    state = blank(OPENED)
+    record(state, OPENED).opening = integer("opening", opening, 0, 6)
+    return replace(GAME, template=state, reset=reset_opened, observe=observe, observation_shape=(168,))
+
+
+CELLS = cells()
+mcts_envs.register("ConnectFourCells-v0", cells)

@@ -430,3 +430,31 @@ def test_the_solver_is_right():
         assert solver.worths(*solver.played(moves), *table).tolist() == worths
         best = max(worths)
         assert set(moves_worth(best, moves, 42)) == {column for column, worth in enumerate(worths) if worth == best}
+
+
+@pytest.mark.parametrize("opening", [0, 1, 4, 6])
+def test_an_opening_is_played_by_the_rules(opening):
+    import connect_four_cells  # registers it
+
+    env = mcts_envs.make_aec("ConnectFourCells-v0", opening=opening)
+    seen = set()
+    for seed in range(50):
+        env.reset(seed=seed)
+        state = env.unwrapped.view().state
+        stones = int(record(state, connect_four_cells.OPENED).landing - connect_four_cells.BOTTOM)
+        assert bin(stones).count("1") == opening
+        assert env.agent_selection == f"player_{opening % 2}"
+        assert not any(env.terminations.values())
+        own = int(record(state, connect_four_cells.OPENED).mine)
+        assert own & ~stones == 0
+        assert bin(own).count("1") == opening // 2
+        seen.add((stones, own))
+    assert len(seen) > (1 if opening else 0)
+
+
+def test_openings_keep_the_laws():
+    import connect_four_cells
+
+    mcts_envs.check_game(connect_four_cells.cells(opening=4), faces=False)
+    with pytest.raises(ValueError, match="opening 7"):
+        connect_four_cells.cells(opening=7)
