@@ -7,7 +7,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -61,7 +61,14 @@ class Entry:
         module, name = self.env.split(":")
         return getattr(importlib.import_module(module), name)
 
+    def make_game(self) -> "Callable[..., Game]":
+        """Return the function from settings to the game."""
+        own = self.settings.get("game")
+        made: Callable[..., Game] = own if callable(own) else self.env_class().make_game
+        return made
 
+
+_STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _ANY_GAME = "mcts_envs.core.env:GameEnv"
 _CLASSIC = "mcts_envs.games.lane_defense.spec.classic:LaneDefense"
 _ROSTER = "mcts_envs.games.lane_defense.spec.roster:RosterDefense"
@@ -153,20 +160,49 @@ def register(id: str, game: "Game | Callable[..., Game]") -> None:
     id : str
         As in Gymnasium: ``"ConnectFour-v0"`` or ``"namespace/ConnectFour-v0"``. One that was registered by this
         function is replaced.
-    game : Game, or callable
-        See :mod:`mcts_envs.core.contract`. A function that makes it takes the settings of the environment, all with
-        defaults: ``gymnasium.make(id, goal=20)`` plays ``function(goal=20)``. The game's presets become names of
-        agents. The environment's ``spec`` holds the game, or the function, itself, so it is no JSON.
+    game : Game or callable
+        See :mod:`mcts_envs.core.contract`; or a function from settings, each with a default, to one: with ``def
+        pig(goal=100)``, ``gymnasium.make(id, goal=20)`` is a game of ``pig(goal=20)``. Environments that are pickled
+        need it at the top level of a module. Presets of the game become names of agents. The environment's ``spec``
+        holds the game or the function itself, so it is no JSON.
 
     Raises
     ------
     TypeError
-        If this is no game, a kernel has another signature than the contract's, a setting has no default, or the id is
-        no name.
+        If this is no game and makes none without settings, a kernel has another signature than the contract's, or the
+        id is no name.
     ValueError
         If the id is taken, or no id.
     """
-    made = _made(game)
+    first = _first_game(game)
+    _check_own_id(id)
+    gymnasium.registry.pop(id, None)
+    ENTRIES[id] = Entry(id, _ANY_GAME, {"game": game}, first.players, first.presets)
+    _register(ENTRIES[id])
+
+
+def _first_game(game: Any) -> "Game":
+    """Return the game to register, as it is without settings."""
+    from mcts_envs.core.checked import check_kernels
+    from mcts_envs.core.contract import Game
+
+    made = game
+    if callable(game):
+        parameters = inspect.signature(game).parameters.values()
+        if lacking := [p.name for p in parameters if p.default is p.empty and p.kind not in _STARRED]:
+            raise TypeError(f"{game!r} needs {', '.join(lacking)}; give each setting a default: def my_game(size=6)")
+        made = game()
+    if not isinstance(made, Game):
+        what = "" if made is game else f" made by {game!r}"
+        raise TypeError(
+            f"game {made!r}{what} is {type(made).__name__}; give a mcts_envs.core.contract.Game, or a function from "
+            "settings to one"
+        )
+    check_kernels(made)
+    return made
+
+
+def _check_own_id(id: str) -> None:
     if not isinstance(id, str):
         raise TypeError(f"id {id!r} is {type(id).__name__}, not a name such as 'ConnectFour-v0'")
     try:
@@ -178,28 +214,6 @@ def register(id: str, game: "Game | Callable[..., Game]") -> None:
     own = namespace == "mcts_envs" or f"mcts_envs/{id}" in ENTRIES
     if own or ":" in id or (id in gymnasium.registry and id not in ENTRIES):
         raise ValueError(f"id {id!r} is taken, or would be read as another; choose one such as 'my/Game-v0'")
-    gymnasium.registry.pop(id, None)
-    ENTRIES[id] = Entry(id, _ANY_GAME, {"game": game}, made.players, made.presets)
-    _register(ENTRIES[id])
-
-
-def _made(game: Any) -> "Game":
-    """Return a game, or what the function that makes it makes by default, with its kernels checked."""
-    from mcts_envs.core.checked import check_kernels
-    from mcts_envs.core.contract import Game
-
-    made = game
-    if inspect.isroutine(game) or isinstance(game, partial):
-        for name, parameter in inspect.signature(game).parameters.items():
-            if parameter.default is parameter.empty:
-                raise TypeError(f"setting {name!r} of {game!r} has no default; give every setting one")
-        made = game()
-    if not isinstance(made, Game):
-        raise TypeError(
-            f"game {made!r} is {type(made).__name__}; give a mcts_envs.core.contract.Game, or a function that makes one"
-        )
-    check_kernels(made)
-    return made
 
 
 def _register(entry: Entry) -> None:

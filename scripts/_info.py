@@ -10,6 +10,7 @@ from _listing import AGENTS, GAMES
 import agents
 from agents.base import defaults_of, settings_of
 from agents.learning.shipped import FOLDER, made_for
+from mcts_envs.core.adapter import defaults
 from mcts_envs.core.errors import unknown
 from mcts_envs.registry import ENTRIES, Entry, find
 
@@ -59,7 +60,12 @@ def _environment(entry: Entry) -> Iterator[str]:
     )
     yield from (f"  {file.stem:18}  the policy that is shipped, for {_board(file.parent)}" for file in _shipped(short))
     yield from ("", f"  mcts-envs compare {short} --agents random,best --episodes 20", "")
-    yield inspect.getdoc(entry.env_class()) or ""
+    own = entry.settings.get("game")
+    if callable(own):
+        yield "settings, as in --set KEY=VALUE, and what they are by default"
+        yield from (f"  {key}={value!r}" for key, value in defaults(own).items())
+        yield ""
+    yield inspect.getdoc(own if callable(own) else entry.env_class()) or ""
 
 
 def _agent(name: str) -> Iterator[str]:
@@ -68,9 +74,9 @@ def _agent(name: str) -> Iterator[str]:
     if name in agents.NAMES:
         kind = type(agents.make(name))
         yield from ("", f"settings, as in {name}:setting=value, and what they are by default")
-        defaults = dict(reversed(defaults_of(kind)))  # a class says it better than those above it
+        own = dict(reversed(defaults_of(kind)))  # a class says it better than those above it
         settings = [name for name in dict.fromkeys(settings_of(kind)) if name != "default"]  # what a base class is told
-        yield from (f"  {setting}={_written(defaults[setting])}" for setting in settings)
+        yield from (f"  {setting}={_written(own[setting])}" for setting in settings)
         yield from ("", inspect.getdoc(kind) or "")
     brought = {entry.id: entry.presets[name] for entry in ENTRIES.values() if name in entry.presets}
     lines: dict[str, list[str]] = {}

@@ -41,7 +41,7 @@ def tell(policy: Policy, game: Game, here: Mapping[str, Any] | None) -> None:
     entry = ENTRIES.get(policy.about.get("environment", ""))
     if entry is None or "settings" not in policy.about:
         return
-    make_game: Callable[..., Game] = entry.env_class().make_game
+    make_game = entry.make_game()
     there = {**entry.settings, **policy.about["settings"]}
     if here is not None:
         differ = {**_of_the_face(there, here), **_of_the_game(make_game, there, here)}
@@ -49,7 +49,7 @@ def tell(policy: Policy, game: Game, here: Mapping[str, Any] | None) -> None:
             differ.pop("mask", None)
         words = ", ".join(f"{name}={was!r} (here {now!r})" for name, (was, now) in differ.items())
     else:
-        known = {name: there[name] for name in defaults(make_game, there) if name in there}
+        known = {name: there[name] for name in defaults(make_game) if name in there}
         makings = (known, {name: value for name, value in known.items() if name != "mask"})
         same = any(make_game(**making).fingerprint == game.fingerprint for making in makings)
         words = "" if same else "other rules or rewards than here"
@@ -76,7 +76,7 @@ def _of_the_game(
     make_game: Callable[..., Game], there: Mapping[str, Any], here: Mapping[str, Any]
 ) -> dict[str, tuple[Any, Any]]:
     """Return what differs of the settings that the game plays by; others, such as those of pictures, do not count."""
-    known = defaults(make_game, there)
+    known = defaults(make_game)
     trained = {name: there.get(name, default) for name, default in known.items()}
     pairs = {name: (was, here.get(name, known[name])) for name, was in trained.items()}
     rules = make_game(**trained).fingerprint

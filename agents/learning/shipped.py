@@ -51,7 +51,7 @@ def shipped_for(game: Game, algorithm: str) -> Path:
         if json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["game"] == game.name:
             name, board = made_for(path.parent)
             entry = find(name)
-            if entry.env_class().make_game(**{**entry.settings, **board}).fingerprint == game.fingerprint:
+            if entry.make_game()(**{**entry.settings, **board}).fingerprint == game.fingerprint:
                 return path
     raise ValueError(_none_for(f"{game.name} with these settings", algorithm))
 

@@ -59,6 +59,8 @@ class Configured:
 def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], observation: str) -> Game:
     """Return the game with these settings and this kind of observation; the flat one is a variant of it then.
 
+    A setting ``game`` that is a function from settings to a game takes the others, in place of ``make_game``.
+
     Raises
     ------
     TypeError
@@ -66,13 +68,14 @@ def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], obse
     ValueError
         If a setting or the observation is not possible.
     """
-    parameters = defaults(make_game, settings)
+    if callable(own := settings.get("game")):
+        make_game, settings = own, {name: value for name, value in settings.items() if name != "game"}
+    parameters = defaults(make_game)
     for name in settings:
         if name not in parameters:
             # Python's own words come first: TorchRL's GymEnv looks for them, and leaves out what is not known.
             refused = f"got an unexpected keyword argument {name!r}: "
-            known = [other for other in parameters if other != "game"]
-            raise TypeError(refused + errors.unknown("setting", name, known))
+            raise TypeError(refused + errors.unknown("setting", name, parameters))
     game = make_game(**settings)
     observations = ["flat", *(name for name, change in game.variants.items() if "observe" in change)]
     if observation not in observations:
@@ -83,22 +86,9 @@ def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], obse
     return replace(game, variants={**game.variants, "flat": flat}).variant(observation)
 
 
-def own_game(game: Game | Callable[..., Game], **settings: Any) -> Game:
-    """Return a game that was registered, or what its function makes with these settings."""
-    return game if isinstance(game, Game) else game(**settings)
-
-
-def defaults(make_game: Callable[..., Game], given: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the settings of a game with their defaults; ``inspect.Parameter.empty`` for one without.
-
-    Those of a game of one's own are known where its function is among those given, as ``"game"``.
-    """
-    parameters = dict(inspect.signature(make_game).parameters)
-    if make_game is own_game:
-        own = (given or {}).get("game")
-        del parameters["settings"]
-        parameters |= {} if own is None or isinstance(own, Game) else inspect.signature(own).parameters
-    return {name: parameter.default for name, parameter in parameters.items()}
+def defaults(make_game: Callable[..., Game]) -> dict[str, Any]:
+    """Return the settings of a game with their defaults; ``inspect.Parameter.empty`` for one without."""
+    return {name: parameter.default for name, parameter in inspect.signature(make_game).parameters.items()}
 
 
 def check_illegal(illegal: str) -> bool:

@@ -20,8 +20,8 @@ def check_game(
 
     Parameters
     ----------
-    game : str, Game or GameEnv class
-        An environment id, or a game that is not registered.
+    game : str, Game, callable or GameEnv class
+        An environment id, or a game that is not registered, or a function from settings to one.
     episodes : int
         Episodes of random play on which the laws are tried.
     step_bound : int
@@ -32,7 +32,7 @@ def check_game(
         Also run the environments through Gymnasium's ``check_env``, through Stable-Baselines3's if it is installed,
         and those for several players through PettingZoo's tests, with warnings as errors.
     **settings
-        Settings of the game, where ``game`` is an id or a class.
+        Settings of the game, where ``game`` is no ``Game``.
 
     Raises
     ------
@@ -66,7 +66,9 @@ def _environment(game: Any, settings: dict[str, Any]) -> tuple[type[GameEnv], di
         return type(env), {**gymnasium.spec(game).kwargs, **settings}
     if isinstance(game, type) and issubclass(game, GameEnv):
         return game, settings
-    raise TypeError(f"cannot check {game!r}; give an environment id, a Game, or a subclass of GameEnv")
+    if callable(game):
+        return GameEnv, {"game": game, **settings}
+    raise TypeError(f"cannot check {game!r}; give an environment id, a Game, a function to one, or a GameEnv class")
 
 
 def snapshots_come_back(env: GameEnv, seed: int) -> None:

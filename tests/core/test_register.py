@@ -118,9 +118,9 @@ def test_part_of_a_function_is_one():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (lambda goal: count(goal), "setting 'goal' of .* has no default"),
-        (lambda: 3, r"game 3 is int; give a mcts_envs\.core\.contract\.Game, or a function that makes one"),
-        (Game, "is type"),
+        (lambda goal: count(goal), "needs goal; give each setting a default"),
+        (lambda: 3, r"game 3 made by .* is int; give a mcts_envs\.core\.contract\.Game, or a function"),
+        (Game, "needs name, players"),
         ("count", "is str"),
     ],
 )
