@@ -3,7 +3,9 @@
 import pickle
 
 import _info
+import breakthrough
 import gymnasium
+import numpy as np
 import pig
 import pytest
 
@@ -93,3 +95,27 @@ def test_info_tells_the_settings(capsys):
     said = capsys.readouterr().out
     assert "\n  goal=100\n" in said
     assert pig.pig.__doc__ in said
+
+
+def test_breakthrough_keeps_every_law():
+    mcts_envs.check_game("Breakthrough-v0", episodes=2)
+
+
+def paths(state, depth):
+    """Count the sequences of so many moves from a state."""
+    game, total = breakthrough.GAME, 0
+    if depth == 0 or game.active(state) == 0:
+        return int(depth == 0)
+    player, actions = game.active(state) - 1, np.zeros(game.actions, np.int64)
+    for action in actions[: game.legal(state, player, actions)]:
+        after = state.copy()
+        game.step(after, np.full(2, action), np.zeros(2))
+        total += paths(after, depth - 1)
+    return total
+
+
+def test_breakthrough_has_the_moves_of_open_spiel():
+    """The counts are those of OpenSpiel 2.0.2's ``breakthrough(rows=6,columns=6)``."""
+    state = breakthrough.GAME.new_state()
+    breakthrough.GAME.reset(state, np.uint64(0))
+    assert [paths(state, depth) for depth in (1, 2, 3)] == [16, 256, 4308]
