@@ -315,10 +315,10 @@ class Bomber(GameEnv):
     carry, or whose bombs the others' are. A dead player goes on looking from where it died.
 
     With `memory=True` players remember what the fog has covered since, as they saw it last: walls and wood, items,
-    bombs at rest until they go off, flames until they die down, where and when they saw the others. `observation=
-    "memory"` shows it in 13 boards behind the observation above: what is known, rigid, wood, the three items, flames,
-    bombs (steps left, strength, whether it is mine), and where the others were (1 / (1 + steps since), by the seats
-    after mine). A planner with `model="forgetful"` does without.
+    bombs at rest until they go off, flames until they die down, where and when they saw the others.
+    `observation="memory"` shows it in 13 boards behind the observation above: what is known, rigid, wood, the three
+    items, flames, bombs (steps left, strength, whether it is mine), and where the others were (1 / (1 + steps since),
+    by the seats after mine). A planner with `model="forgetful"` does without.
 
     ## Rewards
     +1 for a win, -1 for a loss, `reward_tie` for a tie; paid once, when a player's own game ends. With
