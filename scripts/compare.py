@@ -74,7 +74,7 @@ def main(
         float, typer.Option(metavar="SECONDS", help="An agent that takes longer for a move loses. inf: no limit.")
     ] = 600.0,
     episode_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", help="An episode that takes longer is an error.")
+        float, typer.Option(metavar="SECONDS", help="A game that takes longer is truncated.")
     ] = math.inf,
     memory_limit: Annotated[
         float | None,

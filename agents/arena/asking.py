@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from agents.arena.faults import IllegalMoveError, LateError, agents_code
 from agents.arena.guarded import Guarded
+from agents.arena.limits import Limits
 from agents.arena.rows import Seat
 from mcts_envs.core.adapter import some
 from mcts_envs.core.players import Player
@@ -33,20 +34,20 @@ class Chair:
         Takes what moves cost.
     agent : Player
     asked : callable
-    limit : float
-        Seconds of a move, after which the match is lost.
+    limits : Limits
+        A move that takes longer than they allow loses the match.
     own_limit : float
         Seconds of a move that the agent's settings allow it.
     """
 
     def __init__(
-        self, number: int, seat: Seat, agent: Player, asked: Asked, limit: float = math.inf, own_limit: float = math.inf
+        self, number: int, seat: Seat, agent: Player, asked: Asked, limits: Limits, own_limit: float = math.inf
     ) -> None:
         self.seat = seat
         self._number, self._asked = number, asked
         self._look = agent.look if isinstance(agent, Guarded) else None
         self._agent = agent = agent.agent if isinstance(agent, Guarded) else agent
-        self._limit, self._own_limit = limit, OVERRUN * own_limit
+        (self._limit, self._option), self._own_limit = limits.of_a_move, OVERRUN * own_limit
         self._clock: list[float] = []
         self._held = getattr(agent, "held_to_mask", False)
 
@@ -86,7 +87,7 @@ class Chair:
             if choices > 1:
                 self._note(seconds)
             if seconds > self._limit:
-                raise LateError(f"a move took {seconds:.3g} s, more than {self._limit:g} (--move-limit)")
+                raise LateError(f"a move took {seconds:.3g} s, more than {self._limit:g} ({self._option})")
             _check(action, actions, mask if strict or self._held else None)
         return action
 

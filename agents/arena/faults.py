@@ -75,9 +75,21 @@ def forfeit(row: Row, teams: Sequence[tuple[int, ...]], reason: str, told: dict[
         ``type``, ``message`` and ``traceback``.
     """
     row.forfeit = {"reason": reason, **told}
+    loser = next((team for team in teams if row.last_asked in team), ())
+    _share(row, teams, loser)
+
+
+def cut_off(row: Row, teams: Sequence[tuple[int, ...]]) -> None:
+    """Let all teams that are still in a truncated match share its point; a game for one stays as it is."""
+    if len(teams) > 1:
+        _share(row, teams, ())
+
+
+def _share(row: Row, teams: Sequence[tuple[int, ...]], loser: tuple[int, ...]) -> None:
+    """End a match for all teams that are still in it: the loser has no points, and the others share one."""
     moves = sum(seat.length for seat in row.seats)
     playing = [team for team in teams if not any(row.seats[seat].ended for seat in team)]
-    others = [team for team in playing if row.last_asked not in team]
+    others = [team for team in playing if team != loser]
     for team in playing:
         for number in team:
             seat = row.seats[number]

@@ -15,19 +15,19 @@ _LEAST_GB = 0.5
 
 @dataclass(frozen=True)
 class Limits:
-    """What ends an episode from outside: the process that plays it is killed, and its row tells the reason.
+    """What ends an episode from outside; its row tells the reason.
 
     Results do not depend on limits, but for the episodes that they end. A move that takes too long, and memory that
-    runs out while an agent chooses, lose it the episode; an episode that takes too long is an error, since no move
-    alone did.
+    runs out while an agent chooses, lose it the episode; an episode that takes too long is truncated after the move
+    under way, since no move alone took too long.
 
     Attributes
     ----------
     move : float
         Seconds from one question to an agent until the next: its move, and what the environment does after it.
     episode : float
-        Seconds for an episode, from the first question on. What comes before that (agents are made, code is compiled)
-        may take ten minutes, or as long as a move if that is more.
+        Seconds for an episode, from the first question on; no move may take longer either. What comes before that
+        (agents are made, code is compiled) may take ten minutes, or as long as a move if that is more.
     memory : float, optional
         GB that a process may ask for, 0.5 or more, since its libraries are included (with torch about 1). It is
         the system's ``RLIMIT_DATA``, which Linux alone has.
@@ -66,15 +66,19 @@ class Limits:
             allowed = round(self.memory * _GB)
             resource.setrlimit(resource.RLIMIT_DATA, (allowed, allowed))
 
-    def exceeded(self, in_move: float, in_episode: float, preparing: bool) -> str | None:
-        """Say which limit these seconds exceed."""
+    @property
+    def of_a_move(self) -> tuple[float, str]:
+        """Seconds that no move may exceed, and the option that says so."""
+        return min((self.move, "--move-limit"), (self.episode, "--episode-limit"), key=lambda limit: limit[0])
+
+    def late(self, seconds: float) -> str | None:
+        """Say which limit an episode that is played for so long exceeds."""
+        return f"no end within {self.episode:g} s (--episode-limit)" if seconds > self.episode else None
+
+    def exceeded(self, in_move: float, preparing: bool) -> str | None:
+        """Say which limit a move exceeds that takes so many seconds."""
         if preparing:
             allowed = max(self.move, _PREPARATION_SECONDS) if self.move < math.inf else self.move
             return f"the agent was not ready within {allowed:g} s" if in_move > allowed else None
-        for what, option, spent, limit in (
-            ("no move", "move", in_move, self.move),
-            ("no end of the episode", "episode", in_episode, self.episode),
-        ):
-            if spent > limit:
-                return f"{what} within {limit:g} s (--{option}-limit)"
-        return None
+        limit, option = self.of_a_move
+        return f"no move within {limit:g} s ({option})" if in_move > limit else None

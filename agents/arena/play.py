@@ -3,10 +3,12 @@
 import math
 import sys
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import Any, TypeAlias
 
 from agents.arena.asking import Asked, Chair
-from agents.arena.faults import agents_code
+from agents.arena.faults import agents_code, cut_off
+from agents.arena.limits import Limits
 from agents.arena.replays import Moves
 from agents.arena.rows import Match, Row, Seat, Transition
 from agents.arena.spec import AgentSpec
@@ -28,7 +30,7 @@ def play(
     seated: Seated,
     transitions: list[Transition] | None = None,
     asked: Asked = lambda seat: None,
-    limit: float = math.inf,
+    limits: Limits = Limits(),  # noqa: B008 - it is frozen
     moves: Moves | None = None,
 ) -> None:
     """Play a match and fill its row in.
@@ -48,8 +50,8 @@ def play(
         and ``reward`` is a list of all seats' rewards.
     asked : callable
         See :data:`agents.arena.asking.Asked`.
-    limit : float
-        Seconds of a move, after which the match is lost.
+    limits : Limits
+        Of its times: a move that takes longer loses the match, and a match that does is truncated.
     moves : list, optional
         Takes seat and action of each move.
     """
@@ -62,21 +64,31 @@ def play(
             agent.reseed(row.seats[seat].agent_seed)
         own_limit = spec.settings.get("time_limit")
         own_limit = float(own_limit) if isinstance(own_limit, (int, float)) else math.inf
-        chairs.append(Chair(seat, row.seats[seat], agent, asked, limit, own_limit))
+        chairs.append(Chair(seat, row.seats[seat], agent, asked, limits, own_limit))
     asked(None)
     row.last_asked = None
     moves = [] if moves is None else moves
     try:
         if hasattr(env, "possible_agents"):
-            _play_together(env, chairs, row, transitions, moves)
+            _play_together(env, chairs, row, transitions, moves, limits)
         else:
-            _play_alone(env, chairs[0], row, transitions, moves)
+            _play_alone(env, chairs[0], row, transitions, moves, limits)
     finally:
         for chair in chairs:
             chair.stand_up()
 
 
-def _play_alone(env: Any, chair: Chair, row: Row, transitions: list[Transition] | None, moves: Moves) -> None:
+def _late(row: Row, transitions: list[Transition] | None, begun: float, limits: Limits) -> bool:
+    """Whether a match has been played for too long; the row says so then, and the last move that it was truncated."""
+    row.truncated = limits.late(perf_counter() - begun)
+    if row.truncated is not None and transitions:
+        transitions[-1]["truncated"] = True
+    return row.truncated is not None
+
+
+def _play_alone(
+    env: Any, chair: Chair, row: Row, transitions: list[Transition] | None, moves: Moves, limits: Limits
+) -> None:
     """Play in a Gymnasium environment: one of ours, or another one in :class:`agents.bridge.Remember`."""
     inner: Any = env.unwrapped
     ours, seat = isinstance(inner, GameEnv), row.seats[0]
@@ -88,8 +100,8 @@ def _play_alone(env: Any, chair: Chair, row: Row, transitions: list[Transition] 
     actions = range(first, first + int(env.action_space.n))
     row.last_asked = 0
     state = inner.position() if transitions is not None else {}
-    discount, over = 1.0, False
-    while not over:
+    discount, over, begun = 1.0, False, perf_counter()
+    while not over and not _late(row, transitions, begun, limits):
         action = chair.ask(env, actions, info["action_mask"] if ours else None, strict)
         _, reward, terminated, truncated, info = env.step(action)
         moves.append((0, int(action)))
@@ -103,18 +115,24 @@ def _play_alone(env: Any, chair: Chair, row: Row, transitions: list[Transition] 
             move = {"state": state, "action": int(action), "reward": reward, "next_state": after}
             transitions.append({**move, "terminated": terminated, "truncated": truncated})
             state = after
+    ended = {} if row.truncated else info
     if ours:
-        seat.outcome = float(info.get("outcome", 0.0))
-    seat.is_success = bool(info.get("is_success", False))
+        seat.outcome = float(ended.get("outcome", 0.0))
+    seat.is_success = bool(ended.get("is_success", False))
 
 
 def _play_together(
-    env: Any, chairs: Sequence[Chair], row: Row, transitions: list[Transition] | None, moves: Moves
+    env: Any,
+    chairs: Sequence[Chair],
+    row: Row,
+    transitions: list[Transition] | None,
+    moves: Moves,
+    limits: Limits,
 ) -> None:
     """Play in an AEC environment, an agent in each seat."""
     env.reset(seed=row.seed)
     ours, discounts = isinstance(env, GameAECEnv), [1.0] * len(row.seats)
-    factor = env.game.discount if ours else 1.0
+    factor, begun = env.game.discount if ours else 1.0, perf_counter()
     while env.agents:
         name = env.agent_selection
         seat = env.possible_agents.index(name)
@@ -126,6 +144,10 @@ def _play_together(
             place.ended = sum(each.length for each in row.seats)
             env.step(None)
             continue
+        if _late(row, transitions, begun, limits):
+            if ours:
+                cut_off(row, env.game.teams)
+            break
         row.last_asked = seat
         if row.seats[seat].length:
             discounts[seat] *= factor

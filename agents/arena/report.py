@@ -77,6 +77,11 @@ class Report:
     forfeited: Sequence[Row] = ()
 
     @property
+    def truncated(self) -> list[Row]:
+        """Those that were longer than the plan's limit of an episode."""
+        return [row for row in self.rows.values() if row.truncated is not None and row.fault is None]
+
+    @property
     def finished(self) -> bool:
         """Whether everything has been played."""
         return self.missing == 0

@@ -43,11 +43,11 @@ class Room:
             if self._env is None:
                 self._env = plan.make_env()
             kept = transitions if plan.record else None
-            play(self._env, job, row, self._seated, kept, self._asked, plan.limits.move, moves)
+            play(self._env, job, row, self._seated, kept, self._asked, plan.limits, moves)
             if plan.keep:
                 position = self._env.unwrapped.position()
                 row.kept = {name: position[name] for name in plan.keep}
-            if plan.replays:
+            if plan.replays and row.truncated is None:
                 replay = proved(plan, row, moves, self._env)
         row.took = perf_counter() - begun
         if row.fault is not None:
@@ -55,7 +55,8 @@ class Room:
             for seat, spec in enumerate(job.agents):
                 self._agents.pop((spec.label, seat), None)
             transitions = []
-            replay = as_far_as_it_went(self._plan, row, moves) if self._plan.replays else ""
+        if self._plan.replays and (row.fault is not None or row.truncated is not None):
+            replay = as_far_as_it_went(plan, row, moves)
         return Played(row, transitions, replay)
 
     def refusal(self, spec: AgentSpec) -> str | None:

@@ -95,6 +95,9 @@ class Row:
     forfeit : dict, optional
         Of a match that the agent of ``last_asked`` has lost otherwise than by the rules: ``reason`` (``"time"``,
         ``"crash"``, ``"illegal"``, ``"memory"``), and what an error has. The outcomes count; returns do not.
+    truncated : str, optional
+        Of a match that was longer than ``Limits.episode``. It counts with its returns so far; where several
+        play, those who were still in the game share its point, and alone it is not won.
     transitions : list of int, optional
         ``[offset, size]``, in bytes, of the match in the file of transitions.
     kept : dict, optional
@@ -116,6 +119,7 @@ class Row:
     kept: dict[str, Any] | None = None
     replay: str | None = None
     forfeit: dict[str, str] | None = None
+    truncated: str | None = None
     played_on: str = ""
     took: Seconds = 0.0
 

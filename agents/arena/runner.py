@@ -153,8 +153,7 @@ class Crew:
         row.last_asked, row.played_on = worker.seat, played_on()
         kind, message = ("TimeoutError", overdue) if overdue else ("ProcessDied", worker.epitaph())
         told = {"type": kind, "message": message, "traceback": ""}
-        of_episode = overdue is not None and "episode" in overdue  # which nobody's move alone has used up
-        if worker.thinking and not of_episode and (overdue is not None or not worker.killed):
+        if worker.thinking and (overdue is not None or not worker.killed):
             forfeit(row, self._plan.teams, TIME if overdue else CRASH, told)
         else:
             row.error = told

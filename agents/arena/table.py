@@ -52,6 +52,12 @@ def remarks(report: Report) -> list[str]:
             f"{len(report.forfeited)} {shape.unit} were lost by forfeit and count as lost; the first: "
             f"{shape.name(first)}: {told['reason']}: {told['type']}: {told['message']}"
         )
+    if report.truncated:
+        first = report.truncated[0]
+        result.append(
+            f"{len(report.truncated)} {shape.unit} were truncated: {shape.truncated}; the first: "
+            f"{shape.name(first)}: {first.truncated}"
+        )
     if report.failed:
         first = report.failed[0]
         kind, message = (first.error["type"], first.error["message"]) if first.error else ("", "")

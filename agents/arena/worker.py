@@ -27,7 +27,7 @@ Result: TypeAlias = Played | str | None
 """Of a match, and of a check: what is wrong with the agent."""
 
 _SPAWN = multiprocessing.get_context("spawn")
-_BEGUN, _ASKED, _SEAT, _THINKS = range(4)
+_ASKED, _SEAT, _THINKS = range(3)
 _MOST_AHEAD = 64
 _QUICK_SECONDS = 0.25
 _SECONDS_TO_LEAVE = 2.0
@@ -58,7 +58,7 @@ class Worker:
 
     def __init__(self, plan: Plan) -> None:
         self.connection, theirs = _SPAWN.Pipe()
-        self._pulse = _SPAWN.RawArray(ctypes.c_double, 4)
+        self._pulse = _SPAWN.RawArray(ctypes.c_double, 3)
         self._process = _SPAWN.Process(target=serve, args=(theirs, self._pulse, plan))
         self._process.start()
         theirs.close()
@@ -118,8 +118,8 @@ class Worker:
 
     def overdue(self, limits: Limits) -> str | None:
         """Say which limit the job in work exceeds."""
-        begun, asked, now = self._pulse[_BEGUN], self._pulse[_ASKED], monotonic()
-        return limits.exceeded(now - asked, now - begun, self._pulse[_SEAT] < 0) if begun else None
+        asked = self._pulse[_ASKED]
+        return limits.exceeded(monotonic() - asked, self._pulse[_SEAT] < 0) if asked else None
 
     def epitaph(self) -> str:
         """Say how the process ended."""
@@ -159,9 +159,7 @@ def serve(connection: "Connection[Any, Any]", pulse: Any, plan: Plan) -> None:
         if seat is None:
             pulse[_THINKS] = 0.0
             return
-        now, first = monotonic(), pulse[_SEAT] < 0 <= seat
-        pulse[_ASKED], pulse[_BEGUN] = now, now if first or not pulse[_BEGUN] else pulse[_BEGUN]
-        pulse[_SEAT], pulse[_THINKS] = seat, 1.0
+        pulse[_ASKED], pulse[_SEAT], pulse[_THINKS] = monotonic(), seat, 1.0
 
     room, home = Room(plan, asked), os.getpid()
     plan.limits.apply()
@@ -175,7 +173,7 @@ def serve(connection: "Connection[Any, Any]", pulse: Any, plan: Plan) -> None:
                 result = room.play(job) if isinstance(job, Match) else room.refusal(job)
                 if os.getpid() != home:  # an agent has forked, and this is its child
                     os._exit(0)
-                pulse[_BEGUN] = pulse[_THINKS] = 0.0
+                pulse[_ASKED] = pulse[_THINKS] = 0.0
                 connection.send(result)
 
 

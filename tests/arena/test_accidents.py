@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from agents.arena import AgentSpec, Limits, Plan, compare
 from agents.arena.room import Room
 from agents.arena.runner import Crew, run
 from agents.arena.storage import EPISODES
-from agents.arena.table import render
+from agents.arena.table import remarks, render
 from mcts_envs.core.players import BuiltIn
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,6 +56,10 @@ class Hostile(BuiltIn):
 
     def slow(self) -> None:
         time.sleep(0.2)
+
+    def dawdle(self) -> None:
+        time.sleep(0.1)
+        self.moves = 1  # and so in every move
 
     def illegal(self) -> int:
         return 99
@@ -190,7 +195,32 @@ def test_in_one_process_only_the_person_interrupts() -> None:
 def test_an_episode_has_a_limit_too() -> None:
     plan = hostile("hang", limits=Limits(episode=0.5))
     (played,) = run(plan, plan.jobs(1), 1)
-    assert played.row.error["message"] == "no end of the episode within 0.5 s (--episode-limit)"
+    assert played.row.forfeit["reason"] == "time"
+    assert played.row.forfeit["message"] == "no move within 0.5 s (--episode-limit)"
+
+
+def test_an_episode_that_takes_too_long_is_truncated(tmp_path: Path) -> None:
+    plan = hostile("dawdle", record=True, replays=True, limits=Limits(episode=0.25))
+    late = Room(plan).play(plan.jobs(1)[0])
+    (seat,) = late.row.seats
+    assert (late.row.truncated, late.row.fault) == ("no end within 0.25 s (--episode-limit)", None)
+    assert 2 <= seat.length <= 5
+    assert (seat.outcome, seat.is_success) == (0.0, False)
+    assert [move["truncated"] for move in late.transitions] == [False] * (seat.length - 1) + [True]
+    assert late.replay
+    for reused in (0, 1):  # it counts, and is not played again
+        found = compare(plan, 1, workers=1, folder=tmp_path)
+        assert [(s.games, s.errors, s.win_rate.value) for s in found.summaries] == [(1, 0, 0.0)]
+        assert (found.reused, len(found.truncated)) == (reused, 1)
+    assert "1 episodes were truncated: not won, with the return they had; the first: dawdle" in "".join(remarks(found))
+
+
+def test_those_still_in_a_truncated_game_share_its_point() -> None:
+    plan = replace(hostile("dawdle", "good", limits=Limits(episode=0.25)), environment="WallSurvival-v0")
+    row = Room(plan).play(plan.jobs(1)[0]).row
+    assert (row.truncated, row.fault) == ("no end within 0.25 s (--episode-limit)", None)
+    assert [(seat.outcome, seat.is_success) for seat in row.seats] == [(0.5, False)] * 2
+    assert row.seats[0].ended == row.seats[1].ended > 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_DATA")

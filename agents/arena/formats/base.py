@@ -55,6 +55,8 @@ class Format(ABC):
         What is played, and what its number is the number of.
     rated : bool
         Whether agents meet, so that they can be rated.
+    truncated : str
+        What becomes of those that were longer than the plan allows.
     left_out : str
         What does not count where a game ended in an error.
     """
@@ -63,6 +65,7 @@ class Format(ABC):
     episode: ClassVar[str] = "board"
     rated: ClassVar[bool] = True
     left_out: ClassVar[str] = "left out"
+    truncated: ClassVar[str] = "shared by those who were still in the game"
 
     @abstractmethod
     def check(self, plan: "Plan") -> None:

@@ -29,6 +29,7 @@ class Solo(Format):
     unit: ClassVar[str] = "episodes"
     episode: ClassVar[str] = "episode"
     rated: ClassVar[bool] = False
+    truncated: ClassVar[str] = "not won, with the return they had"
 
     def check(self, plan: "Plan") -> None:
         """Check that agents can be told apart, and are to meet nobody.

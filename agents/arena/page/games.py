@@ -39,13 +39,13 @@ def notable_games(report: Report, links: Links) -> Html | None:
 
 def failed_games(report: Report, links: Links) -> Html | None:
     """Return the games that were lost by forfeit or ended in an error, with what is known of it."""
-    ended = [*report.forfeited, *report.failed]
+    ended = [*report.forfeited, *report.truncated, *report.failed]
     if not ended:
         return None
     alike: dict[tuple[str, ...], list[Row]] = {}
     for row in ended:
-        error = row.fault or {}
-        what = f"lost by {error['reason']}" if row.forfeit else "error"
+        error = row.fault or {"type": "episode limit", "message": row.truncated or ""}
+        what = f"lost by {error['reason']}" if row.forfeit else "error" if row.error else "truncated"
         asked = "" if row.last_asked is None else row.seats[row.last_asked].agent
         alike.setdefault((asked, what, error.get("type", ""), error.get("message", "")), []).append(row)
     short, rows = short_names(s.agent for s in report.summaries), []
@@ -59,7 +59,8 @@ def failed_games(report: Report, links: Links) -> Html | None:
     heads = ("to move", "came of it", "games", "said", "among them")
     about = (
         "those that are alike together; of an error that cannot be put down to an agent, none is named. A game "
-        "that was lost by forfeit counts as lost, one that ended in an error does not count"
+        "that was lost by forfeit counts as lost, one that ended in an error does not count, and a truncated one is "
+        f"{report.plan.format.truncated}"
     )
     return section("Games that ended otherwise than by the rules", listing(heads, rows, text=(0, 1, 3, 4)), about=about)
 
@@ -75,7 +76,7 @@ def linked(report: Report, folder: Path) -> dict[Key, str]:
         If a page cannot be written.
     """
     links = {}
-    for row in [row for row, _ in _notable(report)] + [*report.forfeited, *report.failed][:_FAILED]:
+    for row in [row for row, _ in _notable(report)] + [*report.forfeited, *report.truncated, *report.failed][:_FAILED]:
         page = _page_of(report.folder, row)
         if page is not None:
             links[row.key] = quote(Path(os.path.relpath(page, folder)).as_posix())
