@@ -45,8 +45,12 @@ def _list(wanted: bool) -> None:
 
 
 def main(
-    environment: Annotated[str, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/.")],
-    agents: Annotated[str, typer.Option(help="For example random,bold=mcts:c=1.4,sb3:PATH:deterministic=false.")],
+    environment: Annotated[
+        str | None, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/.")
+    ] = None,
+    agents: Annotated[
+        str | None, typer.Option(help="For example random,bold=mcts:c=1.4,sb3:PATH:deterministic=false.")
+    ] = None,
     episodes: Annotated[int, typer.Option(help="For each agent; in games for several, boards for each line-up.")] = 100,
     seed: Annotated[int, typer.Option(help="Where all randomness comes from.")] = 0,
     budget: Annotated[
@@ -85,7 +89,7 @@ def main(
     ] = None,
     merge: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FOLDER", help="Take the games of the same plan from there, too; repeatable."),
+        typer.Option(metavar="FOLDER", help="Take the games of the same plan from there; without ID: of theirs."),
     ] = None,
     part: Annotated[
         str | None, typer.Option(metavar="K/N", help="Play only the K-th of N parts, as on one of N machines.")
@@ -109,6 +113,7 @@ def main(
     from agents.arena import Limits, Plan, compare, parse_budget, parse_meeting, parse_part, parse_settings, parse_sprt
     from agents.arena.executing import executor_of
     from agents.arena.interrupt import Interrupted
+    from agents.arena.merging import plan_of
     from agents.arena.plot import require_drawable
     from agents.arena.storage import default_folder
     from agents.arena.table import outlook
@@ -126,11 +131,19 @@ def main(
             writable("out", out, folder=True)
             writable("report", out / _REPORT)
         limits = parse_budget(budget)
-        specs, opponent = parse_meeting(agents, against, limits)
         settings = parse_settings(setting or [])
         test = None if sprt is None else parse_sprt(sprt)
         ends = Limits(move_limit, episode_limit, memory_limit)
-        plan = Plan(environment, specs, settings, seed, limits, record, against=opponent, limits=ends, replays=replays)
+        if environment is None and agents is None and merge:
+            plan, episodes = plan_of(merge, ends, replays)
+        elif environment is None or agents is None:
+            lacks = "ID" if environment is None else "--agents"
+            raise ValueError(f"{lacks} is missing; compare ID --agents a,b, or --merge FOLDER alone")
+        else:
+            specs, opponent = parse_meeting(agents, against, limits)
+            plan = Plan(
+                environment, specs, settings, seed, limits, record, against=opponent, limits=ends, replays=replays
+            )
         plan.check()
         if ahead := outlook(plan, episodes, test):
             console.print(ahead, style="dim", highlight=False)

@@ -118,6 +118,25 @@ def test_what_does_not_fit_is_not_merged(tmp_path: Path) -> None:
         compare(plan(), 2, folder=a, merge=[b])
 
 
+def test_folders_say_by_which_plan_they_are_merged(tmp_path: Path) -> None:
+    line = (ID, "--agents", "random,again=random", "--episodes", "4", "--seed", "3", "--workers", "1")
+    for part in ("1", "2"):
+        done = command(tmp_path, *line, "--part", f"{part}/2", "--out", f"part{part}")
+        assert done.returncode == 0, done.stderr
+    merge = ("--merge", "part1", "--merge", "part2", "--workers", "1")
+    done = command(tmp_path, *merge, "--out", "both")
+    assert done.returncode == 0, done.stderr
+    assert "4 episodes of seed 3" in done.stdout
+    assert "8 episodes were there from before" in done.stdout
+    file = tmp_path / "part2" / EPISODES
+    file.write_text(file.read_text().replace('"seed": 3, "budget"', '"seed": 4, "budget"', 1))
+    refused = command(tmp_path, *merge, "--out", "other")
+    assert refused.returncode == 2
+    assert "part2 holds results of another configuration: seed 4, now 3. Leave it out" in refused.stderr
+    assert not (tmp_path / "other" / EPISODES).exists()
+    assert "ID is missing" in command(tmp_path, "--agents", "random").stderr
+
+
 def test_parts_are_read() -> None:
     assert (parse_part(None), parse_part("2/4")) == ((1, 1), (2, 4))
     for text in ("0/4", "5/4", "2", "a/b"):
