@@ -94,6 +94,16 @@ class TestSelection:
         other = MCTS(select=name, c=0.0, normalize=not normalize)
         assert (other.parameters["c"], other.parameters["normalize"]) == (0.0, not normalize)
 
+    @pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
+    def test_epsilon_greedy_takes_the_best_but_in_its_share(self, share):
+        """Of three actions the best has 1 - share + share / 3 of the choices, the others share / 3 each."""
+        greedy, stream = policies.load("select", "epsilon_greedy"), new_stream(7)
+        offer = offered([5, 2, 9], [1.0, 1.6, 4.5])  # means 0.2, 0.8, 0.5
+        chosen = Counter(selected(greedy, offer, stream, random_share=share) for _ in range(3000))
+        for action, expected in enumerate([share / 3, 1 - share + share / 3, share / 3]):
+            assert chosen[action] / 3000 == pytest.approx(expected, abs=0.035)  # four standard errors
+        assert {selected(greedy, offered([0, 2, 0], [0, 2.0, 0]), stream) for _ in range(40)} == {0, 2}  # untried first
+
     def test_rave_by_hand(self):
         # N = 10: weight sqrt(1000 / 1030) = 0.985329; 0.014671 * 0.2 + 0.985329 * 0.9 = 0.889730, plus c * 0.505809
         # for 9 visits; 0.014671 * 1 + 0.985329 * 0.25 = 0.261003, plus c * 1.517427 for 1 visit: equal at c = 0.621506
