@@ -136,10 +136,10 @@ def test_what_an_environment_of_several_cuts_off_has_ended():
 @pytest.mark.slow
 def test_auto_is_good_by_default():
     lake = agents.remember(gym.make("FrozenLake-v1"))
-    crossed = [total(lake, agents.make("auto", time_limit=0.1, seed=seed), seed, 100) for seed in range(60)]
-    assert np.mean(crossed) > 0.55
+    crossed = [total(lake, agents.make("auto", time_limit=0.02, seed=seed), seed, 100) for seed in range(40)]
+    assert np.mean(crossed) > 0.5  # of 0.74; UCT has 0.1
     taxi = agents.remember(gym.make(TAXI))
     assert np.mean([total(taxi, agents.make("auto", time_limit=0.1, seed=seed), seed) for seed in range(5)]) > 5
     pole = agents.remember(gym.make("CartPole-v1"))
-    paid = [total(pole, agents.make("auto", time_limit=0.05, seed=seed), seed, 500) for seed in range(3)]
-    assert np.mean(paid) > 480
+    paid = [total(pole, agents.make("auto", time_limit=0.02, seed=seed), seed, 500) for seed in range(3)]
+    assert np.mean(paid) > 450
