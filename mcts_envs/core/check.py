@@ -10,7 +10,7 @@ import numpy as np
 from mcts_envs.core.checked import check_kernels
 from mcts_envs.core.contract import Game
 from mcts_envs.core.env import GameEnv
-from mcts_envs.core.laws import LAWS, require, sample
+from mcts_envs.core.laws import LAWS, require, sample, signatures
 
 
 def check_game(
@@ -41,6 +41,7 @@ def check_game(
     """
     env_class, settings = _environment(game, settings)
     env = env_class(**settings)
+    signatures(env.game)  # before anything is played by them
     played = sample(env.game, episodes, step_bound, seed)
     for law in LAWS:
         law(env.game, played)

@@ -107,7 +107,7 @@ def some_choice(game: Game, state: Bytes) -> Ints:
     return actions
 
 
-def signatures(game: Game, sample: Sample) -> None:
+def signatures(game: Game, sample: Sample | None = None) -> None:
     """Every kernel has the signature of the contract, in the game and in its variants."""
     for owner in (game, *(game.variant(name) for name in game.variants)):
         for name, signature in SIGNATURES.items():

@@ -68,6 +68,13 @@ def test_a_reset_that_seeds_every_game_alike():
     refused("each seed has its own chance: seeds 0 and 1 start the same stream", reset=reset)
 
 
+def test_a_step_without_its_decorator_is_told_before_it_is_played():
+    def step(state, actions, rewards):  # no game ends by it
+        rewards[0] = 0.0
+
+    refused(r"signatures: step is no kernel, .*: use @kernel\(STEP\)", step=step)
+
+
 def test_an_observation_that_leaves_a_mark():
     @kernel(OBSERVE)
     def observe(state, player, out):
