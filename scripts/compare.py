@@ -135,6 +135,9 @@ def main(
         test = None if sprt is None else parse_sprt(sprt)
         ends = Limits(move_limit, episode_limit, memory_limit)
         if environment is None and agents is None and merge:
+            given = {"--seed": seed, "--set": setting, "--budget": budget, "--against": against, "--record": record}
+            if told := [name for name, value in given.items() if value]:
+                raise ValueError(f"{', '.join(told)} beside --merge alone: the folders say it; leave it out")
             plan, episodes = plan_of(merge, ends, replays)
         elif environment is None or agents is None:
             lacks = "ID" if environment is None else "--agents"

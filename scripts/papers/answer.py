@@ -197,13 +197,13 @@ class Answer:
     search."""
 
     def heads(self, record: Record) -> tuple[str, ...]:
-        """Return the heads of its columns: of the budgets at which anything that takes time has been played."""
-        budgets = [BUDGETS[at] for at in self.begun(record)]
+        """Return the heads of its columns, three for each budget."""
+        budgets = [BUDGETS[at] for at in self.shown(record)]
         return ("game", *(f"{name}, {ms} ms" for ms in budgets for name in ("planner", "policy", "both")))
 
     def lines(self, record: Record) -> list[list[str]]:
         """Return a line for each game of which anything has been played."""
-        budgets = self.begun(record)
+        budgets = self.shown(record)
         found = {contest.title: self.shares(contest, record, budgets) for contest in CONTESTS}
         return [
             [title, *(percent(share) if share else "not yet played" for share in shares)]
@@ -211,10 +211,13 @@ class Answer:
             if any(shares)
         ]
 
-    def begun(self, record: Record) -> list[int]:
-        """Return which budgets have been begun."""
-        timed = PLANNER, BOTH
-        return [at for at in range(len(BUDGETS)) if any(_share(c, at, w, record) for c in CONTESTS for w in timed)]
+    def shown(self, record: Record) -> list[int]:
+        """Return the budgets at which all has been played that takes time; while there is none, those begun."""
+        played = {
+            at: [_share(contest, at, words, record) is not None for contest in CONTESTS for words in (PLANNER, BOTH)]
+            for at in range(len(BUDGETS))
+        }
+        return [at for at in played if all(played[at])] or [at for at in played if any(played[at])]
 
     def shares(self, contest: Contest, record: Record, budgets: Sequence[int] = (0, 1)) -> list[Estimate | None]:
         """Return what planner, policy and both have, at each of some budgets."""
@@ -224,7 +227,7 @@ class Answer:
         """Draw the table as bars."""
         from matplotlib.figure import Figure
 
-        budgets = self.begun(record)
+        budgets = self.shown(record)
         played = [contest for contest in CONTESTS if any(self.shares(contest, record, budgets))]
         if not played:
             return None

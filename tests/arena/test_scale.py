@@ -118,6 +118,7 @@ def test_what_does_not_fit_is_not_merged(tmp_path: Path) -> None:
         compare(plan(), 2, folder=a, merge=[b])
 
 
+@pytest.mark.slow
 def test_folders_say_by_which_plan_they_are_merged(tmp_path: Path) -> None:
     line = (ID, "--agents", "random,again=random", "--episodes", "4", "--seed", "3", "--workers", "1")
     for part in ("1", "2"):
@@ -135,6 +136,8 @@ def test_folders_say_by_which_plan_they_are_merged(tmp_path: Path) -> None:
     assert "part2 holds results of another configuration: seed 4, now 3. Leave it out" in refused.stderr
     assert not (tmp_path / "other" / EPISODES).exists()
     assert "ID is missing" in command(tmp_path, "--agents", "random").stderr
+    told = command(tmp_path, *merge, "--seed", "4", "--record").stderr
+    assert "--seed, --record beside --merge alone: the folders say it; leave it out" in told
 
 
 def test_parts_are_read() -> None:
