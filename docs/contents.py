@@ -25,6 +25,7 @@ CHAPTERS = {
         "results/policies",
         "results/speed",
         "results/environments",
+        "results/exact",
     ],
     "Reference": [],
     "Project": ["contributing", "changelog"],

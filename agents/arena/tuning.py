@@ -20,8 +20,8 @@ from agents.arena.statistics import Estimate
 from mcts_envs.core import errors
 from mcts_envs.core.writing import write_whole
 
-TUNED, SHIPPED, OTHERS = "tuned", "shipped", "others"
-"""Labels: of the agent with settings that are tried, as it was given, and so in the other seats of a game for many."""
+TUNED, SHIPPED = "tuned", "shipped"
+"""Labels of the agent with settings that are tried, and of the agent as it was given."""
 
 LOOKS = 4
 """Looks at a trial while it is played; at each but the last it may be given up."""
@@ -77,24 +77,16 @@ class Tuning:
 
     def plan(self, values: Mapping[str, Any]) -> Plan:
         """Return the comparison that a trial is."""
-        alone, others = self._alone((self.candidate(values),), self.seed)
-        if alone.seats == 1:
-            return alone
-        other = others or self.shipped
-        return replace(alone, agents=(*alone.agents, other), against=other.label)
+        alone = self._alone((self.candidate(values),), self.seed)
+        return _against(alone, alone.format.rivals(self.shipped, self.against)[0])
 
     def test(self, values: Mapping[str, Any]) -> Plan:
         """Return the comparison of the best with what is shipped: with each other, or each with the same others."""
-        alone, others = self._alone((self.candidate(values), self.shipped), self.seed + 1)
-        if others is None or alone.seats == 1:
-            return alone
-        return replace(alone, agents=(*alone.agents, others), against=others.label)
+        alone = self._alone((self.candidate(values), self.shipped), self.seed + 1)
+        return _against(alone, alone.format.rivals(self.shipped, self.against)[1])
 
-    def _alone(self, specs: tuple[AgentSpec, ...], seed: int) -> tuple[Plan, AgentSpec | None]:
-        """Return the plan of some agents, and whom they play against, if that is not the agent as it is shipped."""
-        plan = Plan(self.environment, specs, self.settings, seed, self.budget)
-        crowd = replace(self.agent, label=OTHERS) if plan.seats > 2 else None
-        return plan, self.against or crowd
+    def _alone(self, specs: tuple[AgentSpec, ...], seed: int) -> Plan:
+        return Plan(self.environment, specs, self.settings, seed, self.budget)
 
     def check(self) -> None:
         """Check what can be checked before anything is played.
@@ -135,6 +127,10 @@ class Tuning:
         }
         found: dict[str, Any] = json.loads(json.dumps(about))
         return found
+
+
+def _against(plan: Plan, rival: AgentSpec | None) -> Plan:
+    return plan if rival is None else replace(plan, agents=(*plan.agents, rival), against=rival.label)
 
 
 @dataclass(frozen=True)

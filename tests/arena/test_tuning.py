@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 
 import agents.arena.tuning as arena_tuning
 from agents.arena import parse_agent
+from agents.arena.formats.lineup import OTHERS
 from agents.arena.parameters import Parameter, parse_parameter
 from agents.arena.sprt import Sprt
-from agents.arena.tuning import OTHERS, SHIPPED, TUNED, Tuning, tune
+from agents.arena.tuning import SHIPPED, TUNED, Tuning, tune
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from agents.arena.cells import elo, new_table, shown_names
 from agents.arena.figures import Difference, Pairing, Rating, Standing, Summary
 from agents.arena.lineups import Lineup, lineups, seatings
 from agents.arena.rows import Match, Row, Rows
+from agents.arena.spec import AgentSpec
 from agents.arena.statistics import LEVEL, Estimate
 from mcts_envs.core import errors
 
@@ -109,6 +110,13 @@ class Format(ABC):
                 "test others in a comparison of their own"
             )
         return tested[0], tested[1]
+
+    def rivals(self, shipped: AgentSpec, against: AgentSpec | None) -> tuple[AgentSpec | None, AgentSpec | None]:
+        """Return whom an agent that is tuned plays against in trials, and in the test against what is shipped.
+
+        None where it meets nobody else: it plays alone, or in the test against what is shipped itself.
+        """
+        return against or shipped, against
 
     def games(self, plan: "Plan") -> int:
         """Return how many games an agent plays on a board."""

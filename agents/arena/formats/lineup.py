@@ -1,6 +1,7 @@
 """Games for more than two: line-ups play every start board in several orders of seats."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -37,11 +38,15 @@ from agents.arena.formats.base import (
 from agents.arena.formats.lineup_figures import side_name
 from agents.arena.lineups import all_seatings
 from agents.arena.rows import Rows
-from agents.arena.spec import require_distinct
+from agents.arena.spec import AgentSpec, require_distinct
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan
     from agents.arena.report import Report
+
+
+OTHERS = "others"
+"""Label of an agent as it is shipped, in the seats around one that is tuned."""
 
 
 class Lineups(Format):
@@ -65,6 +70,11 @@ class Lineups(Format):
         """Return who meets, since that depends on the order of the agents."""
         met = [[[spec.label for spec in side] for side in lineup] for lineup in plan.lineups]
         return {**super().configuration(plan), "lineups": met}
+
+    def rivals(self, shipped: AgentSpec, against: AgentSpec | None) -> tuple[AgentSpec | None, AgentSpec | None]:
+        """Return the same others for all."""
+        others = against or replace(shipped, label=OTHERS)
+        return others, others
 
     def figures(self, plan: "Plan", rows: Rows, episodes: int, resamples: int) -> Figures:
         """Sum up sides, and each agent over all of its seats."""

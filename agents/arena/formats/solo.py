@@ -12,7 +12,7 @@ from agents.arena.cells import cost, fault_cells, fault_columns, new_table, numb
 from agents.arena.figures import Difference, Summary, costs, forfeits
 from agents.arena.formats.base import COSTS, INTERVALS, Figures, Format, Mark, compared, differences_tables, lead
 from agents.arena.rows import Key, Row, Rows, Seat
-from agents.arena.spec import require_distinct
+from agents.arena.spec import AgentSpec, require_distinct
 from agents.arena.statistics import LEVEL, bootstrap_mean, paired_difference, paired_rates, wilson
 
 if TYPE_CHECKING:
@@ -46,6 +46,10 @@ class Solo(Format):
     def configuration(self, plan: "Plan") -> dict[str, Any]:
         """Return nothing: agents and episodes say it all."""
         return {}
+
+    def rivals(self, shipped: AgentSpec, against: AgentSpec | None) -> tuple[AgentSpec | None, AgentSpec | None]:
+        """Return that nobody is met."""
+        return None, None
 
     def name(self, row: Row) -> str:
         """Say who played what."""
