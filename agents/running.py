@@ -17,7 +17,7 @@ from agents.records import compiled, new_path, new_work
 from agents.results import SearchResult
 from agents.search import OPEN_LOOP
 from agents.search_plan import SearchPlan
-from agents.tree import NODE, ROOT, Tree, add_root_statistics, enlarge, find_node
+from agents.tree import NODE, RANGE, ROOT, Tree, add_root_statistics, enlarge, find_node
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import row
 from mcts_envs.core.rng import draw, new_stream
@@ -71,6 +71,8 @@ class Search:
         settings = plan.settings
         key_for = view.player if settings.key_for >= 0 else settings.key_for
         determinize_for = view.player if settings.determinize_for >= 0 else settings.determinize_for
+        if previous is None:
+            plan.refuse_luck(self._root, determinize_for)
         self._settings = settings._replace(player=view.player, determinize_for=determinize_for, key_for=key_for)
         key = 0 if key_for == OPEN_LOOP else int(plan.inside.key(view.state, key_for))
         if previous is None:
@@ -196,6 +198,11 @@ class Search:
         """End the search that another thread runs, within a few milliseconds; or else the next one."""
         self._over.set()
 
+    def returns(self) -> tuple[float, float]:
+        """Return the least and the greatest return of the player so far; ``low > high`` before the first."""
+        seen = [row(tree.ranges, self.player, RANGE) for tree in self.trees]
+        return min(float(each.low) for each in seen), max(float(each.high) for each in seen)
+
     def statistics(self) -> tuple[Ints, Floats]:
         """Return visits [A] and mean returns [A] at the root; NaN without a visit."""
         actions = self.plan.inside.actions
@@ -219,7 +226,8 @@ class Search:
             raise ValueError("nothing was searched yet; call run(simulations=...) first")
         action = self.choice
         if action is None:
-            action = recommend(visits, values, self.legal, self._last_stream.copy())
+            given = visits, values, self.legal, self._last_stream.copy()
+            action = recommend(*given, self) if self.plan.recommends_from_search else recommend(*given)
         if not isinstance(action, int | np.integer) or action not in self.legal:
             raise ValueError(f"recommend {recommend!r} returned {action}, which is not legal; legal now: {self.legal}")
         shown = SearchTree(self.trees, self._game)

@@ -31,6 +31,7 @@ from agents.policies.opponents import IN_TREE, draw_action
 from agents.policies.signatures import (
     Candidates,
     backup_of,
+    leaf_of,
     noise_of,
     select_of,
     simulate_of,
@@ -57,7 +58,16 @@ from agents.tree import (
 from mcts_envs.core.contract import BYTES, INTS
 from mcts_envs.core.kernel import copy, kernel, record, row, word
 from mcts_envs.core.rng import CHANCE, draw, scramble, seed_stream
-from mcts_envs.core.table import TABLE, active_of, advise_of, determinize_of, evaluate_of, key_of, legal_of, step_of
+from mcts_envs.core.table import (
+    TABLE,
+    active_of,
+    advise_of,
+    determinize_of,
+    evaluate_of,
+    key_of,
+    legal_of,
+    step_of,
+)
 from mcts_envs.core.typing import Bytes, Ints
 
 OPEN_LOOP = -2  # the key_for of a search that tells no outcomes apart
@@ -277,6 +287,8 @@ def search(
         if how.relative:
             evaluate_of(rollout_game)(work.state, work.base)  # which evaluates the end
         depth, end = descend(game, policies, how, tree, work, path, arm)
+        if how.custom_backup:
+            leaf_of(policies)(rollout_game, work, tree.select)
         length = depth + simulate(rollout_game, policies, how, tree, work, depth, end)
         if waiting(how.waits) or tried:
             give_up(how.waits)

@@ -1,5 +1,6 @@
 """What is settled about an agent's searches in a game, made once."""
 
+import inspect
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from agents.inlining import interpreted_on_objects
+from agents.luck import luck
 from agents.patience import patient
 from agents.policies.opponents import table_with
 from agents.policies.parameters import pack
@@ -17,6 +19,7 @@ from agents.tree import FIRST_ROOM, STORES, Kept, Tree, copy_of, new_tree
 from mcts_envs.core import rng
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import function_table, interpreted
+from mcts_envs.core.typing import Bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +66,25 @@ class SearchPlan:
         return self.evaluator.lock if self.settings.waits else nullcontext()
 
     @cached_property
+    def recommends_from_search(self) -> bool:
+        """Whether ``recommend`` takes the search too, beside what was found."""
+        return len(inspect.signature(self.recommend).parameters) > 4
+
+    def refuse_luck(self, state: Bytes, observer: int) -> None:
+        """Refuse policies that are wrong where chance decides or something is hidden, if that is so for an observer.
+
+        Raises
+        ------
+        ValueError
+        """
+        for kind, given in self.policies.items():
+            if needs_of(given).certain and (why := luck(self.inside, state, observer)):
+                raise ValueError(
+                    f"{kind}={given.__name__!r} is for games without chance in which nothing is hidden; in "
+                    f"{self.inside.name} {why}: take another, such as 'ucb1'"
+                )
+
+    @cached_property
     def games(self) -> tuple[Any, Any]:
         """The game as the tree sees it, and as rollouts do, as the search takes them."""
         if self.others is None:
@@ -88,7 +110,7 @@ class SearchPlan:
     def table(self) -> Any:
         """The policies as the search takes them."""
         updates = {f"update_{kind}": needs_of(self.policies[kind]).update for kind in ("select", "simulate")}
-        kernels = {**self.policies, **updates}
+        kernels = {**self.policies, **updates, "leaf": needs_of(self.policies["select"]).leaf}
         if self.interpreted:
             kernels = {name: _in_python(function, self.plain) for name, function in kernels.items()}
         if self.patient:
@@ -102,7 +124,8 @@ class SearchPlan:
         for kind in STORES:
             needs = needs_of(self.policies[kind])
             parameters = pack(needs.parameters, self.parameters, self.plain)
-            kept[kind] = Kept(needs.edge, int(needs.tree(self.inside)), parameters)
+            edge = needs.edge(self.inside) if callable(needs.edge) else needs.edge
+            kept[kind] = Kept(int(edge), int(needs.tree(self.inside)), parameters)
         return kept
 
     def new_tree(self, nodes: int) -> Tree:

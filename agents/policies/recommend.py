@@ -4,10 +4,15 @@ The names of the first two are those of G. Chaslot et al., "Progressive Strategi
 the *robust* child has the most visits, the *max* child the greatest value.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from mcts_envs.core.rng import below, choose_among
 from mcts_envs.core.typing import Bytes, Floats, Ints
+
+if TYPE_CHECKING:
+    from agents.running import Search
 
 
 def max_visits(visits: Ints, values: Floats, legal: Ints, stream: Bytes) -> int:
@@ -34,3 +39,47 @@ def mixed(visits: Ints, values: Floats, legal: Ints, stream: Bytes) -> int:
     The mixed strategy of a decoupled search where players choose at once, and varied games for training.
     """
     return int(choose_among(stream, visits.astype(np.float64), legal, len(legal)))
+
+
+def secure(visits: Ints, values: Floats, legal: Ints, stream: Bytes, search: "Search") -> int:
+    """Play the *secure* child, with the greatest ``mean - 2 / sqrt(n)``, 2 being in ranges of the returns seen.
+
+    G. Chaslot et al. (2008) have 4 where games count from -1 to 1.
+    """
+    low, high = search.returns()
+    tried = legal[visits[legal] > 0]
+    return int(tried[np.argmax(values[tried] - 2.0 * max(high - low, 0.0) / np.sqrt(visits[tried]))])
+
+
+def lcb(visits: Ints, values: Floats, legal: Ints, stream: Bytes, search: "Search") -> int:
+    """Play the greatest lower confidence bound, mean - 5 standard errors, of actions with enough visits.
+
+    So do programs of Go; as in KataGo, actions count that have at least 15 % of the visits of the most visited. The
+    variance of returns in [low, high] with mean m is taken for the greatest that it can be, (high - m) (m - low), which
+    it is where games are won or lost (R. Bhatia, C. Davis 2000, "A Better Bound on the Variance").
+    """
+    low, high = search.returns()
+    tried = legal[visits[legal] >= max(1.0, 0.15 * visits[legal].max())]
+    means = values[tried]
+    spread = np.sqrt(np.maximum((high - means) * (means - low), 0.0) / visits[tried])
+    return int(tried[np.argmax(means - 5.0 * spread)])
+
+
+def proved(visits: Ints, values: Floats, legal: Ints, stream: Bytes, search: "Search") -> int:
+    """Play what ``select="mcts_solver"`` has proved to win, and nothing proved to lose if there is something else.
+
+    Between others, and where all is lost, the most visited action.
+
+    Raises
+    ------
+    ValueError
+        If the search proves nothing.
+    """
+    from agents.policies.mcts_solver import proofs
+
+    win, known = proofs(search)
+    winning = [action for action in legal if known.get(int(action), -np.inf) >= win]
+    if winning:
+        return int(winning[0])
+    rest = legal[[known.get(int(action), np.inf) > -win for action in legal]]
+    return max_visits(visits, values, rest if len(rest) else legal, stream)

@@ -12,7 +12,8 @@
     ``(tree, how, work, path, depth, length)`` takes the results of a simulation into the tree: a path of ``depth``
     steps, the actions of all ``length`` steps in ``work.played``.
 ``recommend``
-    plain Python: ``(visits[A], values[A], legal[k], stream) -> action``, the move to play after the search.
+    plain Python: ``(visits[A], values[A], legal[k], stream) -> action``, the move to play after the search. One that
+    takes a fifth argument is given the search too (:class:`agents.running.Search`).
 
 A policy says beside itself (:func:`policy`) which parameters it has, and how many float64 it keeps for an edge and for
 the whole tree. Its :class:`agents.records.Store` holds them; ``update`` keeps them up to date.
@@ -31,6 +32,7 @@ from agents.rollout import ROLLOUT, rollout_with
 from agents.tree import TREE
 from mcts_envs.core.contract import BYTES, Game
 from mcts_envs.core.kernel import kernel, row, slot
+from mcts_envs.core.table import TABLE
 
 _I8 = types.int64
 
@@ -80,6 +82,7 @@ SELECT = _I8(CANDIDATES, STORE, BYTES)
 NOISE = types.void(CANDIDATES, STORE, BYTES)
 SIMULATE = ROLLOUT
 BACKUP = types.void(TREE, SETTINGS, WORK, PATH, _I8, _I8)
+LEAF = types.void(TABLE, WORK, STORE)
 
 SIGNATURES = {
     "select": SELECT,
@@ -88,9 +91,10 @@ SIGNATURES = {
     "backup": BACKUP,
     "update_select": BACKUP,
     "update_simulate": BACKUP,
+    "leaf": LEAF,
 }
 
-select_of, noise_of, simulate_of, backup_of, update_select_of, update_simulate_of = (
+select_of, noise_of, simulate_of, backup_of, update_select_of, update_simulate_of, leaf_of = (
     slot(index, SIGNATURES[name], __name__, f"{name}_of") for index, name in enumerate(SIGNATURES)
 )
 
@@ -127,6 +131,11 @@ def nothing(tree: Any, how: Any, work: Any, path: Any, depth: int, length: int) 
     """The update of a policy that keeps no statistics."""
 
 
+@kernel(LEAF)
+def unseen(game: Any, work: Any, store: Any) -> None:
+    """What a policy does at the end of a path which does not ask for it."""
+
+
 def _none(game: Game) -> int:
     return 0
 
@@ -139,8 +148,8 @@ class Needs:
     ----------
     parameters : mapping
         Its parameters by name.
-    edge : int
-        How many float64 of its own it keeps for every edge.
+    edge : int or callable
+        How many float64 of its own it keeps for every edge; ``game -> int`` where that depends on the game.
     tree : callable
         ``game -> int``: how many it keeps for the whole tree.
     lasting : bool
@@ -152,15 +161,22 @@ class Needs:
         Whether it asks what the game advises; a ``select`` finds that in ``prior``.
     worth : bool
         Whether ``select`` asks what the state is worth, which it finds in ``candidates.worth``.
+    leaf : kernel
+        ``(game, work, store)``: what a ``select`` with an ``update`` does with the state at the end of a path, before
+        the rollout.
+    certain : bool
+        Whether it is wrong where chance decides or something is hidden, so that searches there are refused.
     """
 
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
-    edge: int = 0
+    edge: int | Callable[[Game], int] = 0
     tree: Callable[[Game], int] = _none
     lasting: bool = True
     update: Any = nothing
     prior: bool = False
     worth: bool = False
+    leaf: Any = unseen
+    certain: bool = False
 
 
 def policy(signature: Any, **needs: Any) -> Callable[[Function], Function]:
