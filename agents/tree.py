@@ -211,11 +211,11 @@ def enlarge(tree: Tree, simulations: int) -> Tree:
     if needed > slots:
         used = tree.slots
         tree = tree._replace(slots=_empty_slots(needed, tree.plain))
-        _run(_refill, tree, used)
+        run_on(_refill, tree, used)
     return tree
 
 
-def _run(function: Any, tree: Tree, *arguments: Any) -> None:
+def run_on(function: Any, tree: Tree, *arguments: Any) -> None:
     """Call a kernel on a tree, or its Python form if the tree consists of objects."""
     if tree.plain:
         interpreted(function)(tree, *arguments)
@@ -399,7 +399,7 @@ def root_edge(tree: Tree, player: int, action: int) -> int:
 
 def add_root_statistics(tree: Tree, player: int, visits: Ints, sums: Floats) -> None:
     """Add visits [A] and sums of returns [A] of a player's actions at the root to those of other trees."""
-    _run(_add_root_statistics, tree, player, visits, sums)
+    run_on(_add_root_statistics, tree, player, visits, sums)
 
 
 @kernel(types.void(TREE, types.int64, INTS, FLOATS))

@@ -23,6 +23,7 @@ CHAPTERS = {
         "results/football",
         "results/answer",
         "results/policies",
+        "results/ideas",
         "results/speed",
         "results/environments",
         "results/exact",

@@ -13,16 +13,19 @@ only one, so other games are refused. Nothing is proved where players choose at 
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numba import types
+
 from agents.policies.opponents import IN_TREE
 from agents.policies.parameters import Parameter, exploration, parameter_record
 from agents.policies.signatures import BACKUP, LEAF, SELECT, Candidates, nth, policy
 from agents.policies.ucb1 import in_returns, total_visits, untried
 from agents.records import Path, Settings, Store, Work, step_of_path
-from agents.tree import EDGE, Tree, root_edge, seat_of
-from mcts_envs.core.contract import Game
+from agents.tree import EDGE, ROOT, TREE, Tree, run_on, seat_of
+from mcts_envs.core.contract import FLOATS, Game
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.table import active_of
-from mcts_envs.core.typing import Bytes
+from mcts_envs.core.typing import Bytes, Floats
 
 if TYPE_CHECKING:
     from agents.running import Search
@@ -151,8 +154,19 @@ def mcts_solver(candidates: Candidates, store: Store, stream: Bytes) -> int:
     return best
 
 
-def proofs(search: "Search") -> tuple[float, dict[int, float]]:
-    """Return the return of a win, and what a search has proved of the player's actions at the root.
+@kernel(types.void(TREE, types.int64, FLOATS))
+def _read(tree: Tree, player: int, returns: Floats) -> None:
+    """Fill in what is proved of the actions of a player at the root."""
+    edge = int(seat_of(tree, ROOT, player).head)
+    while edge:
+        known = row(tree.edges, edge, EDGE)
+        if tree.select.per_edge[edge, PROVED] > 0.0:
+            returns[known.action] = tree.select.per_edge[edge, RETURN + player]
+        edge = int(known.next)
+
+
+def proofs(search: "Search") -> tuple[float, Floats]:
+    """Return the return of a win, and that of each action at the root [A] as far as it is proved, else NaN.
 
     Raises
     ------
@@ -161,10 +175,7 @@ def proofs(search: "Search") -> tuple[float, dict[int, float]]:
     """
     if search.plan.policies["select"] is not mcts_solver:
         raise ValueError("recommend='proved' plays by what select='mcts_solver' proves; this search has another select")
-    known = {}
+    returns = np.full(search.plan.inside.actions, np.nan)
     for tree in search.trees:
-        for action in map(int, search.legal):
-            edge = root_edge(tree, search.player, action)
-            if edge and tree.select.per_edge[edge, PROVED] > 0.0:
-                known[action] = float(tree.select.per_edge[edge, RETURN + search.player])
-    return float(search.plan.parameters["win"]), known
+        run_on(_read, tree, search.player, returns)
+    return float(search.plan.parameters["win"]), returns

@@ -77,9 +77,8 @@ def proved(visits: Ints, values: Floats, legal: Ints, stream: Bytes, search: "Se
     """
     from agents.policies.mcts_solver import proofs
 
-    win, known = proofs(search)
-    winning = [action for action in legal if known.get(int(action), -np.inf) >= win]
-    if winning:
+    win, returns = proofs(search)
+    if len(winning := legal[returns[legal] >= win]):
         return int(winning[0])
-    rest = legal[[known.get(int(action), np.inf) > -win for action in legal]]
+    rest = legal[~(returns[legal] <= -win)]
     return max_visits(visits, values, rest if len(rest) else legal, stream)

@@ -192,7 +192,9 @@ def roll(simulate, game, depth=0, limit=50, discount=1.0, shared=(), seed=0):
     work = new_work(game, new_stream(seed), depth + limit)
     work.played[:] = 77
     game.reset(work.state, np.uint64(seed))
-    store = Store(np.zeros((0, 0)), np.array(shared, float), pack(needs_of(simulate).parameters, {}, False))
+    needs = needs_of(simulate)
+    per_tree = np.array(shared, float) if len(shared) else np.zeros(needs.tree(game))
+    store = Store(np.zeros((0, 0)), per_tree, pack(needs.parameters, {}, False))
     how = MCTS(discount=discount).prepare(game).settings
     steps = simulate(game.table, how, work, store, depth, limit)
     return steps, work.values.tolist(), work.played.tolist()

@@ -14,7 +14,7 @@ from agents.tree import Tree
 from mcts_envs.core.defaults import default_advise
 from mcts_envs.core.kernel import interpreted
 from mcts_envs.core.view import View
-from tests.search.lanes import lane
+from tests.search.lanes import home_of
 from tests.toys import Stakes, Tron
 
 ALL_POLICIES = [
@@ -39,7 +39,7 @@ class TestCompiledEqualsInterpreted:
     def test_trees_are_equal(self, select, simulate, loop):
         results = [
             MCTS(simulations=60, select=select, simulate=simulate, loop=loop, discount=0.9, seed=5).search(view)
-            for view in self.views(lane(3, seed=3).unwrapped)
+            for view in self.views(home_of(select))
         ]
         assert_equal(results)
 

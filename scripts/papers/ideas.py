@@ -1,0 +1,223 @@
+"""Ideas of the field, each in the same search, against that search without it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from agents.arena.statistics import Estimate, mean_points, wilson
+from papers.measures import Points, Wins, percent
+from papers.record import Record
+from papers.study import Cell, Entrant, Study, Table
+
+WITHOUT = "as it is"
+_CONNECT_FOUR = "examples/connect_four_cells.py:ConnectFourCells-v0"
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A game in which ideas are tried.
+
+    Attributes
+    ----------
+    title, environment : str
+    games : int
+        Of each idea.
+    milliseconds : float
+        A move.
+    settings : dict
+        Of the environment.
+    search : dict
+        Settings of the search, with an idea and without.
+    traits : frozenset of str
+        What ideas need: ``advice`` and ``worth`` (an evaluation) of the game, ``at once`` (several players choose at
+        the same time), ``luck`` (chance decides), ``certain`` (no luck, and nothing is hidden).
+    """
+
+    title: str
+    environment: str
+    games: int
+    milliseconds: float
+    traits: frozenset[str]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    search: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is a game for one."""
+        return self.environment.startswith("LaneDefense")
+
+
+GROUNDS = (
+    Ground(
+        "Lane defense 5x9",
+        "LaneDefense5x9-v0",
+        60,
+        10,
+        frozenset({"advice", "luck"}),
+        search={"simulate": "advised"},
+    ),
+    Ground(
+        "Wall survival 6x6",
+        "WallSurvival-v0",
+        200,
+        10,
+        frozenset({"advice", "worth", "certain"}),
+        {"board_size": 6},
+    ),
+    Ground("Connect four", _CONNECT_FOUR, 200, 10, frozenset({"certain"}), {"opening": 4}),
+    Ground(
+        "Bomber, one against one",
+        "BomberDuel-v0",
+        60,
+        3,
+        frozenset({"advice", "worth", "at once"}),
+        search={"horizon": 20},
+    ),
+    Ground(
+        "Football with one a side",
+        "Football1-v0",
+        100,
+        5,
+        frozenset({"advice", "worth", "luck"}),
+        search={"horizon": 40},
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Idea:
+    """An idea: what it is called, where it comes from, and how the search is told of it.
+
+    Attributes
+    ----------
+    name, source : str
+    settings : dict
+        Beside or in place of those of the search.
+    needs : str
+        A trait of games without which there is nothing to try.
+    agent : str
+        Whose setting it is.
+    """
+
+    name: str
+    source: str
+    settings: Mapping[str, Any]
+    needs: str = ""
+    agent: str = "mcts"
+
+    @property
+    def label(self) -> str:
+        """Its name in one word."""
+        return self.name.replace(" ", "-").replace(",", "")
+
+
+IDEAS = (
+    Idea("UCB1-Tuned", "Auer et al. 2002", {"select": "ucb1_tuned"}),
+    Idea("RAVE", "Gelly, Silver 2007", {"select": "rave"}),
+    Idea("GRAVE", "Cazenave 2015", {"select": "grave"}),
+    Idea("progressive history", "Nijssen, Winands 2011", {"select": "progressive_history"}),
+    Idea("progressive bias", "Chaslot et al. 2008", {"select": "progressive_bias"}, "advice"),
+    Idea("progressive widening", "Coulom 2007", {"select": "progressive_widening"}, "advice"),
+    Idea("PUCT", "Silver et al. 2017", {"select": "puct"}, "advice"),
+    Idea("Gumbel", "Danihelka et al. 2022", {}, "advice", "gumbel"),
+    Idea("epsilon-greedy, a bandit at the root", "the lecture", {"select": "epsilon_greedy", "tree_depth": 1}),
+    Idea("UCB1, a bandit at the root", "the lecture", {"tree_depth": 1}),
+    Idea("sequential halving at the root", "Karnin et al. 2013", {}, agent="halving"),
+    Idea("regret matching", "Hart, Mas-Colell 2000", {"select": "regret_matching", "recommend": "mixed"}, "at once"),
+    Idea("Exp3", "Auer et al. 1995", {"select": "exp3", "recommend": "mixed"}, "at once"),
+    Idea("implicit minimax", "Lanctot et al. 2014", {"select": "implicit_minimax"}, "worth"),
+    Idea("MCTS-Solver", "Winands et al. 2008", {"select": "mcts_solver", "recommend": "proved"}, "certain"),
+    Idea("MAST", "Finnsson, Bjornsson 2008", {"simulate": "mast"}),
+    Idea("rollouts by the game's advice", "the lecture", {"simulate": "advised"}, "advice"),
+    Idea("decisive moves", "Teytaud, Teytaud 2010", {"simulate": "decisive"}),
+    Idea("evaluation in place of rollouts", "the tutorial", {"rollout_depth": 0}, "worth"),
+    Idea("rollouts of five steps", "Lorentz 2008", {"rollout_depth": 5}, "worth"),
+    Idea("max child", "Chaslot et al. 2008", {"recommend": "max_value"}),
+    Idea("secure child", "Chaslot et al. 2008", {"recommend": "secure"}),
+    Idea("lower confidence bound", "KataGo", {"recommend": "lcb"}),
+    Idea("tree kept between moves", "the lecture", {"reuse": True}),
+    Idea("open loop", "Perez et al. 2015", {"loop": "open"}, "luck"),
+    Idea("closed loop", "Perez et al. 2015", {"loop": "closed"}, "luck"),
+)
+
+
+def tried(ground: Ground) -> Iterator[Idea]:
+    """Yield the ideas that can be tried in a game and that its search has not already."""
+    for idea in IDEAS:
+        new = idea.agent != "mcts" or any(ground.search.get(name) != idea.settings[name] for name in idea.settings)
+        if new and (not idea.needs or idea.needs in ground.traits):
+            yield idea
+
+
+def cells_of(ground: Ground) -> Iterator[Cell]:
+    """Yield the games of all ideas in a game; alone, the search without any plays them too."""
+    search = {**ground.search, "time_limit": ground.milliseconds / 1000}
+    without = Entrant("without", "mcts", search)
+    common: dict[str, Any] = {"environment": ground.environment, "games": ground.games, "settings": ground.settings}
+    if ground.alone:
+        yield Cell((WITHOUT,), (without,), **common)
+    for idea in tried(ground):
+        player = Entrant(idea.label, idea.agent, {**search, **idea.settings})
+        yield Cell((idea.name,), (player,), **common, against=None if ground.alone else without)
+
+
+def _tables() -> list[Table]:
+    tables = []
+    for ground in GROUNDS:
+        measure = Wins() if ground.alone else Points()
+        given = ", ".join(f"`{name}={value}`" for name, value in ground.search.items())
+        note = f"The search: UCT{f' with {given}' if given else ''}, {ground.milliseconds} ms a move."
+        tables.append(Table(ground.title, ("with",), measure, (*cells_of(ground),), note))
+    return tables
+
+
+class Ideas:
+    """Every idea in every game."""
+
+    note = """Percent of games won alone (the first line: without any idea), or of points against the search without
+    the idea: above 50 it helps. Empty: it is nothing there that the search would not have, or the game gives it
+    nothing to work with."""
+
+    def heads(self, record: Record) -> tuple[str, ...]:
+        """Return the heads of its columns."""
+        return ("idea", "source", *(ground.title for ground in GROUNDS))
+
+    def lines(self, record: Record) -> list[list[str]]:
+        """Return a line for the search without any idea, and one for each idea."""
+        shares = [{cell.words[0]: _share(cell, record) for cell in cells_of(ground)} for ground in GROUNDS]
+        named = [(WITHOUT, ""), *((idea.name, idea.source) for idea in IDEAS)]
+        return [[name, source, *(_written(name, ground) for ground in shares)] for name, source in named]
+
+    def draw(self, record: Record) -> Image.Image | None:
+        """Draw nothing: the table is short enough."""
+        return None
+
+
+def _written(name: str, shares: Mapping[str, Estimate | None]) -> str:
+    if name not in shares:
+        return ""
+    share = shares[name]
+    return "not yet played" if share is None else percent(share)
+
+
+def _share(cell: Cell, record: Record) -> Estimate | None:
+    entry = record.entries.get(cell.key)
+    if entry is None:
+        return None
+    if cell.against is None:
+        return wilson(sum(entry.found.results), entry.boards)
+    return mean_points([float(np.mean(board)) for board in entry.found.results])
+
+
+STUDY = Study(
+    "ideas",
+    "Ideas of the field, one by one",
+    """Each idea that the search knows, in the same search at the same time a move, against that search without it. All
+    with their own defaults, tuned for no game. Alone the games are those of the search without; in pairs both seats of
+    each board are played.""",
+    _tables,
+    Ideas(),
+)
