@@ -132,24 +132,30 @@ def _show(tuned: "Tuned") -> None:
 
 def _page(tuned: "Tuned") -> str:
     """Return all trials, best first, and the verdict, as Markdown."""
+    from papers.page import markdown, paragraph, played_by
+    from papers.record import this_run
+
     tuning = tuned.tuning
     names = [parameter.name for parameter in tuning.parameters]
-    lines = [
-        f"# {tuning.agent.name} in {tuning.environment}",
-        "",
+    how = (
         f"{len(tuned.trials)} trials of {tuning.boards} boards of seed {tuning.seed}; tuned: "
         + ", ".join(f"`{parameter}`" for parameter in tuning.parameters)
-        + ". Those given up were worse than most after as many boards; their figures are of fewer.",
-        "",
-        _verdict(tuned),
-        "",
-        f"| trial | {' | '.join(names)} | found | boards | |",
-        "|" + " ---: |" * (len(names) + 3) + " --- |",
-    ]
+        + ". Found is the points against the agent as it is shipped, or against whom the command names, or alone the "
+        "share of games won or the return, with 95 % intervals. Trials given up were worse than most after as many "
+        "boards; their figures are of fewer."
+    )
+    lines = []
     for tried in sorted(tuned.trials, key=lambda tried: (tried.given_up, -tried.found.value)):
         cells = [str(tried.number), *(str(tried.values[name]) for name in names), _found(tried), str(tried.boards)]
-        lines.append(f"| {' | '.join(cells)} | {'given up' if tried.given_up else ''} |")
-    return "\n".join(lines) + "\n"
+        lines.append([*cells, "given up" if tried.given_up else ""])
+    parts = [
+        f"# Tuning `{tuning.agent.name}` in {tuning.environment}",
+        paragraph(_verdict(tuned)),
+        paragraph(how),
+        played_by(1, this_run("tune", 1.0)),
+        markdown(("trial", *names, "found", "boards", ""), lines, ()),
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def _verdict(tuned: "Tuned") -> str:
