@@ -66,7 +66,8 @@ def measured(part: Part, rounds: int) -> "list[Figure]":
     from speed import rivals
 
     try:
-        return rivals.connect_four(rounds) + rivals.cart_pole(rounds) + rivals.match(400 if rounds > 3 else 40)
+        compiled, matches = rivals.connect_four(rounds), rivals.match(400 if rounds > 3 else 40)
+        return compiled + rivals.single(rounds) + rivals.in_python(rounds) + matches
     except ImportError as error:
         raise typer.BadParameter(f'{error}; install the rivals with: pip install -e ".[rl,rivals]"') from None
 

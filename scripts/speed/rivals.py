@@ -91,26 +91,80 @@ def _view(board: Any, player: int) -> Any:
     return View(connect_four.GAME, board, player)
 
 
-def cart_pole(rounds: int, simulations: int = 300) -> list[Figure]:
-    """Measure simulations a second on CartPole, rollouts to the end, against gymcts."""
+SINGLE = {
+    "CartPole-v1": 300,
+    "Blackjack-v1": 300,
+    "FrozenLake-v1": 200,
+    "CliffWalking-v1": 60,
+    "Taxi-v4": 60,
+    "MountainCar-v0": 60,
+    "Acrobot-v1": 20,
+}
+"""Environments of Gymnasium, and how many simulations of them are timed."""
+
+
+def single(rounds: int) -> list[Figure]:
+    """Measure simulations a second in environments of Gymnasium, both with their defaults, against gymcts.
+
+    Its rollouts go to the end. Ours do where that is near; Acrobot's time is that of its own steps.
+    """
     from gymcts.gymcts_agent import GymctsAgent
     from gymcts.gymcts_deepcopy_wrapper import DeepCopyMCTSGymEnvWrapper
 
     logging.getLogger("gymcts").setLevel(logging.ERROR)
     random.seed(0)
-    env = gym.make("CartPole-v1")
-    env.reset(seed=0)
-    agent = agents.make("mcts", simulations=simulations)
+    figures = []
+    for id, simulations in SINGLE.items():
+        env = gym.make(id)
+        env.reset(seed=0)
+        agent = agents.make("mcts", simulations=simulations)
 
-    def ours() -> int:
-        return int(agent.search(env).simulations)
+        def ours(env: Any = env, agent: Any = agent) -> int:
+            return int(agent.search(env).simulations)
 
-    def theirs() -> int:
-        wrapped = DeepCopyMCTSGymEnvWrapper(gym.make("CartPole-v1"))
-        wrapped.reset(seed=0)
-        GymctsAgent(env=wrapped).vanilla_mcts_search(num_simulations=simulations)
-        return simulations
+        def theirs(id: str = id, simulations: int = simulations) -> int:
+            wrapped = DeepCopyMCTSGymEnvWrapper(gym.make(id))
+            wrapped.reset(seed=0)
+            GymctsAgent(env=wrapped).vanilla_mcts_search(num_simulations=simulations)
+            return simulations
 
-    us, them = least(min(rounds, 5), ours, theirs)
-    what, times = f"CartPole, {simulations} simulations", f"{them / us:.1f} x as many"
-    return [Figure(what, 1e3 / us, "k simulations/s", f"gymcts {version('gymcts')}", 1e3 / them, times)]
+        us, them = least(min(rounds, 5), ours, theirs)
+        what, times = f"{id}, {simulations} simulations", f"{them / us:.1f} x as many"
+        figures.append(Figure(what, 1e3 / us, "k simulations/s", f"gymcts {version('gymcts')}", 1e3 / them, times))
+    return figures
+
+
+SPIEL = {"tic_tac_toe": 300, "connect_four": 200, "othello": 60, "backgammon": 20}
+"""Games of OpenSpiel that its Python bot plays, and how many simulations of them are timed."""
+
+
+def in_python(rounds: int) -> list[Figure]:
+    """Measure simulations a second in OpenSpiel's games through Shimmy, against its Python bot on the game itself."""
+    import pyspiel
+    from open_spiel.python.algorithms import mcts
+    from shimmy import OpenSpielCompatibilityV0
+
+    figures = []
+    for name, simulations in SPIEL.items():
+        env = OpenSpielCompatibilityV0(game_name=name)
+        env.reset(seed=0)
+        agent, chance = agents.make("mcts", simulations=simulations, c=C), np.random.RandomState(0)
+        game = pyspiel.load_game(name)
+        evaluator = mcts.RandomRolloutEvaluator(1, chance)
+        bot = mcts.MCTSBot(game, C, simulations, evaluator, solve=False, random_state=chance)
+        state = game.new_initial_state()
+        while state.is_chance_node():
+            state.apply_action(state.chance_outcomes()[0][0])
+
+        def ours(env: Any = env, agent: Any = agent) -> int:
+            return int(agent.search(env).simulations)
+
+        def theirs(bot: Any = bot, state: Any = state, simulations: int = simulations) -> int:
+            bot.mcts_search(state)
+            return simulations
+
+        us, them = least(min(rounds, 5), ours, theirs)
+        what, times = f"{name} through Shimmy, {simulations} simulations", f"{them / us:.2f} x as many"
+        yardstick = f"OpenSpiel {version('open_spiel')}, MCTSBot in Python"
+        figures.append(Figure(what, 1e3 / us, "k simulations/s", yardstick, 1e3 / them, times))
+    return figures

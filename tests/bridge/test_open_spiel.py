@@ -47,7 +47,9 @@ def played(env, seed, steps):
     return not (env.terminations[agent] or env.truncations[agent])
 
 
-@pytest.mark.parametrize("name", ["tic_tac_toe", "backgammon", "leduc_poker", "hanabi", "goofspiel"])
+@pytest.mark.parametrize(
+    "name", ["tic_tac_toe", "backgammon", "leduc_poker", "hanabi", "goofspiel", "othello", "oshi_zumo"]
+)
 def test_copies_of_games_of_open_spiel_are_exact(name):
     env, compared = spiel(name), 0
     for seed in range(12):

@@ -1,6 +1,7 @@
 """Games of OpenSpiel, as Shimmy makes them environments, and Hanabi, as PettingZoo takes it from there."""
 
 import copy
+import functools
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,16 @@ class OpenSpiel(Adapter):
 
     def restore(self, env: Any, snapshot: Any) -> None:
         """Take it over."""
-        env._env, state, kept = snapshot
-        env.game_state = state.clone()
-        for name, value in kept.items():
-            setattr(env, name, _plain(value))
+        if not getattr(env, "quick", False):
+            kind: Any = type(env)
+            env.__class__ = _quick(kind)
+        _take_over(env, snapshot)
+
+    def legal(self, env: Any, agent: str) -> Any:
+        """Return what the game says."""
+        allowed = np.zeros(env._env.num_distinct_actions(), bool)
+        allowed[env.game_state.legal_actions(env.possible_agents.index(agent))] = True
+        return allowed
 
     def key(self, env: Any) -> Any:
         """Return the game's history, and who has chosen what they are about to do."""
@@ -56,8 +63,90 @@ class OpenSpiel(Adapter):
             env._update_observations()
 
 
+@functools.cache
+def _quick(kind: Any) -> Any:
+    """Return the class of copies of environments of a class."""
+
+    class Quick(kind):  # type: ignore[misc]
+        """A copy of an environment of Shimmy's that makes masks and observations when it is asked for them alone.
+
+        Shimmy makes those of all players after every step, and their spaces anew: most of what a step takes.
+        """
+
+        quick = True
+
+        def step(self: Any, action: Any) -> None:
+            """Make a step: as Shimmy does, where players choose one after another, and else by it."""
+            state = self.game_state
+            if self.simultaneous_actions or state.is_terminal() or state.is_simultaneous_node() or self._cut():
+                super().step(action)
+                return
+            self._cumulative_rewards[self.agent_selection] = 0.0
+            state.apply_action(action)
+            self.game_length += 1
+            if state.is_chance_node():
+                self._execute_chance_node()
+            self._update_rewards()
+            self._accumulate_rewards()
+            if state.is_terminal() or state.is_simultaneous_node() or self._cut() or not state.legal_actions():
+                self._update_termination_truncation()
+                self._choose_next_agent()
+            else:
+                self.agent_selection = self.agent_id_name_mapping[state.current_player()]
+
+        def _cut(self: Any) -> bool:
+            return bool(self.game_length > self._env.max_game_length())
+
+        def observe(self: Any, agent: str) -> Any:
+            """Return what an agent observes now."""
+            super()._update_observations()
+            return self.observations[agent]
+
+        def _update_observation_spaces(self) -> None:
+            pass
+
+        def _update_action_spaces(self) -> None:
+            pass
+
+        def _update_observations(self) -> None:
+            pass
+
+        def _update_action_masks(self) -> None:
+            pass
+
+        def _legal(self: Any, agent: str) -> list[int]:
+            found: list[int] = self.game_state.legal_actions(self.agent_name_id_mapping[agent])
+            return found
+
+        def _update_termination_truncation(self: Any) -> None:
+            over = self.game_state.is_terminal() or not any(map(self._legal, self.agents))
+            self.terminations = {agent: over or self.terminations[agent] for agent in self.agents}
+            cut = self._cut()
+            self.truncations = {agent: cut or self.truncations[agent] for agent in self.agents}
+
+        def _choose_next_agent(self: Any) -> None:
+            if not self.agents:
+                return
+            if any(self.terminations.values()) or any(self.truncations.values()):
+                self.agent_selection = self.agents[0]
+            elif not self.game_state.is_simultaneous_node():
+                self.agent_selection = self.agent_id_name_mapping[self.game_state.current_player()]
+            else:
+                for agent in self.agents:
+                    if agent not in self.simultaneous_actions:
+                        if self._legal(agent):
+                            self.agent_selection = agent
+                            return
+                        self.simultaneous_actions[agent] = None
+
+    Quick.__module__, Quick.__name__, Quick.__qualname__ = kind.__module__, kind.__name__, kind.__qualname__
+    return Quick
+
+
 class Hanabi(OpenSpiel):
-    """Hanabi of PettingZoo: the environment of OpenSpiel inside."""
+    """Hanabi of PettingZoo: the environment of OpenSpiel inside, whose masks it shows."""
+
+    legal = None  # type: ignore[assignment]
 
     def copy(self, env: Any) -> Any:
         """Return what the environment inside keeps."""
@@ -66,7 +155,7 @@ class Hanabi(OpenSpiel):
     def restore(self, env: Any, snapshot: Any) -> None:
         """Take it over."""
         inside, env.agents = snapshot[0], list(snapshot[1])
-        super().restore(env.hanabi_env, inside)
+        _take_over(env.hanabi_env, inside)
         self._follow(env)
 
     def key(self, env: Any) -> Any:
@@ -81,6 +170,13 @@ class Hanabi(OpenSpiel):
     def _follow(self, env: Any) -> None:
         for name in ("agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations", "infos"):
             setattr(env, name, getattr(env.hanabi_env, name))
+
+
+def _take_over(env: Any, snapshot: Any) -> None:
+    env._env, state, kept = snapshot
+    env.game_state = state.clone()
+    for name, value in kept.items():
+        setattr(env, name, _plain(value))
 
 
 def _resampled(state: Any, player: int, chance: np.random.Generator) -> Any:
