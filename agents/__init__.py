@@ -16,6 +16,7 @@ MCTS_ENVS = True
 NAMES = {
     "alpha_beta": "agents.planners.alpha_beta:AlphaBeta",
     "auto": "agents.planners.auto:Auto",
+    "determinized": "agents.planners.determinized:Determinized",
     "flat_mc": "agents.planners.flat:FlatMonteCarlo",
     "graph": "agents.planners.graph:Graph",
     "gumbel": "agents.planners.gumbel:Gumbel",

@@ -220,22 +220,31 @@ class Search:
         ValueError
             If nothing was searched yet, or ``recommend`` returned an illegal action.
         """
-        recommend = self.plan.recommend
         visits, values = self.statistics()
         if not visits.any():
             raise ValueError("nothing was searched yet; call run(simulations=...) first")
-        action = self.choice
-        if action is None:
-            given = visits, values, self.legal, self._last_stream.copy()
-            action = recommend(*given, self) if self.plan.recommends_from_search else recommend(*given)
-        if not isinstance(action, int | np.integer) or action not in self.legal:
-            raise ValueError(f"recommend {recommend!r} returned {action}, which is not legal; legal now: {self.legal}")
+        action = self.recommended(visits, values) if self.choice is None else self.choice
         shown = SearchTree(self.trees, self._game)
         prior = self._prior() if self._settings.prior else None
         how = None if self.plan.evaluator is None else str(self.plan.evaluator.name)
         made = self.simulations, self.steps, self.seconds
         view = View(self._game, self._root, self.player)
-        return SearchResult(visits, values, int(action), shown, *made, prior, how, self.improved, view, self._copies())
+        return SearchResult(visits, values, action, shown, *made, prior, how, self.improved, view, self._copies())
+
+    def recommended(self, visits: Ints, values: Floats) -> int:
+        """Return what is to be played after these visits [A] with these mean returns [A].
+
+        Raises
+        ------
+        ValueError
+            If ``recommend`` returned an illegal action.
+        """
+        recommend = self.plan.recommend
+        given = visits, values, self.legal, self._last_stream.copy()
+        action = recommend(*given, self) if self.plan.recommends_from_search else recommend(*given)
+        if not isinstance(action, int | np.integer) or action not in self.legal:
+            raise ValueError(f"recommend {recommend!r} returned {action}, which is not legal; legal now: {self.legal}")
+        return int(action)
 
     def _copies(self) -> Any:
         """Return what a search in an environment of others stands on; None in ours."""

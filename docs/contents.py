@@ -53,6 +53,7 @@ API = {
     "agents.budget": "Budget",
     "agents.mcts": "MCTS",
     "agents.planners.gumbel": "Gumbel",
+    "agents.planners.determinized": "Determinized",
     "agents.planners.halving": "SequentialHalving",
     "agents.planners.flat": "FlatMonteCarlo, OneStep",
     "agents.planners.rhea": "Rhea",

@@ -29,6 +29,7 @@ AGENTS = {
     "auto": "looks at the environment and picks a planner",
     "best": "the strongest settings that we know for the game",
     "careful": "never walks into fire that it can foresee",
+    "determinized": "a tree for each of several guesses at what is hidden",
     "flat_mc": "rollouts shared equally between the actions",
     "graph": "solves games for one whose states recur",
     "greedy": "one ply ahead by rules",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from agents.mcts import MCTS
+from agents.planners.determinized import Determinized
 from agents.planners.flat import FlatMonteCarlo, OneStep
 from agents.planners.halving import SequentialHalving
 from agents.tree import EDGE, NODE
@@ -79,6 +80,27 @@ class TestHiddenInformation:
 
     def test_a_closed_loop_acts_on_cards_that_it_dealt_itself(self):
         assert self.search(cards(0, 1, 0), loop="closed").values[3] == pytest.approx(0.5, abs=0.08)
+
+    @pytest.mark.parametrize("budget", [{"simulations": 80_000}, {"max_steps": 160_000}])
+    def test_trees_of_their_own_believe_that_the_card_will_be_known(self, budget):
+        """To look is best (as above), but who knows the card already in each tree sees no use in it, and bets."""
+        found = [Determinized(seed=1, samples=40, **budget).search(cards(0, 1, other)) for other in (0, 2)]
+        assert np.array_equal(found[0].visits, found[1].visits)
+        assert found[0].action in (1, 3)
+        assert found[0].visits[2] < 0.05 * found[0].visits.sum()
+        assert found[0].values[1] == pytest.approx(-0.5, abs=0.75)
+        assert len(found[0].tree.trees) == 40
+        spent = {"simulations": found[0].simulations, "max_steps": found[0].steps}
+        assert all(0.9 * limit < spent[name] <= 1.01 * limit for name, limit in budget.items())
+
+    @pytest.mark.parametrize("refused", [{"information": "own"}, {"reuse": True}])
+    def test_what_trees_of_their_own_cannot_do(self, refused):
+        with pytest.raises(TypeError, match="determinized has no setting"):
+            Determinized(**refused)
+        with pytest.raises(ValueError, match="recommend='lcb' looks at one search"):
+            Determinized(recommend="lcb")
+        with pytest.raises(TypeError, match="call search"):
+            Determinized().start(cards(0, 1, 0))
 
     @pytest.mark.parametrize(("model", "score"), [(None, 0.25), ("cheat", 0.5)])
     def test_cheating_would_score_more(self, model, score):
