@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.statistics import LEVEL, RESAMPLES, Estimate
+from agents.arena.statistics import BATCH_CELLS, LEVEL, RESAMPLES, Estimate
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -22,7 +22,7 @@ ELO = 400.0 / log(10.0)
 """Elo of a factor e in strength."""
 _MOST_STEPS, _LONGEST_STEP, _ACCURACY = 200, 1.0, 1e-12
 _MOST_TIED = 8
-_BATCH, _TIES, _NOTHING = 500, 2.0, 1e-6
+_MOST_AT_ONCE, _TIES, _NOTHING = 500, 2.0, 1e-6
 
 
 @dataclass(frozen=True)
@@ -243,13 +243,13 @@ def ratings(choices: Choices, level: float = LEVEL, resamples: int = RESAMPLES, 
 
 def _ends(choices: Choices, level: float, resamples: int, seed: int) -> Floats:
     """Return the ends of the intervals, array [2, k]."""
-    from scipy import stats  # Late: it takes a second to load, and workers need no statistics.
+    from scipy.special import stdtrit  # Late: workers need no statistics.
 
     if not choices.separated:
         boards = len(choices.wins)
         errors = _bootstrap(choices, resamples, seed).std(0) * sqrt(boards / (boards - 1))
         if errors.max() > _NOTHING:
-            half = stats.t.ppf(0.5 + level / 2, boards - 1) * errors
+            half = stdtrit(boards - 1, 0.5 + level / 2) * errors
             centre = _elo(choices, np.ones((1, boards)), _TIES)
             return np.concatenate([centre - half, centre + half])
     found: Floats = np.quantile(_bootstrap(choices.hedged(), resamples, seed), [0.5 - level / 2, 0.5 + level / 2], 0)
@@ -260,7 +260,8 @@ def _bootstrap(choices: Choices, resamples: int, seed: int) -> Floats:
     """Return Elo ratings for resamples of the boards, array [resamples, k]."""
     boards, rng = len(choices.wins), np.random.default_rng(seed)
     even = np.full(boards, 1.0 / boards)
-    sizes = [min(_BATCH, resamples - start) for start in range(0, resamples, _BATCH)]
+    most = min(_MOST_AT_ONCE, max(1, BATCH_CELLS // boards))
+    sizes = [min(most, resamples - start) for start in range(0, resamples, most)]
     return np.concatenate([_elo(choices, rng.multinomial(boards, even, n).astype(np.float64), _TIES) for n in sizes])
 
 

@@ -26,7 +26,7 @@ class Match(NamedTuple):
         return tuple(spec.label for spec in self.agents), self.episode
 
 
-@dataclass
+@dataclass(slots=True)
 class Seat:
     """What is kept of one seat of a match.
 
@@ -75,7 +75,7 @@ class Seat:
     overruns: Count = 0
 
 
-@dataclass
+@dataclass(slots=True)
 class Row:
     """What is kept of a match: one row of the results.
 

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 LEVEL = 0.95
 RESAMPLES = 4000
-_BATCH_CELLS = 4_000_000
+BATCH_CELLS = 250_000
+"""Of a bootstrap at once: a few MB, however many games there are."""
 
 
 class Estimate(NamedTuple):
@@ -72,8 +73,6 @@ def bootstrap_mean(values: Values, level: float = LEVEL, resamples: int = RESAMP
     ----------
     B. Efron and R. Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13.
     """
-    from scipy import stats  # Late: it takes a second to load, and workers need no statistics.
-
     _normal_quantile(level)
     sample = np.asarray(values, np.float64)
     if len(sample) < 2:
@@ -81,16 +80,11 @@ def bootstrap_mean(values: Values, level: float = LEVEL, resamples: int = RESAMP
     mean = float(sample.mean())
     if np.ptp(sample) == 0.0:
         return Estimate(mean, mean, mean)
-    interval = stats.bootstrap(
-        (sample,),
-        np.mean,
-        confidence_level=level,
-        n_resamples=resamples,
-        batch=max(1, _BATCH_CELLS // len(sample)),
-        method="percentile",
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    return Estimate(mean, float(interval.low), float(interval.high))
+    rng, most = np.random.default_rng(seed), max(1, BATCH_CELLS // len(sample))
+    sizes = [min(most, resamples - start) for start in range(0, resamples, most)]
+    means = np.concatenate([sample[rng.integers(0, len(sample), (n, len(sample)))].mean(1) for n in sizes])
+    low, high = np.quantile(means, [0.5 - level / 2, 0.5 + level / 2])
+    return Estimate(mean, float(low), float(high))
 
 
 def paired_difference(

@@ -144,8 +144,7 @@ class Results:
 
     def add(self, played: Played) -> None:
         """Write a finished match: safe from the end of this process at once, from that of the machine soon."""
-        row = played.row
-        row.played_on = sys.intern(row.played_on)
+        row = _lean(played.row)
         if self._moves is not None and row.fault is None:
             offset = self._moves.tell()
             _append(self._moves, _moves(row, played.transitions))
@@ -224,10 +223,18 @@ class Results:
         return whole
 
 
+def _lean(row: Row) -> Row:
+    """Let a row share the texts that others have too: there may be a great many."""
+    row.played_on = sys.intern(row.played_on)
+    for seat in row.seats:
+        seat.agent = sys.intern(seat.agent)
+    return row
+
+
 def _row(file: Path, number: int, line: bytes) -> Row:
     """Read a line of a file of episodes."""
     try:
-        return row_of(json.loads(line))
+        return _lean(row_of(json.loads(line)))
     except (ValueError, TypeError) as error:
         raise _damaged(file, number, error) from error
 

@@ -224,3 +224,38 @@ def test_ray_plays_the_same_games_though_a_worker_is_killed(tmp_path: Path, monk
 def test_tasks_are_functions_of_a_plan_and_matches() -> None:
     first = plan().jobs(1)
     assert [played.row.key for played in play_matches(plan(), first)] == [match.key for match in first]
+
+
+_MANY_GAMES = """
+import resource, sys
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from agents.arena import Plan, compare, parse_agents
+from agents.arena.rows import Played, blank_row
+
+plan = Plan("LaneDefense3x3-v0", parse_agents("random,uniform"))
+
+class Quick(Executor):
+    def submit(self, fn, /, plan, matches):
+        done = Future()
+        done.set_result([Played(blank_row(match, plan.seed), []) for match in matches])
+        for played in done.result():
+            played.row.seats[0].discounted_return = float(played.row.episode % 7)
+        return done
+
+def most():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**10 if sys.platform == "linux" else 2**20)
+
+seen = []
+report = compare(plan, 5000, folder=Path(sys.argv[1]), executor=Quick(), watch=lambda found: seen or seen.append(most()))
+assert report.finished and sum(s.games for s in report.summaries) == 10_000
+assert "scipy.stats" not in sys.modules
+print(round(most() - seen[0]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no resource module")
+def test_ten_thousand_games_take_no_more_than_thirty_megabytes(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _MANY_GAMES, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert int(done.stdout) <= 30
