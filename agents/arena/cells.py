@@ -85,15 +85,15 @@ def cost(summary: Summary, overrun: bool = False) -> tuple[Text, str]:
 
 
 def fault_columns(summaries: Sequence[Summary]) -> tuple[str, ...]:
-    """Return the columns for games lost by forfeit, and for errors, of which there should be none."""
-    columns = {"forfeits": any(s.forfeits for s in summaries), "errors": any(s.errors for s in summaries)}
-    return tuple(name for name, wanted in columns.items() if wanted)
+    """Return the columns for games lost by forfeit, truncated games, and errors, of which there should be none."""
+    names = "forfeits", "truncated", "errors"
+    return tuple(name for name in names if any(getattr(s, name) for s in summaries))
 
 
 def fault_cells(summary: Summary, columns: Iterable[str]) -> list[Text]:
-    """Write how many games an agent lost by forfeit, by reason, and how many ended in an error."""
+    """Write how many games an agent lost by forfeit, by reason, how many were truncated, and ended in an error."""
     forfeits = ", ".join(f"{count} {reason}" for reason, count in sorted(summary.forfeits.items())) or "0"
-    cells = {"forfeits": forfeits, "errors": str(summary.errors)}
+    cells = {"forfeits": forfeits, "truncated": str(summary.truncated), "errors": str(summary.errors)}
     return [Text(cells[name], "" if cells[name] == "0" else "red") for name in columns]
 
 

@@ -37,6 +37,8 @@ class Summary:
         In games for several.
     forfeits : dict of str to int
         How many of the games it has lost otherwise than by the rules, by reason.
+    truncated : int
+        How many of its games were longer than the plan allows; they count.
     """
 
     agent: str
@@ -52,6 +54,7 @@ class Summary:
     ties: int = 0
     losses: int = 0
     forfeits: Mapping[str, int] = field(default_factory=dict)
+    truncated: int = 0
 
 
 @dataclass(frozen=True)
@@ -200,9 +203,13 @@ def costs(played: Iterable[_Played]) -> dict[str, Any]:
     }
 
 
-def forfeits(rows: Rows, agent: str) -> dict[str, int]:
-    """Count the games that an agent has lost otherwise than by the rules, by reason."""
-    return dict(Counter(filter(None, (row.forfeited_by(agent) for row in rows.values()))))
+def endings(rows: Rows, agent: str) -> dict[str, Any]:
+    """Return errors, forfeits and truncated games of a summary: those that an agent has not ended by the rules."""
+    return {
+        "errors": sum(row.blames(agent) for row in rows.values()),
+        "forfeits": dict(Counter(filter(None, (row.forfeited_by(agent) for row in rows.values())))),
+        "truncated": sum(row.cut_short and agent in row.agents for row in rows.values()),
+    }
 
 
 def _ratio(total: float, count: int) -> float:

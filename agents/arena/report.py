@@ -79,7 +79,7 @@ class Report:
     @property
     def truncated(self) -> list[Row]:
         """Those that were longer than the plan's limit of an episode."""
-        return [row for row in self.rows.values() if row.truncated is not None and row.fault is None]
+        return [row for row in self.rows.values() if row.cut_short]
 
     @property
     def finished(self) -> bool:

@@ -144,6 +144,11 @@ class Row:
         """What ended the match from outside the game: an error or a forfeit."""
         return self.error or self.forfeit
 
+    @property
+    def cut_short(self) -> bool:
+        """Whether the match was longer than the plan allows, and nothing else ended it."""
+        return self.truncated is not None and self.fault is None
+
     def blames(self, label: str) -> bool:
         """Whether an error is put down to an agent: to all who sat there, where nobody knows."""
         seats = self.seats if self.last_asked is None else [self.seats[self.last_asked]]

@@ -247,7 +247,8 @@ def most():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**10 if sys.platform == "linux" else 2**20)
 
 seen = []
-report = compare(plan, 5000, folder=Path(sys.argv[1]), executor=Quick(), watch=lambda found: seen or seen.append(most()))
+first = lambda found: seen or seen.append(most())
+report = compare(plan, 5000, folder=Path(sys.argv[1]), executor=Quick(), watch=first)
 assert report.finished and sum(s.games for s in report.summaries) == 10_000
 assert "scipy.stats" not in sys.modules
 print(round(most() - seen[0]))

@@ -2,6 +2,7 @@
 
 import io
 import math
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +13,14 @@ from rich.console import Console
 import agents.arena.comparison
 from agents.arena import Plan, compare, parse_agents, parse_budget
 from agents.arena.cells import short_names
+from agents.arena.page import page
 from agents.arena.plot import drawing, plot, require_drawable
 from agents.arena.report import Report, report
-from agents.arena.rows import Row, Seat
+from agents.arena.rows import Row, Seat, blank_row
 from agents.arena.runner import Crew
 from agents.arena.storage import EPISODES
-from agents.arena.table import remarks, render
+from agents.arena.table import remarks, render, write_markdown
+from tests.arena.reports import printed
 from tests.arena.single import TWO, fakes
 
 ID = "LaneDefense3x3-v0"
@@ -148,3 +151,29 @@ def test_a_plot_is_drawn_or_says_what_is_missing(tmp_path: Path, monkeypatch: py
     for call in (lambda: plot(found, tmp_path / "win.png"), lambda: require_drawable(tmp_path / "win.png")):
         with pytest.raises(ImportError, match="pip install"):
             call()
+
+
+@pytest.mark.parametrize(
+    ("id", "players", "settings"),
+    [
+        (ID, "a=random,b=uniform", {}),
+        ("WallSurvival-v0", "a=random,b=uniform", {"board_size": 3}),
+        ("Bomber-v0", "a=random,b=uniform,c=rule_based,d=random_safe", {}),
+    ],
+)
+def test_truncated_games_have_a_column_where_there_are_any(
+    id: str, players: str, settings: dict[str, int], tmp_path: Path
+) -> None:
+    plan = Plan(id, parse_agents(players), settings)
+    rows = {job.key: blank_row(job, 0) for job in plan.jobs(3)}
+    assert "truncated" not in printed(report(plan, tmp_path, rows, 3, 1, 1.0))
+    late = [row for row in rows.values() if row.seats[0].agent == "a"]
+    for row in late:
+        row.truncated = "no end within 1 s (--episode-limit)"
+    found = report(plan, tmp_path, rows, 3, 1, 1.0)
+    of_b = len(late) if len(late[0].seats) > 1 else 0
+    assert [summary.truncated for summary in found.summaries[:2]] == [len(late), of_b]
+    write_markdown(found, tmp_path / "report.md")
+    (tmp_path / EPISODES).write_text("{}\n")
+    for text in (printed(found), (tmp_path / "report.md").read_text(), page(found)):
+        assert re.search(r"truncated *(\||\n|</th>)", text)

@@ -8,7 +8,7 @@ import numpy as np
 
 from agents.arena.anytime import anytime
 from agents.arena.doubts import doubts_of_pair, few_boards
-from agents.arena.figures import Difference, Pairing, Rating, Summary, costs, forfeits
+from agents.arena.figures import Difference, Pairing, Rating, Summary, costs, endings
 from agents.arena.gsprt import elo_of
 from agents.arena.rating import from_points
 from agents.arena.rating import ratings as elo_ratings
@@ -121,11 +121,10 @@ def summary(rows: Rows, boards: Boards, agent: str, opponents: Sequence[str]) ->
     return Summary(
         agent=agent,
         games=len(scores),
-        errors=sum(row.blames(agent) for row in rows.values()),
         win_rate=mean_points([float(np.mean(board)) for board in by_board.values()], LEVEL),
         mean_return=Estimate(nan, nan, nan),
         **costs(seats),
-        forfeits=forfeits(rows, agent),
+        **endings(rows, agent),
         wins=wins,
         ties=ties,
         losses=losses,

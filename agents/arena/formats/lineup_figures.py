@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from agents.arena.doubts import few_boards, separated
-from agents.arena.figures import Difference, Rating, Standing, Summary, costs, forfeits
+from agents.arena.figures import Difference, Rating, Standing, Summary, costs, endings
 from agents.arena.lineups import Teams
 from agents.arena.rating import from_rankings
 from agents.arena.rating import ratings as elo_ratings
@@ -140,11 +140,10 @@ def summary(plan: "Plan", rows: Rows, boards: Boards, agent: str) -> Summary:
     return Summary(
         agent=agent,
         games=len(played),
-        errors=sum(row.blames(agent) for row in rows.values()),
         win_rate=mean_points([_mean(board).points for board in games.values() if board], LEVEL),
         mean_return=Estimate(nan, nan, nan),
         **costs(seats),
-        forfeits=forfeits(rows, agent),
+        **endings(rows, agent),
         wins=sum(result.won == 1.0 for result in played),
         ties=sum(result.tied == 1.0 for result in played),
         losses=sum(result.lost == 1.0 for result in played),

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.arena.cells import cost, fault_cells, fault_columns, new_table, number, percent, plain, shown_names
-from agents.arena.figures import Difference, Summary, costs, forfeits
+from agents.arena.figures import Difference, Summary, costs, endings
 from agents.arena.formats.base import COSTS, INTERVALS, Figures, Format, Mark, compared, differences_tables, lead
 from agents.arena.rows import Key, Row, Rows, Seat
 from agents.arena.spec import AgentSpec, require_distinct
@@ -121,11 +121,10 @@ def _summary(label: str, rows: Rows, counted: _Seats, played: _Seats, resamples:
     return Summary(
         agent=label,
         games=len(_of(label, counted)),
-        errors=sum(row.blames(label) for row in rows.values()),
         win_rate=wilson(sum(outcomes), len(outcomes), LEVEL),
         mean_return=bootstrap_mean([seat.discounted_return for seat in seats], LEVEL, resamples),
         **costs(seats),
-        forfeits=forfeits(rows, label),
+        **endings(rows, label),
     )
 
 
