@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from math import isnan
 from threading import Event, Thread
 from time import monotonic
@@ -66,6 +66,7 @@ class Progress:
         known = sorted((mark for mark in marks if not isnan(mark.figure.value)), key=lambda mark: -mark.figure.value)
         write = percent if self._report.plan.scored else plain
         said = [f"{mark.name} {write(mark.figure).plain}" for mark in known[:_MOST_NAMED]]
+        said += self._trial(self._report)
         lost, failed = len(self._report.forfeited), len(self._report.failed)
         return "; ".join([*said, *([f"{lost} forfeits"] if lost else []), *([f"{failed} errors"] if failed else [])])
 
@@ -75,12 +76,21 @@ class Progress:
 
     def view(self) -> RenderableType:
         """Return a bar over the first table so far, and below it what went wrong last."""
+        if not self._total:  # what is compiled says so here
+            return Text()
         bar = Table.grid(padding=(0, 1))
         bar.add_row(ProgressBar(max(self._total, 1), self._done, width=30), self.line())
         if self._report is None:
             return bar
         table, *_ = self._report.plan.format.tables(self._report, box.SIMPLE_HEAD)
-        return Group(bar, table, *map(Text, self._faults(self._report)))
+        return Group(bar, table, *map(Text, [*self._trial(self._report), *self._faults(self._report)]))
+
+    def _trial(self, report: Report) -> list[str]:
+        """Return how far a sequential test is from its end."""
+        if (trial := report.trial) is None:
+            return []
+        low, high = trial.sprt.bounds
+        return [f"LLR {trial.llr:.2f} of ({low:.2f}, {high:.2f}) after {trial.counted:,}"]
 
     def _faults(self, report: Report) -> list[str]:
         """Return how many games ended otherwise than by the rules, and how the last of them did."""
@@ -113,4 +123,5 @@ class Progress:
 
     def _say(self, over: Event) -> None:
         while not over.wait(SECONDS_BETWEEN_LINES):
-            print("; ".join(filter(None, (self.line(), self.standing()))), file=sys.stderr, flush=True)
+            now = f"{datetime.now():%H:%M:%S} "
+            print(now + "; ".join(filter(None, (self.line(), self.standing()))), file=sys.stderr, flush=True)

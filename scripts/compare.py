@@ -16,7 +16,9 @@ adds to what is there.
 import math
 import os
 import signal
+from datetime import datetime, timedelta
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
 import _config
@@ -120,6 +122,8 @@ def main(
     from mcts_envs.core.errors import writable
 
     console, progress = Console(width=None if Console().is_terminal else _PLAIN_WIDTH), Progress(Console().is_terminal)
+    begun = monotonic()
+    _note(console, f"in {Path.cwd()}: {typed()}")
     try:
         if picture is not None:
             require_drawable(picture)
@@ -169,6 +173,7 @@ def main(
                 **shown,
             )
         show(report, picture, page, console)
+        _note(console, f"after {timedelta(seconds=round(monotonic() - begun))}")
     except _MISTAKES as error:
         typer.secho(f"error: {said(error)}", err=True, fg="red")
         raise typer.Exit(2) from error
@@ -202,6 +207,12 @@ def show(report: "Report", picture: Path | None, page: Path | None, console: "Co
     if page is not None:
         write_page(report, page, typed())
         console.print(f"report: {_near(page)}", highlight=False, soft_wrap=True)
+
+
+def _note(console: "Console", text: str) -> None:
+    """Say when, in a log that is read later, and elsewhere."""
+    if not console.is_terminal:
+        console.print(f"{datetime.now():%Y-%m-%d %H:%M:%S}, {text}", style="dim", highlight=False, soft_wrap=True)
 
 
 def _near(path: Path) -> Path:

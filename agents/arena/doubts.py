@@ -5,11 +5,13 @@ from math import sqrt
 
 import numpy as np
 
+from agents.arena.figures import Summary
 from agents.arena.gsprt import Floats
 
 FEW = 20
 """Boards below which intervals are rough."""
 _LOPSIDED, _FAR = 0.8, 0.95
+_MANY_TRUNCATED = 0.1
 _SIGNS_OF_ORDER = 3.0
 """Standard errors; three come by chance once in 370 times."""
 
@@ -17,6 +19,14 @@ _SIGNS_OF_ORDER = 3.0
 def few_boards(boards: int, unit: str = "boards") -> list[str]:
     """Doubt intervals of fewer than 20 boards."""
     return [f"few {unit}: {boards}; intervals are rough below {FEW}"] if 0 < boards < FEW else []
+
+
+def cut_short(summaries: Sequence[Summary]) -> list[str]:
+    """Doubt figures of agents many of whose games were truncated: who is quick gets further in them."""
+    many = [s.agent for s in summaries if s.games and s.truncated >= _MANY_TRUNCATED * s.games]
+    if not many:
+        return []
+    return [f"truncated: {', '.join(many)} in a tenth of the games or more; a longer --episode-limit lets them end"]
 
 
 def separated(agents: Sequence[str]) -> list[str]:

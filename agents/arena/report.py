@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from agents.arena.doubts import cut_short
 from agents.arena.figures import Difference, Pairing, Rating, Standing, Summary, Trial
 from agents.arena.plan import Plan
 from agents.arena.rows import Row, Rows
@@ -119,7 +120,8 @@ def report(
     failed = [row for row in played.values() if row.error is not None]
     found = Report(plan, folder, episodes, workers, discount, [], [], failed, len(keys) - len(played), rows=played)
     found = replace(found, forfeited=[row for row in played.values() if row.forfeit is not None])
-    return replace(found, **plan.format.figures(plan, played, episodes, resamples)._asdict())
+    found = replace(found, **plan.format.figures(plan, played, episodes, resamples)._asdict())
+    return replace(found, doubts=[*found.doubts, *cut_short(found.summaries)])
 
 
 def _timed(spec: AgentSpec) -> bool:

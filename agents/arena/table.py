@@ -8,6 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from agents.arena.cells import OVERRUN, shown_names
+from agents.arena.conclusion import conclusion
 from agents.arena.figures import Trial
 from agents.arena.plan import Plan
 from agents.arena.report import Report
@@ -19,6 +20,8 @@ def render(report: Report, markdown: bool = False) -> RenderableType:
     lines = box.MARKDOWN if markdown else box.SIMPLE_HEAD
     parts: list[RenderableType] = [*report.plan.format.tables(report, lines)]
     parts += [Text(remark) for remark in remarks(report)]
+    if found := conclusion(report):
+        parts.append(Text(found, "bold"))
     if not markdown:
         whole = shown_names([s.agent for s in report.summaries], lines)
         parts += [Text(f"{name}: {label}") for label, name in whole.items() if name != label]

@@ -113,7 +113,7 @@ def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is(
     with progress.shown(Console(file=io.StringIO())):
         plan = fakes("random:base=random:pause=0.01")
         compare(plan, 20, folder=tmp_path, tell=progress.tell, watch=progress.watch, every=progress.every)
-    line = r"^\d+ of 20 games, 0:00:0\d left; ran.*=0\.01 \d+\.\d \[\d+\.\d,\d+\.\d\]$"
+    line = r"^\d\d:\d\d:\d\d \d+ of 20 games, 0:00:0\d left; ran.*=0\.01 \d+\.\d \[\d+\.\d,\d+\.\d\]$"
     assert re.search(line, capsys.readouterr().err, re.MULTILINE)
     assert progress.line() == "20 of 20 games"
 

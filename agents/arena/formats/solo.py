@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.arena.cells import cost, fault_cells, fault_columns, new_table, number, percent, plain, shown_names
+from agents.arena.doubts import few_boards
 from agents.arena.figures import Difference, Summary, costs, endings
 from agents.arena.formats.base import COSTS, INTERVALS, Figures, Format, Mark, compared, differences_tables, lead
 from agents.arena.rows import Key, Row, Rows, Seat
@@ -64,7 +65,8 @@ class Solo(Format):
         played = {row.key: row.seats[0] for row in rows.values() if row.fault is None}
         counted = counted if plan.scored else played
         summaries = [_summary(spec.label, rows, counted, played, resamples) for spec in plan.agents]
-        return Figures(summaries, [_difference(*pair, counted, played, resamples) for pair in compared(summaries)])
+        differences = [_difference(*pair, counted, played, resamples) for pair in compared(summaries)]
+        return Figures(summaries, differences, doubts=few_boards(min(s.games for s in summaries), "episodes"))
 
     def score(self, plan: "Plan", rows: Rows, episode: int) -> float | None:
         """Return half the lead in points; where there are none, 1, 1/2 or 0 for a greater, an equal, a lower return."""

@@ -11,6 +11,7 @@ from rich import box
 from rich.table import Table
 
 from agents.arena.cells import elo, percent, plain, short_names
+from agents.arena.conclusion import conclusion
 from agents.arena.figures import Summary
 from agents.arena.formats import Mark
 from agents.arena.page.charts import Axis, Line, Point, Spread, intervals, spreads, strength
@@ -113,6 +114,7 @@ def _header(report: Report) -> Html:
         tag("h1", _title(report)),
         tag("p", ", ".join(dict.fromkeys(spec.label for spec in report.plan.agents)), class_="quiet"),
         state,
+        tag("p", found, class_="found") if (found := conclusion(report)) else None,
         tag("div", *(tag("p", tag("strong", large), tag("span", small)) for large, small in tiles), class_="tiles"),
     )
 

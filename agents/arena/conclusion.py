@@ -1,0 +1,159 @@
+"""What a comparison of two agents has found, in plain words: who is better, by how much, how sure, and what next."""
+
+from math import ceil, isfinite, isnan
+from statistics import NormalDist
+from typing import NamedTuple
+
+from agents.arena.cells import elo, percent, plain
+from agents.arena.figures import Difference, Trial
+from agents.arena.report import Report
+from agents.arena.sprt import NORMALIZED, POWER
+from agents.arena.statistics import LEVEL, Estimate
+
+_MOST_TIMES = 100
+_SLOWER = 1.25
+
+
+class Lead(NamedTuple):
+    """How far one of two agents is ahead of the other.
+
+    Attributes
+    ----------
+    agent, reference : str
+        Labels.
+    boards : int
+        Those, or in games for one the episodes, that it stands on.
+    gap : Estimate
+        More than 0 where the agent is ahead.
+    said : str
+        The same for people.
+    """
+
+    agent: str
+    reference: str
+    boards: int
+    gap: Estimate
+    said: str
+
+
+def conclusion(report: Report) -> str:
+    """Return what a comparison of two agents has found; an empty text where there are more, or nothing is known yet."""
+    found = lead(report)
+    if found is None:
+        return ""
+    told = _estimated(report, found) if report.trial is None else _tested(report, report.trial, found)
+    return f"{'in short' if report.finished else 'so far'}: {told}{_slower(report, found)}"
+
+
+def lead(report: Report) -> Lead | None:
+    """Return how far the first of two agents is ahead; None where there are more, or nothing is known."""
+    try:
+        agent, reference = report.plan.format.contest(report.plan)
+    except ValueError:
+        return None
+    found = _met(report, agent, reference) or _paired(report, agent, reference) or _rated(report, agent, reference)
+    return found if found is not None and isfinite(found.gap.low) else None
+
+
+def _met(report: Report, agent: str, reference: str) -> Lead | None:
+    """Return the lead of agents that played against each other in games for two."""
+    for p in report.pairings:
+        if (p.agent, p.opponent) == (agent, reference):
+            gap = Estimate(*(part - 0.5 for part in p.points))
+            strength = _rated(report, agent, reference)
+            more = f", {strength.said}" if strength is not None else ""
+            return Lead(agent, reference, p.boards, gap, f"{percent(p.points).plain} % of the points{more}")
+    return None
+
+
+def _paired(report: Report, agent: str, reference: str) -> Lead | None:
+    """Return the lead of agents that played the same episodes, or against the same others."""
+    for d in report.differences:
+        if {d.agent, d.reference} == {agent, reference}:
+            gap = _gap(d, report.plan.scored)
+            gap = gap if d.agent == agent else _turned(gap)
+            unit = " points of a hundred" if report.plan.scored else " of return"
+            text = percent(gap, "+") if report.plan.scored else plain(gap, "+")
+            return Lead(agent, reference, d.pairs, gap, f"{text.plain}{unit}")
+    return None
+
+
+def _rated(report: Report, agent: str, reference: str) -> Lead | None:
+    """Return the lead in Elo."""
+    values = {rating.agent: rating.elo for rating in report.ratings}
+    first = report.ratings[0].agent if report.ratings else None
+    if first not in (agent, reference) or not {agent, reference} <= values.keys():
+        return None
+    gap = values[agent] if first == reference else _turned(values[reference])
+    return None if isnan(gap.low) else Lead(agent, reference, report.episodes, gap, f"{elo(gap).plain} Elo")
+
+
+def _gap(difference: Difference, scored: bool) -> Estimate:
+    return difference.win_rate if scored else difference.mean_return
+
+
+def _turned(estimate: Estimate) -> Estimate:
+    return Estimate(-estimate.value, -estimate.high, -estimate.low)
+
+
+def _estimated(report: Report, found: Lead) -> str:
+    """Say what figures with intervals tell, where there is no test."""
+    agent, reference, boards, gap, said = found
+    if gap.low > 0 or gap.high < 0:
+        how = "better" if gap.low > 0 else "worse"
+        return f"{agent} is {how} than {reference}, at a confidence of {LEVEL:.0%}: {said}"
+    unit = f"{report.plan.format.episode}s"
+    text = f"{boards:,} {unit} leave open whether {agent} or {reference} is better; {agent} against {reference}: {said}"
+    more = _needed(found)
+    if more > _MOST_TIMES * boards:
+        return f"{text}. Four times as many {unit} make the interval half as wide: --episodes {4 * boards}"
+    return (
+        f"{text}. If it is as large as it looks, about {more:,} {unit} show it: --episodes {more} adds what is missing"
+    )
+
+
+def _needed(found: Lead) -> float:
+    """Return how many boards show a difference that is as large as this one looks, about four times in five."""
+    half, normal = (found.gap.high - found.gap.low) / 2, NormalDist()
+    if not found.gap.value:
+        return float("inf")
+    wider = 1.0 + normal.inv_cdf(POWER) / normal.inv_cdf(0.5 + LEVEL / 2)
+    return _round(found.boards * (wider * half / found.gap.value) ** 2)
+
+
+def _round(count: float) -> int:
+    """Round up to two digits."""
+    step: int = 10 ** max(0, len(str(int(count))) - 2)
+    return ceil(count / step) * step
+
+
+def _tested(report: Report, trial: Trial, found: Lead) -> str:
+    """Say what a sequential test has found."""
+    agent, reference, test = trial.agent, trial.reference, trial.sprt
+    unit = "normalised Elo" if test.model == NORMALIZED else "Elo"
+    if trial.verdict is None:
+        shape = report.plan.format
+        usual, _ = test.boards_expected(shape.games(report.plan))
+        more = _round(max(2 * trial.boards, usual))
+        after = f"the test is undecided after {trial.counted:,} {shape.episode}s"
+        goes_on = f"A larger --episodes, such as {more}, goes on from here"
+        return f"{after}; {agent} against {reference}: {found.said}. {goes_on}"
+    if trial.verdict == "H1":
+        how = "better than" if test.elo0 >= 0 else f"less than {-test.elo0:g} {unit} worse than"
+        often, advice = test.alpha, f"take {agent}"
+    else:
+        how = "worse than" if test.elo1 <= 0 else f"not {test.elo1:g} {unit} better than"
+        often, advice = test.beta, f"keep {reference}"
+    return (
+        f"{agent} is {how} {reference}, and such tests err in {100 * often:g} % of the cases at most: {advice}. "
+        f"{agent} against {reference}: {found.said}"
+    )
+
+
+def _slower(report: Report, found: Lead) -> str:
+    """Say who took clearly longer for a move."""
+    taken = {s.agent: s.milliseconds for s in report.summaries}
+    quick, slow = sorted((found.agent, found.reference), key=lambda label: taken[label])
+    if not taken[quick] > 0 or not taken[slow] > _SLOWER * taken[quick]:
+        return ""
+    return f". {slow} takes {taken[slow] / taken[quick]:.2g} times as long for a move"

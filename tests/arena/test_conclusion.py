@@ -1,0 +1,109 @@
+"""What a comparison of two agents says at its end: who is better, by how much, how sure, and what next."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.arena import Plan, Sprt, parse_agents
+from agents.arena.conclusion import conclusion
+from agents.arena.course import Course
+from agents.arena.page import page
+from agents.arena.report import Report, report
+from agents.arena.rows import blank_row
+from agents.arena.storage import EPISODES
+from agents.arena.table import write_markdown
+from tests.arena.reports import printed
+
+
+def played(
+    id: str, won: float, boards: int, folder: Path, agents: str = "new=random,old=uniform", **more: Any
+) -> Report:
+    """A comparison in which the first agent wins so many of its games, in every stretch of twenty boards."""
+    plan = Plan(id, parse_agents(agents), **more)
+    rows = {}
+    for job in plan.jobs(boards):
+        row = rows[job.key] = blank_row(job, 0)
+        wins = 7 * job.episode % 20 < 20 * won
+        for seat in row.seats:
+            ours = seat.agent == "new"
+            seat.outcome = float(wins == ours) if len(row.seats) > 1 else float(wins if ours else job.episode % 2)
+            seat.decisions, seat.seconds = 10, 0.03 if ours else 0.01
+    (folder / EPISODES).write_text("{}\n")
+    return report(plan, folder, rows, boards, 1, 1.0)
+
+
+DUEL = {"settings": {"board_size": 3}}
+
+
+def test_clear_figures_say_who_is_better_and_slower(tmp_path: Path) -> None:
+    found = played("WallSurvival-v0", 0.7, 200, tmp_path, **DUEL)
+    said = conclusion(found)
+    assert said.startswith("in short: new is better than old, at a confidence of 95%: 70.0 [")
+    assert said.endswith(" Elo. new takes 3 times as long for a move")
+    assert " % of the points, +147 [+" in said
+    write_markdown(found, tmp_path / "report.md")
+    for text in (printed(found, 400), (tmp_path / "report.md").read_text().replace("\n", " "), page(found)):
+        assert "in short: new is better than old" in text
+    assert conclusion(played("WallSurvival-v0", 0.3, 200, tmp_path, **DUEL)).startswith(
+        "in short: new is worse than old"
+    )
+
+
+def test_open_figures_say_what_would_settle_it(tmp_path: Path) -> None:
+    said = conclusion(played("WallSurvival-v0", 0.55, 60, tmp_path, **DUEL))
+    assert "60 boards leave open whether new or old is better" in said
+    assert "about 760 boards show it: --episodes 760 adds" in said
+    said = conclusion(played("WallSurvival-v0", 0.5, 60, tmp_path, **DUEL))
+    assert "Four times as many boards make the interval half as wide: --episodes 240" in said
+
+
+def test_games_for_one_speak_of_wins_or_returns(tmp_path: Path) -> None:
+    said = conclusion(played("LaneDefense3x3-v0", 0.9, 100, tmp_path))
+    assert said.startswith("in short: new is better than old, at a confidence of 95%: +40.0 [+")
+    assert " points of a hundred" in said
+
+
+def test_of_more_than_two_or_of_nothing_nothing_is_said(tmp_path: Path) -> None:
+    assert conclusion(played("LaneDefense3x3-v0", 0.9, 20, tmp_path, "new=random,old=uniform,c=random")) == ""
+    plan = Plan("LaneDefense3x3-v0", parse_agents("random,uniform"))
+    assert conclusion(report(plan, tmp_path, {}, 5, 1, 1.0)) == ""
+
+
+@pytest.mark.parametrize(
+    ("won", "test", "expected"),
+    [
+        (
+            0.8,
+            Sprt(0, 50),
+            "new is better than old, and such tests err in 5 % of the cases at most: take new. new against",
+        ),
+        (
+            0.3,
+            Sprt(0, 50, beta=0.01),
+            "new is not 50 Elo better than old, and such tests err in 1 % of the cases at most",
+        ),
+        (0.8, Sprt(-20, 0), "new is less than 20 Elo worse than old, and "),
+        (
+            0.2,
+            Sprt(-20, 0),
+            "new is worse than old, and such tests err in 5 % of the cases at most: keep old. new against",
+        ),
+        (0.5, Sprt(0, 1), "the test is undecided after 100 boards; new against old: 50.0 ["),
+    ],
+)
+def test_tests_say_what_to_do(won: float, test: Sprt, expected: str, tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    found = played("WallSurvival-v0", won, 100, tmp_path, **DUEL)
+    course = Course(found.plan, test, 100, ())
+    course.follow(found.rows)
+    assert expected in conclusion(replace(found, trial=course.trial))
+
+
+def test_truncated_games_and_few_episodes_are_doubted(tmp_path: Path) -> None:
+    found = played("LaneDefense3x3-v0", 0.5, 10, tmp_path)
+    assert found.doubts == ["few episodes: 10; intervals are rough below 20"]
+    next(iter(found.rows.values())).truncated = "no end within 1 s (--episode-limit)"
+    again = report(found.plan, tmp_path, found.rows, 10, 1, 1.0)
+    assert "truncated: new in a tenth of the games or more" in again.doubts[1]
