@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.arena import Report
-from agents.arena.cells import percent, plain, short_names
+from agents.arena.cells import Fitting, percent, plain, short_names
 
 SECONDS_BETWEEN_LINES = 30.0
 _SECONDS_BETWEEN_VIEWS = 0.5
@@ -83,7 +83,7 @@ class Progress:
         if self._report is None:
             return bar
         table, *_ = self._report.plan.format.tables(self._report, box.SIMPLE_HEAD)
-        return Group(bar, table, *map(Text, [*self._trial(self._report), *self._faults(self._report)]))
+        return Group(bar, Fitting(table), *map(Text, [*self._trial(self._report), *self._faults(self._report)]))
 
     def _trial(self, report: Report) -> list[str]:
         """Return how far a sequential test is from its end."""

@@ -1,11 +1,13 @@
 """Tables and what stands in their cells."""
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from math import isnan, nan
 from pathlib import Path
 from typing import Literal
 
 from rich import box
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +19,7 @@ OVERRUN = "!"
 LONGEST = 16
 """Characters of a name in a table or a picture."""
 
+_LEAST_COLUMNS, _ANY_WIDTH = 2, 10_000
 _LEFT = ("agent", "team", "against", "minus")
 _INTERVALS = (
     "win rate %",
@@ -41,6 +44,23 @@ def new_table(lines: box.Box, *columns: str) -> Table:
         width = _LEAST_WIDTHS.get(column)
         result.add_column(column, justify=side, overflow="fold", no_wrap=width is None, min_width=width)
     return result
+
+
+class Fitting:
+    """A table without its last columns where they have no room, which is said: half a number would be another one."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the table, and which columns are missing."""
+        shown, missing, wide = copy(self._table), list[str](), options.update(width=_ANY_WIDTH)
+        while len(shown.columns) > _LEAST_COLUMNS and console.measure(shown, options=wide).minimum > options.max_width:
+            *shown.columns, last = shown.columns
+            missing.insert(0, str(last.header))
+        yield shown
+        if missing:
+            yield Text(f"no room for {', '.join(missing)}", "dim")
 
 
 def percent(estimate: Estimate, sign: str = "") -> Text:

@@ -7,7 +7,7 @@ from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from agents.arena.cells import OVERRUN, shown_names
+from agents.arena.cells import OVERRUN, Fitting, shown_names
 from agents.arena.conclusion import conclusion
 from agents.arena.figures import Trial
 from agents.arena.plan import Plan
@@ -18,7 +18,7 @@ from agents.arena.sprt import POWER, Sprt, boards_needed, difference_found
 def render(report: Report, markdown: bool = False) -> RenderableType:
     """Return the tables and remarks of a report, for ``rich.console.Console.print``."""
     lines = box.MARKDOWN if markdown else box.SIMPLE_HEAD
-    parts: list[RenderableType] = [*report.plan.format.tables(report, lines)]
+    parts: list[RenderableType] = [*map(Fitting, report.plan.format.tables(report, lines))]
     parts += [Text(remark) for remark in remarks(report)]
     if found := conclusion(report):
         parts.append(Text(found, "bold"))

@@ -153,6 +153,21 @@ def test_a_plot_is_drawn_or_says_what_is_missing(tmp_path: Path, monkeypatch: py
             call()
 
 
+@pytest.mark.parametrize("width", [30, 45, 60, 75, 200])
+def test_no_number_is_cut_where_a_terminal_is_narrow(width: int, tmp_path: Path) -> None:
+    plan = Plan("WallSurvival-v0", parse_agents("new=random,old=uniform"), {"board_size": 3})
+    found = report(plan, tmp_path, {job.key: blank_row(job, 0) for job in plan.jobs(123)}, 123, 1, 1.0)
+    ranking = printed(found, width).partition("against")[0]
+    heads = next(line.split() for line in ranking.splitlines() if "agent" in line)
+    assert heads[:3] == ["#", "agent", "games"]
+    for head in ("won", "tied", "lost", "length", "ms", "steps"):
+        assert (head in heads) != bool(re.search(rf"no room for .*{head}", ranking, re.DOTALL)), head
+    for line in ranking.splitlines():
+        if re.match(" [12] ", line):
+            assert line.split()[2] == "246"
+            assert all(part in ("123", "246", "0", "0.0", "-") for part in line.split()[5:])
+
+
 @pytest.mark.parametrize(
     ("id", "players", "settings"),
     [
