@@ -54,13 +54,22 @@ class Fitting:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the table, and which columns are missing."""
-        shown, missing, wide = copy(self._table), list[str](), options.update(width=_ANY_WIDTH)
-        while len(shown.columns) > _LEAST_COLUMNS and console.measure(shown, options=wide).minimum > options.max_width:
+        shown, missing = copy(self._table), list[str]()
+        while len(shown.columns) > _LEAST_COLUMNS and _least_width(shown, console, options) > options.max_width:
             *shown.columns, last = shown.columns
             missing.insert(0, str(last.header))
         yield shown
         if missing:
             yield Text(f"no room for {', '.join(missing)}", "dim")
+
+
+def _least_width(table: Table, console: Console, options: ConsoleOptions) -> int:
+    """Return how wide a table is whose names go on below."""
+    narrow = copy(table)
+    narrow.columns = [copy(column) for column in table.columns]
+    for column in narrow.columns:
+        column.max_width = column.min_width if column.header in _LEFT else None
+    return console.measure(narrow, options=options.update(width=_ANY_WIDTH)).minimum
 
 
 def percent(estimate: Estimate, sign: str = "") -> Text:
