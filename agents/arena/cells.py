@@ -50,11 +50,11 @@ class Fitting:
     """A table without its last columns where they have no room, which is said: half a number would be another one."""
 
     def __init__(self, table: Table) -> None:
-        self._table = table
+        self.table = table
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the table, and which columns are missing."""
-        shown, missing = copy(self._table), list[str]()
+        shown, missing = copy(self.table), list[str]()
         while len(shown.columns) > _LEAST_COLUMNS and _least_width(shown, console, options) > options.max_width:
             *shown.columns, last = shown.columns
             missing.insert(0, str(last.header))

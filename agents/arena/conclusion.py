@@ -11,7 +11,7 @@ from agents.arena.sprt import NORMALIZED, POWER
 from agents.arena.statistics import LEVEL, Estimate
 
 _MOST_TIMES = 100
-_SLOWER, _NOTHING = 1.25, 0.1
+_SLOWER, _NOTHING = 1.25, 0.1  # times; milliseconds
 
 
 class Lead(NamedTuple):
@@ -154,6 +154,6 @@ def _slower(report: Report, found: Lead) -> str:
     """Say who took clearly longer for a move."""
     taken = {s.agent: s.milliseconds for s in report.summaries}
     quick, slow = sorted((found.agent, found.reference), key=lambda label: taken[label])
-    if not taken[slow] > max(_NOTHING, _SLOWER * taken[quick]):
+    if not taken[quick] > 0 or not taken[slow] > max(_NOTHING, _SLOWER * taken[quick]):
         return ""
     return f". {slow} takes {taken[slow] / taken[quick]:.2g} times as long for a move"

@@ -132,7 +132,7 @@ def test_a_format_says_who_meets(tmp_path: Path) -> None:
 
 def test_one_more_format_is_one_more_class(tmp_path: Path) -> None:
     result = compare(LongestPlan(ID, TWO), 3, folder=tmp_path)
-    table = render(result).renderables[0]  # type: ignore[attr-defined]
+    table = render(result).renderables[0].table  # type: ignore[attr-defined]
     assert [column.header for column in table.columns] == ["agent", "moves"]
     assert list(table.columns[1].cells) == [f"{s.length:.2f}" for s in result.summaries]
     row = Row(4, 0, [Seat("a", 0)])
