@@ -1,8 +1,10 @@
 """What every command does first: to be imported before all else of ours.
 
-It ends, with a line that says why, where ``agents`` is another package than ours, and shows warnings as a line.
+It ends, with a line that says why, where ``agents`` is another package than ours, and shows warnings as a line. What
+an output cannot encode is written as ``?``.
 """
 
+import io
 import sys
 import warnings
 
@@ -15,6 +17,9 @@ def _line(message: object, *_: object, **__: object) -> str:
 
 
 warnings.formatwarning = _line
+for stream in (sys.stdout, sys.stderr):
+    if isinstance(stream, io.TextIOWrapper):  # a log in a narrow code page shall not cost a night's results
+        stream.reconfigure(errors="replace")
 try:
     require_own_agents(agents)
 except ImportError as error:

@@ -14,7 +14,6 @@ adds to what is there.
 """
 
 import math
-import os
 import signal
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -58,7 +57,7 @@ def main(
     budget: Annotated[
         str | None, typer.Option(help="For a move: simulations=1000, time=0.1 (seconds), steps=20000 (of the model).")
     ] = None,
-    workers: Annotated[int, typer.Option(help="Processes; 0: one for each core.")] = 0,
+    workers: Annotated[int, typer.Option(help="Processes; 0: one for each core that it may use.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder of the results; by default named after the plan.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Throw away what is there.")] = False,
     sprt: Annotated[
@@ -119,6 +118,7 @@ def main(
     from agents.arena.plot import require_drawable
     from agents.arena.storage import default_folder
     from agents.arena.table import outlook
+    from mcts_envs.core.cores import cores
     from mcts_envs.core.errors import writable
 
     console, progress = Console(width=None if Console().is_terminal else _PLAIN_WIDTH), Progress(Console().is_terminal)
@@ -157,7 +157,7 @@ def main(
         if replays:
             out = out or default_folder(plan.configuration())
             console.print(f"to follow: {command('watch')} {_near(out)} --live", highlight=False, soft_wrap=True)
-        processes = workers or os.cpu_count() or 1
+        processes = workers or cores()
         shown = {"watch": progress.watch, "every": progress.every, "tell": progress.tell}
         with progress.shown(console):
             report = compare(

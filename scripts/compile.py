@@ -8,7 +8,6 @@ What is compiled is kept in ``~/.cache/mcts_envs`` (or ``MCTS_ENVS_CACHE_DIR``),
 """
 
 import importlib
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
@@ -21,6 +20,7 @@ from _packages import packages
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from mcts_envs.core import errors
+from mcts_envs.core.cores import cores
 
 
 def compile_module(name: str) -> int:
@@ -43,7 +43,7 @@ def compile_package(modules: Iterable[str], advance: Callable[[], None]) -> None
 
 def main(
     names: Annotated[list[str] | None, typer.Argument(help="packages, such as football or agents")] = None,
-    workers: Annotated[int, typer.Option(min=1, help="processes")] = os.cpu_count() or 1,
+    workers: Annotated[int, typer.Option(min=0, help="processes; 0: one for each core")] = 0,
 ) -> None:
     """Compile games and search for this machine."""
     known = packages()
@@ -53,7 +53,7 @@ def main(
     # The core first: all others stand on it, and processes that work side by side would each compile it.
     rest = sorted({*(names or known)} - {"core"}, key=lambda name: -len(known[name]))
     columns = (TextColumn("{task.description:15}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns) as progress, ThreadPoolExecutor(workers) as threads:
+    with Progress(*columns) as progress, ThreadPoolExecutor(workers or cores()) as threads:
         for group in (["core"], rest):
             bars = {name: progress.add_task(name, total=len(known[name])) for name in group}
             jobs = [

@@ -10,7 +10,6 @@ of ``docs/results/data/``, which says how often each result came out; there a lo
 """
 
 import importlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +19,7 @@ import typer
 from _pages import PAGES
 from _words import said
 
+from mcts_envs.core.cores import cores
 from mcts_envs.core.errors import unknown, writable
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def main(
         try:
             if not report_only:
                 kept = pages / "data" / paper if study.rows else None
-                play(study, tables, record, out / paper, scale, workers or os.cpu_count() or 1, fresh, kept)
+                play(study, tables, record, out / paper, scale, workers or cores(), fresh, kept)
         finally:  # of what there is, if it was interrupted
             page = publish(study, record, pages)
     except (KeyboardInterrupt, Stopped):

@@ -118,7 +118,7 @@ def _needed(found: Lead) -> float:
     if not found.gap.value:
         return float("inf")
     wider = 1.0 + normal.inv_cdf(POWER) / normal.inv_cdf(0.5 + LEVEL / 2)
-    return _round(found.boards * (wider * half / found.gap.value) ** 2)
+    return _round(found.boards * max(2.0, (wider * half / found.gap.value) ** 2))
 
 
 def _round(count: float) -> int:

@@ -14,6 +14,7 @@ from agents.arena.room import Room
 from agents.arena.rows import Match, Played, blank_row
 from agents.arena.worker import Job, Result, Worker
 from mcts_envs.core import errors
+from mcts_envs.core.cores import most_processes
 
 _SECONDS_BETWEEN_LOOKS = 0.1
 
@@ -35,12 +36,13 @@ class Crew:
     Raises
     ------
     ValueError, TypeError
-        If ``workers`` is not from 1 to 1024, or the plan has limits and no worker processes to keep to them.
+        If ``workers`` is not from 1 to 1024 (on Windows 60), or the plan has limits and no worker processes to keep to
+        them.
     """
 
     def __init__(self, plan: Plan, workers: int | None = None) -> None:
         if workers is not None:
-            errors.integer("workers", workers, 1, 1024)
+            errors.integer("workers", workers, 1, most_processes())
         elif plan.limits:
             raise ValueError("limits need processes that can be ended; give workers=1 or more")
         self._plan = plan

@@ -1,6 +1,5 @@
 """A report as tables, for a terminal or as Markdown."""
 
-import os
 from pathlib import Path
 
 from rich import box
@@ -13,6 +12,7 @@ from agents.arena.figures import Trial
 from agents.arena.plan import Plan
 from agents.arena.report import Report
 from agents.arena.sprt import POWER, Sprt, boards_needed, difference_found
+from mcts_envs.core.cores import cores
 
 
 def render(report: Report, markdown: bool = False) -> RenderableType:
@@ -39,7 +39,8 @@ def remarks(report: Report) -> list[str]:
     """Return the lines below the tables: what was played and how to read it."""
     plan, shape = report.plan, report.plan.format
     settings = "".join(f", {name}={value}" for name, value in plan.settings.items())
-    machine = f"{report.workers} process{'es' if report.workers > 1 else ''} on {os.cpu_count()} cores"
+    there = cores()
+    machine = f"{report.workers} process{'es' * (report.workers > 1)} on {there} core{'s' * (there > 1)}"
     result = [f"{plan.id}{settings}; {shape.played(report)}; {budget(plan)}; {machine}", shape.legend(report)]
     for label, (taken, limit) in report.overruns.items():
         result.append(

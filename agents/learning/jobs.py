@@ -1,7 +1,6 @@
 """Jobs for an executor, whose results are kept in files as they come: what is there is not done again."""
 
 import multiprocessing
-import os
 import signal
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
@@ -11,6 +10,7 @@ from typing import Any
 from agents.learning import playing, positions
 from agents.learning.playing import Job
 from mcts_envs.core import errors
+from mcts_envs.core.cores import cores, most_processes
 
 _SECONDS_BETWEEN_LOOKS = 0.2
 
@@ -31,9 +31,9 @@ def local(workers: int | None = None) -> Executor:
     Raises
     ------
     ValueError, TypeError
-        If this is no number from 1 to 1024.
+        If this is no number from 1 to 1024, on Windows 60.
     """
-    count = errors.integer("workers", (os.cpu_count() or 1) if workers is None else workers, 1, 1024)
+    count = errors.integer("workers", cores() if workers is None else workers, 1, most_processes())
     if count == 1:
         return Here()
     return ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _leave_interrupts)

@@ -89,7 +89,9 @@ def _check_found(file: Path) -> None:
         found = beside / "__init__.py" if beside.is_dir() else beside
         if module is None or found.suffix != ".py" or not found.is_file() or found == file:
             continue
-        if beside.stem in _IMPORTED.findall(file.read_text(errors="replace")) and not _is_from(module, found):
+        if beside.stem in _IMPORTED.findall(file.read_text(encoding="utf-8", errors="replace")) and not _is_from(
+            module, found
+        ):
             there = getattr(module, "__file__", "that of Python")
             raise ImportError(f"of its import {beside.stem} there are two, {found} and {there}; rename one")
 

@@ -2,7 +2,21 @@
 
 import contextlib
 import os
+import sys
 from pathlib import Path
+from time import sleep
+
+_TRIES, _SECONDS_BETWEEN_TRIES = 20, 0.1
+
+
+def _replace(temporary: Path, path: Path) -> None:
+    """Put a file in its place; on Windows that waits a little where somebody is reading the one that is there."""
+    for _ in range(_TRIES if sys.platform == "win32" else 0):
+        with contextlib.suppress(PermissionError):
+            os.replace(temporary, path)
+            return
+        sleep(_SECONDS_BETWEEN_TRIES)
+    os.replace(temporary, path)
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -13,7 +27,7 @@ def write_whole(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        _replace(temporary, path)
     finally:
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()

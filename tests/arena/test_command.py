@@ -195,3 +195,27 @@ def _wait_until_gone(processes: list[int]) -> None:
             return
         time.sleep(0.05)
     raise AssertionError("workers outlive the command")
+
+
+def test_what_an_output_cannot_encode_costs_no_results(tmp_path: Path) -> None:
+    command = [
+        "compare",
+        "LaneDefense3x3-v0",
+        "--agents",
+        "größe=random,b=uniform",
+        "--episodes",
+        "2",
+        "--workers",
+        "1",
+    ]
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts"), *command, "--out", str(tmp_path), "--report", str(tmp_path / "r.html")],
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        encoding="ascii",
+    )
+    assert done.returncode == 0, done.stderr
+    assert " gr??e " in done.stdout
+    assert "größe" in (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "größe" in (tmp_path / "r.html").read_text(encoding="utf-8")

@@ -1,0 +1,90 @@
+"""Other systems: what this one has and they have not is missing here for a while."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from agents.arena import Plan, parse_agents
+from agents.arena.runner import Crew
+from agents.arena.worker import Worker
+from agents.learning.jobs import local
+from mcts_envs.core import writing
+from mcts_envs.core.cores import cores
+from mcts_envs.core.loading import load
+
+
+def test_as_many_cores_as_one_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {1, 5, 7}, raising=False)
+    assert cores() == 3
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)  # not on macOS and Windows
+    monkeypatch.setattr(os, "cpu_count", lambda: 128)
+    assert cores() == 128
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert cores() == 1
+
+
+def test_windows_waits_for_no_more_than_63_things(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Plan("LaneDefense3x3-v0", parse_agents("random"))
+    Crew(plan, 64)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(96)), raising=False)
+    assert cores() == 60
+    for refused in (lambda: Crew(plan, 64), lambda: local(64)):
+        with pytest.raises(ValueError, match=r"workers 64 .*60"):
+            refused()
+
+
+def test_windows_puts_a_file_in_place_as_soon_as_nobody_reads_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, tries, replace = tmp_path / "report.html", [0], os.replace
+
+    def read_by_others(source: Path, target: Path) -> None:
+        tries[0] += 1
+        if tries[0] < 4:
+            raise PermissionError(13, "The process cannot access the file because it is being used", str(target))
+        replace(source, target)
+
+    monkeypatch.setattr(writing.os, "replace", read_by_others)
+    monkeypatch.setattr(writing, "sleep", lambda seconds: None)
+    with pytest.raises(PermissionError):
+        writing.write_whole(file, b"elsewhere it is a matter of rights")
+    assert not list(tmp_path.iterdir())
+    tries[0] = 0
+    monkeypatch.setattr(sys, "platform", "win32")
+    writing.write_whole(file, b"new")
+    assert (file.read_bytes(), tries) == (b"new", [4])
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_paths_with_a_drive_are_read_as_agents() -> None:
+    mine, policy = parse_agents(r"mine=C:\bots\my_bot.py:Bot:depth=3,sb3:D:\runs\best.zip:deterministic=false")
+    assert (mine.label, mine.name, mine.settings) == ("mine", r"C:\bots\my_bot.py:Bot", {"depth": 3})
+    assert (policy.name, policy.settings) == (r"sb3:D:\runs\best.zip", {"deterministic": False})
+
+
+def test_a_process_is_ended_without_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = Worker(Plan("LaneDefense3x3-v0", parse_agents("random")))
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.delattr(os, "killpg", raising=False)
+    worker.kill()
+    assert worker.ended
+    assert worker.killed
+
+
+def test_sources_are_read_as_utf_8_whatever_the_system_is_set_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, read = [], Path.read_text
+
+    def noted(self: Path, encoding: str | None = None, errors: str | None = None) -> str:
+        asked.append(encoding)
+        return read(self, encoding, errors)
+
+    (tmp_path / "beside_me.py").write_text("SIZE = 3\n", encoding="utf-8")
+    (tmp_path / "named_so.py").write_text("import beside_me  # größer\n", encoding="utf-8")
+    monkeypatch.setattr(Path, "read_text", noted)
+    assert load(str(tmp_path / "named_so.py")).beside_me.SIZE == 3
+    assert set(asked) == {"utf-8"}
