@@ -1,7 +1,9 @@
 """A comparison that is running, followed in a browser: the game that ended last is shown, and then the next."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import mean
 from time import sleep
 from typing import Any
 
@@ -30,7 +32,7 @@ def games(folder: Path, between: float = _SECONDS_BETWEEN_LOOKS) -> Iterator[dic
     last, number = "", 0
     while True:
         newest = max(_replays(folder), default=(0, ""))[1]
-        if not newest and _rows(folder):
+        if not newest and _standing(folder)[0]:
             raise ValueError(
                 f"{folder} has no replays to show; the same comparison with --replays keeps games from here on"
             )
@@ -46,7 +48,9 @@ def games(folder: Path, between: float = _SECONDS_BETWEEN_LOOKS) -> Iterator[dic
         played = ", ".join(dict.fromkeys(player["agent"] for player in document["players"] if player["agent"]))
         what = "board" if len(document["players"]) > 1 else "episode"
         title = f"{document['title'].partition(',')[0]}: {played}, {what} {int(newest.partition('-')[0])}"
-        yield {**document, "title": f"{title} ({_rows(folder):,} games finished)", "game": number}
+        finished, points = _standing(folder)
+        so_far = "".join(f", {label} {share:.1%}" for label, share in points.items())
+        yield {**document, "title": f"{title} ({finished:,} games finished{so_far})", "game": number}
 
 
 def _replays(folder: Path) -> Iterator[tuple[int, str]]:
@@ -58,7 +62,11 @@ def _replays(folder: Path) -> Iterator[tuple[int, str]]:
             continue
 
 
-def _rows(folder: Path) -> int:
-    """Return how many games have been finished."""
-    with (folder / EPISODES).open("rb") as file:
-        return max(0, sum(block.count(b"\n") for block in iter(lambda: file.read(2**20), b"")) - 1)
+def _standing(folder: Path) -> tuple[int, dict[str, float]]:
+    """Return how many games have been finished, and each agent's mean points in those without an error."""
+    points: dict[str, list[float]] = {}
+    *lines, _ = (folder / EPISODES).read_bytes().split(b"\n")  # the last one may be half written
+    for row in map(json.loads, lines[1:]):
+        for seat in row["seats"] if row["error"] is None else ():
+            points.setdefault(seat["agent"], []).append(seat["outcome"])
+    return max(0, len(lines) - 1), {label: mean(own) for label, own in points.items()}

@@ -281,8 +281,8 @@ def test_games_of_a_comparison_are_followed_one_after_the_other(tmp_path):
     assert [each["game"] for each in documents] == [1, 2]
     titles = [each["title"] for each in documents]
     assert titles == [
-        "WallSurvival-v0: greedy, random, board 0 (2 games finished)",
-        "WallSurvival-v0: greedy, random, board 2 (6 games finished)",
+        "WallSurvival-v0: greedy, random, board 0 (2 games finished, random 0.0%, greedy 100.0%)",
+        "WallSurvival-v0: greedy, random, board 2 (6 games finished, random 0.0%, greedy 100.0%)",
     ]
     assert documents[0]["frames"][-1]["points"]
     with serving() as live:

@@ -140,7 +140,7 @@ def test_whatever_an_agent_does_loses_its_game_and_the_rest_goes_on(tmp_path: Pa
     assert told == {(deed, *forfeit) for deed, forfeit in DEEDS.items()}
     again = compare(plan, result.episodes, workers=workers, folder=tmp_path)
     assert again.reused == len(forfeits) + good.games
-    assert again.summaries == result.summaries
+    assert repr(again.summaries) == repr(result.summaries)  # NaN is not equal to itself
 
 
 def test_a_late_move_loses_even_where_it_came(tmp_path: Path) -> None:
