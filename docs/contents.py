@@ -24,6 +24,8 @@ CHAPTERS = {
         "results/answer",
         "results/policies",
         "results/ideas",
+        "results/strength",
+        "results/tuning",
         "results/speed",
         "results/environments",
         "results/exact",

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from PIL import Image
 
-from agents.arena.statistics import Estimate, mean_points, wilson
+from agents.arena.statistics import Estimate
 from papers.measures import Points, Wins, percent
 from papers.record import Record
 from papers.study import Cell, Entrant, Study, Table
@@ -187,7 +186,7 @@ class Ideas:
 
     def lines(self, record: Record) -> list[list[str]]:
         """Return a line for the search without any idea, and one for each idea."""
-        shares = [{cell.words[0]: _share(cell, record) for cell in cells_of(ground)} for ground in GROUNDS]
+        shares = [{cell.words[0]: record.share(cell) for cell in cells_of(ground)} for ground in GROUNDS]
         named = [(WITHOUT, ""), *((idea.name, idea.source) for idea in IDEAS)]
         return [[name, source, *(_written(name, ground) for ground in shares)] for name, source in named]
 
@@ -201,15 +200,6 @@ def _written(name: str, shares: Mapping[str, Estimate | None]) -> str:
         return ""
     share = shares[name]
     return "not yet played" if share is None else percent(share)
-
-
-def _share(cell: Cell, record: Record) -> Estimate | None:
-    entry = record.entries.get(cell.key)
-    if entry is None:
-        return None
-    if cell.against is None:
-        return wilson(sum(entry.found.results), entry.boards)
-    return mean_points([float(np.mean(board)) for board in entry.found.results])
 
 
 STUDY = Study(

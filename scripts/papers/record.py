@@ -15,11 +15,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import agents
 import mcts_envs
 from agents.arena.plan import circumstances
+from agents.arena.statistics import Estimate, mean_points, wilson
 from mcts_envs.core.sources import source_digest
 from papers.measures import Cost, Found
+from papers.study import Cell
 
 _ROOT = Path(__file__).resolve().parents[2]
 _GENERATED = "docs/results"
@@ -110,6 +114,14 @@ class Entry:
         """What the tables are made of."""
         return Found([result for result, count in self.tally for _ in range(count)], self.costs)
 
+    @property
+    def share(self) -> Estimate:
+        """Games won alone, or points of the player in games for two."""
+        results = self.found.results
+        if isinstance(results[0], list):
+            return mean_points([float(np.mean(board)) for board in results])
+        return wilson(sum(results), self.boards)
+
 
 def tallied(results: Sequence[Any]) -> list[list[Any]]:
     """Return each result, once, with how often it came out; in an order of their own, whoever played them."""
@@ -164,6 +176,11 @@ class Record:
         costs = {name: Cost(**cost) for name, cost in given.pop("costs").items()}
         entry = Entry(**given, costs=costs)
         self.entries[entry.cell] = entry
+
+    def share(self, cell: Cell) -> Estimate | None:
+        """Return the share of a cell (:attr:`Entry.share`); None if it has not been played."""
+        entry = self.entries.get(cell.key)
+        return None if entry is None else entry.share
 
     def add(self, entry: Entry, run: Run) -> bool:
         """Take an entry in, and say whether it stands now; one of more boards would stay."""
