@@ -24,6 +24,7 @@ for (;; await pause(250)) {
   if (news.document) {
     game = news.document.game;
     page.load(news.document);
+    document.title = news.document.title;
     page.show(0);
     page.play();
     continue;

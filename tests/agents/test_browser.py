@@ -188,6 +188,7 @@ def test_games_of_a_comparison_are_followed_one_after_the_other(browser, tmp_pat
         compare(plan, 2, folder=tmp_path)
         live.document = next(followed)
         sync_api.expect(page.locator("h1")).to_contain_text("board 1", timeout=20_000)
+        sync_api.expect(page).to_have_title(re.compile("board 1"))
         sync_api.expect(page.locator(".said strong")).to_have_text(re.compile("won|tie"), timeout=20_000)
         page.keyboard.press("Home")
         compare(plan, 3, folder=tmp_path)
