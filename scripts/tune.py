@@ -10,7 +10,6 @@ In games for several the agent plays against itself as it is shipped, or against
 after an interruption; a larger --trials adds to what is there.
 """
 
-import os
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -58,6 +57,7 @@ def main(
     from agents.arena.interrupt import Interrupted
     from agents.arena.parameters import parse_parameter
     from agents.arena.tuning import Tried, Tuning, tune
+    from mcts_envs.core.cores import cores
 
     def tell(tried: Tried) -> None:
         typer.echo(_line(tried))
@@ -80,7 +80,7 @@ def main(
             trials,
             sprt=None if sprt == "none" else parse_sprt(sprt),
             confirm=confirm,
-            workers=workers or os.cpu_count() or 1,
+            workers=workers or cores(),
             folder=folder,
             fresh=fresh,
             tell=tell,
