@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
+from io import StringIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agents.arena.doubts import cut_short
 from agents.arena.figures import Difference, Pairing, Rating, Standing, Summary, Trial
@@ -11,12 +14,16 @@ from agents.arena.rows import Row, Rows
 from agents.arena.spec import AgentSpec
 from agents.arena.statistics import RESAMPLES
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_WIDTH = 110
 _OVERRUN = 1.2
 
 
 @dataclass(frozen=True)
 class Report:
-    """A comparison, finished or not.
+    """A comparison, finished or not; printed, and at the end of a notebook's cell, its tables.
 
     Attributes
     ----------
@@ -76,6 +83,25 @@ class Report:
     signal: int | None = None
     rows: Rows = field(default_factory=dict)
     forfeited: Sequence[Row] = ()
+
+    def __repr__(self) -> str:
+        played = f"{len(self.rows)} matches" + (f", {self.missing} to come" if self.missing else "")
+        return f"Report({self.plan.id}: {', '.join(spec.label for spec in self.plan.agents)}; {played})"
+
+    def __rich__(self) -> "RenderableType":
+        from agents.arena.table import render
+
+        return render(self)
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        written = StringIO()
+        Console(file=written, width=_WIDTH, force_jupyter=False, force_terminal=False).print(self)
+        return written.getvalue().rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return f'<pre style="overflow-x:auto;white-space:pre">{escape(str(self))}</pre>'
 
     @property
     def truncated(self) -> list[Row]:

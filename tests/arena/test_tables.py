@@ -192,3 +192,15 @@ def test_truncated_games_have_a_column_where_there_are_any(
     (tmp_path / EPISODES).write_text("{}\n")
     for text in (printed(found), (tmp_path / "report.md").read_text(), page(found)):
         assert re.search(r"truncated *(\||\n|</th>)", text)
+
+
+def test_a_report_shows_itself_as_its_tables(tmp_path: Path) -> None:
+    result = compare(Plan(ID, parse_agents("random,uniform")), 3, folder=tmp_path)
+    assert repr(result) == f"Report(mcts_envs/{ID}: random, uniform; 6 matches)"
+    assert "win rate" in str(result)
+    assert "\x1b" not in str(result)
+    assert result._repr_html_().startswith("<pre")
+    assert "win rate" in result._repr_html_()
+    written = io.StringIO()
+    Console(file=written, width=110).print(result)
+    assert written.getvalue().rstrip() == str(result).rstrip()
