@@ -208,6 +208,10 @@ def test_a_notebook_shows_a_page_and_without_scripts_a_picture(opened):
     frame = page.frame_locator("iframe")
     frame.locator(".search tbody tr").first.wait_for()
     assert not page.evaluate("document.querySelector('img').checkVisibility({opacityProperty: true}) === false")
+    for width, height in [(820, 720), (853, 480)]:  # a notebook on a small screen; a projector at 150 %
+        page.set_viewport_size({"width": width, "height": height})
+        board, search = (frame.locator(each).bounding_box() for each in (".board", ".search"))
+        assert board["x"] + board["width"] <= search["x"], "the search is below the board, out of sight"
     still = opened(cell, java_script_enabled=False)
     still.frame_locator("iframe").locator("img").wait_for()
     assert still.frame_locator("iframe").locator(".board").count() == 0
