@@ -73,9 +73,13 @@ def show(result: Any, env: Any = None) -> Shown:
 
     Raises
     ------
+    TypeError
+        If the result is an environment.
     ValueError
         If neither the result holds a state nor an environment is given.
     """
+    if hasattr(result, "reset"):
+        raise TypeError(f"{type(result).__name__} is an environment, not a search; mcts_envs.show(env) shows it")
     view = getattr(result, "view", None) if env is None else view_of(env)
     if view is None:
         raise ValueError(f"{type(result).__name__} does not hold the state that was searched; call show(result, env)")

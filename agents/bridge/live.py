@@ -55,7 +55,7 @@ def view(env: Any, agent: Any = None, *, observation: Any = None, info: Any = No
     if not isinstance(env, (AECEnv, ParallelEnv)):
         raise TypeError(
             f"{type(env).__name__} is no environment that planners can look at: it is neither one of Gymnasium's or "
-            "PettingZoo's nor has it a view() of its own"
+            "PettingZoo's nor has it a view() of its own; give the environment itself, not an observation of it"
         )
     layers, chooser = peeled(env)
     if isinstance(layers[-1], ParallelEnv):

@@ -60,7 +60,10 @@ def show(env: Any) -> Shown:
     """
     inner = getattr(env, "unwrapped", env)
     if not isinstance(getattr(inner, "game", None), Game) or hasattr(inner, "num_envs"):
-        raise TypeError(f"{type(inner).__name__} is no environment of mcts_envs for one game; show(env) takes those")
+        raise TypeError(
+            f"{type(inner).__name__} is no environment of mcts_envs for one game; show(env) takes those, "
+            "and agents.show(result) what a search has found"
+        )
     view = inner.view()
     spec = getattr(inner, "spec", None)
     document = header(view.game, spec.id.removeprefix("mcts_envs/") if spec else view.game.name)

@@ -135,6 +135,9 @@ def test_planners_of_every_kind_show_themselves():
     assert search_data(own, view_of(env))["action"] == own.action
     with pytest.raises(ValueError, match=r"does not hold the state that was searched; call show\(result, env\)"):
         agents.show(own)
+    for each in (env, env.unwrapped):
+        with pytest.raises(TypeError, match=r"not a search; mcts_envs.show\(env\) shows it"):
+            agents.show(each)
     assert "iframe" in agents.show(own, env)._repr_html_()
 
 

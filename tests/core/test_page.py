@@ -217,6 +217,8 @@ def test_a_notebook_shows_an_environment():
 def test_what_is_no_game_of_ours_is_not_shown():
     with pytest.raises(TypeError, match="CartPoleEnv is no environment of mcts_envs"):
         mcts_envs.show(gym.make("CartPole-v1"))
+    with pytest.raises(TypeError, match=r"agents.show\(result\) what a search has found"):
+        mcts_envs.show("a result")
     with pytest.raises(TypeError, match="for one game"):
         mcts_envs.show(mcts_envs.make_vec("LaneDefense3x3-v0", 2))
     with pytest.raises(gym.error.ResetNeeded):
