@@ -28,11 +28,18 @@ async function ask(what) {
 
 function say(text) { said.textContent = text; }
 
+function written(position) {  // a line for each entry, and for each row of a board
+  const line = value => JSON.stringify(value);
+  const rows = value => Array.isArray(value) && Array.isArray(value[0]);
+  const entry = value => rows(value) ? `[\n  ${value.map(line).join(",\n  ")}\n ]` : JSON.stringify(value);
+  return `{\n${Object.entries(position).map(([name, value]) => ` ${JSON.stringify(name)}: ${entry(value)}`).join(",\n")}\n}`;
+}
+
 async function setUp() {
   const answer = await fetch("position"), got = await answer.json();
   if (!answer.ok) return say(got.error);
   const text = element("textarea", {spellcheck: false});
-  text.value = JSON.stringify(got, null, 1);
+  text.value = written(got);
   const wrong = element("p", {});
   const dialog = element("dialog", {}, element("strong", {textContent: "Position"}), text, wrong,
     button("Begin here", "a new game from this position", async () => {
@@ -86,7 +93,7 @@ for (;;) {
     if (!answer.ok) throw new Error(answer.status);
     take(await answer.json());
   } catch (error) {
-    say("the server has gone");
+    say("the server has gone; begun again, it prints a new address");
     await new Promise(done => setTimeout(done, 1000));
   }
 }
