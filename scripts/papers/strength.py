@@ -47,7 +47,7 @@ COURSES = (
         "Lane defense 5x9",
         "LaneDefense5x9-v0",
         60,
-        {"best": _BEST, "UCT, rollouts by the script": {"agent": "mcts", "simulate": "advised"}, "UCT": _UCT},
+        {"best": _BEST, "advised UCT, rollouts by the script": {"agent": "mcts", "simulate": "advised"}, "UCT": _UCT},
     ),
     Course(
         "Wall survival 6x6",
