@@ -161,7 +161,7 @@ def test_masks_of_infos_methods_and_observations_are_kept():
 def test_what_cannot_be_planned_in_is_refused():
     with pytest.raises(TypeError, match=r"action space is Box.*need Discrete\(n\)"):
         mcts().act(gym.make("Pendulum-v1"))
-    with pytest.raises(TypeError, match="int is no environment.*, not an observation"):
+    with pytest.raises(TypeError, match=r"int is no environment.*, not an observation"):
         mcts().act(3)
 
     class Turned(gym.ActionWrapper):
