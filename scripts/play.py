@@ -11,7 +11,7 @@ import socket
 import threading
 import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import _own  # noqa: F401
 import typer
@@ -69,7 +69,7 @@ def main(
         raise typer.Exit(2) from None
 
 
-def _serve(session: object, port: int, browser: bool) -> None:
+def _serve(session: Any, port: int, browser: bool) -> None:
     """Serve the page until Ctrl-C."""
     try:
         import uvicorn
@@ -88,7 +88,15 @@ def _serve(session: object, port: int, browser: bool) -> None:
         if browser:
             threading.Timer(0.5, webbrowser.open, [address]).start()
         config = uvicorn.Config(server.app, log_level="warning", timeout_graceful_shutdown=1)
-        uvicorn.Server(config).run(sockets=[bound])
+        serving = uvicorn.Server(config)
+        leave = serving.handle_exit
+
+        def end(*signal: Any) -> None:
+            session.close()  # pages that wait for news have their answer, so that none is cut off
+            leave(*signal)
+
+        serving.handle_exit = end
+        serving.run(sockets=[bound])
 
 
 if __name__ == "__main__":
