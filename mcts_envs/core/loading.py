@@ -30,7 +30,8 @@ def load(source: str) -> ModuleType:
             raise ValueError(f"{source} cannot be imported ({_told(error)}){cure}") from error
     file = Path(source).expanduser().resolve()
     if not file.is_file():
-        raise ValueError(f"there is no file {source} in {Path.cwd()}")
+        where = "" if Path(source).expanduser().is_absolute() else f" in {Path.cwd()}"
+        raise ValueError(f"there is no file {source}{where}")
     name = _name(file)
     if name not in sys.modules:
         _add_path(file.parent)

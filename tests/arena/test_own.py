@@ -109,6 +109,7 @@ def test_an_agent_of_a_module_is_found_and_plays_inside_an_environment(
     ("name", "message"),
     [
         ("nobody.py:Bot", "there is no file nobody.py in"),
+        ("/nobody.py:Bot", r"there is no file /nobody\.py$"),
         ("nobody_at_all:Bot", r"nobody_at_all cannot be imported .* give its file, path/to/nobody_at_all\.py"),
         ("my_bot.py:Bott", "unknown class or function 'Bott'; did you mean 'Bot'"),
         ("my_bot.py:Mute", r"is no class with a method act\(env\)"),
