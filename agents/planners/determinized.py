@@ -61,6 +61,7 @@ class Determinized(MCTS):
         """Return what the trees find together."""
         self.memory(view)["search"] = None
         samples = min(self.samples, clock.budget.simulations, clock.budget.max_steps)
+        root = View(view.game, view.state.copy(), view.player)
         searches: list[Search] = []
         for i in range(samples):
             now = time.perf_counter()
@@ -68,16 +69,16 @@ class Determinized(MCTS):
                 break
             share = clock.budget.share(i, samples)
             limit = max(clock.deadline - now, 0.0) / (samples - i)
-            searches += self._searches([(self._drawn(view), Clock(Budget(share.simulations, limit, share.max_steps)))])
-        return self._together(view, searches, clock)
+            searches += self._searches([(self._drawn(root), Clock(Budget(share.simulations, limit, share.max_steps)))])
+        return self._together(root, searches, clock)
 
-    def _drawn(self, view: View) -> View:
+    def _drawn(self, root: View) -> View:
         """Return the view of somebody to whom the hidden things are as they were drawn."""
-        state = view.state.copy()
-        view.game.determinize(state, view.player, draw(self.stream))
-        return View(view.game, state, view.player)
+        state = root.state.copy()
+        root.game.determinize(state, root.player, draw(self.stream))
+        return View(root.game, state, root.player)
 
-    def _together(self, view: View, searches: Sequence[Search], clock: Clock) -> SearchResult:
+    def _together(self, root: View, searches: Sequence[Search], clock: Clock) -> SearchResult:
         """Return the sum of the visits, and mean returns to which every tree contributes alike."""
         results = [search.result() for search in searches]
         visits = np.sum([result.visits for result in results], axis=0)
@@ -87,11 +88,11 @@ class Determinized(MCTS):
         first, trees = searches[0], [tree for search in searches for tree in search.trees]
         action = first.recommended(visits, values)
         spent = sum(result.simulations for result in results), sum(result.steps for result in results), clock.seconds
-        hidden: Any = getattr(view.state.copy(), "hidden", None)
+        hidden: Any = getattr(root.state, "hidden", None)
         return SearchResult(
-            *(visits, values, action, SearchTree(trees, view.game), *spent),
+            *(visits, values, action, SearchTree(trees, root.game), *spent),
             prior=results[0].prior,
             evaluator=results[0].evaluator,
-            view=View(view.game, view.state.copy(), view.player),
-            copies=None if hidden is None else hidden.copies(view.player),
+            view=root,
+            copies=None if hidden is None else hidden.copies(root.player),
         )

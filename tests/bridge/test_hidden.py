@@ -364,3 +364,16 @@ def test_what_cannot_be_told_is_said(monkeypatch):
     with pytest.warns(UserWarning, match="nobody can tell whether rps_v2 hides something from player_0: no two games"):
         assert mcts(5).search(env).copies.hidden == UNTOLD
     adapter_of.cache_clear()
+
+
+def test_trees_of_their_own_draw_it_anew_too():
+    balls, visits = set(), set()
+    for seed in range(12):
+        env = agents.remember(Cups())
+        env.reset(seed=seed)
+        result = agents.make("determinized", simulations=90, samples=6, seed=1).search(env)
+        assert result.copies.hidden == SAMPLED
+        balls.add(env.unwrapped.ball)
+        visits.add(str(result.visits))
+    assert len(balls) > 1
+    assert len(visits) == 1
