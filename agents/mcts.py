@@ -294,8 +294,9 @@ class MCTS(Planner[SearchResult]):
         """Refuse kernels with another signature now, not at the first search."""
         for name, kernel in self._policies().items():
             function_table({name: kernel}, {name: SIGNATURES[name]})
-            check_form("backup", needs_of(kernel).update)
-            function_table({"backup": needs_of(kernel).update}, {"backup": SIGNATURES["backup"]})
+            for also, given in (("backup", needs_of(kernel).update), ("leaf", needs_of(kernel).leaf)):
+                check_form(also, given)
+                function_table({also: given}, {also: SIGNATURES[also]})
         if self.evaluate is not None and not isinstance(self.evaluate, str):
             function_table({"evaluate": self.evaluate}, {"evaluate": EVALUATE})
 

@@ -71,18 +71,18 @@ class SearchPlan:
         return len(inspect.signature(self.recommend).parameters) > 4
 
     def refuse_luck(self, state: Bytes, observer: int) -> None:
-        """Refuse policies that are wrong where chance decides or something is hidden, if that is so for an observer.
+        """Refuse a selection that is wrong where chance decides or something is hidden, if that is so for an observer.
 
         Raises
         ------
         ValueError
         """
-        for kind, given in self.policies.items():
-            if needs_of(given).certain and (why := luck(self.inside, state, observer)):
-                raise ValueError(
-                    f"{kind}={given.__name__!r} is for games without chance in which nothing is hidden; in "
-                    f"{self.inside.name} {why}: take another, such as 'ucb1'"
-                )
+        select = self.policies["select"]
+        if needs_of(select).certain and (why := luck(self.inside, state, observer)):
+            raise ValueError(
+                f"select={select.__name__!r} is for games without chance in which nothing is hidden; in "
+                f"{self.inside.name} {why}: take another, such as 'ucb1'"
+            )
 
     @cached_property
     def games(self) -> tuple[Any, Any]:

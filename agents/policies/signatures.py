@@ -103,6 +103,7 @@ FORMS = {
     "noise": ("candidates, store, stream", "nth(candidates, i) is what is known of an action, store what it keeps"),
     "simulate": ("game, how, work, store, player, k", "it returns one action; agents/rollout.py has the loop"),
     "backup": ("tree, how, work, path, depth, length", "step_of_path(path, t, player) is a step of the simulation"),
+    "leaf": ("game, work, store", "work.state is the state at the end of a path, store what the policy keeps"),
 }
 """What each kind of policy takes, and what to know of it."""
 
@@ -191,6 +192,12 @@ def policy(signature: Any, **needs: Any) -> Callable[[Function], Function]:
             raise TypeError(f"{function.__name__} is noise, which keeps no statistics; leave out edge, tree and update")
         if signature is BACKUP and declared.update is not nothing:
             raise TypeError(f"{function.__name__} is a backup, which keeps its statistics itself; leave out update")
+        if declared.leaf is not unseen and (signature is not SELECT or declared.update is nothing):
+            raise TypeError(
+                f"{function.__name__}: leaf is for a select that has an update, which takes in what it notes"
+            )
+        if declared.certain and signature is not SELECT:
+            raise TypeError(f"{function.__name__}: certain is for a select")
         check_form(next(kind for kind, known in SIGNATURES.items() if known is signature), function)
         if declared.parameters:
             listed = "\n".join(f"    {p.described(name)}" for name, p in declared.parameters.items())

@@ -16,6 +16,7 @@ import pytest
 import agents
 from agents import policies
 from agents.mcts import MCTS
+from agents.policies.implicit_minimax import value_leaf
 from agents.policies.mean import mean as mean_backup
 from agents.policies.noise import no_noise
 from agents.policies.parameters import Parameter, parameter_record
@@ -327,6 +328,22 @@ class TestUCB1Tuned:
 
 
 class TestWhatPoliciesKeep:
+    def test_a_leaf_that_nothing_would_take_in_is_refused(self):
+        with pytest.raises(TypeError, match="leaf is for a select that has an update"):
+            policy(SELECT, leaf=value_leaf)(lambda candidates, store, stream: 0)
+        with pytest.raises(TypeError, match="certain is for a select"):
+            policy(BACKUP, certain=True)(mean_backup.py_func)
+
+        def seen(game, store):
+            """Another form than it has."""
+
+        @policy(SELECT, update=add_squares, leaf=seen)
+        def first(candidates, store, stream):
+            return 0
+
+        with pytest.raises(TypeError, match=r"seen\(game, store\) is no leaf policy: that takes \(game, work, store\)"):
+            MCTS(select=first)
+
     def test_noise_and_backup_declare_no_update(self):
         with pytest.raises(TypeError, match="is noise, which keeps no statistics; leave out edge, tree and update"):
             policy(NOISE, edge=1)(no_noise.py_func)
