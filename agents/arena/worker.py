@@ -35,6 +35,23 @@ _FROM_OUTSIDE = [-getattr(signal, name) for name in ("SIGKILL", "SIGTERM", "SIGI
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
+def _shared(numbers: int) -> Any:
+    """Return numbers that processes share, which lie in a file.
+
+    Raises
+    ------
+    OSError
+        If there is no room for them.
+    """
+    try:
+        return _SPAWN.RawArray(ctypes.c_double, numbers)
+    except OSError as error:
+        raise OSError(
+            f"no room for {8 * numbers} bytes that processes share ({error.strerror}); make room in the "
+            "temporary folder and in /dev/shm, or raise the limit on the size of files (ulimit -f)"
+        ) from error
+
+
 class Worker:
     """A process, seen from the one that started it.
 
@@ -58,7 +75,7 @@ class Worker:
 
     def __init__(self, plan: Plan) -> None:
         self.connection, theirs = _SPAWN.Pipe()
-        self._pulse = _SPAWN.RawArray(ctypes.c_double, 3)
+        self._pulse = _shared(3)
         self._process = _SPAWN.Process(target=serve, args=(theirs, self._pulse, plan))
         self._process.start()
         theirs.close()

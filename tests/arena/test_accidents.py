@@ -1,6 +1,7 @@
 """Comparisons left alone: agents that hang, end the program, eat memory or crash; full disks; damaged rows; signals."""
 
 import ctypes
+import errno
 import json
 import os
 import signal
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from agents.arena import AgentSpec, Limits, Plan, compare
+from agents.arena import AgentSpec, Limits, Plan, compare, worker
 from agents.arena.room import Room
 from agents.arena.runner import Crew, run
 from agents.arena.storage import EPISODES
@@ -324,3 +325,12 @@ def test_a_full_disk_is_named_and_the_same_command_goes_on(tmp_path: Path) -> No
     result = compare(plan, 40, folder=tmp_path)
     assert result.reused > 0
     assert result.summaries[0].games == 40
+
+
+def test_no_room_for_what_processes_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.EFBIG, "File too large")
+
+    monkeypatch.setattr(worker._SPAWN, "RawArray", full)
+    with pytest.raises(OSError, match=r"no room for 24 bytes that processes share \(File too large\); make room"):
+        compare(Plan(ID, (AgentSpec("random", "random"),)), 2, workers=1)
