@@ -57,6 +57,8 @@ def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
     if not isinstance(name, str):
         raise TypeError(f"agent {name!r} is {type(name).__name__}, not a name; names: {', '.join(names())}")
     if name.startswith("sb3:"):
+        if not name[4:]:
+            raise ValueError("agent 'sb3:' names no policy; write the path of a zip behind it: sb3:model.zip")
         return _load("agents.planners.sb3:SB3Agent", name, {"path": name[4:], "seed": seed, **settings})
     if name in NAMES:
         named = {"algorithm": name} if name in ("ppo", "maskable_ppo") else {}

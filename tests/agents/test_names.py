@@ -246,3 +246,8 @@ def test_planners_of_a_game_of_ones_own_take_budgets_unless_they_bring_theirs(mo
         agent = agents.make(name)
         assert agent.act(env) in range(9)
     assert agents.make("published").search(env).simulations == 19
+
+
+def test_a_policy_without_a_path_is_refused():
+    with pytest.raises(ValueError, match="agent 'sb3:' names no policy; write the path of a zip behind it"):
+        agents.make("sb3:")
