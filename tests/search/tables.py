@@ -194,6 +194,7 @@ def roll(simulate, game, depth=0, limit=50, discount=1.0, shared=(), seed=0):
     game.reset(work.state, np.uint64(seed))
     needs = needs_of(simulate)
     per_tree = np.array(shared, float) if len(shared) else np.zeros(needs.tree(game))
+    assert len(per_tree) >= needs.tree(game), "compiled code checks no bounds"
     store = Store(np.zeros((0, 0)), per_tree, pack(needs.parameters, {}, False))
     how = MCTS(discount=discount).prepare(game).settings
     steps = simulate(game.table, how, work, store, depth, limit)

@@ -258,7 +258,6 @@ class TestSelection:
 
 
 ROLLOUTS = pytest.mark.parametrize("name", sorted(policies.names("simulate")))
-NO_AVERAGES = np.zeros(2 * 2 * ACTIONS)
 
 
 class TestRollouts:
@@ -275,13 +274,13 @@ class TestRollouts:
     )
     def test_limit_discount_and_evaluation(self, name, limit, steps, value):
         game = chain([3, 5, 7, 11], worth=100.0 + np.arange(PLACES))
-        found = roll(MCTS(simulate=name).simulate, game, 2, limit, 0.5, NO_AVERAGES)
+        found = roll(MCTS(simulate=name).simulate, game, 2, limit, 0.5)
         assert found[:2] == (steps, [value, -value])
 
     @ROLLOUTS
     def test_what_was_played(self, name):
         game = chain([1, 1, 1, 1], who=(1, 2, 2, 3), actions=(2, 1, 0, (1, 2)))
-        _, _, played = roll(MCTS(simulate=name).simulate, game, 3, 6, shared=NO_AVERAGES)
+        _, _, played = roll(MCTS(simulate=name).simulate, game, 3, 6)
         assert played[:7] == [[77, 77]] * 3 + [[2, -1], [-1, 1], [-1, 0], [1, 2]]
 
     @pytest.mark.parametrize(("name", "first", "second"), [("uniform", 1 / 2, 1 / 2), ("advised", 3 / 4, 3 / 4)])
