@@ -25,8 +25,10 @@ NAMES = {
     "mcts": "agents.mcts:MCTS",
     "one_step": "agents.planners.flat:OneStep",
     "ppo": "agents.planners.sb3:ShippedAgent",
+    "puct": "agents.planners.puct:PUCT",
     "random": "agents.planners.builtin:RandomAgent",
     "rhea": "agents.planners.rhea:Rhea",
+    "runs": "agents.planners.runs:Runs",
     "scripted": "agents.planners.builtin:ScriptedAgent",
     "uniform": "agents.planners.builtin:UniformAgent",
 }

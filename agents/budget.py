@@ -2,7 +2,7 @@
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mcts_envs.core import errors
@@ -12,6 +12,8 @@ LIMITS = ("simulations", "time_limit", "max_steps")
 
 SLICE_SECONDS = 0.005
 """Compiled code runs for about as long before Python looks at the clock and at interrupts again."""
+
+_STEADY_SLICE = 1024
 
 
 @dataclass(frozen=True)
@@ -25,21 +27,25 @@ class Budget:
         In seconds.
     max_steps : int
         Steps of the model.
+    steady : bool
+        Without a limit of time, slices are of one size, whatever the time that they take: so searches that wait for a
+        network ask it the same questions in the same batches, which decide how its sums are rounded.
     """
 
     simulations: int = NO_LIMIT
     time_limit: float = math.inf
     max_steps: int = NO_LIMIT
+    steady: bool = False
 
     def limits(self) -> dict[str, float]:
         """Return the limits that there are, by name."""
-        return {name: value for name, value in vars(self).items() if value not in (NO_LIMIT, math.inf)}
+        return {name: value for name in LIMITS if (value := getattr(self, name)) not in (NO_LIMIT, math.inf)}
 
     def share(self, part: int, parts: int, unit: int = 1) -> "Budget":
         """Return the budget of one of several that work at the same time, its simulations in full units."""
         passes = self.simulations if self.simulations == NO_LIMIT else -(-self.simulations // unit)
         simulations = min(_share(passes, part, parts) * unit, NO_LIMIT)
-        return Budget(simulations, self.time_limit, _share(self.max_steps, part, parts))
+        return replace(self, simulations=simulations, max_steps=_share(self.max_steps, part, parts))
 
 
 def read_budget(
@@ -105,6 +111,13 @@ class Clock:
         """The time since it began."""
         return time.perf_counter() - self.started
 
+    @property
+    def left(self) -> float:
+        """How many simulations there may be yet, as far as the last slice tells how long one takes."""
+        time_left = max(self.deadline - time.perf_counter(), 0.0)
+        by_time = self._rate * time_left if time_left < math.inf else math.inf
+        return min(self.budget.simulations - self.simulations, self.budget.max_steps - self.steps, by_time)
+
     def slice(self, most: int = NO_LIMIT, unit: int = 1) -> int:
         """Return how many simulations to do now, up to ``most``; 0 when the budget is spent.
 
@@ -115,8 +128,11 @@ class Clock:
         left = min(self.budget.simulations - self.simulations, self.budget.max_steps - self.steps, most)
         if left <= 0 or (now >= self.deadline and self._begun):
             return 0
-        fit = int(self._rate * min(SLICE_SECONDS, max(self.deadline - now, 0.0) / 2))
-        count = min(max(1, fit), self._most, left)
+        if self.budget.steady and self.deadline == math.inf:
+            count = min(_STEADY_SLICE, left)
+        else:
+            fit = int(self._rate * min(SLICE_SECONDS, max(self.deadline - now, 0.0) / 2))
+            count = min(max(1, fit), self._most, left)
         self._slice_began, self._count = now, count if count < unit else count - count % unit
         return self._count
 

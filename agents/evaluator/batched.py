@@ -1,5 +1,8 @@
 """A network that anything may run: the search waits for it, and what several searches ask is answered together."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from threading import RLock
 from typing import Any, Protocol
 
@@ -52,14 +55,11 @@ def consult(
 
 
 class _Answered(Bound):
-    """A kernel that asks; called from Python, it is answered at once."""
+    """A kernel that asks; called from Python, it is answered at once, unless its owner only notes questions."""
 
     def __call__(self, *args: Any) -> Any:
         """Call the kernel until it has all answers."""
-        with self._owner.lock:
-            super().__call__(*args)
-            while self._owner.answer():
-                super().__call__(*args)
+        self._owner.told(partial(super().__call__, *args))
 
 
 class BatchedEvaluator(TableEvaluator):
@@ -93,6 +93,7 @@ class BatchedEvaluator(TableEvaluator):
             raise ValueError(f"{game.name} has {game.actions} actions, and a search with a policy room for {ROOM // 2}")
         self._policy, self._game, self._next, self.lock = policy, game, 0, RLock()
         self.questions = self.batches = 0
+        self._noting = False
         inputs = int(np.prod(game.observation_shape))
         self._keys, self._answered = np.zeros(_ROOM, np.uint64), np.zeros(_ANSWERS, np.uint64)
         self._observations, self._masks = np.zeros((_ROOM, inputs), np.float32), np.zeros((_ROOM, game.actions), bool)
@@ -114,6 +115,29 @@ class BatchedEvaluator(TableEvaluator):
     @ahead.setter
     def ahead(self, simulations: int) -> None:
         self._asked["ahead"] = simulations
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """While it is open, calls from Python note what they ask, and say nothing, so that all is answered at once."""
+        with self.lock:
+            self._noting = True
+            try:
+                yield
+            finally:
+                self._noting = False
+
+    def told(self, call: Callable[[], None]) -> None:
+        """Call a kernel until it has all answers; what others have asked waits on where it lacks none."""
+        with self.lock:
+            while self._lacks(call) and not self._noting:
+                self.answer()
+
+    def _lacks(self, call: Callable[[], None]) -> bool:
+        self._asked["missed"] = 0
+        call()
+        lacks = bool(self._asked["missed"][0])
+        self._asked["missed"] = 0
+        return lacks
 
     def answer(self) -> bool:
         """Ask the policy what was asked since the last time; return whether that was anything."""

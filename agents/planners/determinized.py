@@ -37,6 +37,7 @@ class Determinized(MCTS):
     """
 
     name = "determinized"
+    can_stop_early = False
 
     def __init__(self, *, samples: int = 10, **settings: Any) -> None:
         for name in ("information", "reuse"):

@@ -43,6 +43,7 @@ class Gumbel(MCTS):
     """
 
     name = "gumbel"
+    can_stop_early = False
 
     def __init__(self, *, considered: int = 16, gumbel_scale: float = 1.0, policy: Any = None, **settings: Any) -> None:
         for given in ("select", "recommend"):
@@ -69,6 +70,11 @@ class Gumbel(MCTS):
         """Spend a budget in rounds on the actions drawn."""
         noise = np.array([-np.log(-np.log(max(uniform(self.stream), 1e-300))) for _ in search.legal])
         noise *= self.gumbel_scale
+
+        if search.plan.settings.waits:  # roots of several searches are asked together
+            with search.plan.evaluator.noting():
+                search.advice()
+            yield
 
         def best_first(arms: Ints) -> Ints:
             kept = np.isin(search.legal, arms)

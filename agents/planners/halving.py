@@ -43,6 +43,7 @@ class SequentialHalving(MCTS):
     """
 
     name = "halving"
+    can_stop_early = False
 
     def __init__(self, *, common_chance: bool = True, margin: float | None = None, **settings: Any) -> None:
         if "recommend" in settings:
@@ -110,7 +111,8 @@ def halve(search: Search, clock: Clock, arms: Ints, better: Callable[[Ints], Int
         now = time.perf_counter()
         seconds = max(0.0, clock.deadline - now) / rounds
         steps = NO_LIMIT if budget.max_steps == NO_LIMIT else -(-(end - search.steps) // rounds)
-        yield from search.spending(Clock(Budget(simulations, seconds, steps), now), arms, until=clock.deadline)
+        share = Budget(simulations, seconds, steps, budget.steady)
+        yield from search.spending(Clock(share, now), arms, until=clock.deadline)
         arms = better(arms)
     return arms
 

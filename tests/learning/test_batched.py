@@ -4,6 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from itertools import count
 
 import gymnasium as gym
 import numpy as np
@@ -34,7 +35,7 @@ class TestBatched:
             assert (here.evaluator, there.evaluator) == ("compiled", "batched")
             assert here.simulations == there.simulations == 60 or here.visits.sum() == there.visits.sum()
             equal += (here.visits == there.visits).all()
-        assert equal >= 5  # numbers are rounded otherwise, so that a tie may be broken otherwise
+        assert equal >= 4  # with gumbel three trees in forty of this duel differ
 
     def test_trees_of_several_threads_and_arms_of_a_pass_wait_for_one_batch(self):
         env = make(ROSTER)
@@ -73,8 +74,34 @@ class TestBatched:
         for _ in range(3):
             actions, _ = agent.predict(seen)
             seen, *_ = envs.step(actions)
-        assert len(elsewhere.asked) < 3 * 45
+        assert len(elsewhere.asked) < 3 * 16
         assert max(elsewhere.asked) > 8 if more is not PUCT else max(elsewhere.asked) == 8
+
+    @pytest.mark.parametrize("more", [PUCT, {"name": "gumbel"}])
+    def test_the_same_is_asked_in_the_same_batches_however_long_it_takes(self, more, monkeypatch):
+        env, asked = make(ROSTER), []
+        for second in (1e-7, 1e-2):
+            ticks = count()
+            monkeypatch.setattr("time.perf_counter", lambda ticks=ticks, second=second: next(ticks) * second)
+            views = []
+            for seed in range(4):
+                env.reset(seed=seed)
+                views.append(env.unwrapped.view())
+            elsewhere = Elsewhere(random_policy(env.unwrapped.game))
+            agents.make(**more, policy=elsewhere, simulations=60).search_all(views[:3])
+            agents.make(**more, policy=elsewhere, simulations=60).search_all(views[3:])
+            asked.append(elsewhere.asked)
+        assert asked[0] == asked[1]
+
+    @pytest.mark.parametrize("more", [{"name": "determinized", "select": "puct", "evaluate": "policy"}, PUCT])
+    def test_a_batch_of_one_is_searched_as_one(self, more):
+        env = make("Bomber-v0", view=2)
+        env.reset(seed=4)
+        policy = random_policy(env.unwrapped.game)
+        alone, other = (agents.make(**more, policy=Elsewhere(policy), simulations=40, seed=7) for _ in range(2))
+        wanted = alone.search(env)
+        assert other.choose_all([env.unwrapped.view()], [None]) == [wanted.action]
+        assert other.last_result.visits.tolist() == wanted.visits.tolist()
 
     @pytest.mark.parametrize("nights", [(20, 20, 20), (20, 20, 30)])
     def test_environments_that_were_made_one_by_one(self, nights):

@@ -1,0 +1,185 @@
+"""A line of actions in runs, kept from move to move and bettered by chance."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from agents.budget import Clock
+from agents.planner import Planner
+from agents.ranking import Ranking, best_line
+from agents.results import Found
+from mcts_envs.core import errors
+from mcts_envs.core.contract import Game
+from mcts_envs.core.rng import below, draw
+from mcts_envs.core.view import View
+
+MAX_HORIZON = 10_000
+
+
+@dataclass(frozen=True, repr=False)
+class RunsResult(Found):
+    """What the search for a line found.
+
+    Attributes
+    ----------
+    action : int
+        The first action of the line.
+    value : float
+        The return of the line when it was last tried, in units of reward.
+    line : list of int
+        Its actions, as far as they were tried.
+    copies : Copies or None
+        In an environment of others: how it was copied; None in ours.
+    simulations, steps : int
+    seconds : float
+    game : Game
+    view : View, optional
+        The state that was searched from, as it was.
+    """
+
+    action: int
+    value: float
+    line: list[int]
+    copies: Any
+    simulations: int
+    steps: int
+    seconds: float
+    game: Game = field(compare=False)
+    view: View | None = field(default=None, compare=False)
+
+    def _played(self) -> Game:
+        return self.game
+
+    def _found(self) -> str:
+        return f"value={self.value:.4g}, steps ahead={len(self.line)}"
+
+    def _ranking(self, top: int) -> Ranking:
+        return best_line(self.game, self.line, self.value, top)
+
+
+class Runs(Planner[RunsResult]):
+    """Evolution of one line of actions, in which the same action is done several times in a row.
+
+    Random play gets nowhere where it takes many equal actions to move anything: a car in a valley, a pendulum. A line
+    drawn in runs may. The best one is kept until the episode ends, shifted by the action that was made, and tried
+    again at each move; children of it, in which a part is drawn anew, replaced by one action, or left out, take its
+    place unless they are worse: a (1 + 1) evolution strategy with a shift buffer, as in
+    :class:`agents.planners.rhea.Rhea`. It is for games of one player in which chance decides little.
+
+    Parameters
+    ----------
+    horizon : int
+        Length of a line in steps; it is drawn on as the episode goes on.
+    longest : int
+        Longest run that is drawn, in steps.
+    discount : float
+        Discount of rewards a step.
+    **budget
+        ``simulations`` (1000 when no budget is given), ``time_limit``, ``max_steps`` and ``seed`` as in
+        :class:`agents.planner.Planner`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a setting is not possible.
+    """
+
+    name = "runs"
+
+    def __init__(self, *, horizon: int = 200, longest: int = 32, discount: float = 1.0, **budget: Any) -> None:
+        super().__init__(**budget)
+        self.horizon = errors.integer("horizon", horizon, 1, MAX_HORIZON)
+        self.longest = errors.integer("longest", longest, 1, MAX_HORIZON)
+        self.discount = errors.number("discount", discount, 0.0, 1.0)
+
+    def plan(self, view: View, clock: Clock) -> RunsResult:
+        """Return what the search finds.
+
+        Raises
+        ------
+        ValueError
+            If the game is for several players.
+        """
+        game, memory = view.game, self.memory(view)
+        if game.players != 1:
+            raise ValueError(f"runs plays games of one player; {game.name} has {game.players}: use mcts")
+        trial = _Trial(self, view)
+        line: list[int] = memory.get("line", [])[1:]
+        value = None
+        while count := clock.slice():
+            before = trial.steps
+            for _ in range(count):
+                tried = line if value is None else self._child(line, game.actions)
+                got, made = trial.worth(tried)
+                if value is None or got >= value:
+                    line, value = made, got
+            clock.spend(count, trial.steps - before)
+        memory["line"] = line
+        assert value is not None
+        spent = clock.simulations, clock.steps, clock.seconds
+        return RunsResult(line[0], value, line, trial.copies, *spent, game, view.copied())
+
+    def run(self, actions: int) -> list[int]:
+        """Return an action, drawn, as often as is drawn: all orders of magnitude are as likely."""
+        most = 1 << below(self.stream, self.longest.bit_length())
+        length = 1 + below(self.stream, min(most, self.longest))
+        return [below(self.stream, actions)] * length
+
+    def _child(self, line: list[int], actions: int) -> list[int]:
+        """Return a line like another one: the rest drawn anew, a run put in its place or between, or one left out."""
+        at, run = below(self.stream, len(line)), self.run(actions)
+        kind = below(self.stream, 4)
+        if kind == 0:
+            return line[:at] + run
+        if kind == 1:
+            return line[:at] + run + line[at:]
+        if kind == 2:
+            return line[:at] + line[at + len(run) :]
+        return line[:at] + run + line[at + len(run) :]
+
+
+class _Trial:
+    """Simulations from one state."""
+
+    def __init__(self, planner: Runs, view: View) -> None:
+        self._planner, self._game, self._player = planner, view.game, view.player
+        self._state, self._work = view.state.copy(), view.game.new_state()
+        plain, actions = view.game.plain_lists, view.game.actions
+        self._actions: Any = [0] if plain else np.zeros(1, np.int64)
+        self._rewards: Any = [0.0] if plain else np.zeros(1)
+        self._legal: Any = [0] * actions if plain else np.zeros(actions, np.int64)
+        hidden = getattr(self._state, "hidden", None)
+        self._hidden = hidden
+        self.steps = 0
+
+    @property
+    def copies(self) -> Any:
+        """In an environment of others: how it was copied."""
+        return None if self._hidden is None else self._hidden.copies(self._player)
+
+    def worth(self, line: list[int]) -> tuple[float, list[int]]:
+        """Follow a line, drawing on where it ends; return its return, and the actions that were made."""
+        game, work, player, stream = self._game, self._work, self._player, self._planner.stream
+        work[:] = self._state
+        game.determinize(work, player, draw(stream))
+        made: list[int] = []
+        wanted = line
+        total, weight = 0.0, 1.0
+        while game.active(work) and len(made) < self._planner.horizon:
+            if len(made) == len(wanted):
+                wanted = made + self._planner.run(game.actions)
+            action = wanted[len(made)]
+            count = game.legal(work, player, self._legal)
+            if count < game.actions and action not in self._legal[:count]:
+                action = int(self._legal[below(stream, count)])
+            self._actions[0] = action
+            game.step(work, self._actions, self._rewards)
+            made.append(action)
+            total += weight * float(self._rewards[0])
+            weight *= self._planner.discount
+        self.steps += len(made)
+        if game.active(work):
+            game.evaluate(work, self._rewards)
+            total += weight * float(self._rewards[0])
+        return total, made
