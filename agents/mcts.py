@@ -5,16 +5,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from numba.core.config import DISABLE_JIT
-
-from agents import policies
 from agents.base import check_turn, settings_of, view_of
-from agents.budget import LIMITS, Budget, Clock, read_budget
+from agents.budget import Budget, Clock
 from agents.evaluator.batched import AHEAD
+from agents.given import first_budget, limit, policy_of
 from agents.planner import Planner, variant_of
 from agents.policies.mean import mean
 from agents.policies.opponents import OPPONENTS, read_information, read_opponents, variant_name
 from agents.policies.parameters import read_parameters
+from agents.policies.recommend import max_visits
 from agents.policies.signatures import SIGNATURES, check_form, needs_of, nothing
 from agents.records import Settings
 from agents.results import SearchResult
@@ -111,6 +110,10 @@ class MCTS(Planner[SearchResult]):
     reuse : bool
         Go on from the part of the last tree that the game has reached. Not with ``loop="open"``, where nothing tells
         which part that is.
+    early_stop : bool
+        End a search when the simulations that are left cannot change which action has the most visits (H. Baier, M.
+        Winands 2011, "Time management for Monte-Carlo tree search in Go"). With a budget in simulations the action
+        stays the same. With ``recommend="max_visits"`` and one thread.
     threads : int
         Trees that are built at the same time, each with its share of the budget, and added up.
     max_nodes : int
@@ -138,6 +141,7 @@ class MCTS(Planner[SearchResult]):
 
     name = "mcts"
     common_chance = False
+    can_stop_early = True
 
     def __init__(
         self,
@@ -165,23 +169,24 @@ class MCTS(Planner[SearchResult]):
         policy: Any = None,
         relative: bool = False,
         reuse: bool = False,
+        early_stop: bool = False,
         threads: int = 1,
         max_nodes: int = MAX_NODES,
         seed: int = 0,
         **parameters: Any,
     ) -> None:
         super().__init__(simulations=simulations, time_limit=time_limit, max_steps=max_steps, seed=seed)
-        self.first_move = self.budget if first_move is None else _first_budget(first_move)
-        self.select = _policy("select", select)
-        self.simulate = _policy("simulate", simulate)
-        self.backup = _policy("backup", backup)
-        self.noise = _policy("noise", noise)
-        self.recommend = _policy("recommend", recommend)
+        self.first_move = self.budget if first_move is None else first_budget(first_move)
+        self.select = policy_of("select", select)
+        self.simulate = policy_of("simulate", simulate)
+        self.backup = policy_of("backup", backup)
+        self.noise = policy_of("noise", noise)
+        self.recommend = policy_of("recommend", recommend)
         self.parameters = read_parameters(self._policies(), parameters, settings_of(type(self)))
         self.discount = errors.number("discount", discount, 0.0, 1.0)
-        self.horizon = _limit("horizon", horizon, 1, MAX_HORIZON)
-        self.rollout_depth = _limit("rollout_depth", rollout_depth, 0, MAX_HORIZON)
-        self.tree_depth = _limit("tree_depth", tree_depth, 1, MAX_DEPTH)
+        self.horizon = limit("horizon", horizon, 1, MAX_HORIZON)
+        self.rollout_depth = limit("rollout_depth", rollout_depth, 0, MAX_HORIZON)
+        self.tree_depth = limit("tree_depth", tree_depth, 1, MAX_DEPTH)
         if loop is not None and (not isinstance(loop, str) or loop not in LOOPS):
             raise ValueError(errors.unknown("loop", loop, LOOPS))
         self.loop = loop
@@ -190,7 +195,7 @@ class MCTS(Planner[SearchResult]):
             raise ValueError("information='full' leaves nothing hidden to tell apart; take loop='closed' or 'open'")
         self.opponents, self.opponent_model = read_opponents(opponents, opponent_model)
         self.model, self.rollout_model = variant_name("model", model), variant_name("rollout_model", rollout_model)
-        self.evaluate = evaluate if evaluate is None or isinstance(evaluate, str) else _policy("evaluate", evaluate)
+        self.evaluate = evaluate if evaluate is None or isinstance(evaluate, str) else policy_of("evaluate", evaluate)
         self.policy = self._consulted(policy)
         if self.evaluate == POLICY and rollout_depth is None:
             self.rollout_depth = 0
@@ -199,6 +204,9 @@ class MCTS(Planner[SearchResult]):
         if reuse and loop == "open":
             raise ValueError("reuse=True needs loop='closed' or 'information_set': an open loop cannot find the state")
         self.threads = errors.integer("threads", threads, 1, MAX_THREADS)
+        self.early_stop = errors.flag("early_stop", early_stop)
+        if early_stop and (threads > 1 or self.recommend is not max_visits or not self.can_stop_early):
+            raise ValueError("early_stop=True is for 'mcts' agents with recommend='max_visits' and threads=1")
         self.max_nodes = errors.integer("max_nodes", max_nodes, 1, 2**28)
         self._check_signatures()
 
@@ -236,30 +244,45 @@ class MCTS(Planner[SearchResult]):
 
     def choose_all(self, views: Sequence[View], masks: Sequence[Any]) -> list[int]:
         """Return an action for each view; searches that wait for a policy go on together, and wait for one batch."""
-        plan: SearchPlan | None = self.prepared(views[0].game) if views else None
-        if plan is None or not plan.settings.waits or any(mask is not None for mask in masks):
+        if not views or not self.waits_in(views[0].game) or any(mask is not None for mask in masks):
             return super().choose_all(views, masks)
         legal = [view.legal_actions() for view in views]
         found = [int(actions[0]) for actions in legal]
         several = [i for i, actions in enumerate(legal) if len(actions) > 1]
-        budgets = [self.budget_for(views[i]) for i in several]
-        if any(budget.time_limit < math.inf for budget in budgets):
-            return super().choose_all(views, masks)
-        searches = self._searches([(views[i], Clock(budget)) for i, budget in zip(several, budgets, strict=True)])
-        for i, search in zip(several, searches, strict=True):
-            self.last_result = search.result()
-            found[i] = self.last_result.action
+        chosen = [views[i] for i in several]
+        results = self.search_all(chosen) if len(chosen) > 1 else map(self.search, chosen)
+        for i, result in zip(several, results, strict=True):
+            self.last_result, found[i] = result, result.action
         return found
+
+    def search_all(self, views: Sequence[View]) -> list[SearchResult]:
+        """Return what searches from several views of a game find, as :meth:`search` does from one.
+
+        Those that wait for a policy go on together, and wait for one batch, unless their budget is time.
+        """
+        budgets = [self.budget_for(view) for view in views]
+        timed = any(budget.time_limit < math.inf for budget in budgets)
+        if timed or not views or not self.waits_in(views[0].game):
+            return [self.search(view) for view in views]
+        for view in views:
+            check_turn(view)
+        jobs = [(view, Clock(budget)) for view, budget in zip(views, budgets, strict=True)]
+        return [search.result() for search in self._searches(jobs, several=True)]
+
+    def waits_in(self, game: Game) -> bool:
+        """Return whether searches in a game wait for a policy, and several can go on together."""
+        plan: SearchPlan = self.prepared(game)
+        return bool(plan.settings.waits) and type(self).plan is MCTS.plan
 
     def plan(self, view: View, clock: Clock) -> SearchResult:
         """Return what a search finds; with ``reuse`` it goes on from the last one of the episode."""
         (search,) = self._searches([(view, clock)])
         return search.result()
 
-    def _searches(self, jobs: Sequence[tuple[View, Clock]]) -> list[Search]:
+    def _searches(self, jobs: Sequence[tuple[View, Clock]], several: bool = False) -> list[Search]:
         """Return searches that have spent their budgets; what they ask a policy is answered in common batches."""
         searches, memories = [], [self.memory(view) for view, _ in jobs]
-        ahead = self._look_ahead(jobs)
+        ahead = self._look_ahead(jobs, several)
         for (view, clock), memory in zip(jobs, memories, strict=True):
             nodes = min(ahead * clock.budget.simulations, self.max_nodes)
             searches.append(self._started(view, nodes, memory.get("search")))
@@ -270,12 +293,18 @@ class MCTS(Planner[SearchResult]):
             memory["search"] = search if self.reuse else None
         return searches
 
-    def _look_ahead(self, jobs: Sequence[tuple[View, Clock]]) -> int:
-        """Let a tree that waits alone begin some simulations more; return how many there are to each that counts."""
+    def _look_ahead(self, jobs: Sequence[tuple[View, Clock]], several: bool) -> int:
+        """Let a tree that waits alone begin some simulations more; return how many there are to each that counts.
+
+        Several searches, and the arms of a pass, wait in the same batches each time.
+        """
         evaluator = self.prepared(jobs[0][0].game).evaluator if jobs else None
         if evaluator is None or not evaluator.waits:
             return 1
-        evaluator.ahead = AHEAD if len(jobs) * self.threads == 1 else 1
+        evaluator.ahead = 1 if several or self.threads > 1 else AHEAD
+        if (several or self.common_chance) and not self.early_stop:
+            for _, clock in jobs:
+                clock.budget = replace(clock.budget, steady=True)
         return AHEAD
 
     def budget_for(self, view: View) -> Budget:
@@ -330,6 +359,7 @@ class MCTS(Planner[SearchResult]):
             others=others,
             evaluator=evaluator,
             patient=game.plain_lists and self.horizon == self.rollout_depth == MAX_HORIZON,
+            early_stop=self.early_stop,
         )
 
     def _loop_in(self, game: Game) -> str:
@@ -353,35 +383,3 @@ class MCTS(Planner[SearchResult]):
         value: dict[str, Any] = {"evaluate": asked.evaluate} if self.evaluate == POLICY else {}
         inside = replace(inside, advise=asked.advise, **value)
         return inside, replace(outside, **value) if self.rollout_model else inside, asked
-
-
-def _limit(name: str, given: int | None, low: int, high: int) -> int:
-    return high if given is None else errors.integer(name, given, low, high)
-
-
-def _first_budget(given: Mapping[str, Any]) -> Budget:
-    if not isinstance(given, Mapping):
-        raise TypeError(f"first_move {given!r} is {type(given).__name__}; give a mapping such as {{'time_limit': 5.0}}")
-    errors.keys("first_move", given, (), LIMITS)
-    budget = read_budget(**given)
-    if budget is None:
-        raise ValueError("first_move has no limit; give simulations, time_limit or max_steps")
-    return budget
-
-
-def _policy(kind: str, given: Any) -> Any:
-    known = policies.names(kind)
-    if isinstance(given, str):
-        if given not in known:
-            raise ValueError(errors.unknown(f"{kind} policy", given, known))
-        return policies.load(kind, given)
-    if not callable(given):
-        names = ", ".join(sorted(known)) or "the game's variants"
-        raise TypeError(f"{kind} {given!r} is neither a function nor one of {names}")
-    if kind in SIGNATURES and not (DISABLE_JIT or hasattr(given, "overloads")):
-        raise TypeError(f"{kind} {given!r} is not compiled; decorate it with @policy({kind.upper()})")
-    if kind == "simulate" and not hasattr(given, "needs"):
-        raise TypeError(f"simulate {given!r} is not in the loop of a rollout; decorate it with @policy(SIMULATE)")
-    if kind in SIGNATURES:
-        check_form(kind, given)
-    return given

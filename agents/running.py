@@ -212,6 +212,13 @@ class Search:
         with np.errstate(invalid="ignore"):
             return visits, sums / visits
 
+    def decided(self, left: float) -> bool:
+        """Return whether so many simulations more cannot change which action has the most visits."""
+        if len(self.legal) < 2:
+            return False
+        second, first = np.partition(self.statistics()[0][self.legal], -2)[-2:]
+        return bool(first - second > left)
+
     def result(self) -> SearchResult:
         """Return what has been found so far.
 
@@ -320,6 +327,8 @@ class Search:
                     done = made.simulations - already
                 if done:
                     clock.spend(done, made.steps - before)
+                if plan.early_stop and self.decided(clock.left):
+                    break
                 left = now[now >= 0] if waits else now[count:]
                 rest = np.concatenate([left, rest[count:]]) if len(left) or count < len(rest) else arms
                 clock.deadline = until if len(rest) < len(arms) else deadline

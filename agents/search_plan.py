@@ -43,6 +43,8 @@ class SearchPlan:
         What is consulted in place of the game's advice and evaluation (:mod:`agents.evaluator`).
     patient : bool
         Whether rollouts that come to no end are cut (:mod:`agents.patience`).
+    early_stop : bool
+        Whether a search ends when the most visited action can no longer change.
     """
 
     inside: Game
@@ -55,6 +57,7 @@ class SearchPlan:
     others: Game | None = None
     evaluator: Any = None
     patient: bool = False
+    early_stop: bool = False
 
     def answer(self) -> None:
         """Answer what searches wait for."""

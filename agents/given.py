@@ -1,0 +1,58 @@
+"""What a search is given, read: limits, the budget of a first move, policies by name or as functions."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from numba.core.config import DISABLE_JIT
+
+from agents import policies
+from agents.budget import LIMITS, Budget, read_budget
+from agents.policies.signatures import SIGNATURES, check_form
+from mcts_envs.core import errors
+
+
+def limit(name: str, given: int | None, low: int, high: int) -> int:
+    """Return a limit in steps; the greatest that there is for None."""
+    return high if given is None else errors.integer(name, given, low, high)
+
+
+def first_budget(given: Mapping[str, Any]) -> Budget:
+    """Return the budget of a game's first search.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no mapping of limits, or has none.
+    """
+    if not isinstance(given, Mapping):
+        raise TypeError(f"first_move {given!r} is {type(given).__name__}; give a mapping such as {{'time_limit': 5.0}}")
+    errors.keys("first_move", given, (), LIMITS)
+    budget = read_budget(**given)
+    if budget is None:
+        raise ValueError("first_move has no limit; give simulations, time_limit or max_steps")
+    return budget
+
+
+def policy_of(kind: str, given: Any) -> Any:
+    """Return the policy of a kind that is meant: one of :mod:`agents.policies` by its name, or a function.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is none of that name, or the function is not compiled or takes something else.
+    """
+    known = policies.names(kind)
+    if isinstance(given, str):
+        if given not in known:
+            raise ValueError(errors.unknown(f"{kind} policy", given, known))
+        return policies.load(kind, given)
+    if not callable(given):
+        names = ", ".join(sorted(known)) or "the game's variants"
+        raise TypeError(f"{kind} {given!r} is neither a function nor one of {names}")
+    if kind in SIGNATURES and not (DISABLE_JIT or hasattr(given, "overloads")):
+        raise TypeError(f"{kind} {given!r} is not compiled; decorate it with @policy({kind.upper()})")
+    if kind == "simulate" and not hasattr(given, "needs"):
+        raise TypeError(f"simulate {given!r} is not in the loop of a rollout; decorate it with @policy(SIMULATE)")
+    if kind in SIGNATURES:
+        check_form(kind, given)
+    return given
