@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from papers.record import Record
     from papers.study import Study, Table
 
-PAPERS = ("lane", "wall", "bomber", "football", "policies", "answer", "ideas", "strength")
+PAPERS = ("lane", "wall", "bomber", "football", "policies", "answer", "ideas", "strength", "auto")
 
 
 def main(

@@ -39,6 +39,8 @@ class Adapter:
         NotImplementedError, what is hidden is drawn by replay, as if there were no such method.
     ``legal(env, agent) -> bools [A]``
         Which actions are legal for the agent, who is to choose.
+    ``actions(env, agent) -> list of int``
+        The same as a list, counted from 0, where that is faster: one action at least.
     ``evaluate(env) -> floats [P]``
         What an unfinished state is worth to each player, in units of reward.
     """
@@ -48,6 +50,7 @@ class Adapter:
     key: Any = None
     determinize: Any = None
     legal: Any = None
+    actions: Any = None
     evaluate: Any = None
 
 

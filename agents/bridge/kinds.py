@@ -230,9 +230,21 @@ def adapted(kind: str, adapter: Adapter | None) -> Mapping[str, Any]:
     functions = dict(_KINDS[kind])
     if adapter is not None and adapter.legal is not None:
         functions["legal"] = _legal_by(lambda state, player: adapter.legal(state.env, state.game.seats[player].name))
+    if adapter is not None and adapter.actions is not None:
+        functions["legal"] = _listed_by(adapter.actions)
     if adapter is not None and adapter.evaluate is not None:
         functions["evaluate"] = _evaluate_by(adapter.evaluate)
     return functions
+
+
+def _listed_by(actions_of: Callable[[Any, Any], list[int]]) -> Callable[[Any, int, Any], int]:
+    def legal(state: Any, player: int, actions: Any) -> int:
+        """Fill in the legal actions of a player who is to choose, as the adapter lists them."""
+        found = actions_of(state.env, state.game.seats[player].name)
+        actions[: len(found)] = found
+        return len(found)
+
+    return legal
 
 
 def _evaluate_by(worth: Callable[[Any], Any]) -> Callable[[Any, Any], None]:

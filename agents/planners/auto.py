@@ -32,8 +32,11 @@ _SECONDS = 1.0
 _SIMULATIONS = 4
 """So many simulations at least have time in a move, where steps are dear and the horizon is free."""
 
-LASTING = 0.8
+LASTING = 1.8
 """Horizon of who is paid for lasting, in lengths of a random game."""
+
+_RUNS = 300
+"""Horizon of a line where nothing else tells one action from another."""
 
 
 class Look(NamedTuple):
@@ -47,8 +50,8 @@ class Look(NamedTuple):
         Share of them that came to an end within 200 steps; of one player's, not by a time limit.
     new : float
         Share of the states met that were met once only, by what the player observes.
-    lasting : bool
-        Whether every step that was not the last paid the same, more than 0.
+    paid : float
+        What every step paid that was not the last; NaN where they differ.
     longest : int
         Length of the longest.
     seconds : float
@@ -58,7 +61,7 @@ class Look(NamedTuple):
     length: float
     ended: float
     new: float
-    lasting: bool
+    paid: float
     longest: int
     seconds: float
 
@@ -67,9 +70,10 @@ class Auto(Planner[Any]):
     """Looks at the environment, a few hundred steps of random play, and picks a planner and its settings.
 
     A game of ours is played by what is strongest there (``best``). Else, where one player moves whose states recur and
-    hide nothing, :class:`agents.planners.graph.Graph`. Else :class:`agents.mcts.MCTS`: to the end where random games
-    end soon; for one player who is paid for lasting, not much further than such games last; and to a horizon where they
-    go on and on.
+    hide nothing, :class:`agents.planners.graph.Graph`. Else, where random games of one player go on and on and no step
+    pays more than another, :class:`agents.planners.runs.Runs`. Else :class:`agents.mcts.MCTS`: to the end where random
+    games end soon; for one player who is paid for lasting, not much further than such games last; and to a horizon
+    where they go on and on.
 
     Parameters
     ----------
@@ -98,8 +102,10 @@ class Auto(Planner[Any]):
         super().__setstate__({**state, "_agents": None})
 
     def plan(self, view: View, clock: Clock) -> Any:
-        """Return what the planner that is picked for the game finds."""
-        return self.agent_for(view, clock.budget.time_limit).plan(view, clock)
+        """Return what the planner that is picked for the game finds; the time of a look at it is not the search's."""
+        looked = self._agents is not None and view.game in self._agents
+        agent = self.agent_for(view, clock.budget.time_limit)
+        return agent.plan(view, clock if looked else Clock(clock.budget))
 
     def agent_for(self, view: View, seconds: float = math.inf) -> Any:
         """Return the planner that is picked for a game, the first time after a look at it; ``seconds`` are a move's."""
@@ -133,11 +139,14 @@ class Auto(Planner[Any]):
         if view.game.players == 1 and not hides and look.new < _RECURRING:
             return "graph", limits, f"one player, and {1 - look.new:.0%} of the states met were met before"
         settings: dict[str, Any] = {**limits}
+        if view.game.players == 1 and look.ended < 0.5 and not math.isnan(look.paid):
+            settings["horizon"] = int(min(max(seconds / look.seconds, _LONG), _RUNS))
+            return "runs", settings, f"random games of {look.longest} steps do not end, and pay the same all the way"
         if view.game.players == 1 and look.ended < 0.5:
             settings["horizon"] = int(min(max(seconds / _SIMULATIONS / look.seconds, _SHORT), _LONG))
             return "mcts", settings, f"random games of {look.longest} steps do not end"
-        if view.game.players == 1 and look.lasting:
-            settings["horizon"] = int(min(max(LASTING * look.length, _SHORT), _LONG))
+        if view.game.players == 1 and look.paid > 0:
+            settings["horizon"] = int(min(max(LASTING * look.length, 2 * _SHORT), _LONG))
             return "mcts", settings, f"paid for lasting, and random games last {look.length:.0f} steps"
         if look.ended < 0.5:
             settings["rollout_depth"] = _LONG
@@ -174,5 +183,5 @@ def _look(root: Any, player: int, stream: Any, seconds: float) -> Look:
         ends += not game.active(work) and (game.players > 1 or game.status(work, player) == TERMINATED)
         steps += t
     once = len(met) / max(1, sum(met.values()))
-    lasting, each = len(paid) == 1 and min(paid) > 0, (time.perf_counter() - started) / max(1, steps)
-    return Look(float(np.median(lengths)), ends / len(lengths), once, lasting, max(lengths), each)
+    same, each = min(paid) if len(paid) == 1 else math.nan, (time.perf_counter() - started) / max(1, steps)
+    return Look(float(np.median(lengths)), ends / len(lengths), once, same, max(lengths), each)

@@ -176,6 +176,7 @@ class _Walk:
             self.graph.pop(self._key, None)
         self.root = self.graph.setdefault(self._key, Place(self._offered(self._state)))
         self._low = self._high = 0.0
+        self._longest = 1.0 / max(1.0 - planner.discount, 1.0 / planner.horizon)  # in which bonuses can add up
         self.steps = self._made = 0
 
     def _offered(self, state: Any) -> list[int]:
@@ -210,7 +211,9 @@ class _Walk:
                 break
             if key not in graph:
                 graph[key] = Place(self._offered(work))
+                graph[key].hope = self._unknown
                 break
+            self._back_up(place, i)  # or it would walk in circles
             place = graph[key]
         for place, i in reversed(path):
             self._back_up(place, i)
@@ -232,10 +235,19 @@ class _Walk:
                 hoped += count * discount * self.graph[key].hope
         value = place.values[i] = total / visits
         self._low, self._high = min(self._low, value), max(self._high, value)
-        bonus = self._planner.c * ((self._high - self._low) or 1.0)
-        place.hopes[i] = hoped / visits + bonus / math.sqrt(visits)
+        place.hopes[i] = hoped / visits + self._bonus / math.sqrt(visits)
         place.value = max(value for value, visits in zip(place.values, place.visits, strict=True) if visits)
-        place.hope = self._high + bonus if place.untried else max(place.hopes)
+        place.hope = self._unknown if place.untried else max(place.hopes)
+
+    @property
+    def _bonus(self) -> float:
+        """For an action that was tried once."""
+        return self._planner.c * ((self._high - self._low) or 1.0)
+
+    @property
+    def _unknown(self) -> float:
+        """What is hoped for where something was not tried yet: as much as anywhere, and a bonus at every step."""
+        return self._high + self._bonus * self._longest
 
     def settle(self, deadline: float) -> None:
         """Sweep over the graph, once at least, until values do not change or the time is over: value iteration."""

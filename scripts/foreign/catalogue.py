@@ -26,23 +26,23 @@ class Entry:
     needs: tuple[str, ...] = ()
     walk: int = 20
 
-    def make(self) -> Any:
+    def make(self, **settings: Any) -> Any:
         """Return the environment, not yet reset."""
-        return _MAKERS[self.group](self.name)
+        return _MAKERS[self.group](self.name, **settings)
 
 
-def _gymnasium(name: str) -> Any:
+def _gymnasium(name: str, **settings: Any) -> Any:
     import gymnasium
 
-    return gymnasium.make(name, **_SETTINGS.get(name, {}))
+    return gymnasium.make(name, **_SETTINGS.get(name, {}), **settings)
 
 
 def _with(module: str) -> Any:
-    def make(name: str) -> Any:
+    def make(name: str, **settings: Any) -> Any:
         import gymnasium
 
         gymnasium.register_envs(importlib.import_module(module))
-        return gymnasium.make(name)
+        return gymnasium.make(name, **settings)
 
     return make
 

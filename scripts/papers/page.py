@@ -27,6 +27,7 @@ def write(study: Study, record: Record, pictured: bool = False) -> str:
         parts += _section(table, record, numbers)
         if table.draw and pictured:
             parts.append(f"![{table.title}]({study.name}.png)")
+    parts += [paragraph(study.conclusion(record))] if study.conclusion and record.entries else []
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -1,6 +1,7 @@
 """What a study of published results is made of: tables, each a list of cells that are played and measured alike."""
 
 import hashlib
+import importlib.util
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -58,6 +59,10 @@ class Cell:
     minutes : float
         What a measure takes at scale 1, if it takes as long as it is given: ``measure(number, minutes)``. It is a
         function of a module then, and cells of such measures are taken together, by as many processes as play.
+    apart : bool
+        Whether ``measure(number)`` is a function of a module too, so that several processes take measures.
+    needs : tuple of str
+        Modules without which it is left out.
     """
 
     words: tuple[str, ...]
@@ -69,6 +74,18 @@ class Cell:
     published: Any = None
     measure: Callable[..., Any] | None = None
     minutes: float = 0.0
+    apart: bool = False
+    needs: tuple[str, ...] = ()
+
+    @property
+    def spread(self) -> bool:
+        """Whether its measures are taken by several processes."""
+        return self.apart or self.minutes > 0
+
+    @property
+    def missing(self) -> list[str]:
+        """Modules that it needs and that are not installed."""
+        return [name for name in self.needs if importlib.util.find_spec(name) is None]
 
     @property
     def company(self) -> tuple[Any, ...]:
@@ -167,6 +184,8 @@ class Study:
         Stands above the tables.
     rows : bool
         Keep the games beside the page too, compressed, so that playing goes on on another machine.
+    conclusion : callable, optional
+        ``conclusion(record) -> text``, which ends the page.
     """
 
     name: str
@@ -175,6 +194,7 @@ class Study:
     make: Callable[[], Sequence[Table]]
     summary: "Summary | None" = None
     rows: bool = False
+    conclusion: "Callable[[Record], str] | None" = None
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:

@@ -58,6 +58,56 @@ def test_a_graph_is_kept_until_the_episode_ends():
     assert np.isclose(agents.make("graph", simulations=20, seed=1).search(env).value, first.value)
 
 
+def test_what_was_not_tried_yet_is_looked_at_before_what_is_known():
+    env = agents.remember(gym.make("CliffWalking-v1"))
+    env.reset(seed=1)
+    assert agents.make("graph", max_steps=600, seed=1).search(env).places > 20  # walks in circles had seen 5
+    taxi = agents.remember(gym.make(TAXI))
+    assert np.mean([total(taxi, agents.make("graph", max_steps=300, seed=seed), seed) for seed in range(3)]) > 5
+
+
+def test_runs_get_out_of_the_valley():
+    env = agents.remember(gym.make("MountainCar-v0"))
+    agent = agents.make("runs", max_steps=1500, seed=1)
+    assert total(env, agent, 1) > -170  # others do not get out
+    result = agent.last_result
+    assert result.action == result.line[0]
+    assert result.copies.means == "fast copy"
+    assert "steps ahead=" in repr(result)
+    assert result.table().startswith("  action")
+    again = agents.make("runs", simulations=5, seed=2)
+    env.reset(seed=1)
+    first = again.search(env)
+    env.step(first.action)
+    assert again.search(env).value >= first.value  # the same line, a step longer, or a better one
+
+
+def test_runs_respect_what_is_legal_and_are_for_one_player():
+    env = gym.make("mcts_envs/LaneDefense3x3-v0")
+    env.reset(seed=1)
+    result = agents.make("runs", simulations=20, horizon=10).search(env)
+    assert result.action in env.unwrapped.view().legal_actions()
+    assert result.copies is None
+    several = tictactoe.env()
+    several.reset(seed=1)
+    with pytest.raises(ValueError, match="runs plays games of one player; tictactoe_v3 has 2: use mcts"):
+        agents.make("runs").act(several)
+
+
+def test_the_time_of_a_look_is_not_that_of_the_first_search():
+    class Dear(Machine):
+        def step(self, action):
+            time.sleep(0.002)
+            return super().step(action)
+
+    env = agents.remember(Dear())
+    env.reset(seed=1)
+    agent = agents.make("auto", time_limit=0.3, seed=1)
+    agent.act(env)
+    assert agent.last_result.seconds < 0.6  # the look took longer
+    assert agent.last_result.simulations > 2
+
+
 def test_graphs_are_for_one_player():
     env = tictactoe.env()
     env.reset(seed=1)
@@ -81,7 +131,7 @@ def test_graphs_serve_in_games_of_ours():
         (TAXI, "graph(simulations=20): one player"),
         ("CartPole-v1", "mcts(simulations=20, horizon="),
         ("Blackjack-v1", "mcts(simulations=20): random games end"),
-        ("MountainCar-v0", "mcts(simulations=20, horizon=60): random games of 200 steps do not end"),
+        ("MountainCar-v0", "runs(simulations=20, horizon=300): random games of 200 steps do not end"),
         ("mcts_envs/LaneDefense3x3-v0", "halving("),
     ],
 )

@@ -60,6 +60,25 @@ class ForSecrets(bridge.Adapter):
         return [7.0 + env.at]
 
 
+class Listing(ForSecrets):
+    legal = None
+
+    def actions(self, env, agent):
+        return [0] if env.at == 2 else [0, 1]
+
+
+@pytest.mark.usefixtures("registered")
+def test_an_adapter_may_list_what_is_legal():
+    bridge.register("tests.bridge.test_adapters.Secret", Listing())
+    env = Secret()
+    env.reset(seed=1)
+    view, actions = bridge.view(env), [9, 9]
+    assert view.game.legal(view.state, 0, actions) == 2
+    assert actions == [0, 1]
+    env.at = 2
+    assert view.game.legal(view.state, 0, actions) == 1
+
+
 @pytest.mark.usefixtures("registered")
 def test_an_adapter_says_what_an_environment_does_not():
     bridge.register("tests.bridge.test_adapters.Secret", ForSecrets())

@@ -29,11 +29,10 @@ class OpenSpiel(Adapter):
             env.__class__ = _quick(kind)
         _take_over(env, snapshot)
 
-    def legal(self, env: Any, agent: str) -> Any:
+    def actions(self, env: Any, agent: str) -> list[int]:
         """Return what the game says."""
-        allowed = np.zeros(env._env.num_distinct_actions(), bool)
-        allowed[env.game_state.legal_actions(env.possible_agents.index(agent))] = True
-        return allowed
+        found: list[int] = env.game_state.legal_actions(env.possible_agents.index(agent))
+        return found
 
     def key(self, env: Any) -> Any:
         """Return the game's history, and who has chosen what they are about to do."""
@@ -77,8 +76,12 @@ def _quick(kind: Any) -> Any:
 
         def step(self: Any, action: Any) -> None:
             """Make a step: as Shimmy does, where players choose one after another, and else by it."""
-            state = self.game_state
-            if self.simultaneous_actions or state.is_terminal() or state.is_simultaneous_node() or self._cut():
+            state, kind = self.game_state, self.game_type
+            at_once = kind.dynamics != kind.Dynamics.SEQUENTIAL
+            if self.simultaneous_actions or state.is_terminal() or (at_once and state.is_simultaneous_node()):
+                super().step(action)
+                return
+            if self._cut():
                 super().step(action)
                 return
             self._cumulative_rewards[self.agent_selection] = 0.0
@@ -88,7 +91,7 @@ def _quick(kind: Any) -> Any:
                 self._execute_chance_node()
             self._update_rewards()
             self._accumulate_rewards()
-            if state.is_terminal() or state.is_simultaneous_node() or self._cut() or not state.legal_actions():
+            if state.is_terminal() or (at_once and state.is_simultaneous_node()) or self._cut():
                 self._update_termination_truncation()
                 self._choose_next_agent()
             else:
@@ -146,7 +149,7 @@ def _quick(kind: Any) -> Any:
 class Hanabi(OpenSpiel):
     """Hanabi of PettingZoo: the environment of OpenSpiel inside, whose masks it shows."""
 
-    legal = None  # type: ignore[assignment]
+    actions = None  # type: ignore[assignment]
 
     def copy(self, env: Any) -> Any:
         """Return what the environment inside keeps."""
