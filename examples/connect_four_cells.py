@@ -3,8 +3,8 @@
     python scripts/expert_iteration.py examples/connect_four_cells.py:ConnectFourCells-v0 --imitate mcts --openings 8
 
 Four times 42 cells, as the player who looks sees them: its own stones and the other's, and the empty cells in which a
-stone would make four for it, or for the other. ``opening=4`` begins with so many random stones: players without chance
-would play the same game again and again.
+stone would make four for it, or for the other. With ``observation="planes"`` these are four planes, for convolutions.
+``opening=4`` begins with so many random stones: players without chance would play the same game again and again.
 """
 
 from dataclasses import replace
@@ -64,7 +64,8 @@ def cells(opening=0):
     """Return the game that begins with so many random stones, 0 to 6."""
     state = blank(OPENED)
     record(state, OPENED).opening = integer("opening", opening, 0, 6)
-    return replace(GAME, template=state, reset=reset_opened, observe=observe, observation_shape=(168,))
+    planes = {"planes": {"observe": observe, "observation_shape": (4, 7, 6)}}
+    return replace(GAME, template=state, reset=reset_opened, observe=observe, observation_shape=(168,), variants=planes)
 
 
 CELLS = cells()

@@ -33,7 +33,9 @@ def written(figures: Mapping[str, Any], about: Mapping[str, Any]) -> str:
         "|---|---|---|---|" if against else "|---|---|",
         *(_row(name, found, not against) for name, found in figures["final"].items()),
         "",
-        "New games, from all seats in turn, with the best action everywhere. Points: a tie is shared.",
+        "New games, from all seats in turn, with the best action everywhere. Points: a tie is shared."
+        if against
+        else "New games, with the best action everywhere.",
     ]
     if baseline["wanted"] is not None:
         first = next(iter(figures["final"].values()))

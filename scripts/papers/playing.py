@@ -42,7 +42,7 @@ def play_table(
     ValueError, OSError
         If the folder holds rows of other code, or cannot be written.
     """
-    for cells in companies(table.cells):
+    for cells in companies(_possible(table, say)):
         others = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
         say(f"{table.title}: {', '.join(cells[0].words)}{others}")
         play = _play_games if cells[0].measure is None else _measure
@@ -56,6 +56,14 @@ def play_table(
         finally:
             if packed and (folder / name / EPISODES).exists():
                 pack(folder / name / EPISODES, packed)
+
+
+def _possible(table: Table, say: Say) -> list[Cell]:
+    """Return the cells of a table for which all is installed, and say what is left out."""
+    for cell in table.cells:
+        if cell.missing:
+            say(f"{table.title}: {', '.join(cell.words)} is left out: not installed here: {', '.join(cell.missing)}")
+    return [cell for cell in table.cells if not cell.missing]
 
 
 def pack(file: Path, to: Path) -> None:
@@ -104,7 +112,7 @@ def _measure(table: Table, cells: Sequence[Cell], run: Run, folder: Path, worker
     with Results(folder, {**configuration, "record": False}, fresh) as results:
         wanted = [(cell, number) for number in numbers for cell in cells]
         missing = [(cell, number) for cell, number in wanted if not results.has(Match((_labelled(cell),), number))]
-        values = _taken(missing, run.scale, workers) if cells[0].minutes else _one_by_one(missing)
+        values = _taken(missing, run.scale, workers) if cells[0].spread else _one_by_one(missing)
         for cell, number, value in values:
             results.add(Played(Row(number, number, [Seat(_labelled(cell).label, number)], kept={"value": value}), []))
         rows = [row for row in results.rows.values() if row.episode in numbers]
@@ -123,7 +131,8 @@ def _one_by_one(missing: Sequence[tuple[Cell, int]]) -> Iterator[tuple[Cell, int
 
 def _taken(missing: Sequence[tuple[Cell, int]], scale: float, workers: int) -> Iterator[tuple[Cell, int, Any]]:
     """Yield measures that take their time, in the order in which they end; those under way are lost at an interrupt."""
-    jobs = [(cell, number, partial(_measure_of(cell), number, scale * cell.minutes)) for cell, number in missing]
+    given = {cell.key: (scale * cell.minutes,) if cell.minutes else () for cell, _ in missing}
+    jobs = [(cell, number, partial(_measure_of(cell), number, *given[cell.key])) for cell, number in missing]
     if workers == 1:
         yield from ((cell, number, job()) for cell, number, job in jobs)
         return
