@@ -46,7 +46,7 @@ test-minimum: $(TEST) $(MINIMUM)
 
 # In an environment of its own: it pins Gymnasium.
 test-rllib: $(RLLIB)
-	$(dir $(RLLIB))bin/python -m pytest tests/learning/test_pipelines.py -k rllib
+	$(dir $(RLLIB))bin/python -m pytest tests/learning/test_pipelines.py tests/learning/test_expert.py tests/arena/test_scale.py -k "rllib or ray_plays"
 
 train-all: $(RL)
 	$(BIN)/python scripts/train_all.py --scale $(SCALE)

@@ -27,7 +27,7 @@ GAMES = {
 AGENTS = {
     "alpha_beta": "iterative deepening, for deterministic games of two",
     "auto": "looks at the environment and picks a planner",
-    "best": "the strongest settings that we know for the game",
+    "best": "the strongest planner that we know for the game",
     "careful": "never walks into fire that it can foresee",
     "determinized": "a tree for each of several guesses at what is hidden",
     "flat_mc": "rollouts shared equally between the actions",
@@ -52,6 +52,7 @@ AGENTS = {
     "osla_aiide": "one step ahead, of Perez-Liebana et al. (2019)",
     "pessimist": "depth-limited tree, pessimistic evaluation",
     "ppo": "the policy that is shipped",
+    "puct": "tree search that consults the shipped policy",
     "random": "the game's random player",
     "random_active": "random, without ending a turn early",
     "random_safe": "random among moves that avoid foreseeable fire",
@@ -61,6 +62,7 @@ AGENTS = {
     "rhea_aiide": "the evolution of Perez-Liebana et al. (2019)",
     "rule_based": "in the manner of the original's SimpleAgent",
     "rule_based_aiide": "the less careful one of Perez-Liebana et al. (2019)",
+    "runs": "one line of actions in runs, kept and bettered by chance",
     "scripted": "the game's rule-based player",
     "uniform": "uniform among the legal actions",
 }

@@ -3,6 +3,7 @@
     python scripts/expert_iteration.py WallSurvival-v0 --set board_size=6 --minutes 60
     python scripts/expert_iteration.py examples/connect_four_cells.py:ConnectFourCells-v0 --imitate mcts --openings 8
     python scripts/expert_iteration.py Football1-v0 --imitate scripted --iterations 0     # behaviour cloning
+    python scripts/expert_iteration.py WallSurvival-v0 --games 2048 --executor ray        # a cluster plays
 
 In iteration 0 the policy learns what another player does; then a search that consults it plays all seats, and it learns
 what the search found, and how the games ended. The result is a policy as scripts/train.py saves it. The same command
@@ -40,7 +41,12 @@ def main(
     learning_rate: Annotated[float, typer.Option(help="At first; it falls to a tenth.")] = 1e-3,
     trust: Annotated[float, typer.Option(help="Part of a value that the search says; the rest is the result.")] = 0.5,
     match_games: Annotated[int, typer.Option(help="Of each new policy against the last, for you to see.")] = 16,
-    workers: Annotated[int, typer.Option(min=0, help="Processes that play; 0: one for each core.")] = 0,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Processes that play; 0: one for each core. With ray: tasks at a time; 0: all.")
+    ] = 0,
+    executor: Annotated[
+        str, typer.Option(metavar="local|ray", help="Where games are played; ray: as tasks of a cluster.")
+    ] = "local",
     seed: Annotated[int, typer.Option(help="Same seed and --iterations, same policy.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder; default: runs/ENVIRONMENT/expert-SEED.")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Setting of the environment, key=value.")] = None,
@@ -48,6 +54,7 @@ def main(
 ) -> None:
     """Let a policy learn from the search that it guides."""
     # Late, so that --help loads no library.
+    from agents.arena.executing import executor_of
     from agents.arena.spec import parse_agent, parse_settings
     from agents.learning.expert import expert_iteration
     from agents.learning.expert_plan import Plan
@@ -84,6 +91,7 @@ def main(
             changes=parse_settings(parameters or []),
             start=start,
             workers=workers or None,
+            executor=executor_of(executor),
             report=_said(),
         )
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
@@ -92,7 +100,8 @@ def main(
     if result.interrupted:
         typer.secho("ended early; the same command goes on from here", err=True, fg="yellow")
     if result.path is not None:
-        typer.echo(f"{len(result.history)} iterations, {result.seconds:.0f} s in this run; saved {result.path}")
+        over = f"iteration {len(result.history) - 1} of {iterations} is over"
+        typer.echo(f"{over}, after {result.seconds:.0f} s in this run; saved {result.path}")
 
 
 def _said() -> Callable[[str], None]:

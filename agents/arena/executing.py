@@ -10,6 +10,7 @@ import pickle
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from functools import cache
 from time import sleep
 from types import TracebackType
 from typing import Any
@@ -125,13 +126,13 @@ class RayExecutor(Executor):
             import ray
         except ImportError as error:
             raise ImportError('the executor ray needs it: pip install "mcts-envs[ray]"') from error
-        self._ray = ray
+        self._remote = cache(ray.remote)  # Ray sends a function to its workers anew each time that it is made remote
         if not ray.is_initialized():
             ray.init(log_to_driver=False)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Begin a task."""
-        future: Future[Any] = self._ray.remote(fn).remote(*args, **kwargs).future()
+        future: Future[Any] = self._remote(fn).remote(*args, **kwargs).future()
         return future
 
 

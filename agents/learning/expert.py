@@ -26,8 +26,7 @@ from agents.learning.algorithms import one_thread
 from agents.learning.distilling import agreement, distil, settle
 from agents.learning.expert_plan import Plan
 from agents.learning.jobs import local, play_all
-from agents.learning.playing import Job, described
-from agents.learning.policy import NetworkPolicy
+from agents.learning.playing import Job, described, repeats
 from agents.learning.run import Run, environment, made, planned, protect, save
 from agents.learning.run import described as sidecar_of
 from agents.learning.searching import plain_arrays
@@ -39,6 +38,9 @@ if TYPE_CHECKING:
 
 _GAMES_OF_A_JOB = 8
 _PLAN = "plan.json"
+_MATCH_OPENINGS = 4
+"""Random moves at most before a match where the game knows no chance: the same two games would be played else."""
+
 _MATCH = 2**20
 """Where the numbers of the jobs of matches begin."""
 
@@ -100,7 +102,8 @@ def expert_iteration(
     start : str or Path, optional
         A policy to begin with, as :func:`agents.learning.training.train` saved it; then nobody is imitated.
     workers : int, optional
-        Processes that play; by default one for each core. 1: this one plays.
+        Processes that play; by default one for each core. 1: this one plays. Of an executor: jobs, of eight games each,
+        that it has at a time; by default all of an iteration.
     executor : concurrent.futures.Executor, optional
         Who plays in their place; it must be able to import this package, and the game. It is not shut down.
     report : callable, optional
@@ -112,6 +115,8 @@ def expert_iteration(
         If a name, a setting or a number is wrong, or ``out`` holds what another call began. Nothing is written then.
     FileExistsError
         If ``out`` holds another training.
+    RuntimeError
+        If a job failed three times, whoever was given it.
     """
     plan = plan or Plan()
     if minutes is not None:
@@ -123,7 +128,8 @@ def expert_iteration(
         plan = dataclasses.replace(plan, imitate=None)
     _check_folder(run, plan, start)
     with one_thread():
-        loop = _Loop(env_id, run, plan, report)
+        at_once = math.inf if executor is None or workers is None else errors.integer("workers", workers, 1, 100_000)
+        loop = _Loop(env_id, run, plan, report, at_once)
         loop.check()
         run.out.mkdir(parents=True, exist_ok=True)
         write_whole(run.out / _PLAN, json.dumps(_description(run, plan, start), indent=2).encode())
@@ -136,8 +142,8 @@ def expert_iteration(
 class _Loop:
     """An expert iteration under way."""
 
-    def __init__(self, env_id: str, run: Run, plan: Plan, report: Callable[[str], None]) -> None:
-        self._env_id, self._plan, self._report = env_id, plan, report
+    def __init__(self, env_id: str, run: Run, plan: Plan, report: Callable[[str], None], at_once: float) -> None:
+        self._env_id, self._plan, self._report, self._at_once = env_id, plan, report, at_once
         self._fresh = run.resume is None
         self.done = _done(run)
         last = _checkpoint(run, self.done) if self.done >= 0 else None
@@ -149,6 +155,9 @@ class _Loop:
         self.model: BaseAlgorithm = made(run, environment(run, run.settings, run.hyper.n_envs, run.seed), None)
         self._window: dict[int, positions.Positions] = {}
         self._discount = float(run.hyper.model.get("gamma", 0.99))
+        env: Any = self.model.get_env()
+        self._teams = env.get_attr("game", 0)[0].teams
+        self._alone = len(self._teams) == 1
 
     def check(self) -> None:
         """Make the agents, so that mistakes are found before anything is played."""
@@ -161,6 +170,7 @@ class _Loop:
         """Iterate, and return whether all iterations are over."""
         from agents.learning.callbacks import StopRequest
 
+        self._report(f"{self._outlook()}; kept in {self.run.out}")
         with StopRequest() as stop:
 
             def over() -> bool:
@@ -171,6 +181,17 @@ class _Loop:
                     return False
         return True
 
+    def _outlook(self) -> str:
+        last, search = self._plan.iterations, self._plan.search["agent"]
+        if self.done >= last:
+            return f"all {last} iterations are there"
+        if self.done >= 0:
+            return f"goes on after iteration {self.done} of {last}"
+        if self._plan.imitate is None:
+            return f"iterations 0 to {last} learn from {search}"
+        then = f", iterations 1 to {last} from {search}" if last else ""
+        return f"iteration 0 learns from {self._plan.imitate['agent']}{then}"
+
     def _iterate(self, iteration: int, crew: Executor, over: Callable[[], bool]) -> bool:
         """Play, learn and play the match of an iteration; return whether it could be finished."""
         began, games = time.monotonic(), self._plan.games_in(iteration)
@@ -179,12 +200,13 @@ class _Loop:
             dict(self._jobs(iteration)),
             over,
             lambda there: self._report(f"iteration {iteration}: {there} of {games} games"),
+            at_once=self._at_once,
         ):
             return False
-        before = self._searching()
+        before = self._for_match()
         noted = self._learn(iteration)
         match = dict(self._match(iteration, before))
-        if not play_all(crew, match, over):
+        if not play_all(crew, match, over, at_once=self._at_once):
             return False
         self._close(iteration, {**noted, "match": self._points(match), "seconds": round(time.monotonic() - began, 1)})
         return True
@@ -205,9 +227,11 @@ class _Loop:
         folder = _games_folder(self.run, iteration)
         return self._split(iteration, folder, self._plan.games_in(iteration), (player,), **options)
 
-    def _match(self, iteration: int, before: Mapping[str, Any]) -> Iterator[tuple[Path, Job]]:
-        players = tuple(described(_without_chance(agent)) for agent in (self._searching(), before))
-        options = {"openings": self._plan.openings, "learn": False}
+    def _match(self, iteration: int, before: bytes) -> Iterator[tuple[Path, Job]]:
+        players, openings = (self._for_match(), before), self._plan.openings
+        if not self._alone and repeats(self._env_id, self.run.settings):
+            openings = max(openings, _MATCH_OPENINGS)
+        options = {"openings": openings, "learn": False}
         folder = _games_folder(self.run, iteration) / "match"
         return self._split(_MATCH + iteration, folder, self._plan.match_games, players, **options)
 
@@ -224,12 +248,12 @@ class _Loop:
         """Return the search with the policy as it is now."""
         about = sidecar_of(self.run, self.model)
         policy = plain_arrays(storage.SavedPolicy(self.run.target, self.run.algorithm, self.model, about=about))
-        if not isinstance(policy, NetworkPolicy):
-            raise ValueError(
-                f"the network of {self.run.algorithm} is not of dense layers, and no games are played with it here; "
-                "take observation='flat' and policy_kwargs with net_arch alone"
-            )
         return {"discount": self._discount, **self._plan.search, "policy": policy}
+
+    def _for_match(self) -> bytes:
+        """Return the search with the policy as it is now, described as it plays matches."""
+        agent = self._searching()
+        return described({**agent, "gumbel_scale": 0.0} if agent["agent"] == "gumbel" else agent)
 
     def _learn(self, iteration: int) -> dict[str, Any]:
         """Learn from the window; return what there is to say of the iteration."""
@@ -265,8 +289,7 @@ class _Loop:
 
     def _points(self, match: Mapping[Path, Job]) -> float | None:
         """Return what the new policy had of the points in a match, None without one."""
-        env: Any = self.model.get_env()
-        teams = env.get_attr("game", 0)[0].teams
+        teams = self._teams
         games = [enumerate(positions.read(path).points) for path in match]
         found = [points[list(teams[number % len(teams)])].mean() for job in games for number, points in job]
         return round(float(np.mean(found)), 4) if found else None
@@ -276,10 +299,21 @@ class _Loop:
         self.history.append(noted)
         self.done = iteration
         save(self.run, self.model, _checkpoint(self.run, iteration), expert_iteration=self._noted())
-        self._report(_in_words(noted))
+        self._report(self._in_words(noted))
         for i in range(self._plan.first_kept(iteration + 1)):
             shutil.rmtree(_games_folder(self.run, i), ignore_errors=True)
             self._window.pop(i, None)
+
+    def _in_words(self, noted: Mapping[str, Any]) -> str:
+        """Return what there is to say of an iteration as a line."""
+        against = "" if self._alone else " against the last policy"
+        match = "" if noted["match"] is None else f", {noted['match']:.0%} of the points{against}"
+        return (
+            f"iteration {noted['iteration']} of {self._plan.iterations}: {noted['games']:,} games of "
+            f"{noted['length']:.1f} steps, policy and search agreed on {noted['agreed']:.0%} of positions, "
+            f"losses {noted['policy_loss']:.3f} (policy) and {noted['value_loss']:.3f} (value){match}, "
+            f"{noted['seconds']:.0f} s"
+        )
 
     def _noted(self) -> dict[str, Any]:
         return {"plan": asdict(self._plan), "history": self.history}
@@ -328,18 +362,3 @@ def _check_folder(run: Run, plan: Plan, start: Path | str | None) -> None:
                 f"{run.out} holds an expert iteration with {name} {there.get(name)!r}, not {value!r}; "
                 "go on with the same, or choose another out"
             )
-
-
-def _without_chance(agent: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the search of self-play as it plays matches."""
-    return {**agent, "gumbel_scale": 0.0} if agent["agent"] == "gumbel" else dict(agent)
-
-
-def _in_words(noted: Mapping[str, Any]) -> str:
-    """Return what there is to say of an iteration as a line."""
-    match = "" if noted["match"] is None else f", {noted['match']:.0%} of the points of the match"
-    return (
-        f"iteration {noted['iteration']}: {noted['games']:,} games of {noted['length']:.1f} steps, "
-        f"{noted['agreed']:.0%} agreed, losses {noted['policy_loss']:.3f} and {noted['value_loss']:.3f}{match}, "
-        f"{noted['seconds']:.0f} s"
-    )

@@ -10,6 +10,7 @@ import yaml
 
 from agents.learning.algorithms import TRAINED, parameters_of
 from mcts_envs.core import errors
+from mcts_envs.core.loading import load
 
 _OWN = ("n_envs", "n_timesteps", "normalize", "self_play", "imitate")
 _LONGEST = 10**12
@@ -19,6 +20,9 @@ _INTEGERS = {"n_steps": 1, "batch_size": 2, "n_epochs": 1}
 _FRACTIONS = ("gamma", "gae_lambda")
 _SELF_PLAY = ("every", "most", "choice", "weights", "starts")
 _IMITATE = ("agent", "steps", "noise", "learning_rate", "epochs", "window")
+_CLASSES = ("features_extractor_class", "activation_fn", "optimizer_class")
+"""What of ``policy_kwargs`` is a class: written, as in a sidecar, ``module:Class`` or ``path/to/file.py:Class``."""
+
 _NORMALIZE = ("norm_obs", "norm_reward", "clip_obs", "clip_reward", "gamma", "epsilon")
 
 
@@ -64,7 +68,8 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
     Raises
     ------
     ValueError
-        If there is no file for the algorithm, a key is unknown, or a number is out of its bounds.
+        If there is no file for the algorithm, a key is unknown, a number is out of its bounds, or a class of
+        ``policy_kwargs`` is not where it is said to be.
     TypeError
         If a number is none.
     """
@@ -79,6 +84,8 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
         normalize = {"norm_obs": True, "norm_reward": True} if normalize else {}
     errors.keys("normalize", normalize, (), _NORMALIZE)
     model = {key: plain(value) for key, value in merged.items() if key not in _OWN}
+    if isinstance(model.get("policy_kwargs"), Mapping):
+        model["policy_kwargs"] = {key: _named(key, value) for key, value in model["policy_kwargs"].items()}
     for key in _INTEGERS.keys() & model.keys():
         errors.integer(key, model[key], _INTEGERS[key], _LONGEST)
     for key in _FRACTIONS:
@@ -101,6 +108,45 @@ def _mapping(key: str, merged: Mapping[str, Any], needed: tuple[str, ...], known
         raise ValueError(f"{key} {found!r} is no mapping; write it as dict({known[0]}=..., {known[1]}=...)")
     errors.keys(key, found, needed, known)
     return dict(found)
+
+
+def _named(key: str, value: Any) -> Any:
+    """Return a value of ``policy_kwargs``, a class by its name, so that it can be written down."""
+    if key not in _CLASSES or value is None:
+        return value
+    name = f"{value.__module__}:{value.__qualname__}" if isinstance(value, type) else value
+    if "<locals>" in name:
+        raise ValueError(f"{key} {name} cannot be found again by its name; define it at the top level of a module")
+    class_named(key, name)
+    return name
+
+
+def class_named(key: str, name: Any) -> type:
+    """Return a class of ``policy_kwargs`` by where it is, ``"torch.nn:ReLU"`` or ``"my_net.py:Net"``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such module, file or class.
+    """
+    source, _, attribute = str(name).rpartition(":")
+    if not source:
+        raise ValueError(f"{key} {name!r} is no class; write where it is, as in 'torch.nn:ReLU' or 'my_net.py:Net'")
+    found: Any = load(source)
+    for part in attribute.split("."):
+        found = getattr(found, part, None)
+    if not isinstance(found, type):
+        raise ValueError(f"{key} {name!r}: {source} has no class {attribute}")
+    return found
+
+
+def import_classes(about: Mapping[str, Any]) -> None:
+    """Import the modules of the classes that the sidecar of a policy names: its pickle names them alone."""
+    kwargs = (about.get("hyperparameters") or {}).get("policy_kwargs")
+    for key in _CLASSES:
+        name = kwargs.get(key) if isinstance(kwargs, Mapping) else None
+        if isinstance(name, str) and not name.startswith("__main__:"):  # those are in the pickle themselves
+            load(name.rpartition(":")[0])
 
 
 def plain(value: Any) -> Any:
@@ -133,6 +179,8 @@ def _steps(value: Any) -> int:
 def resolved(model: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of an algorithm with ``"lin_3e-4"`` made a schedule that falls from there to 0.
 
+    Classes of ``policy_kwargs`` that are named are imported.
+
     Raises
     ------
     ValueError
@@ -150,4 +198,7 @@ def resolved(model: Mapping[str, Any]) -> dict[str, Any]:
                 raise ValueError(f"{key} {value!r} is neither a number nor 'lin_NUMBER', as in 'lin_3e-4'") from None
             if not value.startswith("lin_"):
                 found[key] = float(value)
+    if isinstance(kwargs := found.get("policy_kwargs"), Mapping):
+        named = {key: class_named(key, kwargs[key]) for key in _CLASSES if isinstance(kwargs.get(key), str)}
+        found["policy_kwargs"] = {**kwargs, **named}
     return found

@@ -1,9 +1,12 @@
 """Jobs for an executor, whose results are kept in files as they come: what is there is not done again."""
 
+import math
 import multiprocessing
 import signal
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from mcts_envs.core import errors
 from mcts_envs.core.cores import cores, most_processes
 
 _SECONDS_BETWEEN_LOOKS = 0.2
+_TRIES = 3
 
 
 class Here(Executor):
@@ -23,6 +27,29 @@ class Here(Executor):
         future: Future[Any] = Future()
         future.set_result(function(*args, **options))
         return future
+
+
+class Processes(Executor):
+    """An executor of so many processes of this machine; where one was killed, all begin anew with the next job."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._pool = self._begun()
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
+        """Return the future of a call in one of the processes."""
+        try:
+            return self._pool.submit(function, *args, **options)
+        except BrokenProcessPool:
+            self._pool = self._begun()
+            return self._pool.submit(function, *args, **options)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the processes."""
+        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+
+    def _begun(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(self._count, multiprocessing.get_context("spawn"), _leave_interrupts)
 
 
 def local(workers: int | None = None) -> Executor:
@@ -36,7 +63,7 @@ def local(workers: int | None = None) -> Executor:
     count = errors.integer("workers", cores() if workers is None else workers, 1, most_processes())
     if count == 1:
         return Here()
-    return ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _leave_interrupts)
+    return Processes(count)
 
 
 def _leave_interrupts() -> None:
@@ -45,9 +72,15 @@ def _leave_interrupts() -> None:
 
 
 def play_all(
-    crew: Executor, jobs: Mapping[Path, Job], over: Callable[[], bool], told: Callable[[int], None] = lambda games: None
+    crew: Executor,
+    jobs: Mapping[Path, Job],
+    over: Callable[[], bool],
+    told: Callable[[int], None] = lambda games: None,
+    at_once: float = math.inf,
 ) -> bool:
     """Have jobs played, and their games written to the files that name them; return whether all are there.
+
+    A job that fails, as when its process was killed, is given out again: it plays the same games.
 
     Parameters
     ----------
@@ -58,29 +91,43 @@ def play_all(
         Whether to stop; jobs that are under way are lost then.
     told : callable
         Is told how many games there are, as they come.
-    """
-    going: dict[Future[Any], Path] = {}
-    games = sum(job.games for path, job in jobs.items() if path.is_file())
+    at_once : int, optional
+        Jobs that the executor has at a time; by default all.
 
-    def keep(seconds: float) -> None:
+    Raises
+    ------
+    RuntimeError
+        If a job fails time and again, with what the executor says.
+    """
+    todo = deque(path for path in jobs if not path.is_file())
+    games = sum(job.games for job in jobs.values()) - sum(jobs[path].games for path in todo)
+    going: dict[Future[Any], Path] = {}
+    failed: Counter[Path] = Counter()
+
+    def keep(path: Path, future: Future[Any]) -> None:
         nonlocal games
-        for future in wait(going, timeout=seconds, return_when=FIRST_COMPLETED).done:
-            path = going.pop(future)
-            positions.write(path, future.result())
-            games += jobs[path].games
-            told(games)
+        try:
+            played = future.result()
+        except Exception as error:
+            failed[path] += 1
+            if failed[path] == _TRIES:
+                raise RuntimeError(f"a job of the executor failed {_TRIES} times; at last: {error}") from error
+            todo.append(path)
+            return
+        positions.write(path, played)
+        games += jobs[path].games
+        told(games)
 
     try:
-        for path, job in jobs.items():
-            if not path.is_file():
-                if over():
-                    return False
-                going[crew.submit(playing.play, job)] = path
-                keep(0)
-        while going:
+        while todo or going:
             if over():
                 return False
-            keep(_SECONDS_BETWEEN_LOOKS)
+            begin = bool(todo) and len(going) < at_once
+            if begin:
+                path = todo.popleft()
+                going[crew.submit(playing.play, jobs[path])] = path
+            for future in wait(going, 0 if begin else _SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED).done:
+                keep(going.pop(future), future)
         return True
     finally:
         for future in going:

@@ -16,6 +16,12 @@ _CONTINUOUS = {
 }
 _ACTOR_CRITICS = "stable_baselines3.common.policies"
 _RECURRENT = "sb3_contrib.common.recurrent.policies"
+_BY_BUFFER = {
+    "stable_baselines3.common.buffers": _ACTOR_CRITICS,
+    "sb3_contrib.common.maskable.buffers": "sb3_contrib.common.maskable.policies",
+    "sb3_contrib.common.recurrent.buffers": _RECURRENT,
+}
+"""The policies that go with each module's rollout buffers: these tell of a policy class of somebody's own."""
 
 
 def algorithm_in(path: Path) -> str | None:
@@ -30,7 +36,10 @@ def algorithm_in(path: Path) -> str | None:
         with zipfile.ZipFile(path) as file:
             said = json.loads(file.read("data"))
         module = said["policy_class"]["__module__"]
-    except (KeyError, OSError, TypeError, ValueError, zipfile.BadZipFile):
+        if module not in {*_BY_MODULE, *_CONTINUOUS, _ACTOR_CRITICS, _RECURRENT}:
+            buffer = said.get("rollout_buffer_class") or {}
+            module = _BY_BUFFER.get(buffer.get("__module__", ""), module)
+    except (AttributeError, KeyError, OSError, TypeError, ValueError, zipfile.BadZipFile):
         return None
     if module == _RECURRENT:
         raise ValueError(

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from agents.learning import normalizing, sidecar, trust
 from agents.learning.algorithms import algorithm_class, one_thread, takes_masks
 from agents.learning.frames import AXES, Shape, stacked_shape
+from agents.learning.hyperparameters import import_classes
 from agents.learning.policy import Policy
 from agents.learning.recognizing import algorithm_in
 from mcts_envs.core.writing import write_whole
@@ -56,6 +57,12 @@ class SavedPolicy(Policy):
     def small(self) -> bool:
         """Whether the network is so small that a second core only costs time."""
         return sum(weights.numel() for weights in self.model.policy.parameters()) <= _SMALL
+
+    def __reduce__(self) -> Any:
+        """Return what a pickle holds: the model as Stable-Baselines3 saves it; whoever reads it has it on the CPU."""
+        raw = io.BytesIO()
+        self.model.save(raw, exclude=_PASSING)
+        return _from_pickle, (self.path, self.algorithm, raw.getvalue(), self.about)
 
     def _cores(self) -> contextlib.AbstractContextManager[None]:
         return one_thread() if self.small else contextlib.nullcontext()
@@ -203,6 +210,7 @@ def load(
         unknown, or it was made by another algorithm or for another environment.
     """
     target, about, algorithm = described(path, algorithm, env_id)
+    import_classes(about)
     model = read_model(target, algorithm)
     check_sidecar(target, about, model)
     if statistics := normalizing.of_policy(target, normalization, about):
@@ -286,6 +294,12 @@ def _check_size(path: Path, statistics: Mapping[str, Any], shape: Shape, frame_s
             f"the normalisation given for {path} is of observations {size}, but the policy was trained on {shape} with "
             f"frame_stack={frame_stack}; give the statistics and the frame_stack of its training"
         )
+
+
+def _from_pickle(path: Path, algorithm: str, content: bytes, about: dict[str, Any]) -> SavedPolicy:
+    import_classes(about)
+    model = algorithm_class(algorithm).load(io.BytesIO(content), device="cpu")
+    return SavedPolicy(path, algorithm, model, about=about)
 
 
 def with_suffix(path: Path | str) -> Path:

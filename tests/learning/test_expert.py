@@ -2,13 +2,16 @@
 
 import json
 import os
+import pickle
+import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 import zlib
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -17,16 +20,20 @@ import pytest
 pytest.importorskip("stable_baselines3")
 pytest.importorskip("sb3_contrib")
 
+import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import PPO
 
 import agents
 import mcts_envs
+from agents.arena.executing import RayExecutor
+from agents.evaluator.batched import BatchedEvaluator
 from agents.learning import positions, storage
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_plan import Plan
 from agents.learning.jobs import Here, local
-from agents.learning.playing import Job, described, play
+from agents.learning.networks import PlanesExtractor
+from agents.learning.playing import Job, described, play, repeats
 from agents.learning.training import train
 from mcts_envs.core.view import View
 from tests.learning.policies import positions as states
@@ -37,6 +44,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyW
 ROOT = Path(__file__).parents[2]
 TOE = "ToeOfExperts-v0"
 mcts_envs.register(TOE, tic_tac_toe())
+BY_FILE = f"{ROOT / 'tests' / 'learning' / 'toe.py'}:ToeByFile-v0"
+"""The same for other processes."""
+
 SMALL = {"n_envs": 4, "n_steps": 16, "batch_size": 64, "n_epochs": 1, "policy_kwargs": {"net_arch": [32]}}
 GUMBEL = {"agent": "gumbel", "simulations": 16}
 QUICK = {
@@ -126,14 +136,94 @@ def test_whatever_ends_it_the_same_call_goes_on_to_the_same_end(tmp_path):
     assert len(further.history) == 4
 
 
+class Losing(Executor):
+    """Loses the first job, and the fifth time anew, with whoever had it; knows how many it was given at a time."""
+
+    def __init__(self, lost=(1, 5)):
+        self.lost, self.given, self.futures, self.most = lost, 0, [], 0
+
+    def submit(self, function, /, *args):
+        self.given += 1
+        self.most = max(self.most, 1 + sum(not future.done() for future in self.futures))
+        future = Future()
+        future.set_running_or_notify_cancel()
+        self.futures.append(future)
+        if self.given in self.lost:
+            threading.Timer(0.05, future.set_exception, [BrokenExecutor("the worker died")]).start()
+        else:
+            threading.Timer(0.05, lambda: future.set_result(function(*args))).start()
+        return future
+
+
+def test_a_job_that_is_lost_is_given_out_again(tmp_path):
+    whole = learned(tmp_path / "whole", iterations=1)
+    crew = Losing()
+    last = learned(tmp_path / "lost", iterations=1, executor=crew, workers=2)
+    assert crew.given == 2 * (2 + 1) + len(crew.lost)
+    assert crew.most == 2
+    assert weights(last.path) == weights(whole.path)
+    with pytest.raises(RuntimeError, match="a job of the executor failed 3 times; at last: the worker died"):
+        learned(tmp_path / "never", executor=Losing(range(1000)))
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_costs_nothing(tmp_path):
+    with local(2) as crew:
+        with pytest.raises(BrokenExecutor):
+            crew.submit(os._exit, 1).result()
+        assert crew.submit(abs, -2).result() == 2
+        ending = crew.submit(os._exit, 1)
+        last = learned(tmp_path / "killed", BY_FILE, executor=crew)
+        assert ending.exception() is not None
+    assert weights(last.path) == weights(learned(tmp_path / "whole", BY_FILE).path)
+
+
+@pytest.mark.slow
+def test_ray_plays_the_same_games_though_a_worker_is_killed(tmp_path, monkeypatch):
+    ray = pytest.importorskip("ray")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+
+    class Deadly(RayExecutor):
+        def submit(self, fn, /, *args, **kwargs):
+            return super().submit(killed_once, tmp_path / "killed", fn, *args)
+
+    try:
+        there = learned(tmp_path / "ray", BY_FILE, games=24, executor=Deadly())
+    finally:
+        ray.shutdown()
+    assert int((tmp_path / "killed").read_text()) != os.getpid()
+    with local(2) as crew:
+        here = learned(tmp_path / "here", BY_FILE, games=24, executor=crew)
+    assert weights(there.path) == weights(here.path)
+
+
+def killed_once(marker, function, job):
+    """Play; the process that is the first to have played is killed before it can say so."""
+    played = function(job)
+    if not marker.exists():
+        marker.write_text(str(os.getpid()))
+        os.kill(os.getpid(), signal.SIGKILL)
+    return played
+
+
+def test_the_command_says_how_ray_is_got(tmp_path, monkeypatch, capsys):
+    import expert_iteration as script
+    import typer
+
+    monkeypatch.setitem(sys.modules, "ray", None)
+    app = typer.Typer(add_completion=False)
+    app.command()(script.main)
+    for executor, said in (("ray", 'pip install "mcts-envs[ray]"'), ("rays", "did you mean 'ray'")):
+        with pytest.raises(SystemExit):
+            app([TOE, "--executor", executor, "--out", str(tmp_path)])
+        assert said in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]
+
+
 @pytest.mark.slow
 def test_it_may_be_killed_at_any_time(tmp_path):
-    command = [
-        sys.executable,
-        str(ROOT / "scripts" / "expert_iteration.py"),
-        str(ROOT / "tests" / "learning" / "toe.py"),
-    ]
-    command[-1] += ":ToeByFile-v0"
+    command = [sys.executable, str(ROOT / "scripts" / "expert_iteration.py"), BY_FILE]
     command += ["--iterations=3", "--games=48", "--imitate=uniform", "--search=gumbel:simulations=8", "--workers=2"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([*command, f"--out={tmp_path / 'whole'}"], check=True, env=environment, cwd=tmp_path)
@@ -165,6 +255,138 @@ def test_games_for_one_two_and_four_are_learned(tmp_path, env_id, settings, sear
     MaskablePPO.load(result.path)
     assert storage.load(result.path).about["settings"] == settings
     assert all(np.isfinite(noted["value_loss"]) for noted in result.history)
+
+
+PLANES = {"observation": "planes", "mask": "safe", "max_steps": 12}
+CONVOLVED = {
+    **SMALL,
+    "policy": "CnnPolicy",
+    "policy_kwargs": {"net_arch": [8], "features_extractor_kwargs": {"channels": 4, "features_dim": 16}},
+}
+
+
+class Noting(ThreadPoolExecutor):
+    """Keeps the jobs that it is given."""
+
+    def submit(self, function, /, job):
+        self.jobs = [*getattr(self, "jobs", []), job]
+        return super().submit(function, job)
+
+
+@pytest.mark.parametrize("algorithm", ["maskable_ppo", pytest.param("ppo", marks=pytest.mark.slow)])
+def test_convolutions_learn_whoever_plays(tmp_path, algorithm):
+    options = {"settings": PLANES, "iterations": 1, "games": 10, "imitate": None, "match_games": 2}
+    options |= {"search": {**GUMBEL, "simulations": 4}, "changes": CONVOLVED, "learning_rate": 0.1}
+    one = learned(tmp_path / "one", "BomberDuel-v0", algorithm, **options)
+    with Noting(2) as threads:
+        other = learned(tmp_path / "other", "BomberDuel-v0", algorithm, executor=threads, **options)
+    assert weights(one.path) == weights(other.path)
+    assert weights(one.path) != weights(tmp_path / "one" / "checkpoints" / f"{algorithm}_0000.zip")
+    assert type(storage.load(one.path).model.policy.features_extractor).__name__ == "PlanesExtractor"
+    new, last = ([pickle.loads(player)["policy"] for player in job.players] for job in threads.jobs if not job.learn)
+    saved = [storage.load(tmp_path / "one" / "checkpoints" / f"{algorithm}_{i:04}.zip") for i in (0, 1)]
+    seen = np.ones((1, *saved[0].observation_shape), np.float32)
+    for played, wanted in ((new[0], saved[0]), (last[0], saved[1]), (last[1], saved[0])):
+        assert played.values(seen) == wanted.values(seen)
+
+
+def test_games_of_a_job_wait_for_a_network_together(monkeypatch):
+    batches = []
+    answer = BatchedEvaluator._answer
+
+    def noted(self):
+        batches.append(int(self._asked["count"][0]))
+        return answer(self)
+
+    monkeypatch.setattr(BatchedEvaluator, "_answer", noted)
+    env = mcts_envs.make_sb3_vec_env("BomberDuel-v0", 1, **PLANES)
+    kwargs = {"features_extractor_class": PlanesExtractor, **CONVOLVED["policy_kwargs"]}
+    model = MaskablePPO("CnnPolicy", env, seed=1, policy_kwargs=kwargs)
+    policy = storage.SavedPolicy(Path("cnn.zip"), "maskable_ppo", model, about={"settings": PLANES})
+    player = described({**GUMBEL, "policy": policy})
+    found = []
+    for games in (1, 8, 8):
+        batches.clear()
+        found.append((play(Job("BomberDuel-v0", PLANES, (player,), 3, games)), [*filter(None, batches)]))
+    (_, alone), (played, several), (again, as_many) = found
+    assert np.mean(several) > 4 * np.mean(alone)
+    assert several == as_many  # what an earlier job asked is forgotten: in other batches it was rounded otherwise
+    assert np.array_equal(played.positions.observations, again.positions.observations)
+    assert np.array_equal(played.positions.probabilities, again.positions.probabilities)
+
+
+NET = """
+import torch
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+
+class Net(BaseFeaturesExtractor):
+    def __init__(self, observation_space):
+        super().__init__(observation_space, 8)
+        self.layers = torch.nn.Sequential(torch.nn.Linear(27, 8), torch.nn.GELU())
+
+    def forward(self, observations):
+        return self.layers(observations)
+"""
+
+
+@pytest.mark.slow
+def test_a_features_extractor_of_ones_own_is_named_by_its_file(tmp_path):
+    file = tmp_path / f"net_{tmp_path.name}.py"
+    file.write_text(NET)
+    kwargs = {"net_arch": [8], "features_extractor_class": f"{file}:Net"}
+    options = {"changes": {**SMALL, "policy_kwargs": kwargs}, "games": 4, "match_games": 0}
+    learned(tmp_path / "own", iterations=0, **options)
+    result = learned(tmp_path / "own", iterations=1, **options)
+    about = storage.described(result.path)[1]
+    assert about["hyperparameters"]["policy_kwargs"] == kwargs
+    code = "import sys; from agents.learning import storage; print(storage.load(sys.argv[1]).model.policy)"
+    assert b"GELU" in subprocess.check_output([sys.executable, "-c", code, result.path], cwd=ROOT)
+    written = pickle.loads(pickle.dumps(storage.load(result.path)))
+    assert type(written.model.policy.features_extractor).__name__ == "Net"
+    for name, message in (("Net", "is no class; write where"), (f"{file}:Nets", "has no class Nets")):
+        with pytest.raises(ValueError, match=message):
+            learned(tmp_path / "no", changes={"policy_kwargs": {"features_extractor_class": name}})
+
+
+def test_a_class_is_written_down_by_its_name(tmp_path):
+    kwargs = {"net_arch": [8], "activation_fn": torch.nn.GELU}
+    result = learned(tmp_path / "own", iterations=0, games=2, changes={**SMALL, "policy_kwargs": kwargs})
+    named = storage.described(result.path)[1]["hyperparameters"]["policy_kwargs"]["activation_fn"]
+    assert named == "torch.nn.modules.activation:GELU"
+    assert type(storage.load(result.path).model.policy.mlp_extractor.policy_net[1]) is torch.nn.GELU
+
+    class Local(torch.nn.Module):
+        pass
+
+    with pytest.raises(ValueError, match="define it at the top level of a module"):
+        learned(tmp_path / "no", changes={"policy_kwargs": {"activation_fn": Local}})
+
+
+def test_games_of_a_match_differ_where_the_game_knows_no_chance(tmp_path):
+    learned(tmp_path, iterations=0, games=4, openings=0, match_games=16)
+    games = [positions.read(path) for path in (tmp_path / "games" / "0000" / "match").glob("*.npz")]
+    assert len(np.unique(np.concatenate([np.c_[part.lengths, part.points] for part in games]), axis=0)) > 2
+    assert repeats(TOE, {})
+    assert not repeats("LaneDefense3x3-v0", {})
+    assert not repeats("Football1-v0", {})
+
+
+def test_what_it_says(tmp_path):
+    said = []
+    learned(tmp_path, iterations=0, report=said.append)
+    assert said[0] == f"iteration 0 learns from uniform; kept in {tmp_path}"
+    assert re.fullmatch(
+        r"iteration 0 of 0: 12 games of \d\.\d steps, policy and search agreed on \d+% of positions, losses \d\.\d{3} "
+        r"\(policy\) and \d\.\d{3} \(value\), \d+% of the points against the last policy, \d+ s",
+        said[-1],
+    )
+    said.clear()
+    learned(tmp_path, iterations=1, report=said.append)
+    assert said[0] == f"goes on after iteration 0 of 1; kept in {tmp_path}"
+    learned(tmp_path, iterations=1, report=said.append)
+    assert said[-1] == f"all 1 iterations are there; kept in {tmp_path}"
+    learned(tmp_path / "searched", iterations=1, imitate=None, report=said.append)
+    assert f"iterations 0 to 1 learn from gumbel; kept in {tmp_path / 'searched'}" in said
 
 
 def test_behaviour_cloning_of_any_agent(tmp_path):
@@ -226,8 +448,6 @@ def test_mistakes(tmp_path):
         with pytest.raises(error, match=message):
             learned(tmp_path / "wrong", **wrong)
     assert not (tmp_path / "wrong").exists()
-    with pytest.raises(ValueError, match="take observation='flat'"):
-        learned(tmp_path / "planes", "BomberDuel-v0", settings={"observation": "planes"}, changes=SMALL)
     learned(tmp_path / "one", iterations=0, games=2)
     with pytest.raises(ValueError, match="holds an expert iteration with games 2, not 3"):
         learned(tmp_path / "one", iterations=0, games=3)
