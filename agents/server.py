@@ -5,6 +5,7 @@ that no page that is open in the same browser can play along. Messages are plain
 :meth:`agents.session.Session.ask`.
 """
 
+import asyncio
 import json
 import secrets
 from collections.abc import Awaitable, Callable
@@ -16,13 +17,16 @@ from mcts_envs.page import FOLDER
 try:
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
-    from starlette.requests import Request
+    from starlette.requests import ClientDisconnect, Request
     from starlette.responses import JSONResponse, PlainTextResponse, Response
     from starlette.routing import Route
 except ImportError as error:
     raise ImportError('playing in a browser needs Starlette: pip install "mcts-envs[play]"; or --terminal') from error
 
-_MOST_BYTES = 2**16
+_MOST_BYTES = 2**20
+_PATIENCE = 10.0
+"""Seconds that a request may take to arrive."""
+
 _WAIT = 20.0
 """Seconds that a question for news is kept waiting."""
 
@@ -116,13 +120,24 @@ class Server:
         return Response(text, headers={"content-disposition": 'attachment; filename="game.json"'})
 
     async def _ask(self, request: Request) -> Response:
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > _MOST_BYTES:
-                return JSONResponse({"error": f"a request has at most {_MOST_BYTES:,} bytes"}, 413)
+        try:
+            body = await asyncio.wait_for(_body(request), _PATIENCE)
+        except (TimeoutError, ClientDisconnect, asyncio.CancelledError):  # cancelled: the server is told to end
+            return JSONResponse({"error": f"a request takes at most {_PATIENCE:g} seconds"}, 408)
+        if len(body) > _MOST_BYTES:
+            return JSONResponse({"error": f"a request has at most {_MOST_BYTES:,} bytes"}, 413)
         try:
             await run_in_threadpool(self._session.ask, json.loads(body))
         except (ValueError, TypeError, RecursionError) as error:
             return JSONResponse({"error": str(error)[:500]}, 400)
         return JSONResponse({})
+
+
+async def _body(request: Request) -> bytes:
+    """Return what was sent, no more than one part beyond what may be."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > _MOST_BYTES:
+            break
+    return body

@@ -7,6 +7,7 @@ another state.
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from agents.arena.plan import Plan
@@ -30,6 +31,7 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
     "new": ("seed",),
     "seat": ("player", "agent"),
     "position": ("position",),
+    "open": ("game",),
 }
 """What may be asked for, and what has to be said with it."""
 
@@ -39,8 +41,8 @@ class Session:
 
     Parameters
     ----------
-    id : str
-        With or without ``mcts_envs/``.
+    id : str or Replay
+        An environment, with or without ``mcts_envs/``; or a game that was saved, which goes on where it stands.
     seats : sequence of str
         For each seat ``"human"`` or an agent, such as ``"mcts:simulations=500"``.
     seed : int
@@ -51,8 +53,10 @@ class Session:
         Agents who may be seated later, besides those who sit here at first.
     limits : mapping, optional
         A budget for agents that take one, as :func:`agents.arena.spec.parse_budget` returns it.
+    keep : path, optional
+        A file in which the game is kept after every step, as a replay; a new game takes its place.
     **settings
-        Of the game.
+        Of the game; a saved one has its own.
 
     Raises
     ------
@@ -62,18 +66,22 @@ class Session:
 
     def __init__(
         self,
-        id: str,
+        id: str | Replay,
         seats: Sequence[str],
         *,
         seed: int = 0,
         hint: str = "best",
         offered: Sequence[str] = (),
         limits: Mapping[str, Any] | None = None,
+        keep: Path | None = None,
         **settings: Any,
     ) -> None:
         self._changed = threading.Condition(threading.RLock())
-        self._limits, self._settings = limits, settings
-        self.replay = Replay(id, seed=seed, **settings)
+        if isinstance(id, Replay) and settings:
+            raise TypeError(f"a saved game has its settings, {id.settings}; leave {sorted(settings)} out")
+        given = id if isinstance(id, Replay) else Replay(id, seed=seed, **settings)
+        self._limits, self._settings, self._keep = limits, given.settings, keep
+        self.replay = given.anew()
         if len(seats) != self.replay.game.players:
             raise ValueError(f"{len(seats)} seats are taken; give {self.replay.game.players}: 'human' or agents")
         self._keys = _keys_of(self.replay)
@@ -86,7 +94,8 @@ class Session:
         self._now: dict[int, Data] = {}
         self._clocks: list[list[float]] = []
         self._frames: list[Data] = []
-        self._start()
+        self._start(given)
+        self.said = self._written()
         self._thread = threading.Thread(target=self._think, daemon=True)
         self._thread.start()
 
@@ -103,7 +112,7 @@ class Session:
 
         ``choose`` (player, action, and ``step``, how many steps were made before, so that nothing is chosen twice),
         ``undo``, ``hint``, ``new`` (seed, or None), ``seat`` (player, and one of ``offered`` as agent), ``position``
-        (to begin a game with).
+        (to begin a game with), ``open`` (game, what :meth:`saved` returned, of these settings).
 
         Raises
         ------
@@ -118,7 +127,7 @@ class Session:
         with self._changed:
             given = {name: value for name, value in asked.items() if name != "do"}
             getattr(self, f"_do_{asked['do']}")(**given)
-            self.said, self._stuck = "", False
+            self.said, self._stuck = self._written(), False
             self._changed.notify_all()
 
     def _do_choose(self, player: Any, action: Any, step: Any) -> None:
@@ -154,10 +163,18 @@ class Session:
 
     def _do_new(self, seed: Any) -> None:
         seed = self.replay.seed + 1 if seed is None else errors.integer("seed", seed, 0, 2**63 - 1)
-        self._begin(seed, None)
+        self._start(Replay(self.replay.id, seed=seed, **self._settings))
 
     def _do_position(self, position: Any) -> None:
-        self._begin(self.replay.seed, position)
+        self._start(Replay(self.replay.id, seed=self.replay.seed, position=position, **self._settings))
+
+    def _do_open(self, game: Any) -> None:
+        if not isinstance(game, str):
+            raise TypeError("game must be the text of a saved game")
+        given = Replay.from_json(game)
+        if (given.id, given.settings) != (self.replay.id, self._settings):
+            raise ValueError(f"that is a game of {given.id} with {given.settings}; open it with mcts-envs play FILE")
+        self._start(given)
 
     def _do_seat(self, player: Any, agent: Any) -> None:
         player = errors.integer("player", player, 0, self.replay.game.players - 1)
@@ -229,16 +246,28 @@ class Session:
         agent.reseed(self.replay.seed)
         return agent
 
-    def _begin(self, seed: int, position: Any) -> None:
-        self.replay = Replay(self.replay.id, seed=seed, position=position, **self._settings)
-        self._start()
-
-    def _start(self) -> None:
+    def _start(self, given: Replay) -> None:
+        """Begin as a game did, and go as far as it went."""
+        self.replay = given.anew()
         self._epoch += 1
         self._now, self._thinking = {}, ""
         self._clocks = [[0.0] * self.replay.game.players]
         self._titled()
         self._frames = [self._fresh()]
+        for chosen in given.choices():
+            for player, action in chosen.items():
+                self._chosen(player, action, None, None)
+
+    def _written(self) -> str:
+        """Write the game down, where it is to be kept; return what people should know of that."""
+        if self._keep is None:
+            return ""
+        self.replay.players = list(self._names)
+        try:
+            self.replay.save(self._keep)
+        except OSError as error:
+            return f"the game is not kept: {error}"
+        return ""
 
     def _titled(self) -> None:
         names = ["you" if name == HUMAN and self._names.count(HUMAN) == 1 else name for name in self._names]
@@ -337,6 +366,7 @@ class Session:
             self.said, self._stuck = f"{failed}; take it back, or seat somebody else", True
         else:
             self._chosen(player, action, result, seconds)
+            self.said = self._written()
 
     def _take_hint(self, player: int, view: View, action: int, result: Any, seconds: float, failed: str) -> None:
         if failed:

@@ -234,7 +234,21 @@ class Replay:
             seal tells, it tells before anything is played.
         """
         path = Path(path)
-        written = _read(path)
+        return cls._proved(str(path), _read(path))
+
+    @classmethod
+    def from_json(cls, text: str) -> "Replay":
+        """Return the game that :meth:`to_json` wrote, proved as by :meth:`load`.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`load` does.
+        """
+        return cls._proved("the text", _parsed("the text", text))
+
+    @classmethod
+    def _proved(cls, path: str, written: Mapping[str, Any]) -> "Replay":
         if ":" in written["id"]:
             raise ValueError(f"{path} is no replay: its id is {written['id']!r}, which is none of an environment")
         try:
@@ -255,7 +269,7 @@ class Replay:
         replay._prove(path, written)
         return replay
 
-    def _prove(self, path: Path, written: Mapping[str, Any]) -> None:
+    def _prove(self, path: str, written: Mapping[str, Any]) -> None:
         hashes, by = written["hashes"], written["mcts_envs"]
         if len(hashes) != len(written["actions"]) + 1:
             raise ValueError(f"{path} is damaged: {len(written['actions'])} steps and {len(hashes)} hashes")
@@ -313,7 +327,15 @@ def _read(path: Path) -> dict[str, Any]:
     if path.stat().st_size > _MOST_BYTES:
         raise ValueError(f"{path} is no replay: it has {path.stat().st_size:,} bytes; none has over {_MOST_BYTES:,}")
     try:
-        written = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+    except ValueError as error:
+        raise ValueError(f"{path} is no replay, or damaged: it is no JSON ({error})") from error
+    return _parsed(str(path), text)
+
+
+def _parsed(path: str, text: str) -> dict[str, Any]:
+    try:
+        written = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no replay, or damaged: it is no JSON ({error})") from error
     said = written.get("format") if isinstance(written, dict) else None

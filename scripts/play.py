@@ -3,6 +3,7 @@
     python scripts/play.py WallSurvival-v0                        # you against best
     python scripts/play.py Football3-v0 --seats scripted,human --budget time=0.5
     python scripts/play.py LaneDefense3x3-v0 --terminal
+    python scripts/play.py game.json                              # go on with a game that was saved
 
 The page is served to this machine alone; its address holds a random token. Needs pip install "mcts-envs[play]".
 """
@@ -21,7 +22,9 @@ HUMAN = "human"
 
 
 def main(
-    environment: Annotated[str, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/.")],
+    environment: Annotated[
+        str, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/; or a saved game.")
+    ],
     seats: Annotated[
         str | None, typer.Option(help="In their order, human or agents; default: you first, best in the others.")
     ] = None,
@@ -36,7 +39,7 @@ def main(
     terminal: Annotated[bool, typer.Option("--terminal", help="Play here, in text.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
-    replay: Annotated[Path | None, typer.Option(help="Where --terminal keeps the game, if anywhere.")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Where the game is kept, after every step.")] = None,
 ) -> None:
     """Play a game against agents, in a browser or in a terminal."""
     # Late, so that --help loads no game.
@@ -44,22 +47,24 @@ def main(
     from agents.session import Session
     from mcts_envs.core.errors import writable
     from mcts_envs.registry import find
+    from mcts_envs.replay import Replay
 
     try:
         if replay is not None:
             writable("replay", replay)
-        players = find(environment).players
-        sitting = [HUMAN] + ["best"] * (players - 1) if seats is None else [each.strip() for each in seats.split(",")]
-        offered = ("best", "mcts", "random", *sorted(find(environment).presets))
-        options = {"seed": seed, "hint": hint, "offered": offered, "limits": parse_budget(budget)}
-        session = Session(environment, sitting, **options, **parse_settings(setting or []))
+        game = Replay.load(environment) if Path(environment).is_file() else environment
+        entry = find(game.id if isinstance(game, Replay) else game)
+        sitting = (
+            [HUMAN] + ["best"] * (entry.players - 1) if seats is None else [each.strip() for each in seats.split(",")]
+        )
+        offered = ("best", "mcts", "random", *sorted(entry.presets))
+        options = {"seed": seed, "hint": hint, "offered": offered, "limits": parse_budget(budget), "keep": replay}
+        session = Session(game, sitting, **options, **parse_settings(setting or []))
         try:
             if terminal:
                 from agents.text_play import play
 
                 play(session)
-                if replay is not None:
-                    session.replay.save(replay)
             else:
                 _serve(session, port, browser)
         finally:
@@ -81,6 +86,7 @@ def _serve(session: Any, port: int, browser: bool) -> None:
     with socket.socket() as bound:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(("127.0.0.1", port))
+        bound.listen()  # who opens the address at once waits
         number = bound.getsockname()[1]
         server = Server(session, (f"127.0.0.1:{number}", f"localhost:{number}"))
         address = f"http://127.0.0.1:{number}/{server.token}/"

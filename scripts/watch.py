@@ -10,8 +10,9 @@
 
 The page is one file that fetches nothing: open it in a browser, send it, put it beside a paper. One agent plays all
 seats, one for each team plays the team. It is the game that compare.py with the same seed plays as this episode with
-the agents in these seats. Of a game that was saved, an agent says what it thinks of each decision. With --live and the
-folder of a comparison that keeps --replays, its games are shown while it runs.
+the agents in these seats. Ctrl-C ends it where it is, and what was played is written. Of a game that was saved, an
+agent says what it thinks of each decision. With --live and the folder of a comparison that keeps --replays, its games
+are shown while it runs.
 """
 
 import sys
@@ -114,19 +115,27 @@ def analysed(replay: Any, agent: str | None, limits: dict[str, Any]) -> Game:
 
 
 def play(game: Game, host: Any) -> dict[str, Any]:
-    """Play a game and return its document; where there is a host, it serves what there is of it so far."""
+    """Play a game and return its document, at Ctrl-C what there is of it; a host serves what there is of it so far."""
     from rich.console import Console
 
     if host is not None:
         typer.echo(f"live: {host.address}")
+    told: dict[str, Any] = {}
     with Console(stderr=True).status("playing") as status:
 
         def tell(document: dict[str, Any]) -> None:
-            status.update(f"move {len(document['frames'])}")
+            told.update(document)
+            status.update(f"move {len(document['frames'])}; Ctrl-C ends it here, and writes what was played")
             if host is not None:
                 host.document = document
 
-        return game(tell=tell)
+        try:
+            return game(tell=tell)
+        except KeyboardInterrupt:
+            if len(told.get("frames", ())) < 2:
+                raise
+    typer.echo("interrupted: the game is written as far as it was played", err=True)
+    return told
 
 
 def write(document: dict[str, Any], record: Callable[..., Any], out: Path, replay: Path | None, fps: float) -> None:

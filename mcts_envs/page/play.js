@@ -54,6 +54,13 @@ async function setUp() {
   dialog.showModal();
 }
 
+/** Go on with a game that was saved. */
+function open() {
+  const file = element("input", {type: "file", accept: ".json,application/json"});
+  file.addEventListener("change", async () => ask({do: "open", game: await file.files[0].text()}));
+  file.click();
+}
+
 function showSeats(got) {
   if (JSON.stringify([got.names, epoch]) === shown) return;
   shown = JSON.stringify([got.names, epoch]);
@@ -85,7 +92,8 @@ root.addEventListener("choose", event => ask({do: "choose", step: known - 1, ...
 root.addEventListener("key", event => actions[event.detail.key]?.());
 bar.append(seats, button("Undo", "take the last choice back (u)", actions.u), button("Hint", "what the search thinks (i)", actions.i),
   button("New game", "n", actions.n), button("Position", "look at the position, or set one up", setUp),
-  button("Save", "the game as a file that proves itself", () => { location.href = "replay"; }), said);
+  button("Save", "the game as a file that proves itself", () => { location.href = "replay"; }),
+  button("Open", "go on with a game that was saved", open), said);
 
 for (;;) {
   try {

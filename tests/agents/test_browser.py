@@ -3,6 +3,10 @@
 import json
 import re
 import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import gymnasium as gym
 import pytest
@@ -174,6 +178,76 @@ def test_a_game_is_followed_while_it_is_played(browser):
         page.keyboard.press("Home")
         page.wait_for_selector(".search tbody tr")
     page.close()
+
+
+@pytest.fixture
+def played(browser):
+    """Serve a game to be played by the command, and open its page; afterwards Ctrl-C ends it without a traceback."""
+    script, serving, pages, wrong = Path(__file__).parents[2] / "scripts" / "play.py", [], [], []
+
+    def open_page(*arguments):
+        command = [sys.executable, script, *arguments, "--no-browser"]
+        serving.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        pages.append(browser.new_page())
+        pages[-1].on("pageerror", lambda error: wrong.append(str(error)))
+        pages[-1].goto(serving[-1].stdout.readline().strip())
+        return pages[-1]
+
+    yield open_page
+    for page, process in zip(pages, serving, strict=True):
+        process.send_signal(signal.SIGINT)
+        ended = process.communicate(timeout=20)[1]
+        page.close()
+        assert (process.returncode, "Traceback" in ended) == (130, False)
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["LaneDefense3x3-v0"],
+        ["WallSurvival-v0", "--set", "board_size=4", "--seats", "human,greedy"],
+        ["BomberDuel-v0", "--seats", "rule_based,human", "--set", "max_steps=12"],
+        ["Football1-v0", "--seats", "human,random", "--set", "turns=2"],
+    ],
+)
+def test_a_person_plays_to_the_end(played, arguments):
+    page = played(*arguments)
+    end = page.locator(".said strong", has_text=re.compile("won|lost|tie|over"))
+    option = page.locator(".options .list button").last
+    for _ in range(300):
+        sync_api.expect(option.or_(end).first).to_be_visible()
+        if end.count():
+            break
+        before = page.text_content(".count")
+        option.click()
+        page.wait_for_function("before => document.querySelector('.count').textContent !== before", arg=before)
+    assert end.count() == 1
+    page.keyboard.press("u")
+    sync_api.expect(option).to_be_visible()
+
+
+def test_a_game_is_saved_and_opened_again(played, tmp_path):
+    page = played(
+        "WallSurvival-v0", "--set", "board_size=5", "--seats", "human,greedy", "--hint", "mcts:simulations=50"
+    )
+    page.locator(".spot").first.click()
+    if page.locator(".choices button").count():
+        page.locator(".choices button").first.click()
+    sync_api.expect(page.locator(".count")).to_have_text("2 / 2")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save").click()
+    saved.value.save_as(tmp_path / "game.json")
+    page.keyboard.press("n")
+    sync_api.expect(page.locator(".transport")).to_be_hidden()
+    with page.expect_file_chooser() as asked:
+        page.get_by_role("button", name="Open").click()
+    asked.value.set_files(tmp_path / "game.json")
+    sync_api.expect(page.locator(".count")).to_have_text("2 / 2")
+    page.keyboard.press("i")
+    sync_api.expect(page.locator("#bar .said")).to_contain_text("hint: ")
+    page = played(str(tmp_path / "game.json"), "--seats", "human,greedy")
+    sync_api.expect(page.locator(".count")).to_have_text("2 / 2")
 
 
 def test_games_of_a_comparison_are_followed_one_after_the_other(browser, tmp_path):

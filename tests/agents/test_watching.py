@@ -11,6 +11,7 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 import pytest
+import watch as watching
 from _following import comparison, games
 from _live import serving
 from connect_four import GAME as CONNECT_FOUR  # registers it
@@ -25,7 +26,7 @@ from agents.arena.storage import EPISODES
 from agents.base import view_of
 from agents.planner import Planner
 from agents.showing import pruned, search_data
-from agents.watching import fitted, replayed, seated, watch
+from agents.watching import fitted, recorded, replayed, seated, watch
 from mcts_envs.page import html
 from mcts_envs.replay import Replay
 
@@ -247,6 +248,29 @@ def fetched(address, host=None):
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, b""
+
+
+def test_a_game_that_is_interrupted_is_kept_as_far_as_it_went(tmp_path, capsys):
+    plan = plan_of("WallSurvival-v0", "random,greedy", board_size=5)
+    whole = watch(plan)
+
+    def interrupted(tell):
+        def until_the_third(document):
+            tell(document)
+            if len(document["frames"]) == 3:
+                raise KeyboardInterrupt
+
+        return watch(plan, 0, until_the_third)
+
+    document = watching.play(interrupted, None)
+    assert "as far as it was played" in capsys.readouterr().err
+    files = tmp_path / "game.html", tmp_path / "game.json"
+    watching.write(document, lambda document: recorded(plan, 0, document), *files, 4.0)
+    assert len(document["frames"]) == 3
+    first = [[each["action"] for each in frame["decisions"]] for frame in whole["frames"][:2]]
+    assert [[action for action in step if action is not None] for step in Replay.load(files[1]).actions] == first
+    with pytest.raises(KeyboardInterrupt):
+        watching.play(lambda tell: (_ for _ in ()).throw(KeyboardInterrupt), None)
 
 
 def test_a_game_is_followed_while_it_is_played():

@@ -1,5 +1,6 @@
 """Sessions in which people and agents sit, the server that shows them, and the terminal."""
 
+import asyncio
 import threading
 import time
 
@@ -7,6 +8,7 @@ import pytest
 
 from agents import text_play
 from agents.session import Session
+from mcts_envs.replay import Replay
 
 WALL = {"board_size": 4}
 
@@ -170,6 +172,56 @@ class TestSession:
         session.ask({"do": "seat", "player": 1, "agent": "greedy"})
         until(session, session.people)
 
+    def test_a_saved_game_goes_on(self, session):
+        choose_first(session)
+        until(session, session.people)
+        text, frames = session.saved(), session.since()["frames"]
+        again = Session(Replay.from_json(text), ["greedy", "human"], offered=["mcts"])
+        try:
+            until(again, lambda: again.people() == [1])
+            assert again.replay.hashes[:3] == session.replay.hashes
+            same = [[each["name"] for each in frame["decisions"]] for frame in frames[:2]]
+            assert [[each["name"] for each in frame["decisions"]] for frame in again.since()["frames"][:2]] == same
+            assert again.position() != session.position()
+        finally:
+            again.close()
+        with pytest.raises(TypeError, match=r"has its settings, \{'board_size': 4\}; leave \['board_size'\] out"):
+            Session(Replay.from_json(text), ["human", "human"], board_size=5)
+
+    def test_a_saved_game_is_opened(self, session):
+        choose_first(session)
+        until(session, session.people)
+        text, epoch = session.saved(), session.since()["epoch"]
+        session.ask({"do": "new", "seed": None})
+        session.ask({"do": "open", "game": text})
+        assert session.replay.hashes == Replay.from_json(text).hashes
+        assert session.since()["epoch"] > epoch
+        assert session.people() == [0]
+        other = Replay("WallSurvival-v0", board_size=5).to_json()
+        for damaged, match in ((text.replace('"seed":2', '"seed":3'), "damaged"), (other, "mcts-envs play FILE")):
+            before = session.replay.hashes
+            with pytest.raises(ValueError, match=match):
+                session.ask({"do": "open", "game": damaged})
+            assert session.replay.hashes == before
+
+    def test_a_game_is_kept_after_every_step(self, tmp_path):
+        file = tmp_path / "game.json"
+        session = Session("WallSurvival-v0", ["human", "greedy"], keep=file, **WALL)
+        try:
+            assert Replay.load(file).actions == []
+            choose_first(session)
+            until(session, session.people)
+            assert Replay.load(file).hashes == session.replay.hashes
+            session.ask({"do": "undo"})
+            assert Replay.load(file).actions == []
+            file.unlink()
+            tmp_path.rmdir()
+            choose_first(session)
+            until(session, session.people)
+            assert "the game is not kept" in session.said
+        finally:
+            session.close()
+
     @pytest.mark.parametrize(
         "asked",
         [
@@ -196,6 +248,8 @@ class TestSession:
             {"do": "seat", "player": 0, "agent": "mcts:simulations=1"},
             {"do": "position", "position": {"t": 1}},
             {"do": "position", "position": None, "seed": 1},
+            {"do": "open", "game": None},
+            {"do": "open", "game": "{}"},
         ],
     )
     def test_nonsense_changes_nothing(self, session, asked):
@@ -275,8 +329,28 @@ class TestServer:
 
     def test_too_much(self, served):
         client, at = served
-        assert client.post(f"{at}/ask", content=b" " * 100_000).status_code == 413
+        assert client.post(f"{at}/ask", content=b" " * 1_100_000).status_code == 413
         assert client.get(f"{at}/state?epoch=x").status_code == 400
+
+    @pytest.mark.parametrize("gone", [True, False])
+    def test_a_request_that_never_arrives_is_let_go(self, session, monkeypatch, gone):
+        pytest.importorskip("starlette")
+        from agents import server as module
+
+        monkeypatch.setattr(module, "_PATIENCE", 0.05)
+        server, sent = module.Server(session, ("127.0.0.1:8000",)), []
+        parts = [{"type": "http.request", "body": b"{", "more_body": True}]
+        parts += [{"type": "http.disconnect"}] if gone else []
+
+        async def receive():
+            return parts.pop(0) if parts else await asyncio.sleep(60)
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {"type": "http", "method": "POST", "path": f"/{server.token}/ask", "query_string": b""}
+        asyncio.run(server.app({**scope, "headers": [(b"host", b"127.0.0.1:8000")]}, receive, send))
+        assert sent[0]["status"] == 408
 
     def test_many_at_once(self, served):
         client, at = served
