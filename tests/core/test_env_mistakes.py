@@ -64,6 +64,12 @@ def test_illegal_actions():
     assert strict.step(4)[1:4] == (0.0, True, False)
 
 
+def test_a_board_may_be_given_in_rows():
+    env = gymnasium.make(SMALL)
+    env.reset(options={"position": {**GOOD, "board": [[0, 0, 2], (0, 1, 0), np.zeros(3, int)]}})
+    assert env.unwrapped.position()["board"] == [0, 0, 2, 0, 1, 0, 0, 0, 0]
+
+
 @pytest.mark.parametrize(
     ("position", "error", "text"),
     [
@@ -71,6 +77,8 @@ def test_illegal_actions():
         ({**GOOD, "bord": 1}, ValueError, "unknown position key 'bord'; did you mean 'board'"),
         ({**GOOD, "board": [0] * 8}, ValueError, "has 8 cells; it must be a flat list of 3 x 3 = 9"),
         ({**GOOD, "board": 3}, ValueError, "is int; it must be a flat list"),
+        ({**GOOD, "board": "0" * 9}, ValueError, "is str; it must be a flat list"),
+        ({**GOOD, "board": [[0] * 3, [0] * 3, [0] * 2]}, ValueError, "has 3 cells; it must be a flat list"),
         ({**GOOD, "board": [5] + [0] * 8}, ValueError, r"position\['board'\]\[0\] 5 is outside \[0, 4\]"),
         ({**GOOD, "board": ["x"] + [0] * 8}, TypeError, r"'x' is str, not an integer from 0 to 4"),
         ({**GOOD, "board": [2] + [0] * 8}, ValueError, "is a zombie in column 0: the game is already lost"),

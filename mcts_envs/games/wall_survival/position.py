@@ -82,10 +82,32 @@ def _read_cell(name: str, given: Any, size: int) -> int:
     return row * size + column
 
 
+def _listed_walls(given: Any, size: int) -> list[int]:
+    """Return the walls of every cell as bits, from those inside the border, each named once or from both sides."""
+    cells = range(size * size)
+    walls = [
+        (c < size) | (c % size == size - 1) << 1 | (c >= size * size - size) << 2 | (c % size == 0) << 3 for c in cells
+    ]
+    for i, wall in enumerate(given):
+        if not isinstance(wall, (list, tuple)) or len(wall) != 3 or wall[2] not in _SIDES:
+            raise ValueError(
+                f"position['walls'][{i}] {wall!r} is no wall; give [row, column, side], side one of {_SIDES}"
+            )
+        cell, side = _read_cell(f"position['walls'][{i}]", wall[:2], size), _SIDES.index(wall[2])
+        if walls[cell] >> side & 1:
+            continue
+        walls[cell] |= 1 << side
+        walls[cell + (-size, 1, size, -1)[side]] |= 1 << (side + 2) % 4
+    return walls
+
+
 def _read_walls(given: Any, size: int) -> list[int]:
     """Return the walls of every cell as bits."""
+    if isinstance(given, (list, tuple)):
+        return _listed_walls(given, size)
     if not isinstance(given, str):
-        raise TypeError(f"position['walls'] is {type(given).__name__}, not a string of {size * size} digits")
+        said = f"not a string of {size * size} digits or a list of [row, column, side]"
+        raise TypeError(f"position['walls'] is {type(given).__name__}, {said}")
     if len(given) != size * size:
         raise ValueError(f"position['walls'] has {len(given)} digits; it must have {size} x {size} = {size * size}")
     if wrong := sorted(set(given) - set(_DIGITS)):

@@ -147,8 +147,10 @@ class WallSurvival(GameEnv):
     ## Position
     `{"M": int, "K": int, "p0": [row, column], "p1": [row, column], "walls": str, "turn": 0 or 1}`. `walls` has one
     hexadecimal digit for each cell, row by row: 1 for a wall up, 2 right, 4 down, 8 left, added up, the border
-    included. Then, after a move, `"last": {"from": [row, column], "side": int}`: where the player that moved came from,
-    and its wall (None: none), which only the picture needs; and with `max_steps` the number of turns played, `"t"`.
+    included. By hand a list is easier, which is taken too: `[[row, column, "right"], ...]`, the walls inside the
+    border, `up`, `right`, `down` or `left` of a cell, each from one side or from both. Then, after a move, `"last":
+    {"from": [row, column], "side": int}`: where the player that moved came from, and its wall (None: none), which only
+    the picture needs; and with `max_steps` the number of turns played, `"t"`.
     `M`, `K`, `last` and `t` may be left out. Forced dice (`"dice"`) are used by an illegal action: number of steps,
     index of each step's side among the possible ones, index of the wall's side among the free ones.
 

@@ -52,7 +52,12 @@ def test_bad_settings(settings, error, message):
         ({"turn": 2}, ValueError, r"position\['turn'\] 2 is outside \[0, 1\]"),
         ({"walls": "913802c4"}, ValueError, "has 8 digits; it must have 3 x 3 = 9"),
         ({"walls": "913802c4G"}, ValueError, "has 'G'; its digits are 0 to 9 and a to f"),
-        ({"walls": 913802}, TypeError, "is int, not a string of 9 digits"),
+        ({"walls": 913802}, TypeError, "is int, not a string of 9 digits or a list"),
+        ({"walls": [[0, 0]]}, ValueError, r"\['walls'\]\[0\] \[0, 0\] is no wall; give \[row, column, side\]"),
+        ({"walls": [[0, 0, "east"]]}, ValueError, "is no wall"),
+        ({"walls": [[0, 0, ["up"]]]}, ValueError, "is no wall"),
+        ({"walls": ["abc"]}, ValueError, "is no wall"),
+        ({"walls": [[0, 3, "up"]]}, ValueError, r"\['walls'\]\[0\]\[1\]"),
         ({"walls": "813802c46"}, ValueError, r"cell \[0, 0\] is open up, at the border"),
         ({"walls": "b13802c46"}, ValueError, r"between \[0, 0\] and \[0, 1\] there is a wall for one of the two only"),
         ({"walls": "bd3802c46"}, ValueError, r"between \[0, 1\] and \[1, 1\] there is a wall for one of the two only"),
@@ -82,6 +87,15 @@ def test_positions_need_no_more_than_walls_players_and_turn():
     env.reset(options={"position": {**START, "K": 0}})
     assert env.legal_actions().tolist() == [1, 2]  # stay, and wall one's own cell
     assert env.reset(seed=4)[1]["action_mask"].sum() > 2  # the setting is back
+
+
+def test_walls_may_be_a_list():
+    env = gym.make("mcts_envs/WallSurvival-v0", board_size=3)
+    walls = [[0, 1, "down"], [1, 1, "up"], [1, 0, "left"], (2, 2, "left")]
+    env.reset(options={"position": {**START, "walls": walls}})
+    assert env.unwrapped.position()["walls"] == "953812c6e"
+    env.reset(options={"position": {**START, "walls": []}})
+    assert env.unwrapped.position()["walls"] == "913802c46"
 
 
 def test_optional_walls():

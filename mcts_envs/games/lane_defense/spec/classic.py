@@ -175,8 +175,8 @@ class LaneDefense(GameEnv):
 
     ## Position
     `{"board": [rows * columns codes], "t": int, "can_plant": bool}` with the codes 0 empty, 1 plant, 2 normal zombie,
-    3 strong zombie, 4 weakened strong zombie. Forced dice (`"dice"`) are used in this order: move coin, spawn coin,
-    index of the lane among the free ones, strength coin (1: strong), plant coin.
+    3 strong zombie, 4 weakened strong zombie; a list of rows is taken too. Forced dice (`"dice"`) are used in this
+    order: move coin, spawn coin, index of the lane among the free ones, strength coin (1: strong), plant coin.
 
     ## References
     A. Zhang, "Monte Carlo Tree Search Applied to Plants vs. Zombies", CS 238, Stanford University.
