@@ -8,6 +8,7 @@ require_own_agents(agents)  # before the imports below fail without saying why
 # ruff: noqa: E402
 from agents.arena.anytime import confidence_sequence
 from agents.arena.comparison import compare
+from agents.arena.flat import records
 from agents.arena.limits import Limits
 from agents.arena.plan import Plan
 from agents.arena.rating import from_points, from_rankings, ratings
@@ -43,4 +44,5 @@ __all__ = [
     "parse_settings",
     "parse_sprt",
     "ratings",
+    "records",
 ]

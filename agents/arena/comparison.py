@@ -27,14 +27,14 @@ def compare(
     episodes: int = 100,
     *,
     workers: int | None = None,
-    folder: Path | None = None,
+    folder: Path | str | None = None,
     fresh: bool = False,
     sprt: Sprt | None = None,
     watch: Callable[[Report], None] | None = None,
     every: float = 0.5,
     tell: Callable[[int, int], None] | None = None,
     executor: Any = None,
-    merge: Sequence[Path] = (),
+    merge: Sequence[Path | str] = (),
     part: tuple[int, int] = (1, 1),
 ) -> Report:
     """Let agents play the same episodes, alone or in games for several against each other, and report.
@@ -49,7 +49,7 @@ def compare(
         For each agent; in games for several, start boards for each line-up, each played in several orders of seats.
     workers : int, optional
         Processes to play in; None plays in this one, which no limit and no crash can be kept from.
-    folder : Path, optional
+    folder : str or Path, optional
         Of the results; by default one below ``results/`` that is named after the plan.
     fresh : bool
         Throw away what is there.
@@ -66,7 +66,7 @@ def compare(
     executor : concurrent.futures.Executor, optional
         Where to play instead, ``workers`` at a time; anything with ``submit`` whose jobs have ``done`` and ``result``,
         as those of submitit (:mod:`agents.arena.executing`). It is not shut down.
-    merge : sequence of Path
+    merge : sequence of str or Path
         Folders of comparisons by the same plan, whose games are taken in before anything is played.
     part : tuple of int
         ``(k, n)`` plays the k-th of n parts of the start boards.
@@ -92,7 +92,7 @@ def compare(
             raise ValueError(f"sprt looks at all boards in their order, not at part {part[0]}/{part[1]}; leave one out")
     discount = 1.0 if plan.discount is None else plan.discount
     configuration = plan.configuration()
-    folder = folder or default_folder(configuration)
+    folder = default_folder(configuration) if folder is None else Path(folder)
     processes, due, ended_by = workers or 1, 0.0, None
     with ExitStack() as stack:
         stack.enter_context(interruptible())
@@ -100,7 +100,7 @@ def compare(
         crew.check()
         results = stack.enter_context(Results(folder, configuration, fresh, replays=plan.replays))
         for other in merge:
-            results.take(other, configuration)
+            results.take(Path(other), configuration)
         jobs = plan.jobs(episodes)
         reused = sum(map(results.has, jobs))
         jobs = [job for job in jobs if job.episode % part[1] == part[0] - 1]

@@ -36,17 +36,20 @@ def make(name: str, settings: dict[str, Any]) -> Any:
     Raises
     ------
     ValueError
-        If there is no such environment, or a setting is out of its bounds.
+        If there is no such environment, a setting is out of its bounds, or a game of ours is in a wrapper that changes
+        observations or actions.
     TypeError
         If there is no such setting, the actions are not discrete, or it is no environment.
     """
     env = _made(name, settings)
     inner: Any = env.unwrapped
     if isinstance(inner, GameEnv):
-        if inner.game.players == 1 or not settings.keys().isdisjoint(_ONE_SEAT):
-            return env
+        _check_bare(name, env)
         spec: Any = env.spec
-        return GameAECEnv(type(inner), **(settings if spec is None else spec.kwargs))
+        given = settings if spec is None else spec.kwargs
+        if inner.game.players == 1 or not given.keys().isdisjoint(_ONE_SEAT):
+            return env
+        return GameAECEnv(type(inner), **given)
     if isinstance(inner, GameAECEnv):
         return inner
     if isinstance(env, ParallelEnv):
@@ -105,6 +108,17 @@ def _of_pettingzoo(name: str) -> str | None:
     """Return the id by which PettingZoo knows one of its environments, or the module of one; None if it knows none."""
     known = _VERSION.sub(r"-v\1", name.removeprefix("pettingzoo.").replace(".", "/"))
     return known if known in pettingzoo.aec_registry or known in pettingzoo.parallel_registry else None
+
+
+def _check_bare(name: str, env: Any) -> None:
+    """Raise if a wrapper around a game of ours changes what is seen or done: agents are asked about the game itself."""
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, (gymnasium.ObservationWrapper, gymnasium.ActionWrapper)):
+            raise ValueError(
+                f"{name} puts {type(env).__name__} around a game of ours, which no agent would notice; name the game "
+                "itself, and let an agent of your own, with predict(observation), do what the wrapper does"
+            )
+        env = env.env
 
 
 def _check_discrete(name: str, env: AECEnv[Any, Any, Any]) -> None:

@@ -197,6 +197,7 @@ def test_every_door_takes_a_module_with_an_id(monkeypatch: pytest.MonkeyPatch) -
             Plan(id, parse_agents("random")).make_env()
 
 
+@pytest.mark.slow
 def test_a_game_of_ones_own_is_trained_on(tmp_path: Path) -> None:
     line = [sys.executable, str(ROOT / "scripts/train.py"), FOUR, "--timesteps", "64", "--n-envs", "2", "--games", "2"]
     line += ["--param", "n_steps=32", "--param", "batch_size=32"]

@@ -10,7 +10,7 @@ from pettingzoo import AECEnv
 
 import agents
 import mcts_envs
-from agents.arena import Plan, compare, parse_agents
+from agents.arena import Plan, compare, environments, parse_agents
 from agents.arena.guarded import Guarded
 from agents.arena.runner import run
 
@@ -239,6 +239,23 @@ def test_a_function_that_makes_an_environment_names_it(tmp_path: Path, workers: 
     plan = Plan(f"{HERE}:duel", parse_agents(f"low={bots}:low,high={bots}:high"), {"most": 1})
     low, high = compare(plan, 1, folder=tmp_path / "tied").summaries
     assert (low.ties, high.ties) == (2, 2)
+
+
+def shifted(**settings) -> gymnasium.Env:
+    return gymnasium.wrappers.TransformObservation(gymnasium.make(f"mcts_envs/{ID}", **settings), lambda o: o + 1, None)
+
+
+def against_random() -> gymnasium.Env:
+    return gymnasium.make("mcts_envs/WallSurvival-v0", board_size=3, opponent="random")
+
+
+def test_wrappers_that_no_agent_would_notice_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"TransformObservation around a game of ours.*predict"):
+        environments.make(f"{HERE}:shifted", {})
+
+
+def test_a_function_may_say_who_plays_the_other_seats() -> None:
+    assert not hasattr(environments.make(f"{HERE}:against_random", {}), "possible_agents")
 
 
 def test_games_of_pettingzoo_are_played_with_seats(tmp_path: Path, bots: Path) -> None:
