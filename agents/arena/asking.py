@@ -83,11 +83,11 @@ class Chair:
             started = perf_counter()
             action = self._agent.act(env)
             seconds = perf_counter() - started
-            self._asked(None)
             if choices > 1:
                 self._note(seconds)
-            if seconds > self._limit:
+            if seconds > self._limit:  # and still thinking, for whoever ends this process meanwhile
                 raise LateError(f"a move took {seconds:.3g} s, more than {self._limit:g} ({self._option})")
+            self._asked(None)
             _check(action, actions, mask if strict or self._held else None)
         return action
 

@@ -12,6 +12,8 @@ from agents.arena.play import play
 from agents.arena.replays import Moves, as_far_as_it_went, proved
 from agents.arena.rows import Match, Played, Transition, blank_row
 from agents.arena.spec import AgentSpec
+from mcts_envs.core.env import GameEnv
+from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.players import Player
 
 _MISTAKES = (ValueError, TypeError, ImportError, OSError)
@@ -41,9 +43,11 @@ class Room:
         moves: Moves = []
         with caught(row, plan.teams):
             if self._env is None:
-                self._env = plan.make_env()
+                self._off_the_clock()
+                self._env = _stepped(plan.make_env())
             kept = transitions if plan.record else None
             play(self._env, job, row, self._seated, kept, self._asked, plan.limits, moves)
+            self._off_the_clock()
             if plan.keep:
                 position = self._env.unwrapped.position()
                 row.kept = {name: position[name] for name in plan.keep}
@@ -58,6 +62,11 @@ class Room:
         if self._plan.replays and (row.fault is not None or row.truncated is not None):
             replay = as_far_as_it_went(plan, row, moves)
         return Played(row, transitions, replay)
+
+    def _off_the_clock(self) -> None:
+        """Say that what follows is no move, and no agent's doing."""
+        self._asked(-1)
+        self._asked(None)
 
     def refusal(self, spec: AgentSpec) -> str | None:
         """Let an agent make a move, and return what is wrong with how it is called, None if nothing is.
@@ -90,6 +99,19 @@ class Room:
                 made = self._made(spec)
             self._agents[spec.label, seat] = self._plan.first_move(made, self._env)
         return self._agents[spec.label, seat]
+
+
+def _stepped(env: Any) -> Any:
+    """Return an environment after everyone's first move, so that its code is loaded before clocks run; others as is."""
+    inner = env.unwrapped
+    if isinstance(inner, GameEnv):
+        env.reset(seed=0)
+        env.step(int(inner.action_masks().argmax()))
+    elif isinstance(inner, GameAECEnv):
+        env.reset(seed=0)
+        for _ in inner.possible_agents:
+            env.step(int(inner.infos[inner.agent_selection]["action_mask"].argmax()))
+    return env
 
 
 def _is_refusal(error: Exception) -> bool:
