@@ -87,13 +87,14 @@ class MCTS(Planner[SearchResult]):
     information : {"own", "full"}
         What the planner is told: what its player knows, the rest is redrawn in every simulation; or the whole state, as
         the forward models of the literature do, so that only chance to come is redrawn.
-    opponents : {None, "uniform", "advised"}
+    opponents : {None, "uniform", "advised", "mixed"}
         What the others do in the tree: None: search, each with statistics of its own (decoupled where they choose at
-        the same time); else only the searching player's actions are in the tree, and the others' are drawn anew in
-        every simulation, uniformly or as the game advises.
+        the same time); else only the searching player's actions tell nodes apart, and the others' are drawn anew in
+        every simulation, uniformly or as the game advises; with ``"mixed"`` each of their decisions is drawn as advised
+        or searched for, one as likely as the other.
     opponent_model : str, optional
         Variant of the game whose advice the others follow, in the tree and in rollouts that ask for advice; by default
-        that of ``model`` and ``rollout_model``. With ``opponents="advised"``.
+        that of ``model`` and ``rollout_model``. With ``opponents="advised"`` or ``"mixed"``.
     model, rollout_model : str, optional
         Variants of the game (``Game.variants``) to search in, and to roll out in (default: the model).
     evaluate : kernel or str, optional
@@ -212,7 +213,7 @@ class MCTS(Planner[SearchResult]):
 
     def _consulted(self, policy: Any) -> Any:
         """Return a policy that was read, or the name of one that comes with the game at hand."""
-        others = self.opponents == "advised" and self.opponent_model is None
+        others = self.opponents in ("advised", "mixed") and self.opponent_model is None
         rollouts = self.rollout_model is None and needs_of(self.simulate).prior
         prior = others or rollouts or needs_of(self.select).prior
         if policy is None:

@@ -27,7 +27,7 @@ from numba import types
 
 from agents.evaluator.consult import ahead, give_up, waiting
 from agents.policies.mean import add_returns
-from agents.policies.opponents import IN_TREE, draw_action
+from agents.policies.opponents import IN_TREE, MIXED, draw_action, searches
 from agents.policies.signatures import (
     Candidates,
     backup_of,
@@ -117,7 +117,7 @@ def _select(
     candidates = Candidates(
         k, len(work.legal), player, depth, player == how.player, seen.low, seen.high, worth, path.candidates
     )
-    if how.opponents == IN_TREE and several(to_move):
+    if how.opponents in (IN_TREE, MIXED) and several(to_move):
         noise_of(policies)(candidates, tree.noise, work.stream)
     selected = select_of(policies)(candidates, tree.select, work.stream)
     if selected < 0 or selected >= k:
@@ -137,17 +137,20 @@ def _choose(
         work.played[depth, player] = -1
         if not chooses(to_move, player):
             continue
-        if player != how.player and how.opponents != IN_TREE:
-            action = draw_action(game, work, player, how.opponents)
+        if player == how.player and depth == 0 and arm != ANY:
+            action = arm
+            edge = find_edge(tree, node, player, action)
+        elif searches(player, how.player, how.opponents, work.stream):
+            action = _select(game, policies, how, tree, work, path, depth, player, to_move)
+            edge = int(path.edge_of[action])
+            if waiting(how.waits):
+                continue  # to ask for the others too
         else:
-            if player == how.player and depth == 0 and arm != ANY:
-                action = arm
-                edge = find_edge(tree, node, player, action)
-            else:
-                action = _select(game, policies, how, tree, work, path, depth, player, to_move)
-                edge = int(path.edge_of[action])
-                if waiting(how.waits):
-                    continue  # to ask for the others too
+            action = draw_action(game, work, player, how.opponents)
+            if waiting(how.waits):
+                continue
+            edge = find_edge(tree, node, player, action) if how.opponents == MIXED else 0
+        if player == how.player or how.opponents in (IN_TREE, MIXED):
             if edge == 0:
                 edge = new_edge(tree, node, player, action)
             if edge == 0:
@@ -165,6 +168,8 @@ def _advance(game: Any, how: Settings, tree: Tree, work: Work, path: Path, depth
     for player in range(len(work.actions)):
         step = step_of_path(path, depth, player)
         step.edge, step.reward = path.via[player], work.rewards[player]
+        if how.opponents == MIXED and player != how.player:
+            path.via[player] = 0
     key = np.uint64(0)
     if how.key_for != OPEN_LOOP:
         key = key_of(game)(work.state, how.key_for)

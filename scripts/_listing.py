@@ -40,6 +40,7 @@ AGENTS = {
     "mcts_aiide": "the tree search of Perez-Liebana et al. (2019)",
     "mcts_bias": "the report's search, returns decay by depth",
     "mcts_bias_once": "the report's search, returns decay once",
+    "mcts_model": "a tree of own moves against a guess at the others",
     "mcts_paper": "the lane paper's search after its programs",
     "mcts_report": "the wall game report's search",
     "mcts_text": "the lane paper's search after its text",

@@ -133,7 +133,7 @@ class Rhea(Planner[RheaResult]):
         self.shift = errors.flag("shift", shift)
         self.samples = errors.integer("samples", samples, 1, 10**6)
         self.discount = errors.number("discount", discount, 0.0, 1.0)
-        known = tuple(filter(None, OPPONENTS))
+        known = tuple(name for name in OPPONENTS if name not in (None, "mixed"))  # who has no tree does not search
         self.opponents, self.opponent_model = read_opponents(opponents, opponent_model, known)
         self.information = read_information(information)
         self.model, self.evaluate = variant_name("model", model), variant_name("evaluate", evaluate)

@@ -2,6 +2,11 @@
 
 With random opponents this is the planning of D. Perez-Liebana et al., "Analysis of Statistical Forward Planning Methods
 in Pommerman" (2019); a better model of them makes a better plan.
+
+A plan against a model fails against others. ``MIXED`` opponents follow the model in half of their decisions and search
+in the other half: the restricted game of M. Johanson, M. Zinkevich, M. Bowling, "Computing robust counter-strategies"
+(2007), which trades what a model gives away for safety. Their choices tell no nodes apart, so that the tree is as deep
+as with a model alone.
 """
 
 from typing import Any
@@ -10,15 +15,18 @@ from agents.records import Work
 from mcts_envs.core import errors
 from mcts_envs.core.contract import ADVISE, SIGNATURES, Game
 from mcts_envs.core.kernel import function_table, kernel, slot
-from mcts_envs.core.rng import below, choose_among
+from mcts_envs.core.rng import below, choose_among, uniform
 from mcts_envs.core.table import advise_of, legal_of
 
-IN_TREE, UNIFORM, ADVISED = range(3)
+IN_TREE, UNIFORM, ADVISED, MIXED = range(4)
 """What the others do: search as the player does, each with statistics of its own; choose uniformly among the legal
-actions; follow the game's ``advise``."""
+actions; follow the game's ``advise``; now this, now the first."""
 
-OPPONENTS = {None: IN_TREE, "uniform": UNIFORM, "advised": ADVISED}
+OPPONENTS = {None: IN_TREE, "uniform": UNIFORM, "advised": ADVISED, "mixed": MIXED}
 """The same by the names that agents take."""
+
+MODELLED = 0.5
+"""The share of the decisions of mixed opponents that follow the advice."""
 
 INFORMATION = ("own", "full")
 """What a planner is told: what its player knows, or the whole state but chance to come."""
@@ -39,8 +47,10 @@ def read_opponents(opponents: Any, model: Any, known: Any = tuple(OPPONENTS)) ->
     """
     if opponents not in known:
         raise ValueError(errors.unknown("opponents", opponents, map(str, known)))
-    if model is not None and opponents != "advised":
-        raise ValueError(f"opponent_model {model!r} says whose advice the others follow; it needs opponents='advised'")
+    if model is not None and opponents not in ("advised", "mixed"):
+        raise ValueError(
+            f"opponent_model {model!r} says whose advice the others follow; it needs opponents='advised' or 'mixed'"
+        )
     return opponents, variant_name("opponent_model", model)
 
 
@@ -83,6 +93,14 @@ def ask(game: Any, work: Work, player: int, searching: bool) -> None:
         others_of(game)(work.state, player, work.weights)
     else:
         advise_of(game)(work.state, player, work.weights)
+
+
+@kernel()
+def searches(player: int, searching: int, opponents: int, stream: Any) -> bool:
+    """Return whether a player selects by the statistics of the tree, rather than being drawn for."""
+    if player == searching or opponents == IN_TREE:
+        return True
+    return opponents == MIXED and uniform(stream) >= MODELLED
 
 
 @kernel()

@@ -57,6 +57,7 @@ class TestCompiledEqualsInterpreted:
             {"opponents": "uniform"},
             {"opponents": "advised", "simulate": "advised", "opponent_model": "drawn"},
             {"opponents": "advised", "simulate": "advised_own", "loop": "closed"},
+            {"opponents": "mixed", "opponent_model": "drawn", "loop": "open"},
             {"opponents": "uniform", "information": "full", "relative": True, "horizon": 5},
         ],
     )

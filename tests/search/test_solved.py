@@ -210,6 +210,28 @@ class TestOpponents:
         assert first < 0.5
         assert second < -2.0
 
+    @pytest.mark.parametrize("loop", ["open", "closed", "information_set"])
+    def test_mixed_ones_follow_the_advice_in_half_of_their_decisions(self, loop):
+        places = {0: (1, {0: (1, 0.0), 1: (2, 0.0)}), 1: (2, {0: (END, 4.0), 1: (END, 0.0)})}
+        places[2] = 2, {0: (END, -4.0), 1: (END, 2.0)}
+        game = replace(table_game(places), variants={"first": {"advise": always_first}})
+        given = {"opponents": "mixed", "opponent_model": "first", "loop": loop, "select": "ucb1"}
+        # Else they choose what is best for them: 1 after 0, and 0 after 1.
+        first, second = self.values(game, **given)
+        assert first == pytest.approx(2.0, abs=0.3)
+        assert second < -2.0
+
+    def test_choices_of_mixed_ones_tell_no_nodes_apart(self):
+        pays = {(a, b): (1, 0.0) for a in (0, 1) for b in (0, 1)}
+        game = table_game({0: (3, pays), 1: (3, dict.fromkeys(pays, (END, 1.0)))})
+        counts = []
+        for opponents in (None, "mixed"):
+            tree = MCTS(simulations=200, loop="open", opponents=opponents).search(view_of(game)).tree
+            assert tree.to_text(depth=2)
+            assert {edge.player for edge in tree.root.edges} == {0, 1}
+            counts.append(len(tree.root.children))
+        assert counts == [4, 2]
+
     def test_only_the_searching_player_has_edges(self):
         for player in (0, 1):
             result = MCTS(simulations=200, opponents="uniform").search(view_of(self.matrix(), player))

@@ -1,7 +1,10 @@
 """Named agents for the bomber grid, as plain data.
 
-``best`` searches its own actions while the others are drawn from a guess at them; rollouts go on carefully for itself
-and by the same guess for the others. ``pessimist`` is a depth-limited tree of everybody with a pessimistic evaluation.
+``best`` looks four steps ahead. In half of their decisions the others do what a guess at them says, in the other half
+they search too; what a state is worth is pessimistic, and the nearer an enemy the better. ``pessimist`` is a tree of
+everybody with a pessimistic evaluation that does not hunt. ``mcts_model`` searches its own actions while the others are
+drawn from the guess alone; rollouts go on carefully for itself and by the same guess for the others: it is as good
+against players who are as guessed, and loses to those who search.
 
 The planners of the literature are those of two sources:
 
@@ -37,6 +40,7 @@ _BIAS: dict[str, Any] = {"select": "progressive_bias", "bias": 1.0, "discount": 
 _ONCE: dict[str, Any] = {"discount": 1.0, "c": math.sqrt(2.0) / GAMMA, "bias": 1.0 / GAMMA}
 _RHEA: dict[str, Any] = {"agent": "rhea", "simulations": 200, "length": 12, "population": 1, "mutation": 0.5}
 _GUESS: dict[str, Any] = {"opponents": "advised", "opponent_model": "anybody"}
+_HUNT: dict[str, Any] = {"horizon": 4, "evaluate": "hunting", "opponents": "mixed", "opponent_model": "anybody"}
 _CAREFUL: dict[str, Any] = {"simulate": "advised", "rollout_model": "careful"}
 
 
@@ -46,7 +50,7 @@ def presets(full_view: bool = True, radio: bool = False) -> dict[str, dict[str, 
     told = {"information": "full" if full_view else "own", **moves}
     bias = _BIAS | told | {"model": "silent_unadvised" if radio else "unadvised"}
     return {
-        "best": {"agent": "mcts", "simulations": 1000, "horizon": 20, **_OPEN, **_GUESS, **_CAREFUL, **moves},
+        "best": {"agent": "mcts", "simulations": 2000, **_HUNT, **_OPEN, **moves},
         "pessimist": {"agent": "mcts", "simulations": 2000, "horizon": 4, "evaluate": "pessimistic", **_OPEN, **moves},
         "rule_based": {"agent": "scripted"},
         "rule_based_aiide": {"agent": "scripted", "model": "rule_based_aiide"},
@@ -55,6 +59,7 @@ def presets(full_view: bool = True, radio: bool = False) -> dict[str, dict[str, 
         "osla_aiide": {"agent": "one_step", "samples": 1, "recommend": "max_value_drawn", **_RANDOM, **told},
         "rhea_aiide": {**_RHEA, **_RANDOM, **told},
         "mcts_aiide": {**_MCTS, **_ROLLOUTS, **told},
+        "mcts_model": {"agent": "mcts", "simulations": 1000, "horizon": 20, **_OPEN, **_GUESS, **_CAREFUL, **moves},
         "mcts_bias": {**_MCTS, **_ROLLOUTS, **bias},
         "mcts_bias_once": {**_MCTS, **_ROLLOUTS, **bias, **_ONCE},
     }

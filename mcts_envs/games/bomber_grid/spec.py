@@ -179,6 +179,7 @@ def _variants(size: int, max_steps: int) -> dict[str, dict[str, Any]]:
         "safe": {"legal": rules.legal_safe},
         "aiide": {"evaluate": values.evaluate_aiide},
         "pessimistic": {"evaluate": pessimism.evaluate_pessimistic},
+        "hunting": {"evaluate": pessimism.evaluate_hunting},
     }
 
 

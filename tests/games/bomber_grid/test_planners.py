@@ -143,24 +143,32 @@ def duel():
     return bomber_grid(mode="duel", board_size=8, n_rigid=16, n_wood=16, n_items=10)
 
 
-def test_pessimism(duel):
-    pessimistic, values = duel.variant("pessimistic"), np.zeros(2)
+def worth_of(game, name, given):
+    """Return what a variant says that a position is worth, compiled and interpreted."""
+    state, values, plain = state_from_position(game, given), np.zeros(2), np.zeros(2)
+    before = state.copy()
+    game.variant(name).evaluate(state, values)
+    assert np.array_equal(state, before)
+    interpreted(game.variant(name).evaluate)(state, plain)
+    assert np.array_equal(plain, values)
+    return values
 
+
+def test_pessimism(duel):
     def worth(given):
-        state = state_from_position(duel, given)
-        before = state.copy()
-        pessimistic.evaluate(state, values)
-        assert np.array_equal(state, before)
-        plain = np.zeros(2)
-        interpreted(pessimistic.evaluate)(state, plain)
-        assert np.array_equal(plain, values)
-        return values.copy()
+        return worth_of(duel, "pessimistic", given)
 
     away, near = worth(lane((6, 6))), worth(lane((0, 2)))
     assert away[0] > near[0]  # an enemy at the mouth of the lane could close it with a bomb
     assert near[1] > near[0]
     trapped = worth(lane((6, 6), [[0, 1, 1, 5, 2, 0]]))
     assert trapped[0] == pytest.approx(away[0] - 0.4)  # not a cell to live in
+
+
+def test_hunting_is_to_come_nearer_and_to_leave_no_room(duel):
+    for enemy, steps in (((6, 6), 12), ((4, 6), 10), ((2, 7), 9)):
+        hunting, waiting = (worth_of(duel, name, lane(enemy)) for name in ("hunting", "pessimistic"))
+        assert hunting[0] - waiting[0] == pytest.approx(-0.3 * 1.0 - 0.2 * steps / 22)  # the enemy has all the room
 
 
 def test_anybody_mixes_the_others():

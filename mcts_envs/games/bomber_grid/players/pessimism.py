@@ -7,7 +7,7 @@ a player could still live in if the others did, deterministically, the worst tha
 
 import numpy as np
 
-from mcts_envs.core.contract import BYTES, EVALUATE, types
+from mcts_envs.core.contract import BYTES, EVALUATE, FLOATS, types
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.games.bomber_grid.players.values import evaluate_aiide
 from mcts_envs.games.bomber_grid.rules.bits import BOARD, ZERO, beside, both, common, count, has, pair, single, without
@@ -15,7 +15,7 @@ from mcts_envs.games.bomber_grid.rules.blasts import reach
 from mcts_envs.games.bomber_grid.rules.board import bombs_of
 from mcts_envs.games.bomber_grid.rules.danger import burning, foresee, forget, others_of, walkable
 from mcts_envs.games.bomber_grid.rules.kernels import in_teams
-from mcts_envs.games.bomber_grid.rules.layout import ONGOING, STATE
+from mcts_envs.games.bomber_grid.rules.layout import ONGOING, STATE, WIDTH
 from mcts_envs.games.bomber_grid.rules.moves import is_alive
 from mcts_envs.games.bomber_grid.rules.sight import mate_of
 
@@ -25,8 +25,13 @@ CLOSING_IN = 3
 ENOUGH = 10
 """Cells to live in beyond which more are worth nothing."""
 
-OWN, ENEMIES, ITEMS, FEW = 0.4, 0.2, 0.03, 5
-"""Weights of the player's own room and of its enemies'; of each bomb and each cell of reach, up to a few."""
+OWN, ITEMS, FEW = 0.4, 0.03, 5
+"""Weights of the player's own room; of each bomb and each cell of reach, up to a few."""
+
+LONGEST = 2 * WIDTH
+
+WAITING, HUNTING = (0.2, 0.0), (0.5, 0.2)
+"""Weights of the enemies' room and of the way to the nearest of them, for players who wait and who hunt."""
 
 
 @kernel(BOARD(BYTES, types.int64, BOARD))
@@ -63,9 +68,15 @@ def room(state, player, inside):
     return count(alive)
 
 
-@kernel(EVALUATE)
-def evaluate_pessimistic(state, values):
-    """Progress as ``evaluate_aiide`` has it, items, and the room to live in: the player's own less its enemies'."""
+@kernel()
+def _distance(cell, other):
+    """Return how many steps are between two cells where nothing is in the way."""
+    return abs(cell // WIDTH - other // WIDTH) + abs(cell % WIDTH - other % WIDTH)
+
+
+@kernel(types.void(BYTES, FLOATS, types.float64, types.float64))
+def _evaluate(state, values, their_room, distance):
+    """Progress as ``evaluate_aiide`` has it, items, the player's room, less its enemies' room and how far they are."""
     s = record(state, STATE)
     evaluate_aiide(state, values)
     players = s.players
@@ -79,12 +90,25 @@ def evaluate_pessimistic(state, values):
     for player in range(players):
         if s.end != ONGOING or not is_alive(s, player):
             continue
-        theirs, enemies = 0, 0
+        theirs, enemies, here, way = 0, 0, np.int64(s.stands[player]), LONGEST
         for other in range(players):
             mate = in_teams(s) and other == mate_of(player)
             if other != player and not mate and is_alive(s, other):
                 enemies += 1
                 theirs += rooms >> 8 * other & 255
+                way = min(way, _distance(here, np.int64(s.stands[other])))
         kit = min(np.int64(s.ammo[player]), FEW) + min(np.int64(s.strength[player]), FEW)
         values[player] += ITEMS * kit + OWN * (rooms >> 8 * player & 255) / ENOUGH
-        values[player] -= ENEMIES * theirs / (ENOUGH * max(enemies, 1))
+        values[player] -= their_room * theirs / (ENOUGH * max(enemies, 1)) + distance * way / LONGEST
+
+
+@kernel(EVALUATE)
+def evaluate_pessimistic(state, values):
+    """Progress as ``evaluate_aiide`` has it, items, and the room to live in: the player's own less its enemies'."""
+    _evaluate(state, values, *WAITING)
+
+
+@kernel(EVALUATE)
+def evaluate_hunting(state, values):
+    """The same with more weight on the enemies' room, and the nearer an enemy the better."""
+    _evaluate(state, values, *HUNTING)
