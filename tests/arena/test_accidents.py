@@ -144,6 +144,15 @@ def test_whatever_an_agent_does_loses_its_game_and_the_rest_goes_on(tmp_path: Pa
     assert repr(again.summaries) == repr(result.summaries)  # NaN is not equal to itself
 
 
+def test_who_was_late_is_thinking_until_its_process_has_said_so() -> None:
+    plan, calls = hostile("slow", "good", limits=Limits(move=0.1)), list[int | None]()
+    late, good = (Room(plan, calls.append).play(job).row for job in plan.jobs(1))
+    assert (late.forfeit and late.forfeit["reason"], good.forfeit) == ("time", None)
+    first, last = calls[: calls.index(0, calls.index(0) + 1) + 1], calls[-2:]
+    assert first == [-1, None, -1, None, 0, None, 0]  # made and stepped, made ready, a move in time, and one late
+    assert last == [-1, None]  # what comes after a game is no move
+
+
 def test_a_late_move_loses_even_where_it_came(tmp_path: Path) -> None:
     late, good = compare(hostile("slow", "good", limits=Limits(move=0.1)), 2, workers=1, folder=tmp_path).summaries
     assert (late.forfeits, good.forfeits) == ({"time": 2}, {})
