@@ -175,6 +175,24 @@ def _ours() -> list[Cell]:
     ]
 
 
+def _ladder() -> list[Cell]:
+    """Return `best` against the other players, who search as long as it does."""
+    limit = {"time_limit": 0.02}
+    best = Entrant("best", "best", limit)
+    cells = []
+    for name, given in (("mcts_model", limit), ("pessimist", limit), ("careful", {}), ("rule_based", {})):
+        rung = Entrant(name, name, given)
+        for words, players, environment in (
+            ("duel", (best, rung), "BomberDuel-v0"),
+            ("against three", (best,), "Bomber-v0"),
+            ("teams, view 4", (best, rung), "BomberTeam-v0"),
+            ("teams, view 4, radio", (best, rung), "BomberRadio-v0"),
+        ):
+            against = rung if len(players) == 1 else None
+            cells.append(_cell(words, f"`{name}`", players, 200, {}, against=against, environment=environment))
+    return cells
+
+
 def _plain() -> list[Cell]:
     """MCTS that knows how rule-based players move, and no heuristic, against three in the original's own constants."""
     known = {
@@ -235,6 +253,13 @@ def _tables() -> list[Table]:
     words, standings = ("game", "reading"), Standings()
     return [
         Table("Our best", words, standings, (*_ours(),)),
+        Table(
+            "The ladder",
+            ("game", "against"),
+            standings,
+            (*_ladder(),),
+            "At 20 ms a move: `best`, and who it meets, where they search.",
+        ),
         Table(
             "Four rule-based players",
             ("game",),
