@@ -384,7 +384,7 @@ def _merged(trees: Sequence[Tree]) -> Tree:
     merged = new_tree(
         first.players,
         room,
-        simultaneous=bool(first.count.edges_each > 1),
+        edges_each=int(first.count.edges_each),
         kept={kind: Kept(s.per_edge.shape[1], len(s.per_tree), s.parameters) for kind, s in first.stores.items()},
         plain=first.plain,
     )

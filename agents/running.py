@@ -293,14 +293,14 @@ class Search:
             made, again = tree.count, False
             once, rest, deadline, waits = max(1, len(arms)), arms, clock.deadline, self._settings.waits
             max_steps = min(made.steps + clock.budget.max_steps, NO_LIMIT)
-            run = self._call(i, max_steps)
+            run, begun_ahead = self._call(i, max_steps), plan.evaluator.ahead if waits else 0
             before_pass = stream.copy()
             while not over.is_set():
                 begun = len(rest) < len(arms)
                 count = clock.slice(max(1, len(rest)) if begun or (waits and once > 1) else NO_LIMIT, once)
                 if not count:
                     break
-                room = enlarge(tree, count)
+                room = enlarge(tree, count + begun_ahead)
                 if room is not tree:
                     tree = self.trees[i] = room
                     run, made = self._call(i, max_steps), tree.count
@@ -320,8 +320,12 @@ class Search:
                     yield
                     if over.is_set() or not clock.resumed(began, done):
                         break
+                    room = enlarge(tree, count - done + begun_ahead)
+                    if room is not tree:
+                        tree = self.trees[i] = room
+                        run, made = self._call(i, max_steps), tree.count
                     with plan.turn:
-                        run(now, count - done)  # for which there is room already
+                        run(now, count - done)
                     if made.faults:
                         raise ValueError(plan.fault(made.faults))
                     done = made.simulations - already

@@ -10,7 +10,7 @@ from typing import Any
 from agents.inlining import interpreted_on_objects
 from agents.luck import luck
 from agents.patience import patient
-from agents.policies.opponents import table_with
+from agents.policies.opponents import MIXED, table_with
 from agents.policies.parameters import pack
 from agents.policies.signatures import SIGNATURES, needs_of
 from agents.records import Settings
@@ -20,6 +20,9 @@ from mcts_envs.core import rng
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import function_table, interpreted
 from mcts_envs.core.typing import Bytes
+
+_MIXED_EDGES = 2
+"""Edges of each player that a simulation may add where opponents are mixed, who add some at nodes that are not new."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,15 +144,15 @@ class SearchPlan:
         return copy_of(self._empty[nodes])
 
     def _empty_tree(self, nodes: int) -> Tree:
-        actions, several = self.inside.actions, self.inside.simultaneous
+        actions, players, several = self.inside.actions, self.inside.players, self.inside.simultaneous
         kept: Any = {
             "room": FIRST_ROOM,
-            "reserve": actions * self.inside.players if several else actions,
-            "simultaneous": several,
+            "reserve": actions * players if several else actions,
+            "edges_each": _MIXED_EDGES * players if self.settings.opponents == MIXED else players if several else 1,
             "kept": self.kept,
             "plain": self.plain,
         }
-        return new_tree(self.inside.players, max(min(nodes, self.max_nodes), actions), **kept)
+        return new_tree(players, max(min(nodes, self.max_nodes), actions), **kept)
 
     @property
     def search(self) -> Callable[..., None]:

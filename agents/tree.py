@@ -141,7 +141,7 @@ def new_tree(
     *,
     room: int | None = None,
     reserve: int = 0,
-    simultaneous: bool = False,
+    edges_each: int = 1,
     kept: Mapping[str, Kept] = MappingProxyType(dict.fromkeys(STORES, Kept())),
     plain: bool = False,
 ) -> Tree:
@@ -157,8 +157,8 @@ def new_tree(
         Nodes that it has room for at first; by default all.
     reserve : int
         Edges kept free for the root, so that a full tree still tries all actions there.
-    simultaneous : bool
-        Whether several players may choose at once: one new edge for each of them in a simulation.
+    edges_each : int
+        Edges that a simulation may add: where several players choose at once, one for each of them.
     kept : mapping
         What ``select``, ``noise``, ``simulate`` and ``backup`` keep.
     plain : bool
@@ -168,7 +168,7 @@ def new_tree(
     stores = {kind: Store(np.zeros((0, k.edge)), np.zeros(k.tree), k.parameters.copy()) for kind, k in kept.items()}
     count = dict.fromkeys(COUNT.names, 0)
     count |= {"nodes": ROOT + 1, "edges": 1, "players": players, "reserve": reserve, "max_nodes": nodes}
-    count["edges_each"] = players if simultaneous else 1
+    count["edges_each"] = edges_each
     tree = Tree(
         nodes=rows(NODE, [], plain),
         edges=rows(EDGE, [], plain),

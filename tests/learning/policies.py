@@ -113,4 +113,19 @@ class Elsewhere(Policy):
         return self.inner.values(observations, masks)
 
 
+class OneByOne(Elsewhere):
+    """The same, whose numbers are rounded alike in batches of any size."""
+
+    def probabilities(self, observations, masks=None):
+        self.asked.append(len(observations))
+        return self._each(self.inner.probabilities, observations, masks)
+
+    def values(self, observations, masks=None):
+        return self._each(self.inner.values, observations, masks)
+
+    def _each(self, ask, observations, masks):
+        rows = range(len(observations))
+        return np.concatenate([ask(observations[[i]], None if masks is None else masks[[i]]) for i in rows])
+
+
 PUCT = {"name": "mcts", "select": "puct", "evaluate": "policy"}

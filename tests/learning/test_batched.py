@@ -14,7 +14,7 @@ import agents
 import mcts_envs
 from agents.evaluator.batched import BatchedEvaluator
 from agents.learning.algorithms import algorithm_class
-from tests.learning.policies import GAMES, LANES, PUCT, ROSTER, Elsewhere, game_of, make, random_policy, told
+from tests.learning.policies import GAMES, LANES, PUCT, ROSTER, Elsewhere, OneByOne, game_of, make, random_policy, told
 from tests.learning.test_networks import untrained
 
 pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
@@ -45,15 +45,16 @@ class TestBatched:
             agents.make(**more, policy=elsewhere, simulations=200).search(env)
             assert len(elsewhere.asked) <= most
 
+    @pytest.mark.parametrize("more", [{}, {"opponents": "advised"}, {"opponents": "mixed", "loop": "open"}])
     @pytest.mark.parametrize(("env_id", "settings"), GAMES)
-    def test_a_tree_that_looks_ahead_is_the_same(self, env_id, settings, monkeypatch):
+    def test_a_tree_that_looks_ahead_is_the_same(self, env_id, settings, more, monkeypatch):
         env = make(env_id, **settings)
         policy = random_policy(env.unwrapped.game)
         found = []
         for ahead in (1, 4, 16):
             monkeypatch.setattr("agents.mcts.AHEAD", ahead)
-            elsewhere = Elsewhere(policy)
-            result = agents.make(**PUCT, policy=elsewhere, simulations=150).search(env)
+            elsewhere = OneByOne(policy)
+            result = agents.make(**PUCT, **more, policy=elsewhere, simulations=150).search(env)
             found.append(result)
             if ahead == 1:
                 alone = len(elsewhere.asked)
@@ -61,7 +62,7 @@ class TestBatched:
                 assert len(elsewhere.asked) < 0.75 * alone
         for result in found[1:]:
             assert (result.visits.tolist(), result.steps) == (found[0].visits.tolist(), found[0].steps)
-            np.testing.assert_allclose(result.values, found[0].values, atol=1e-5)  # NumPy rounds otherwise in batches
+            np.testing.assert_array_equal(result.values, found[0].values)
 
     @pytest.mark.parametrize("more", [PUCT, {"name": "gumbel"}])
     def test_games_of_a_batch_wait_together(self, more):

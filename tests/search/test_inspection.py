@@ -145,7 +145,7 @@ class TestThreads:
         known = [each[: len(each) - 500] for each in maps]
         for each in known:
             each[:] = 0
-        merged = new_tree(tree.players, 1000, simultaneous=tree.count.edges_each > 1)
+        merged = new_tree(tree.players, 1000, edges_each=int(tree.count.edges_each))
         _graft(compiled(tree), ROOT, compiled(merged), *known)
         assert all((each[-500:] == 77).all() for each in maps)
         assert 10 < merged.count.nodes <= 40

@@ -331,7 +331,7 @@ class TestSettings:
             ),
             ({"select": "progressive_bias", "bias": 1e10}, "bias 10000000000.0 is outside"),
             ({"opponents": "advise"}, "unknown opponents 'advise'; did you mean 'advised'"),
-            ({"opponents": 3}, "unknown opponents 3; known: None, advised, uniform"),
+            ({"opponents": 3}, "unknown opponents 3; known: None, advised, mixed, uniform"),
             ({"opponent_model": "careful"}, "opponent_model 'careful' .* needs opponents='advised'"),
             ({"opponents": "advised", "opponent_model": 3}, "opponent_model 3 is no name"),
             ({"information": "none"}, "unknown information 'none'"),

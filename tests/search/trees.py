@@ -19,7 +19,7 @@ class Builder:
 
     def __init__(self, players, visits, objects=False, simultaneous=False):
         self.players = players
-        self.tree = new_tree(players, 50, simultaneous=simultaneous, plain=objects)
+        self.tree = new_tree(players, 50, edges_each=players if simultaneous else 1, plain=objects)
         row(self.tree.nodes, ROOT, NODE).visits = visits
 
     def edge(self, node, player, action, visits, value):
