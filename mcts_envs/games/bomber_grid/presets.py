@@ -11,7 +11,7 @@ The planners of the literature are those of two sources:
   walk into fire that burns in its rollouts, and plays the most visited action.
   Evolution has one individual, mutates half of its genes, and keeps what is left of it for the next move. One-step
   lookahead tries each action once and draws among equals. Its rule-based player, ``rule_based_aiide``, is less careful
-  than SimpleAgent.
+  than SimpleAgent; of its two versions ``rule_based_aiide_wary`` is the one that evolution met with a view of 1.
 - A student report on progressive bias and decaying rewards: ``mcts_bias``, which is ``mcts_aiide`` with ``bias / (1 +
   n)`` added in the selection (its two agents are ``bias=0`` and ``bias=1``) and returns that decay by 0.8 with every
   step, as in its equation 4. Its formulas take returns as they are, so here sqrt(2) is no share of their range.
@@ -50,6 +50,7 @@ def presets(full_view: bool = True, radio: bool = False) -> dict[str, dict[str, 
         "pessimist": {"agent": "mcts", "simulations": 2000, "horizon": 4, "evaluate": "pessimistic", **_OPEN, **moves},
         "rule_based": {"agent": "scripted"},
         "rule_based_aiide": {"agent": "scripted", "model": "rule_based_aiide"},
+        "rule_based_aiide_wary": {"agent": "scripted", "model": "rule_based_aiide_wary"},
         "careful": {"agent": "scripted", "model": "careful"},
         "random_safe": {"agent": "scripted", "model": "random_safe"},
         "osla_aiide": {"agent": "one_step", "samples": 1, "recommend": "max_value_drawn", **_RANDOM, **told},
