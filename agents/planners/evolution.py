@@ -35,6 +35,8 @@ class Evolution(NamedTuple):
     mutation, discount : float
     relative : bool
         As in :class:`agents.records.Settings`.
+    reevaluate : bool
+        Whether all individuals are tried out anew beside each child, which has to be better than one of them.
     """
 
     player: int
@@ -44,6 +46,7 @@ class Evolution(NamedTuple):
     mutation: float
     discount: float
     relative: bool
+    reevaluate: bool
 
 
 _I8 = types.int64
@@ -151,27 +154,31 @@ def evolve(
     fitness : float64 array [N]
         Mean return of each; NaN before it was tried out.
     evaluations, max_steps : int
-        How many individuals to try out; the model steps in ``counters`` at which to stop.
+        How many individuals to try out, though a generation is finished; the model steps in ``counters`` at which to
+        stop.
     counters : int64 array [2]
         See :data:`SIMULATIONS`.
     work : Work
     """
-    size, rated = len(fitness), 0
+    size, rated, tried = len(fitness), 0, 0
     while rated < len(fitness) and not math.isnan(fitness[rated]):
         rated += 1
-    for _ in range(evaluations):
-        if counters[STEPS] >= max_steps:
-            break
+    while tried < evaluations and counters[STEPS] < max_steps:
+        tried += 1
         if rated < size:
             fitness[rated] = _rate(game, settings, root, genes, rated, counters, work)
             rated += 1
             continue
         _breed(genes, fitness, len(work.legal), settings.mutation, work.stream)
         value = _rate(game, settings, root, genes, size, counters, work)
+        if settings.reevaluate:
+            for i in range(size):
+                fitness[i] = _rate(game, settings, root, genes, i, counters, work)
+                tried += 1
         worst = 0
         for i in range(1, size):
             worst = i if fitness[i] < fitness[worst] else worst
-        if value >= fitness[worst]:
+        if value > fitness[worst] or (value == fitness[worst] and not settings.reevaluate):
             fitness[worst] = value
             for i in range(genes.shape[1]):
                 genes[worst, i] = genes[size, i]

@@ -97,8 +97,11 @@ class Rhea(Planner[RheaResult]):
         Variant of the game that says what an unfinished state is worth; by default the model.
     relative : bool
         Count ``evaluate`` as its change since the root.
+    reevaluate : bool
+        Try all individuals out anew beside each child, which then takes the place of the worst only if it is better:
+        a lucky value does not stand, and nothing changes where all is equal.
     **budget
-        ``simulations`` (1000 when no budget is given; an individual that is being tried out is finished),
+        ``simulations`` (1000 when no budget is given; a generation that has begun is finished),
         ``time_limit``, ``max_steps`` and ``seed`` as in :class:`agents.planner.Planner`.
 
     Raises
@@ -124,6 +127,7 @@ class Rhea(Planner[RheaResult]):
         model: str | None = None,
         evaluate: str | None = None,
         relative: bool = False,
+        reevaluate: bool = False,
         **budget: Any,
     ) -> None:
         super().__init__(**budget)
@@ -138,6 +142,7 @@ class Rhea(Planner[RheaResult]):
         self.information = read_information(information)
         self.model, self.evaluate = variant_name("model", model), variant_name("evaluate", evaluate)
         self.relative = errors.flag("relative", relative)
+        self.reevaluate = errors.flag("reevaluate", reevaluate)
 
     def plan(self, view: View, clock: Clock) -> RheaResult:
         """Return what evolution finds."""
@@ -165,7 +170,7 @@ class Rhea(Planner[RheaResult]):
     def _evolve(self, game: Game, table: Any, view: View, genes: Ints, fitness: Floats, clock: Clock) -> None:
         """Evolve until the budget is spent."""
         viewer = view.player if self.information == "own" else EVERYTHING
-        chances = self.samples, self.mutation, self.discount, self.relative
+        chances = self.samples, self.mutation, self.discount, self.relative, self.reevaluate
         settings = Evolution(view.player, viewer, OPPONENTS[self.opponents], *chances)
         run = _plain() if isinstance(table, tuple) else evolve
         work = new_work(game, self.stream, 1, plain=game.plain_lists)

@@ -14,6 +14,8 @@ PLANNING = "BomberPlanning-v0"
 TEAM = {"mode": "team"}
 OSLA, RHEA, MCTS = Entrant("OSLA", "osla_aiide"), Entrant("RHEA", "rhea_aiide"), Entrant("MCTS", "mcts_aiide")
 RULES = Entrant("rule-based", "rule_based_aiide")
+WARY = Entrant("rule-based", "rule_based_aiide_wary")
+"""The version that evolution meets in the games recorded with a view of 1; against MCTS it is the other there."""
 SIMPLE = Entrant("rule-based", "rule_based")
 """In the manner of the original's SimpleAgent; that of the older paper is less careful."""
 
@@ -133,7 +135,8 @@ def _aiide() -> list[Cell]:
         for player, other, rows in TEAMS:
             settings = TEAM | _seen(view)
             published = {player.label: rows[at]}
-            cells.append(_cell(f"team against {other.label}", note, (player, other), 200, settings, published))
+            met = WARY if view == 1 and (player, other) == (RHEA, RULES) else other
+            cells.append(_cell(f"team against {other.label}", note, (player, met), 200, settings, published))
     return cells
 
 
@@ -288,8 +291,9 @@ STUDY = Study(
     report plays 10 boards five times for each table: 50 games. Its depth is that of the rollouts of both tree searches;
     evolution keeps its length. No radius is given where the players see a part of the board. Boards collapse as they do
     in later versions of the program, and in a second reading not; the older paper plays without. "rule-based" is the
-    older paper's player, which is less careful than the original's SimpleAgent; among our best and in plain MCTS it is
-    one in that agent's manner. Every start board is played in all orders of seats, in four where there are more than
-    eight; shares are of games, intervals over the boards.""",
+    older paper's player, which is less careful than the original's SimpleAgent, and with a view of 1 against evolution
+    its program's other version, which stays on a bomb where it sees no way out, as it does in the paper's recorded
+    games; among our best and in plain MCTS it is one in that agent's manner. Every start board is played in all orders
+    of seats, in four where there are more than eight; shares are of games, intervals over the boards.""",
     _tables,
 )

@@ -133,6 +133,36 @@ def test_opponents(opponents, share):
     assert result.value == pytest.approx(5 + 3 * share, abs=0.3)
 
 
+class TestReevaluation:
+    def test_a_generation_is_a_child_and_the_whole_population(self):
+        settings = {"length": 8, "reevaluate": True}
+        assert Rhea(simulations=401, **settings).search(view_of(lock())).simulations == 401
+        assert Rhea(simulations=10, population=4, **settings).search(view_of(lock())).simulations == 4 + 2 * 5
+
+    def test_a_child_has_to_be_better(self):
+        """Where all is equal the first individual stays, and without reevaluation it drifts."""
+        view = view_of(lock(noise=1.0))
+        genes = [
+            Rhea(simulations=simulations, length=8, reevaluate=again, seed=4).search(view).genes.tolist()
+            for again in (True, False)
+            for simulations in (1, 201)
+        ]
+        assert genes[0] == genes[1] == genes[2] != genes[3]
+
+    def test_a_lucky_value_does_not_stand(self):
+        """With noise the value of one individual is that of its last trial, not the best of all."""
+        view = view_of(lock(noise=0.5))
+        values = {
+            again: np.mean([Rhea(length=8, reevaluate=again, seed=seed).search(view).value for seed in range(30)])
+            for again in (True, False)
+        }
+        assert values[True] < 4.5 < values[False]
+
+    def test_opens_the_lock(self):
+        result = Rhea(simulations=6001, length=8, mutation=0.15, reevaluate=True).search(view_of(lock()))
+        assert result.value == 8.0
+
+
 class TestMemory:
     def test_the_population_moves_on_by_one_action(self):
         view = view_of(lock(), Episode())
@@ -212,7 +242,9 @@ class TestOtherGames:
         assert Rhea(simulations=3000, length=3, samples=30).act(env) == 2
 
     @pytest.mark.parametrize("toy", [TicTacToe, Tron, Stakes])
-    @pytest.mark.parametrize("settings", [{}, {"opponents": "advised", "population": 4, "information": "full"}])
+    @pytest.mark.parametrize(
+        "settings", [{}, {"opponents": "advised", "population": 4, "information": "full"}, {"reevaluate": True}]
+    )
     def test_compiled_equals_interpreted(self, toy, settings):
         env = toy()
         env.reset(seed=2)
@@ -250,6 +282,7 @@ class TestOtherGames:
         ({"mutation": 1.5}, "mutation 1.5 is outside"),
         ({"samples": 0.5}, "samples 0.5 is float"),
         ({"shift": 2}, "shift 2 is not True or False"),
+        ({"reevaluate": 2}, "reevaluate 2 is not True or False"),
         ({"opponents": None}, "unknown opponents None; known: advised, uniform"),
         ({"opponent_model": "careful"}, "needs opponents='advised'"),
         ({"information": "all"}, "unknown information 'all'"),

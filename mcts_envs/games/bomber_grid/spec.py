@@ -173,6 +173,7 @@ def _variants(size: int, max_steps: int) -> dict[str, dict[str, Any]]:
         "out_of_fire": {"advise": out_of_fire.advise_out_of_fire},
         "rule_based": {"advise": rule_based.advise_rule_based},
         "rule_based_aiide": {"advise": rule_based_aiide.advise_rule_based_aiide},
+        "rule_based_aiide_wary": {"advise": rule_based_aiide.advise_rule_based_aiide_wary},
         "anybody": {"advise": anybody.advise_anybody},
         "careful": {"advise": careful.advise_careful},
         "unadvised": {"advise": default_advise},

@@ -267,6 +267,23 @@ def test_the_rule_based_player_of_the_planning_literature_is_less_careful():
     assert points[:, 0].mean() < points[:, 1:].mean() - 0.1
 
 
+@pytest.mark.parametrize(
+    ("view", "name", "moves"),
+    [
+        (1, "rule_based_aiide", [4]),  # off its bomb, wherever that may lead
+        (1, "rule_based_aiide_wary", [0]),  # it sees no cell out of reach, so it stays
+        (None, "rule_based_aiide", [4]),
+        (None, "rule_based_aiide_wary", [4]),  # four cells to run
+    ],
+)
+def test_on_its_bomb_the_wary_one_of_the_literature_leaves_only_where_it_sees_a_way_out(view, name, moves):
+    game = bomber_grid(mode="duel", board_size=8, n_rigid=16, n_wood=16, n_items=10, view=view)
+    weights = np.zeros(6)
+    state = state_from_position(game, corridor([[0, 0, 0, 9, 2, 0]], ammo=0, column=0))
+    game.variant(name).advise(state, 0, weights)
+    assert np.flatnonzero(weights).tolist() == moves
+
+
 def test_the_careful_player_beats_random_safe_ones():
     game = bomber_grid()
     _, points = match(game.variant("random_safe"), game.variant("careful"), 1, 60)
