@@ -110,7 +110,8 @@ def _stepped(env: Any) -> Any:
     elif isinstance(inner, GameAECEnv):
         env.reset(seed=0)
         for _ in inner.possible_agents:
-            env.step(int(inner.infos[inner.agent_selection]["action_mask"].argmax()))
+            mask = inner.infos[inner.agent_selection]["action_mask"]
+            env.step(int(mask.argmax()) if mask.any() else None)  # the first move may have been the last
     return env
 
 
