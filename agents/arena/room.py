@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.arena.asking import Asked
 from agents.arena.faults import agents_code, caught
-from agents.arena.guarded import Guarded
+from agents.arena.guarded import made
 from agents.arena.plan import Plan, played_on
 from agents.arena.play import play
 from agents.arena.replays import Moves, as_far_as_it_went, proved
@@ -77,7 +77,7 @@ class Room:
         env = self._plan.make_env()
         agent: Player | None = None
         try:
-            agent = self._made(spec)
+            agent = made(self._plan, spec)
             self._plan.first_move(agent, env)
         except _MISTAKES as error:
             return str(error) if agent is None or _is_refusal(error) else None
@@ -87,17 +87,12 @@ class Room:
             return None
         return None
 
-    def _made(self, spec: AgentSpec) -> Player:
-        """Return a new agent; one of one's own is shown no more than its player may know."""
-        made = self._plan.make(spec)
-        return Guarded(made, self._plan.make_env) if spec.own else made
-
     def _seated(self, spec: AgentSpec, seat: int) -> Player:
         """Return the agent of a seat; what it learns in one seat it does not know in another."""
         if (spec.label, seat) not in self._agents:
             with agents_code():
-                made = self._made(spec)
-            self._agents[spec.label, seat] = self._plan.first_move(made, self._env)
+                agent = made(self._plan, spec)
+            self._agents[spec.label, seat] = self._plan.first_move(agent, self._env)
         return self._agents[spec.label, seat]
 
 

@@ -73,6 +73,49 @@ def test_it_is_the_game_that_a_comparison_plays(id, names, settings):
     json.dumps(document, allow_nan=False)
 
 
+OWN = """
+class Ahead:
+    '''Plays the action after which it would have most, as far as it is shown, and leaves all as that has left it.'''
+
+    def act(self, env):
+        game, rewards = env.unwrapped, {}
+        before = game.clone_state()
+        for action in game.legal_actions().tolist():
+            game.restore_state(before)
+            rewards[action] = game.step(action)[1]
+        self.last_result = type("Spent", (), {"simulations": len(rewards), "steps": len(rewards)})
+        return max(rewards, key=rewards.get)
+
+
+class Illegal:
+    def act(self, env):
+        masks = env.unwrapped.action_masks()
+        return int(masks.argmin())
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    file = tmp_path / "own_bots.py"
+    file.write_text(OWN)
+    return file
+
+
+def test_agents_of_ones_own_are_shown_what_a_comparison_shows_them(own):
+    plan = plan_of("LaneDefense3x3-v0", f"{own}:Ahead", 1)
+    document = watch(plan)
+    row = Room(plan).play(Match(plan.agents, 0)).row
+    assert document["frames"][-1]["returns"] == [row.seats[0].episode_return]
+    assert len(recorded(plan, 0, document).actions) == row.seats[0].length
+    first = decisions_of(document)[0]["search"]
+    assert (first["simulations"] > 1, first["action"], first["value"]) == (True, None, None)
+    assert html(document)
+    plan = plan_of("LaneDefense3x3-v0", f"{own}:Illegal", 1)
+    assert Room(plan).play(Match(plan.agents, 0)).row.forfeit["reason"] == "illegal"
+    with pytest.raises(ValueError, match="is illegal; legal now"):
+        watch(plan)
+
+
 def test_each_search_says_what_it_found_and_scripts_say_nothing():
     document = watch(plan_of("WallSurvival-v0", "mcts:simulations=60,greedy", 1, board_size=5))
     for frame in document["frames"][:-1]:
