@@ -130,6 +130,8 @@ class Server:
             await run_in_threadpool(self._session.ask, json.loads(body))
         except (ValueError, TypeError, RecursionError) as error:
             return JSONResponse({"error": str(error)[:500]}, 400)
+        except Exception as error:  # of an agent that cannot be made: its library is missing, its file is gone
+            return JSONResponse({"error": f"{type(error).__name__}: {error}"[:500]}, 500)
         return JSONResponse({})
 
 
