@@ -124,6 +124,25 @@ class TestSession:
         finally:
             session.close()
 
+    def test_a_choice_that_waits_for_others_is_taken_back(self):
+        session = Session("Bomber-v0", ["human", "random", "human", "random"], seed=1)
+        try:
+            for steps in (0, 1):
+                until(session, lambda: len(session._now) == 2)
+                hashes, before = list(session.replay.hashes), session.since()["frames"][-1]["legal"]
+                choose_first(session)
+                assert session.people() == [2]
+                session.ask({"do": "undo"})
+                assert session.people() == [0, 2]
+                assert (session.replay.hashes, session.since()["frames"][-1]["legal"]) == (hashes, before)
+                assert len(session.replay.actions) == steps
+                choose_first(session)
+                choose_first(session)
+            session.ask({"do": "undo"})
+            assert len(session.replay.actions) == 1
+        finally:
+            session.close()
+
     def test_a_second_click_plays_nothing(self):
         session = Session("LaneDefense3x3-v0", ["human"])
         try:
@@ -326,6 +345,15 @@ class TestServer:
         answer = client.post(f"{at}/ask", content=body)
         assert answer.status_code == 400
         assert answer.json()["error"]
+
+    def test_an_agent_that_cannot_be_seated_says_why(self, served, session, monkeypatch):
+        def lacking(text):
+            raise ModuleNotFoundError("No module named 'torch'")
+
+        monkeypatch.setattr(session, "_seated", lacking)
+        client, at = served
+        answer = client.post(f"{at}/ask", json={"do": "seat", "player": 1, "agent": "mcts"})
+        assert (answer.status_code, answer.json()["error"]) == (500, "ModuleNotFoundError: No module named 'torch'")
 
     def test_too_much(self, served):
         client, at = served
