@@ -94,6 +94,7 @@ def follow(folder: Path, live: bool) -> None:
     from _following import games
     from _live import serving
     from rich.console import Console
+    from rich.text import Text
 
     if not live:
         raise ValueError(f"{folder} is a comparison; --live follows it, and its folder replays has games to be watched")
@@ -101,7 +102,7 @@ def follow(folder: Path, live: bool) -> None:
         typer.echo(f"live: {host.address}")
         for document in games(folder):
             host.document = document
-            status.update(document["title"])
+            status.update(Text(document["title"]))
 
 
 def analysed(replay: Any, agent: str | None, limits: dict[str, Any]) -> Game:
