@@ -226,9 +226,9 @@ def test_names_and_words_of_others_are_neither_markup_nor_commands_of_the_termin
     folder.mkdir(parents=True)
     bots = folder / "rude.py"
     bots.write_text("def rude(env):\n    raise ValueError('\\x1b[2J\\x07 [/red] \\udcff <b>')\n", encoding="utf-8")
+    words = "compare LaneDefense3x3-v0 --agents random,rude.py:rude --episodes 2 --workers 1 --replays --report r.html"
     done = subprocess.run(
-        [sys.executable, str(ROOT / "scripts"), "compare", "LaneDefense3x3-v0", "--agents", "random,rude.py:rude"]
-        + ["--episodes", "2", "--workers", "1", "--out", "res[old]", "--replays", "--report", "r.html"],
+        [sys.executable, str(ROOT / "scripts"), *words.split(), "--out", "res[old]"],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         encoding="utf-8",

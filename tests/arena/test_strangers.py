@@ -61,6 +61,13 @@ class Meddler:
         inner._live.stream[:] = 1
         return 0
 
+class Spends:
+    def __init__(self, simulations):
+        self.last_result = type("Spent", (), {"simulations": simulations, "steps": 7.0})
+
+    def act(self, env):
+        return int(env.unwrapped.legal_actions()[0])
+
 class Pole:
     def act(self, env):
         env.unwrapped.state = (0.0, 0.0, 0.0, 0.0)
@@ -123,6 +130,20 @@ def test_whoever_is_told_what_is_legal_is_held_to_it(bots: Path) -> None:
     assert found == {"illegal": "illegal", "Blind": None, "Masked": None}
     found = {key[0][0]: reason for key, reason, _ in played(texts, 1, settings={"illegal": "raise"})}
     assert found == {"illegal": "illegal", "Blind": "illegal", "Masked": None}
+
+
+def test_what_an_agent_says_of_itself_damages_no_results(bots: Path, tmp_path: Path) -> None:
+    texts = ",".join(
+        f"{name}={bots}:Spends:simulations={spent}" for name, spent in (("a", -1), ("b", 10**30), ("c", 3))
+    )
+    for _ in range(2):
+        report = compare(Plan(ID, parse_agents(texts)), 2, folder=tmp_path / "kept")
+    told = {row.agents[0]: row.forfeit["message"] for row in report.forfeited if row.forfeit}
+    assert told == {
+        "a": "simulations of last_result -1 is outside [0, 1000000000000]",
+        "b": f"simulations of last_result {10**30} is outside [0, 1000000000000]",
+    }
+    assert (report.reused, report.summaries[2].agent) == (6, "c")
 
 
 def test_what_an_agent_does_with_what_it_is_shown_changes_no_game(bots: Path) -> None:
