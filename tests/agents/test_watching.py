@@ -284,6 +284,30 @@ def test_the_command_writes_a_page(tmp_path):
     assert "is a folder; give a file" in complaint
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["WallSurvival-v0", "--set", "opponent=random", "--replay", "{}/kept.json"], "cannot be kept as replays"),
+        (["WallSurvival-v0", "--set", "opponent=random", "--out", "{}/game.gif"], "cannot be kept as replays"),
+        (["WallSurvival-v0", "--out", "{}/game.gif", "--fps", "0"], "fps 0.0 is outside"),
+        (["WallSurvival-v0", "--out", "{}/game.webm"], "neither a page, .html, nor a film, .gif or .mp4"),
+        (["{}/game.json", "--out", "{}/game.mp4", "--fps", "nan"], "fps nan is"),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_anything_is_played(tmp_path, monkeypatch, capsys, words, message):
+    def play(game, host):
+        raise AssertionError("it is played")
+
+    Replay("WallSurvival-v0").save(tmp_path / "game.json")
+    monkeypatch.setattr(watching, "play", play)
+    monkeypatch.setattr(sys, "argv", ["watch.py", *(word.format(tmp_path) for word in words)])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        watching.typer.run(watching.main)
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+
+
 def fetched(address, host=None):
     request = urllib.request.Request(address, headers={} if host is None else {"Host": host})
     try:
