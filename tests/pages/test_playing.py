@@ -380,6 +380,22 @@ class TestServer:
         asyncio.run(server.app({**scope, "headers": [(b"host", b"127.0.0.1:8000")]}, receive, send))
         assert sent[0]["status"] == 408
 
+    def test_those_who_wait_for_news_keep_nobody_from_asking(self, served, session):
+        client, at = served
+        now, codes = session.since(), []
+        query = {"epoch": now["epoch"], "known": 1, "serial": now["serial"]}
+        ask = lambda: codes.append(client.get(f"{at}/state", params=query).status_code)  # noqa: E731
+        threads = [threading.Thread(target=ask) for _ in range(60)]  # reloaded again and again
+        for thread in threads:
+            thread.start()
+        time.sleep(1.0)
+        began = time.monotonic()
+        assert client.post(f"{at}/ask", json={"do": "new", "seed": None}).status_code == 200
+        assert time.monotonic() - began < 10.0
+        for thread in threads:
+            thread.join()
+        assert codes == [200] * 60
+
     def test_many_at_once(self, served):
         client, at = served
         answers = []
