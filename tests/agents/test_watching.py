@@ -398,6 +398,21 @@ def test_a_comparison_that_cannot_be_followed_says_why(tmp_path):
         assert (code, said in complaint, complaint.count("\n")) == (2, True, 1)
 
 
+def test_of_what_else_lies_in_results_it_says_what_it_is(tmp_path):
+    compare(Plan("CartPole-v1", parse_meeting("random", None)[0]), 1, folder=tmp_path / "cart")
+    with pytest.raises(ValueError, match="no replays to show"):
+        next(games(tmp_path / "cart"))
+    plan = Plan("WallSurvival-v0", parse_meeting("random,greedy", None)[0], {"board_size": 4}, replays=True)
+    compare(plan, 1, folder=tmp_path)
+    Replay("WallSurvival-v0").save(tmp_path / "replays" / "mine.json")
+    title = "WallSurvival-v0: greedy, random, board 0 (2 games finished, random 0.0%, greedy 100.0%)"
+    assert next(games(tmp_path))["title"] == title
+    rows = tmp_path / EPISODES
+    rows.write_text(rows.read_text().replace('{"episode"', '{"chapter"', 1))
+    with pytest.raises(ValueError, match=r"episodes.jsonl, line 2, is not what a comparison writes"):
+        next(games(tmp_path))
+
+
 def test_of_a_large_tree_the_most_visited_actions_are_shown():
     env = gym.make("mcts_envs/WallSurvival-v0", board_size=4)
     env.reset(seed=0)
