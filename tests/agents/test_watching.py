@@ -2,8 +2,11 @@
 
 import json
 import re
+import socket
+import struct
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -363,6 +366,18 @@ def test_a_game_is_followed_while_it_is_played():
             assert fetched(address)[0] == 404
         assert fetched(live.address, "evil.example")[0] == 404
         assert [fetched(f"{live.address}frames?seen={what}")[0] for what in ("-1", "x", "9" * 10)] == [400] * 3
+
+
+def test_a_page_that_is_closed_while_it_loads_is_nobodys_business(capfd):
+    with serving() as live:
+        live.document = {"title": "", "players": [], "frames": [{"text": "x" * 20_000_000, "decisions": []}]}
+        with socket.create_connection(("127.0.0.1", live.server_port)) as page:
+            page.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            page.sendall(f"GET /{live.token}/frames?seen=0 HTTP/1.1\r\nHost: {live.host}\r\n\r\n".encode())
+            assert page.recv(8) == b"HTTP/1.0"
+        assert fetched(live.address)[0] == 200
+        time.sleep(0.5)
+    assert capfd.readouterr().err == ""
 
 
 def test_games_of_a_comparison_are_followed_one_after_the_other(tmp_path):
