@@ -15,6 +15,7 @@ from agents.session import Session
 from mcts_envs.page import FOLDER
 
 try:
+    import anyio.to_thread
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
     from starlette.requests import ClientDisconnect, Request
@@ -29,6 +30,8 @@ _PATIENCE = 10.0
 
 _WAIT = 20.0
 """Seconds that a question for news is kept waiting."""
+
+_MOST_WAITING = 200
 
 _FILES = {"page.js": "text/javascript", "play.js": "text/javascript", "page.css": "text/css", "play.css": "text/css"}
 _HEADERS = {
@@ -75,6 +78,7 @@ class Server:
     def __init__(self, session: Session, hosts: tuple[str, ...]) -> None:
         self.token = secrets.token_urlsafe(18)
         self._session, self._hosts = session, hosts
+        self._waiting: anyio.CapacityLimiter | None = None
         kinds = {"": self._home, "state": self._state, "replay": self._replay, "position": self._position}
         routes = [Route(f"/{self.token}/{path}", self._guarded(found)) for path, found in kinds.items()]
         routes += [Route(f"/{self.token}/{name}", self._guarded(self._file)) for name in _FILES]
@@ -106,7 +110,9 @@ class Server:
             epoch, known, serial = (int(request.query_params.get(name, "-1")) for name in ("epoch", "known", "serial"))
         except ValueError:
             return JSONResponse({"error": "epoch, known and serial are numbers"}, 400)
-        await run_in_threadpool(self._session.wait, serial, _WAIT)
+        if self._waiting is None:  # threads of their own: those who ask for something need not wait behind these
+            self._waiting = anyio.CapacityLimiter(_MOST_WAITING)
+        await anyio.to_thread.run_sync(self._session.wait, serial, _WAIT, limiter=self._waiting)
         return JSONResponse({**self._session.since(epoch, known), "agents": self._session.offered})
 
     async def _position(self, request: Request) -> Response:
@@ -130,6 +136,8 @@ class Server:
             await run_in_threadpool(self._session.ask, json.loads(body))
         except (ValueError, TypeError, RecursionError) as error:
             return JSONResponse({"error": str(error)[:500]}, 400)
+        except Exception as error:  # of an agent that cannot be made: its library is missing, its file is gone
+            return JSONResponse({"error": f"{type(error).__name__}: {error}"[:500]}, 500)
         return JSONResponse({})
 
 

@@ -8,9 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+from agents.arena.guarded import Guarded, made
 from agents.arena.plan import Plan
+from agents.arena.replays import env_of
 from agents.arena.spec import AgentSpec, parse_agent
 from agents.showing import decision
 from mcts_envs.core import errors
@@ -34,6 +36,9 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
     "open": ("game",),
 }
 """What may be asked for, and what has to be said with it."""
+
+_Job: TypeAlias = tuple[Callable[[], Data], str, Callable[[Data, str], None]]
+"""``(think, name, take)``: what came of thinking is taken with the word for what went wrong, if anything did."""
 
 
 class Session:
@@ -91,6 +96,7 @@ class Session:
         self.offered = tuple(dict.fromkeys((HUMAN, *seats, *offered)))
         self._closed, self._hinting, self._stuck, self.said = False, False, False, ""
         self._epoch = self._serial = 0
+        self._unaware: list[Any] = []
         self._now: dict[int, Data] = {}
         self._clocks: list[list[float]] = []
         self._frames: list[Data] = []
@@ -138,10 +144,14 @@ class Session:
         legal = self.replay.view(player).legal_actions()
         if type(action) is not int or action not in legal:
             raise ValueError(f"action {action!r} is not legal now")
-        self._chosen(player, action, None, None)
+        self._chosen(player, decision(self.replay.view(player), action))
 
     def _do_undo(self) -> None:
-        """Go back to the last state in which somebody who sits here chose."""
+        """Go back to before the last choice of somebody who sits here."""
+        if waiting := [player for player in self._now if self._agents[player] is None]:
+            del self._now[waiting[-1]]
+            self._frames[-1] = self._fresh()
+            return
         steps = len(self.replay.actions)
         while steps:
             steps -= 1
@@ -242,21 +252,25 @@ class Session:
         if text == HUMAN:
             return None
         spec: AgentSpec = parse_agent(text, self._limits)
-        agent = Plan(self.replay.id, (spec,), self._settings, self.replay.seed, dict(self._limits or {})).make(spec)
+        agent = made(self._plan(spec), spec)
         agent.reseed(self.replay.seed)
         return agent
+
+    def _plan(self, *specs: AgentSpec) -> Plan:
+        return Plan(self.replay.id, specs, self._settings, self.replay.seed, dict(self._limits or {}))
 
     def _start(self, given: Replay) -> None:
         """Begin as a game did, and go as far as it went."""
         self.replay = given.anew()
         self._epoch += 1
         self._now, self._thinking = {}, ""
+        self._unaware = [self._adviser, *self._agents]  # of that another game has begun
         self._clocks = [[0.0] * self.replay.game.players]
         self._titled()
         self._frames = [self._fresh()]
         for chosen in given.choices():
             for player, action in chosen.items():
-                self._chosen(player, action, None, None)
+                self._chosen(player, decision(self.replay.view(player), action))
 
     def _written(self) -> str:
         """Write the game down, where it is to be kept; return what people should know of that."""
@@ -297,9 +311,9 @@ class Session:
         self._serial += 1
         return new
 
-    def _chosen(self, player: int, action: int, result: Any, seconds: float | None) -> None:
+    def _chosen(self, player: int, decided: Data) -> None:
         """Take a choice in, and make the step when all have chosen; nobody sees a choice before."""
-        self._now[player] = decision(self.replay.view(player), action, result, seconds)
+        self._now[player] = decided
         now = self._frames[-1]
         now["legal"] = [each for each in now["legal"] if each["player"] != player]
         if not self._waiting():
@@ -316,22 +330,18 @@ class Session:
 
     def _think(self) -> None:
         while (job := self._next()) is not None:
-            agent, view, name, take = job
-            began = time.perf_counter()
+            think, name, take = job
             try:
-                action = int(agent.act(view))
-            except Exception as error:
-                action, failed = -1, f"{name} failed: {type(error).__name__}: {error}"
-            else:
-                failed = ""
-            seconds = round(time.perf_counter() - began, 4)
+                decided, failed = think(), ""
+            except BaseException as error:  # also one that would end the program, or nobody would think any more
+                decided, failed = {}, f"{name} failed: {type(error).__name__}: {error}"
             with self._changed:
                 self._thinking = ""
-                take(action, getattr(agent, "last_result", None), seconds, failed)
+                take(decided, failed)
                 self._serial += 1
                 self._changed.notify_all()
 
-    def _next(self) -> tuple[Any, View, str, Callable[..., None]] | None:
+    def _next(self) -> _Job | None:
         """Wait for somebody to think for; None when the session is closed."""
         with self._changed:
             while not self._closed:
@@ -345,36 +355,51 @@ class Session:
                 self._changed.wait()
         return None
 
-    def _job(
-        self, agent: Any, player: int, name: str, take: Callable[..., None]
-    ) -> tuple[Any, View, str, Callable[..., None]]:
+    def _job(self, agent: Any, player: int, name: str, take: Callable[[int, Data, str], None]) -> _Job:
         self._thinking, epoch, steps = name, self._epoch, len(self.replay.actions)
         self._serial += 1
         self._changed.notify_all()
-        view = View(self.replay.game, self.replay.state.copy(), player, self.replay.episode)
+        view = self.replay.view(player).copied()
+        replay, choices, episode = self.replay, self.replay.choices(), self.replay.episode
+        seed = self.replay.seed if any(agent is each for each in self._unaware) else None
+        self._unaware = [each for each in self._unaware if each is not agent]
 
-        def taken(action: int, result: Any, seconds: float, failed: str) -> None:
+        def think() -> Data:
+            if seed is not None:
+                agent.reseed(seed)
+            own, seen = isinstance(agent, Guarded), View(view.game, view.state.copy(), player, episode)
+            return _thought(agent, env_of(self._plan(), replay, choices, view) if own else seen, view)
+
+        def taken(decided: Data, failed: str) -> None:
             if (self._epoch, len(self.replay.actions)) == (epoch, steps):
-                take(player, view, action, result, seconds, failed)
+                take(player, decided, failed)
 
-        return agent, view, name, taken
+        return think, name, taken
 
-    def _take_choice(self, player: int, view: View, action: int, result: Any, seconds: float, failed: str) -> None:
-        if not failed and action not in view.legal_actions():
-            failed = f"{self._names[player]} chose {action}, which is not legal"
+    def _take_choice(self, player: int, decided: Data, failed: str) -> None:
         if failed:
             self.said, self._stuck = f"{failed}; take it back, or seat somebody else", True
         else:
-            self._chosen(player, action, result, seconds)
+            self._chosen(player, decided)
             self.said = self._written()
 
-    def _take_hint(self, player: int, view: View, action: int, result: Any, seconds: float, failed: str) -> None:
+    def _take_hint(self, player: int, hint: Data, failed: str) -> None:
         if failed:
             self.said = failed
             return
-        hint = decision(view, action, result, seconds)
         self.said = f"hint: {hint['name']}"
         self._frames[-1]["decisions"] = [{**hint, "action": None}]
+
+
+def _thought(agent: Any, shown: Any, view: View) -> Data:
+    """Return what an agent chooses that is shown this, as a page shows it; a view of its own tells what is legal."""
+    began = time.perf_counter()
+    action = int(agent.act(shown))
+    seconds = round(time.perf_counter() - began, 4)
+    if action not in view.legal_actions():
+        raise ValueError(f"it chose {action}, which is not legal")
+    found = getattr(agent.agent if isinstance(agent, Guarded) else agent, "last_result", None)
+    return decision(view, action, found, seconds)
 
 
 def _keys_of(replay: Replay) -> dict[str, int]:

@@ -33,7 +33,8 @@ def search_data(result: Any, view: View | None = None, nodes: int = _NODES) -> D
         Actions that the tree keeps, the most visited.
     """
     view = getattr(result, "view", None) if view is None else view
-    data: Data = {"action": int(result.action), "value": _finite(getattr(result, "value", None))}
+    action = getattr(result, "action", None)  # an agent of one's own may tell no more than what a move cost it
+    data: Data = {"action": None if action is None else int(action), "value": _finite(getattr(result, "value", None))}
     for name in ("simulations", "steps", "seconds"):
         data[name] = _finite(getattr(result, name, None))
     if hasattr(result, "visits") and hasattr(result, "tree"):

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from agents.arena.guarded import Guarded, made
 from agents.arena.plan import Plan
 from agents.arena.play import play
 from agents.arena.rows import Match, Row, blank_row
@@ -46,7 +47,7 @@ def watch(plan: Plan, episode: int = 0, tell: Callable[[Data], None] = lambda do
     row = blank_row(match, plan.seed)
     recorder = Recorder(inner, plan, row, tell)
     for spec in dict.fromkeys(match.agents):
-        plan.first_move(plan.make(spec), env)  # loaded and compiled before clocks run
+        plan.first_move(made(plan, spec), env)  # loaded and compiled before clocks run
     play(env, match, row, recorder.seated)
     recorder.end()
     return recorder.document
@@ -153,7 +154,7 @@ class Recorder:
 
     def seated(self, spec: AgentSpec, seat: int) -> Player:
         """Return an agent that is written down."""
-        return _Watched(self._plan.make(spec), self)
+        return _Watched(made(self._plan, spec), self)
 
     def look(self, view: View) -> None:
         """Begin a frame, unless this is the state of the last one and the player has not chosen in it."""
@@ -192,6 +193,8 @@ class _Watched:
 
     def __init__(self, agent: Player, recorder: Recorder) -> None:
         self._agent, self._recorder = agent, recorder
+        self._own: Any = agent.agent if isinstance(agent, Guarded) else agent
+        self.held_to_mask = getattr(self._own, "held_to_mask", False)
         self.last_result: Any = None
 
     def reseed(self, seed: int) -> None:
@@ -200,12 +203,12 @@ class _Watched:
 
     def act(self, env: Any) -> int:
         """Ask the agent."""
-        view, before = view_of(env), getattr(self._agent, "last_result", None)
+        view, before = view_of(env), getattr(self._own, "last_result", None)
         self._recorder.look(view)
         started = time.perf_counter()
         action = self._agent.act(env)
         seconds = time.perf_counter() - started
-        after = getattr(self._agent, "last_result", None)
+        after = getattr(self._own, "last_result", None)
         self.last_result = None if after is before else after
         self._recorder.note(view, int(action), self.last_result, seconds)
         return action

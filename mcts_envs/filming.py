@@ -1,11 +1,13 @@
 """A replay as an animated picture or a film."""
 
+import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mcts_envs.core import errors
+from mcts_envs.core.contract import Game
 from mcts_envs.core.showing import picture_of
 
 if TYPE_CHECKING:
@@ -38,12 +40,20 @@ def film(replay: "Replay", path: Path | str, fps: float = 4.0, pixels: int = 480
         If the library for films is missing (``pip install "mcts-envs[film]"``); GIFs need none.
     """
     path = Path(path)
-    fps, pixels = errors.number("fps", fps, 0.1, 60.0), errors.integer("pixels", pixels, 64, 4096)
+    check_film(replay.game, path, fps, pixels)
+    (_gif if path.suffix == ".gif" else _mp4)(_pictures(replay, pixels), path, fps)
+
+
+def check_film(game: Game, path: Path, fps: float = 4.0, pixels: int = 480) -> None:
+    """Raise what :func:`film` does, before there is a game to be filmed."""
+    errors.number("fps", fps, 0.1, 60.0)
+    errors.integer("pixels", pixels, 64, 4096)
     if path.suffix not in SUFFIXES:
         raise ValueError(f"{path} is neither a .gif nor an .mp4")
-    if replay.game.picture is None:
-        raise ValueError(f"{replay.game.name} has no picture; give its Game one")
-    (_gif if path.suffix == ".gif" else _mp4)(_pictures(replay, pixels), path, fps)
+    if game.picture is None:
+        raise ValueError(f"{game.name} has no picture; give its Game one")
+    if path.suffix == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None:
+        raise ImportError('an .mp4 needs imageio-ffmpeg: pip install "mcts-envs[film]"; a .gif does not')
 
 
 def _pictures(replay: "Replay", pixels: int) -> list[Any]:
@@ -68,10 +78,8 @@ def _gif(pictures: list[Any], path: Path, fps: float) -> None:
 
 
 def _mp4(pictures: list[Any], path: Path, fps: float) -> None:
-    try:
-        import imageio_ffmpeg
-    except ImportError as error:
-        raise ImportError('an .mp4 needs imageio-ffmpeg: pip install "mcts-envs[film]"; a .gif does not') from error
+    import imageio_ffmpeg
+
     height, width = pictures[0].shape[:2]
     writer = imageio_ffmpeg.write_frames(str(path), (width, height), fps=fps, macro_block_size=2)
     writer.send(None)

@@ -3,6 +3,7 @@
 import inspect
 import json
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any, get_args
 
@@ -79,9 +80,12 @@ def _value(value: Any, kind: Any) -> Any:
     for number, called in _NUMBERS.items():
         if number in kinds:
             try:
-                return number(value)
-            except (TypeError, ValueError):
-                raise ValueError(f"{json.dumps(value)} is not {called}") from None
+                found = number(value)
+                if found == value or not isinstance(value, float):  # half an episode is none
+                    return found
+            except (TypeError, ValueError, OverflowError):
+                pass
+            raise ValueError(f"{json.dumps(value, default=str)} is not {called}")
     if value is None:
         raise ValueError("nothing is there")
     return [_written(value)] if several else _written(value)
@@ -89,4 +93,4 @@ def _value(value: Any, kind: Any) -> Any:
 
 def _written(value: Any) -> str:
     """Return a value as it is typed."""
-    return value if isinstance(value, str) else json.dumps(value)
+    return str(value) if isinstance(value, str | date) else json.dumps(value, default=str)

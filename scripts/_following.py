@@ -1,6 +1,5 @@
 """A comparison that is running, followed in a browser: the game that ended last is shown, and then the next."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean
@@ -8,7 +7,7 @@ from time import sleep
 from typing import Any
 
 from agents.arena.replays import REPLAYS
-from agents.arena.storage import EPISODES
+from agents.arena.storage import EPISODES, read_rows
 from agents.watching import replayed
 from mcts_envs.replay import Replay
 
@@ -27,7 +26,7 @@ def games(folder: Path, between: float = _SECONDS_BETWEEN_LOOKS) -> Iterator[dic
     Raises
     ------
     ValueError
-        If the comparison has finished games, and keeps no replays.
+        If the comparison has finished games, and keeps no replays; or a row of it is damaged.
     """
     last, number = "", 0
     while True:
@@ -55,7 +54,7 @@ def games(folder: Path, between: float = _SECONDS_BETWEEN_LOOKS) -> Iterator[dic
 
 def _replays(folder: Path) -> Iterator[tuple[int, str]]:
     """Yield when each replay was written, and its name."""
-    for file in (folder / REPLAYS).glob("[!.]*.json"):
+    for file in (folder / REPLAYS).glob("[0-9]*-*.json"):
         try:
             yield file.stat().st_mtime_ns, file.name
         except FileNotFoundError:
@@ -64,9 +63,8 @@ def _replays(folder: Path) -> Iterator[tuple[int, str]]:
 
 def _standing(folder: Path) -> tuple[int, dict[str, float]]:
     """Return how many games have been finished, and each agent's mean points in those without an error."""
-    points: dict[str, list[float]] = {}
-    *lines, _ = (folder / EPISODES).read_bytes().split(b"\n")  # the last one may be half written
-    for row in map(json.loads, lines[1:]):
-        for seat in row["seats"] if row["error"] is None else ():
-            points.setdefault(seat["agent"], []).append(seat["outcome"])
-    return max(0, len(lines) - 1), {label: mean(own) for label, own in points.items()}
+    rows, points = read_rows(folder).values(), dict[str, list[float]]()
+    for seat in (seat for row in rows if row.error is None for seat in row.seats):
+        if seat.outcome is not None:
+            points.setdefault(seat.agent, []).append(seat.outcome)
+    return len(rows), {label: mean(own) for label, own in points.items()}

@@ -3,6 +3,7 @@
 import json
 import re
 import secrets
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,6 +58,11 @@ class Live(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(16)
         self.host = f"127.0.0.1:{self.server_port}"
         self.address = f"http://{self.host}/{self.token}/"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say what went wrong, unless somebody has closed a page or reloaded it."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     def news(self, seen: int, game: int = 0) -> bytes | None:
         """Return as JSON what has come after so many frames and decisions of a game, None if nothing has."""

@@ -121,7 +121,8 @@ def main(
     from mcts_envs.core.cores import cores
     from mcts_envs.core.errors import writable
 
-    console, progress = Console(width=None if Console().is_terminal else _PLAIN_WIDTH), Progress(Console().is_terminal)
+    live = Console().is_terminal
+    console, progress = Console(width=None if live else _PLAIN_WIDTH, markup=False, emoji=False), Progress(live)
     begun = monotonic()
     _note(console, f"in {Path.cwd()}: {typed()}")
     try:

@@ -30,6 +30,7 @@ from _words import said
 Game: TypeAlias = Callable[..., dict[str, Any]]
 """``game(tell=...)`` plays it, and returns it as a document."""
 
+_PAGES = ("", ".html", ".htm")
 _MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
 
 
@@ -60,6 +61,7 @@ def main(
     from _live import serving
 
     from agents.arena import Plan, parse_budget, parse_meeting, parse_settings
+    from agents.arena.replays import begun
     from agents.watching import recorded, watch
     from mcts_envs.core.errors import writable
     from mcts_envs.replay import Replay
@@ -74,10 +76,12 @@ def main(
         limits = parse_budget(budget)
         if Path(environment).is_file():
             kept = Replay.load(environment)
+            check(out, replay, fps, lambda: kept)
             game, record = analysed(kept, agents, limits), lambda document: kept
         else:
             specs, _ = parse_meeting("best" if agents is None else agents, None, limits)
             plan = Plan(environment, specs, parse_settings(setting or []), seed, limits)
+            check(out, replay, fps, partial(begun, plan))
             game, record = partial(watch, plan, episode), partial(recorded, plan, episode)
         with serving() if live else nullcontext() as host:
             document = play(game, host)
@@ -89,11 +93,25 @@ def main(
         raise typer.Exit(2) from error
 
 
+def check(out: Path, replay: Path | None, fps: float, begin: Callable[[], Any]) -> None:
+    """Raise if what is wanted of a game cannot be written, before it is played; ``begin()`` begins its replay."""
+    from mcts_envs.filming import SUFFIXES, check_film
+
+    filmed = out.suffix in SUFFIXES
+    if not filmed and out.suffix not in _PAGES:
+        raise ValueError(f"out {out} is neither a page, .html, nor a film, .gif or .mp4; name it so")
+    if filmed or replay is not None:
+        begun = begin()
+        if filmed:
+            check_film(begun.game, out, fps)
+
+
 def follow(folder: Path, live: bool) -> None:
     """Show one game after the other of a comparison, until Ctrl-C."""
     from _following import games
     from _live import serving
     from rich.console import Console
+    from rich.text import Text
 
     if not live:
         raise ValueError(f"{folder} is a comparison; --live follows it, and its folder replays has games to be watched")
@@ -101,7 +119,7 @@ def follow(folder: Path, live: bool) -> None:
         typer.echo(f"live: {host.address}")
         for document in games(folder):
             host.document = document
-            status.update(document["title"])
+            status.update(Text(document["title"]))
 
 
 def analysed(replay: Any, agent: str | None, limits: dict[str, Any]) -> Game:

@@ -13,11 +13,14 @@ from agents.arena.faults import IllegalMoveError, LateError, agents_code
 from agents.arena.guarded import Guarded
 from agents.arena.limits import Limits
 from agents.arena.rows import Seat
+from mcts_envs.core import errors
 from mcts_envs.core.adapter import some
 from mcts_envs.core.players import Player
 
 Asked: TypeAlias = Callable[[int | None], None]
 """``asked(seat)`` before a question to an agent, ``asked(-1 - seat)`` before it is made ready, ``asked(None)`` then."""
+
+_MOST = 10**12
 
 OVERRUN = 1.2
 """Of an agent's own time limit: what takes longer is noted."""
@@ -104,8 +107,8 @@ class Chair:
         seat.decisions += 1
         seat.overruns += seconds > self._own_limit
         if (result := getattr(self._agent, "last_result", None)) is not None:
-            seat.simulations += int(result.simulations)
-            seat.model_steps += int(result.steps)
+            seat.simulations += errors.integer("simulations of last_result", int(result.simulations), 0, _MOST)
+            seat.model_steps += errors.integer("steps of last_result", int(result.steps), 0, _MOST)
 
 
 def _check(action: Any, actions: range, mask: npt.NDArray[Any] | None) -> None:

@@ -1,5 +1,6 @@
 """What loses a game otherwise than by its rules: time, crashes, illegal moves, memory."""
 
+import re
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ TIME, CRASH, ILLEGAL, MEMORY = "time", "crash", "illegal", "memory"
 _TRACEBACK_LINES = 12
 _MOST_CHARACTERS = 4000
 _REASON = "_lost_by"
+_UNPRINTABLE = re.compile("[^\n\t -~\xa0-\ud7ff\ue000-\U0010ffff]")
+"""What a terminal would take for a command, and what no file can encode."""
 
 
 class LateError(TimeoutError):
@@ -107,8 +110,5 @@ def _told(error: BaseException) -> dict[str, str]:
     except BaseException as another:
         message = f"(its message raises {type(another).__name__})"
     tail = "\n".join(traceback.format_exc().strip().splitlines()[-_TRACEBACK_LINES:])
-    return {
-        "type": type(error).__name__,
-        "message": message[:_MOST_CHARACTERS],
-        "traceback": tail[-_MOST_CHARACTERS:],
-    }
+    told = {"type": type(error).__name__, "message": message[:_MOST_CHARACTERS], "traceback": tail[-_MOST_CHARACTERS:]}
+    return {name: _UNPRINTABLE.sub("?", text) for name, text in told.items()}

@@ -6,9 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 from agents import bridge
+from agents.arena.plan import Plan
+from agents.arena.spec import AgentSpec
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.players import Player
+
+
+def made(plan: Plan, spec: AgentSpec) -> Player:
+    """Return a new agent of a plan; one of one's own is shown no more than its player may know."""
+    agent = plan.make(spec)
+    return Guarded(agent, plan.make_env) if spec.own else agent
 
 
 class Guarded:

@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from agents.arena.rows import Key, Row
 from mcts_envs.core.env import GameEnv
+from mcts_envs.core.view import View
 from mcts_envs.core.writing import write_whole
 from mcts_envs.replay import SEAL, Replay, sealed
 
@@ -87,6 +88,30 @@ def as_far_as_it_went(plan: "Plan", row: Row, moves: Moves) -> str:
         return replay_of(plan, row, moves).to_json()
     except ValueError:
         return ""
+
+
+def env_of(plan: "Plan", replay: Replay, choices: Sequence[Mapping[int, int]], view: View) -> Any:
+    """Return an environment of a plan after these choices in a replay, where the player of a view is to choose.
+
+    Those who choose at the same time and are asked before it have chosen anything.
+    """
+    env = plan.make_env()
+    env.reset(seed=replay.seed, options=None if replay.position is None else {"position": replay.position})
+    for chosen in choices:
+        for _ in chosen:
+            env.step(chosen[_seat_to_choose(env)])
+    while (seat := _seat_to_choose(env)) != view.player:
+        env.step(int(View(view.game, view.state, seat).legal_actions()[0]))
+    return env
+
+
+def _seat_to_choose(env: Any) -> int:
+    """Return whose turn it is, when all who have ended have left."""
+    if isinstance(env.unwrapped, GameEnv):
+        return 0
+    while env.terminations[env.agent_selection] or env.truncations[env.agent_selection]:
+        env.step(None)
+    return int(env.possible_agents.index(env.agent_selection))
 
 
 def file_of(folder: Path, key: Key) -> Path:

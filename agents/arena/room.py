@@ -1,12 +1,14 @@
 """Where episodes are played, in whatever process."""
 
+import os
 import traceback
+from contextlib import AbstractContextManager, chdir, nullcontext
 from time import perf_counter
 from typing import Any
 
 from agents.arena.asking import Asked
 from agents.arena.faults import agents_code, caught
-from agents.arena.guarded import Guarded
+from agents.arena.guarded import made
 from agents.arena.plan import Plan, played_on
 from agents.arena.play import play
 from agents.arena.replays import Moves, as_far_as_it_went, proved
@@ -34,6 +36,11 @@ class Room:
         self._asked = asked
         self._env: Any = None
         self._agents: dict[tuple[str, int], Player] = {}
+        self._home = os.getcwd()
+
+    def _at_home(self) -> AbstractContextManager[None]:
+        """Be in the folder from which files are named, wherever an agent has gone."""
+        return nullcontext() if os.getcwd() == self._home else chdir(self._home)
 
     def play(self, job: Match) -> Played:
         """Play a match; what goes wrong is in its row."""
@@ -44,7 +51,9 @@ class Room:
         with caught(row, plan.teams):
             if self._env is None:
                 self._off_the_clock()
-                self._env = _stepped(plan.make_env())
+                with self._at_home():
+                    env = plan.make_env()
+                self._env = _stepped(env)
             kept = transitions if plan.record else None
             play(self._env, job, row, self._seated, kept, self._asked, plan.limits, moves)
             self._off_the_clock()
@@ -74,10 +83,12 @@ class Room:
         That is what making an agent complains about, and what ``mcts_envs`` and ``agents`` themselves refuse when it
         moves. Other exceptions are bugs of the agent, which its episodes will tell.
         """
-        env = self._plan.make_env()
+        with self._at_home():
+            env = self._plan.make_env()
         agent: Player | None = None
         try:
-            agent = self._made(spec)
+            with self._at_home():
+                agent = made(self._plan, spec)
             self._plan.first_move(agent, env)
         except _MISTAKES as error:
             return str(error) if agent is None or _is_refusal(error) else None
@@ -87,17 +98,12 @@ class Room:
             return None
         return None
 
-    def _made(self, spec: AgentSpec) -> Player:
-        """Return a new agent; one of one's own is shown no more than its player may know."""
-        made = self._plan.make(spec)
-        return Guarded(made, self._plan.make_env) if spec.own else made
-
     def _seated(self, spec: AgentSpec, seat: int) -> Player:
         """Return the agent of a seat; what it learns in one seat it does not know in another."""
         if (spec.label, seat) not in self._agents:
-            with agents_code():
-                made = self._made(spec)
-            self._agents[spec.label, seat] = self._plan.first_move(made, self._env)
+            with agents_code(), self._at_home():
+                agent = made(self._plan, spec)
+            self._agents[spec.label, seat] = self._plan.first_move(agent, self._env)
         return self._agents[spec.label, seat]
 
 
@@ -110,7 +116,8 @@ def _stepped(env: Any) -> Any:
     elif isinstance(inner, GameAECEnv):
         env.reset(seed=0)
         for _ in inner.possible_agents:
-            env.step(int(inner.infos[inner.agent_selection]["action_mask"].argmax()))
+            mask = inner.infos[inner.agent_selection]["action_mask"]
+            env.step(int(mask.argmax()) if mask.any() else None)  # the first move may have been the last
     return env
 
 

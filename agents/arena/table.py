@@ -30,7 +30,7 @@ def render(report: Report, markdown: bool = False) -> RenderableType:
 
 def write_markdown(report: Report, file: Path) -> None:
     """Write a report as Markdown."""
-    with file.open("w", encoding="utf-8") as stream:
+    with file.open("w", encoding="utf-8", errors="replace") as stream:
         stream.write(f"# {report.plan.id}\n")
         Console(file=stream, width=250).print(render(report, markdown=True))
 

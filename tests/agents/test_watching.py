@@ -2,8 +2,11 @@
 
 import json
 import re
+import socket
+import struct
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -71,6 +74,49 @@ def test_it_is_the_game_that_a_comparison_plays(id, names, settings):
     assert [each["agent"] for each in document["players"]] == [spec.label for spec in match.agents]
     assert all(sorted(each["player"] for each in frame["decisions"]) == frame["turn"] for frame in before)
     json.dumps(document, allow_nan=False)
+
+
+OWN = """
+class Ahead:
+    '''Plays the action after which it would have most, as far as it is shown, and leaves all as that has left it.'''
+
+    def act(self, env):
+        game, rewards = env.unwrapped, {}
+        before = game.clone_state()
+        for action in game.legal_actions().tolist():
+            game.restore_state(before)
+            rewards[action] = game.step(action)[1]
+        self.last_result = type("Spent", (), {"simulations": len(rewards), "steps": len(rewards)})
+        return max(rewards, key=rewards.get)
+
+
+class Illegal:
+    def act(self, env):
+        masks = env.unwrapped.action_masks()
+        return int(masks.argmin())
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    file = tmp_path / "own_bots.py"
+    file.write_text(OWN)
+    return file
+
+
+def test_agents_of_ones_own_are_shown_what_a_comparison_shows_them(own):
+    plan = plan_of("LaneDefense3x3-v0", f"{own}:Ahead", 1)
+    document = watch(plan)
+    row = Room(plan).play(Match(plan.agents, 0)).row
+    assert document["frames"][-1]["returns"] == [row.seats[0].episode_return]
+    assert len(recorded(plan, 0, document).actions) == row.seats[0].length
+    first = decisions_of(document)[0]["search"]
+    assert (first["simulations"] > 1, first["action"], first["value"]) == (True, None, None)
+    assert html(document)
+    plan = plan_of("LaneDefense3x3-v0", f"{own}:Illegal", 1)
+    assert Room(plan).play(Match(plan.agents, 0)).row.forfeit["reason"] == "illegal"
+    with pytest.raises(ValueError, match="is illegal; legal now"):
+        watch(plan)
 
 
 def test_each_search_says_what_it_found_and_scripts_say_nothing():
@@ -241,6 +287,30 @@ def test_the_command_writes_a_page(tmp_path):
     assert "is a folder; give a file" in complaint
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["WallSurvival-v0", "--set", "opponent=random", "--replay", "{}/kept.json"], "cannot be kept as replays"),
+        (["WallSurvival-v0", "--set", "opponent=random", "--out", "{}/game.gif"], "cannot be kept as replays"),
+        (["WallSurvival-v0", "--out", "{}/game.gif", "--fps", "0"], "fps 0.0 is outside"),
+        (["WallSurvival-v0", "--out", "{}/game.webm"], "neither a page, .html, nor a film, .gif or .mp4"),
+        (["{}/game.json", "--out", "{}/game.mp4", "--fps", "nan"], "fps nan is"),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_anything_is_played(tmp_path, monkeypatch, capsys, words, message):
+    def play(game, host):
+        raise AssertionError("it is played")
+
+    Replay("WallSurvival-v0").save(tmp_path / "game.json")
+    monkeypatch.setattr(watching, "play", play)
+    monkeypatch.setattr(sys, "argv", ["watch.py", *(word.format(tmp_path) for word in words)])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        watching.typer.run(watching.main)
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+
+
 def fetched(address, host=None):
     request = urllib.request.Request(address, headers={} if host is None else {"Host": host})
     try:
@@ -298,6 +368,18 @@ def test_a_game_is_followed_while_it_is_played():
         assert [fetched(f"{live.address}frames?seen={what}")[0] for what in ("-1", "x", "9" * 10)] == [400] * 3
 
 
+def test_a_page_that_is_closed_while_it_loads_is_nobodys_business(capfd):
+    with serving() as live:
+        live.document = {"title": "", "players": [], "frames": [{"text": "x" * 20_000_000, "decisions": []}]}
+        with socket.create_connection(("127.0.0.1", live.server_port)) as page:
+            page.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            page.sendall(f"GET /{live.token}/frames?seen=0 HTTP/1.1\r\nHost: {live.host}\r\n\r\n".encode())
+            assert page.recv(8) == b"HTTP/1.0"
+        assert fetched(live.address)[0] == 200
+        time.sleep(0.5)
+    assert capfd.readouterr().err == ""
+
+
 def test_games_of_a_comparison_are_followed_one_after_the_other(tmp_path):
     plan = Plan("WallSurvival-v0", parse_meeting("random,greedy", None)[0], {"board_size": 4}, replays=True)
     compare(plan, 1, folder=tmp_path)
@@ -329,6 +411,21 @@ def test_a_comparison_that_cannot_be_followed_says_why(tmp_path):
     for more, said in (((), "--live follows it"), (("--live",), "no replays to show")):
         code, _, complaint = command(str(tmp_path), *more)
         assert (code, said in complaint, complaint.count("\n")) == (2, True, 1)
+
+
+def test_of_what_else_lies_in_results_it_says_what_it_is(tmp_path):
+    compare(Plan("CartPole-v1", parse_meeting("random", None)[0]), 1, folder=tmp_path / "cart")
+    with pytest.raises(ValueError, match="no replays to show"):
+        next(games(tmp_path / "cart"))
+    plan = Plan("WallSurvival-v0", parse_meeting("random,greedy", None)[0], {"board_size": 4}, replays=True)
+    compare(plan, 1, folder=tmp_path)
+    Replay("WallSurvival-v0").save(tmp_path / "replays" / "mine.json")
+    title = "WallSurvival-v0: greedy, random, board 0 (2 games finished, random 0.0%, greedy 100.0%)"
+    assert next(games(tmp_path))["title"] == title
+    rows = tmp_path / EPISODES
+    rows.write_text(rows.read_text().replace('{"episode"', '{"chapter"', 1))
+    with pytest.raises(ValueError, match=r"episodes.jsonl, line 2, is not what a comparison writes"):
+        next(games(tmp_path))
 
 
 def test_of_a_large_tree_the_most_visited_actions_are_shown():

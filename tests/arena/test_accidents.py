@@ -186,6 +186,14 @@ def test_an_environment_that_raises_is_nobodys_fault() -> None:
     assert row.error["message"] == "the floor broke"
 
 
+@pytest.mark.parametrize("size", [3, 4])
+def test_a_game_that_the_first_move_ends_is_played(tmp_path: Path, size: int) -> None:
+    specs = (AgentSpec("good", "good"), AgentSpec("a", "good"))
+    result = compare(Plan("WallSurvival-v0", specs, {"board_size": size}, make=make_hostile), 4, folder=tmp_path)
+    assert not result.failed
+    assert {seat.outcome for row in result.rows.values() for seat in row.seats} >= {0.0, 1.0}
+
+
 def test_rows_say_how_long_moves_took_and_where(tmp_path: Path) -> None:
     compare(hostile("slow", record=True), 1, folder=tmp_path)
     _, row = (json.loads(line) for line in (tmp_path / EPISODES).read_text().splitlines())

@@ -219,3 +219,28 @@ def test_what_an_output_cannot_encode_costs_no_results(tmp_path: Path) -> None:
     assert " gr??e " in done.stdout
     assert "größe" in (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "größe" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_names_and_words_of_others_are_neither_markup_nor_commands_of_the_terminal(tmp_path: Path) -> None:
+    folder = tmp_path / "x[" / "b] :fire:"
+    folder.mkdir(parents=True)
+    bots = folder / "rude.py"
+    bots.write_text("def rude(env):\n    raise ValueError('\\x1b[2J\\x07 [/red] \\udcff <b>')\n", encoding="utf-8")
+    words = "compare LaneDefense3x3-v0 --agents random,rude.py:rude --episodes 2 --workers 1 --replays --report r.html"
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts"), *words.split(), "--out", "res[old]"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        encoding="utf-8",
+        cwd=folder,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"in {folder}: " in done.stdout
+    assert "results: res[old]\n" in done.stdout
+    assert "watch res[old] --live\n" in done.stdout
+    for text in (
+        done.stdout,
+        *((folder / name).read_text(encoding="utf-8") for name in ("res[old]/report.md", "r.html")),
+    ):
+        assert "[/red] ?" in text
+        assert not {"\x1b", "\x07"} & set(text)

@@ -153,6 +153,18 @@ def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, cwd=folder, env=path, capture_output=True, text=True, check=False)
 
 
+def test_a_date_in_a_file_is_what_is_written_there() -> None:
+    sys.path.insert(0, str(ROOT / "scripts"))
+    import _config
+    import yaml
+
+    given = yaml.safe_load("out: 2026-11-23\nset: {since: 2026-11-23, n: 2, some: [2026-11-23]}\nepisodes: 3.0")
+    assert _config._value(given["out"], Path | None) == "2026-11-23"
+    assert _config._value(given["set"], list[str] | None) == ["since=2026-11-23", "n=2", 'some=["2026-11-23"]']
+    assert _config._value(given["episodes"], int) == 3
+    assert _config._value(2**63 - 1, int) == 2**63 - 1
+
+
 def test_options_come_from_a_file_and_what_is_typed_goes_before_it(tmp_path: Path) -> None:
     (tmp_path / "match.yml").write_text(
         f"environment: {ID}\nagents: [random, again=random]\nepisodes: 2\nbudget: {{simulations: 5}}\nworkers: 1\n"
@@ -170,6 +182,9 @@ def test_options_come_from_a_file_and_what_is_typed_goes_before_it(tmp_path: Pat
     [
         ("episode: 3", r"match.yml: unknown key 'episode'; did you mean 'episodes'"),
         ("episodes: many", r'match.yml, episodes: "many" is not an integer; write it as after --episodes'),
+        ("episodes: 2.7", "match.yml, episodes: 2.7 is not an integer"),
+        ("workers: .inf", "match.yml, workers: Infinity is not an integer"),
+        ("seed: 2026-11-23", 'match.yml, seed: "2026-11-23" is not an integer'),
         ("record: 3", "match.yml, record: 3 is neither true nor false"),
         ("seed:", "match.yml, seed: null is not an integer"),
         ("- a\n- b", "match.yml holds no keys; write options as lines"),

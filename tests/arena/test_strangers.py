@@ -1,5 +1,6 @@
 """Agents of anyone: functions, policies, objects that are reset; and what they are shown of a game."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ import agents
 import mcts_envs
 from agents.arena import Plan, compare, environments, parse_agents
 from agents.arena.guarded import Guarded
-from agents.arena.runner import run
+from agents.arena.runner import Crew, run
 
 ID = "LaneDefense3x3-v0"
 BOTS = """
+import os
 import random
 import time
 import numpy as np
@@ -60,6 +62,18 @@ class Meddler:
         inner._state[40:] = 0
         inner._live.stream[:] = 1
         return 0
+
+class Spends:
+    def __init__(self, simulations):
+        self.last_result = type("Spent", (), {"simulations": simulations, "steps": 7.0})
+
+    def act(self, env):
+        return int(env.unwrapped.legal_actions()[0])
+
+class Leaves:
+    def act(self, env):
+        os.chdir("/")
+        return int(env.unwrapped.legal_actions()[0])
 
 class Pole:
     def act(self, env):
@@ -123,6 +137,31 @@ def test_whoever_is_told_what_is_legal_is_held_to_it(bots: Path) -> None:
     assert found == {"illegal": "illegal", "Blind": None, "Masked": None}
     found = {key[0][0]: reason for key, reason, _ in played(texts, 1, settings={"illegal": "raise"})}
     assert found == {"illegal": "illegal", "Blind": "illegal", "Masked": None}
+
+
+def test_an_agent_that_leaves_the_folder_keeps_nobody_from_being_found(bots: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(bots.parent)  # where this test leads back to at its end
+    plan = Plan("WallSurvival-v0", parse_agents(f"a={bots.name}:Leaves,b={bots.name}:dice"), {"board_size": 4})
+    for workers in (None, 1):
+        os.chdir(bots.parent)
+        with Crew(plan, workers) as crew:
+            crew.check()
+            os.chdir(bots.parent)
+            assert [each.row.fault for each in crew.play(plan.jobs(1))] == [None, None]
+
+
+def test_what_an_agent_says_of_itself_damages_no_results(bots: Path, tmp_path: Path) -> None:
+    texts = ",".join(
+        f"{name}={bots}:Spends:simulations={spent}" for name, spent in (("a", -1), ("b", 10**30), ("c", 3))
+    )
+    for _ in range(2):
+        report = compare(Plan(ID, parse_agents(texts)), 2, folder=tmp_path / "kept")
+    told = {row.agents[0]: row.forfeit["message"] for row in report.forfeited if row.forfeit}
+    assert told == {
+        "a": "simulations of last_result -1 is outside [0, 1000000000000]",
+        "b": f"simulations of last_result {10**30} is outside [0, 1000000000000]",
+    }
+    assert (report.reused, report.summaries[2].agent) == (6, "c")
 
 
 def test_what_an_agent_does_with_what_it_is_shown_changes_no_game(bots: Path) -> None:

@@ -124,6 +124,25 @@ class TestSession:
         finally:
             session.close()
 
+    def test_a_choice_that_waits_for_others_is_taken_back(self):
+        session = Session("Bomber-v0", ["human", "random", "human", "random"], seed=1)
+        try:
+            for steps in (0, 1):
+                until(session, lambda: len(session._now) == 2)
+                hashes, before = list(session.replay.hashes), session.since()["frames"][-1]["legal"]
+                choose_first(session)
+                assert session.people() == [2]
+                session.ask({"do": "undo"})
+                assert session.people() == [0, 2]
+                assert (session.replay.hashes, session.since()["frames"][-1]["legal"]) == (hashes, before)
+                assert len(session.replay.actions) == steps
+                choose_first(session)
+                choose_first(session)
+            session.ask({"do": "undo"})
+            assert len(session.replay.actions) == 1
+        finally:
+            session.close()
+
     def test_a_second_click_plays_nothing(self):
         session = Session("LaneDefense3x3-v0", ["human"])
         try:
@@ -327,6 +346,15 @@ class TestServer:
         assert answer.status_code == 400
         assert answer.json()["error"]
 
+    def test_an_agent_that_cannot_be_seated_says_why(self, served, session, monkeypatch):
+        def lacking(text):
+            raise ModuleNotFoundError("No module named 'torch'")
+
+        monkeypatch.setattr(session, "_seated", lacking)
+        client, at = served
+        answer = client.post(f"{at}/ask", json={"do": "seat", "player": 1, "agent": "mcts"})
+        assert (answer.status_code, answer.json()["error"]) == (500, "ModuleNotFoundError: No module named 'torch'")
+
     def test_too_much(self, served):
         client, at = served
         assert client.post(f"{at}/ask", content=b" " * 1_100_000).status_code == 413
@@ -351,6 +379,22 @@ class TestServer:
         scope = {"type": "http", "method": "POST", "path": f"/{server.token}/ask", "query_string": b""}
         asyncio.run(server.app({**scope, "headers": [(b"host", b"127.0.0.1:8000")]}, receive, send))
         assert sent[0]["status"] == 408
+
+    def test_those_who_wait_for_news_keep_nobody_from_asking(self, served, session):
+        client, at = served
+        now, codes = session.since(), []
+        query = {"epoch": now["epoch"], "known": 1, "serial": now["serial"]}
+        ask = lambda: codes.append(client.get(f"{at}/state", params=query).status_code)  # noqa: E731
+        threads = [threading.Thread(target=ask) for _ in range(60)]  # reloaded again and again
+        for thread in threads:
+            thread.start()
+        time.sleep(1.0)
+        began = time.monotonic()
+        assert client.post(f"{at}/ask", json={"do": "new", "seed": None}).status_code == 200
+        assert time.monotonic() - began < 10.0
+        for thread in threads:
+            thread.join()
+        assert codes == [200] * 60
 
     def test_many_at_once(self, served):
         client, at = served

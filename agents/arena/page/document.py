@@ -50,7 +50,7 @@ def write_page(report: Report, file: Path, command: str = "") -> None:
         If a page cannot be written.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(file, page(report, linked(report, file.parent), command).encode())
+    write_whole(file, page(report, linked(report, file.parent), command).encode(errors="replace"))
 
 
 def page(report: Report, links: Links | None = None, command: str = "") -> str:

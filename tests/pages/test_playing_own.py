@@ -1,0 +1,155 @@
+"""Agents of people's own in a game with people, and whatever such agents do."""
+
+import time
+
+import pytest
+
+from agents.session import Session
+
+BOTS = '''
+import sys
+
+
+class Ahead:
+    """Plays the last action, after it has looked what would come of it."""
+
+    told = []
+
+    def act(self, env):
+        game = env.unwrapped
+        before, here = game.clone_state(), game.position()
+        action = int(game.legal_actions()[-1]) if hasattr(game, "legal_actions") else int(legal(game)[-1])
+        env.step(action)
+        Ahead.told.append((here, game.position()))
+        game.restore_state(before)
+        self.last_result = type("Spent", (), {"simulations": 1, "steps": 1})
+        return action
+
+
+def legal(game):
+    return game.action_masks().nonzero()[0]
+
+
+class Quits:
+    def act(self, env):
+        sys.exit("enough")
+
+
+class Lawless:
+    def act(self, env):
+        return 10**6
+
+
+class Odd:
+    """Says of its moves what no page can show."""
+
+    def act(self, env):
+        self.last_result = type("Odd", (), {"action": "up", "simulations": "many"})
+        return int(legal(env.unwrapped)[0])
+
+
+class Once:
+    """Plays one game only, unless it is told that another one begins."""
+
+    def __init__(self):
+        self.reset()
+
+    def reset(self):
+        self.moves = 0
+
+    def act(self, env):
+        self.moves += 1
+        if self.moves > 1:
+            raise RuntimeError("what was the game before?")
+        return int(legal(env.unwrapped)[0])
+'''
+
+
+@pytest.fixture
+def bots(tmp_path):
+    file = tmp_path / "bots_that_play.py"
+    file.write_text(BOTS)
+    return file
+
+
+@pytest.fixture
+def begun():
+    """Begin sessions, which end with the test."""
+    sessions = []
+
+    def begin(*given, **more):
+        sessions.append(Session(*given, **more))
+        return sessions[-1]
+
+    yield begin
+    for session in sessions:
+        session.close()
+
+
+def until(session, done, seconds=60.0):
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end
+        session.wait(session.since()["serial"], 0.2)
+
+
+def choose_first(session):
+    option = session.since()["frames"][-1]["legal"][0]
+    step = len(session.replay.actions)
+    session.ask({"do": "choose", "player": option["player"], "action": option["action"], "step": step})
+
+
+@pytest.mark.parametrize(
+    ("id", "people", "settings"),
+    [
+        ("LaneDefense3x3-v0", 0, {}),
+        ("WallSurvival-v0", 1, {"board_size": 4}),
+        ("BomberTeam-v0", 2, {"max_steps": 5}),
+    ],
+)
+def test_they_look_ahead_and_see_no_dice(begun, bots, id, people, settings):
+    names = ["human"] * people + [f"{bots}:Ahead"] * (4 - people if "Bomber" in id else 1)
+    session = begun(id, names, seed=4, **settings)
+    for _ in range(100):
+        until(session, lambda: session.people() or session.replay.over or session.stuck)
+        if session.replay.over or session.stuck:
+            break
+        choose_first(session)
+    assert (session.stuck, session.said) == (False, "")
+    assert "search" in session.since()["frames"][0]["decisions"][-1] or people
+    if people == 0:
+        told = type(session._agents[0].agent._own).told
+        states = [state.copy() for state in session.replay.states()]
+        position = session.replay.game.position
+        assert [here for here, _ in told] == [position(state) for state in states[:-1]]
+        assert [there for _, there in told] != [position(state) for state in states[1:]]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Quits", "failed: SystemExit: enough"),
+        ("Lawless", "failed: ValueError: it chose 1000000, which is not legal"),
+        ("Odd", "failed: ValueError: invalid literal"),
+    ],
+)
+def test_whatever_an_agent_does_the_game_can_go_on(begun, bots, name, said):
+    session = begun("WallSurvival-v0", ["human", f"{bots}:{name}"], hint=f"{bots}:{name}", board_size=4)
+    session.ask({"do": "hint"})
+    until(session, lambda: said in session.said)
+    choose_first(session)
+    until(session, lambda: session.stuck)
+    assert said in session.said
+    session.ask({"do": "seat", "player": 1, "agent": "human"})
+    choose_first(session)
+    assert len(session.replay.actions) == 2
+
+
+def test_they_are_told_that_another_game_begins(begun, bots):
+    session = begun("WallSurvival-v0", ["human", f"{bots}:Once"], board_size=4)
+    for _ in range(3):
+        choose_first(session)
+        until(session, lambda: session.people() or session.stuck)
+        assert not session.stuck, session.said
+        session.ask({"do": "new", "seed": None})
