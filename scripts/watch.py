@@ -84,8 +84,10 @@ def main(
             check(out, replay, fps, partial(begun, plan))
             game, record = partial(watch, plan, episode), partial(recorded, plan, episode)
         with serving() if live else nullcontext() as host:
-            document = play(game, host)
+            document, failed = play(game, host)
             write(document, record, out, replay, fps)
+            if failed is not None:
+                raise failed
             if host is not None and sys.stdin.isatty():
                 input("the page is served until you press Enter ")
     except _MISTAKES as error:
@@ -132,8 +134,11 @@ def analysed(replay: Any, agent: str | None, limits: dict[str, Any]) -> Game:
     return partial(replayed, replay, None if spec is None else agents.make(spec.name, **spec.settings))
 
 
-def play(game: Game, host: Any) -> dict[str, Any]:
-    """Play a game and return its document, at Ctrl-C what there is of it; a host serves what there is of it so far."""
+def play(game: Game, host: Any) -> tuple[dict[str, Any], BaseException | None]:
+    """Play a game and return its document, at Ctrl-C or where an agent fails what there is of it, and the failure.
+
+    A host serves what there is of it so far.
+    """
     from rich.console import Console
 
     if host is not None:
@@ -148,12 +153,13 @@ def play(game: Game, host: Any) -> dict[str, Any]:
                 host.document = document
 
         try:
-            return game(tell=tell)
-        except KeyboardInterrupt:
+            return game(tell=tell), None
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
             if len(told.get("frames", ())) < 2:
                 raise
-    typer.echo("interrupted: the game is written as far as it was played", err=True)
-    return told
+            failed = None if isinstance(error, KeyboardInterrupt) else error
+    typer.echo(f"{'interrupted' if failed is None else 'failed'}: the game is written as far as it was played", err=True)
+    return told, failed
 
 
 def write(document: dict[str, Any], record: Callable[..., Any], out: Path, replay: Path | None, fps: float) -> None:

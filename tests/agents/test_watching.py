@@ -320,7 +320,8 @@ def fetched(address, host=None):
         return error.code, b""
 
 
-def test_a_game_that_is_interrupted_is_kept_as_far_as_it_went(tmp_path, capsys):
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit, ZeroDivisionError])
+def test_a_game_that_is_interrupted_is_kept_as_far_as_it_went(tmp_path, capsys, end):
     plan = plan_of("WallSurvival-v0", "random,greedy", board_size=5)
     whole = watch(plan)
 
@@ -328,19 +329,20 @@ def test_a_game_that_is_interrupted_is_kept_as_far_as_it_went(tmp_path, capsys):
         def until_the_third(document):
             tell(document)
             if len(document["frames"]) == 3:
-                raise KeyboardInterrupt
+                raise end
 
         return watch(plan, 0, until_the_third)
 
-    document = watching.play(interrupted, None)
+    document, failed = watching.play(interrupted, None)
+    assert isinstance(failed, end) if end is not KeyboardInterrupt else failed is None
     assert "as far as it was played" in capsys.readouterr().err
     files = tmp_path / "game.html", tmp_path / "game.json"
     watching.write(document, lambda document: recorded(plan, 0, document), *files, 4.0)
     assert len(document["frames"]) == 3
     first = [[each["action"] for each in frame["decisions"]] for frame in whole["frames"][:2]]
     assert [[action for action in step if action is not None] for step in Replay.load(files[1]).actions] == first
-    with pytest.raises(KeyboardInterrupt):
-        watching.play(lambda tell: (_ for _ in ()).throw(KeyboardInterrupt), None)
+    with pytest.raises(end):
+        watching.play(lambda tell: (_ for _ in ()).throw(end), None)
 
 
 def test_a_game_is_followed_while_it_is_played():
