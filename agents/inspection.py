@@ -96,7 +96,10 @@ class Node:
 
     @property
     def action(self) -> int | tuple[int, ...] | None:
-        """What led here from the parent: an action, a tuple of those who chose at once; None at the root."""
+        """What led here from the parent: an action, a tuple of those who chose at once.
+
+        None at the root, and where only those chose whose choices tell no nodes apart: drawn or mixed opponents.
+        """
         actions = [int(row(self._source.tree.edges, edge, EDGE).action) for edge in self._source.via(self.id)]
         return tuple(actions) if len(actions) > 1 else actions[0] if actions else None
 
@@ -156,7 +159,8 @@ class Edge:
     ----------
     player : int
     children : tuple of Node
-        Its outcomes, most visited first; where several choose at once, those of all joint actions with it.
+        Its outcomes, most visited first; where several choose at once, those of all joint actions with it. Choices of
+        mixed opponents have none: they tell no nodes apart.
     """
 
     _source: _Source
@@ -369,6 +373,8 @@ class SearchTree:
             if not best:
                 break
             chosen = tuple(best[player] for player in _who_chose(node, best))
+            if not chosen:  # only others, whose choices tell no nodes apart
+                break
             line.append(chosen)
             via = tuple(edge.id for edge in chosen)
             node = next((child for child in chosen[0].children if node._source.via(child.id) == via), None)

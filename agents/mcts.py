@@ -225,7 +225,7 @@ class MCTS(Planner[SearchResult]):
         if not (prior or self.evaluate == POLICY):
             raise ValueError(
                 f"policy={policy!r:.80} is consulted by nothing; take select='puct', evaluate='policy', "
-                "simulate='advised' (without rollout_model, which advises itself) or opponents='advised'"
+                "simulate='advised' (without rollout_model, which advises itself) or opponents='advised' or 'mixed'"
             )
         from agents.learning.searching import read_policy
 

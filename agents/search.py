@@ -17,7 +17,9 @@ its outcomes), that of the state in a *closed loop* (chance has nodes of its own
 with *information sets* (P. Cowling, E. Powley, D. Whitehouse 2012, "Information Set Monte Carlo Tree Search").
 
 All players have statistics of their own, or only the one who searches: then the others follow a fixed policy and are
-drawn anew in every simulation, like chance. Node 0 and edge 0 mean none; they are blank rows that may be read.
+drawn anew in every simulation, like chance. Mixed opponents have statistics and are drawn for in turn, and like chance
+they tell no nodes apart (:mod:`agents.policies.opponents`). Node 0 and edge 0 mean none; they are blank rows that may
+be read.
 """
 
 from typing import Any
@@ -128,9 +130,22 @@ def _select(
 
 @kernel()
 def _choose(
-    game: Any, policies: Any, how: Settings, tree: Tree, work: Work, path: Path, depth: int, to_move: int, arm: int
+    game: Any,
+    policies: Any,
+    how: Settings,
+    tree: Tree,
+    work: Work,
+    path: Path,
+    depth: int,
+    to_move: int,
+    arm: int,
+    most: int,
 ) -> bool:
-    """Let all active players choose edges at the last node; False if the tree is full, or waits for a network."""
+    """Let all active players choose edges at the last node; False if the tree is full, or waits for a network.
+
+    Mixed opponents do without an edge where it would be the ``most``-th of the tree, so that the room for a simulation
+    is bounded.
+    """
     node = path.nodes[depth]
     for player in range(len(work.actions)):
         work.actions[player] = path.via[player] = 0
@@ -150,12 +165,12 @@ def _choose(
             if waiting(how.waits):
                 continue
             edge = find_edge(tree, node, player, action) if how.opponents == MIXED else 0
-        if player == how.player or how.opponents in (IN_TREE, MIXED):
-            if edge == 0:
-                edge = new_edge(tree, node, player, action)
-            if edge == 0:
-                return False
-            path.via[player] = edge
+        needed = player == how.player or how.opponents == IN_TREE
+        if edge == 0 and (needed or (how.opponents == MIXED and row(tree.counters, 0, COUNT).edges < most)):
+            edge = new_edge(tree, node, player, action)
+        if edge == 0 and needed:
+            return False
+        path.via[player] = edge
         work.actions[player] = work.played[depth, player] = action
     return not waiting(how.waits)
 
@@ -188,6 +203,8 @@ def descend(game: Any, policies: Any, how: Settings, tree: Tree, work: Work, pat
         ``LEAF``, ``CUT_OFF`` or ``TERMINAL``.
     """
     node, depth = int(ROOT), 0  # int(): keeps Numba from specialising on a literal
+    count = row(tree.counters, 0, COUNT)
+    most = count.edges + count.edges_each - 1  # the last one is the searching player's
     while True:
         path.nodes[depth] = node
         to_move = active_of(game)(work.state)
@@ -197,7 +214,7 @@ def descend(game: Any, policies: Any, how: Settings, tree: Tree, work: Work, pat
             return depth, CUT_OFF
         if depth >= how.tree_depth or is_leaf(tree, node):
             return depth, LEAF
-        if not _choose(game, policies, how, tree, work, path, depth, to_move, arm):
+        if not _choose(game, policies, how, tree, work, path, depth, to_move, arm, most):
             return depth, LEAF
         node = _advance(game, how, tree, work, path, depth)
         depth += 1

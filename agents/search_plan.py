@@ -22,7 +22,7 @@ from mcts_envs.core.kernel import function_table, interpreted
 from mcts_envs.core.typing import Bytes
 
 _MIXED_EDGES = 2
-"""Edges of each player that a simulation may add where opponents are mixed, who add some at nodes that are not new."""
+"""Edges, times players, that a simulation may add where opponents are mixed, who add some at nodes that are not new."""
 
 
 @dataclass(frozen=True, eq=False)

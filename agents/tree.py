@@ -56,8 +56,9 @@ class Tree(NamedTuple):
     """A search tree for P players with room for N nodes and E edges; :func:`enlarge` makes more.
 
     Where several players choose at once, each has edges of its own (decoupled statistics). An outcome is reached by one
-    edge of every active player and, in a closed loop, told apart by the key of the state that came out. The first
-    outcome of a single player's edge is its ``child``; all others are found in an open-addressing table.
+    edge of every active player, but for those whose choices are taken for chance, and, in a closed loop, told apart by
+    the key of the state that came out. The first outcome of a single player's edge is its ``child``; all others are
+    found in an open-addressing table.
 
     Attributes
     ----------

@@ -158,7 +158,9 @@ def play(game: Game, host: Any) -> tuple[dict[str, Any], BaseException | None]:
             if len(told.get("frames", ())) < 2:
                 raise
             failed = None if isinstance(error, KeyboardInterrupt) else error
-    typer.echo(f"{'interrupted' if failed is None else 'failed'}: the game is written as far as it was played", err=True)
+    typer.echo(
+        f"{'interrupted' if failed is None else 'failed'}: the game is written as far as it was played", err=True
+    )
     return told, failed
 
 

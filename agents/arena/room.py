@@ -40,7 +40,11 @@ class Room:
 
     def _at_home(self) -> AbstractContextManager[None]:
         """Be in the folder from which files are named, wherever an agent has gone."""
-        return nullcontext() if os.getcwd() == self._home else chdir(self._home)
+        try:
+            return nullcontext() if os.getcwd() == self._home else chdir(self._home)
+        except OSError:  # there is no way back to where it has gone
+            os.chdir(self._home)
+            return nullcontext()
 
     def play(self, job: Match) -> Played:
         """Play a match; what goes wrong is in its row."""

@@ -47,10 +47,10 @@ def read_opponents(opponents: Any, model: Any, known: Any = tuple(OPPONENTS)) ->
     """
     if opponents not in known:
         raise ValueError(errors.unknown("opponents", opponents, map(str, known)))
-    if model is not None and opponents not in ("advised", "mixed"):
-        raise ValueError(
-            f"opponent_model {model!r} says whose advice the others follow; it needs opponents='advised' or 'mixed'"
-        )
+    following = [name for name in ("advised", "mixed") if name in known]
+    if model is not None and opponents not in following:
+        needed = " or ".join(map(repr, following))
+        raise ValueError(f"opponent_model {model!r} says whose advice the others follow; it needs opponents={needed}")
     return opponents, variant_name("opponent_model", model)
 
 

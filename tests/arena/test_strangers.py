@@ -19,6 +19,7 @@ ID = "LaneDefense3x3-v0"
 BOTS = """
 import os
 import random
+import tempfile
 import time
 import numpy as np
 
@@ -73,6 +74,13 @@ class Spends:
 class Leaves:
     def act(self, env):
         os.chdir("/")
+        return int(env.unwrapped.legal_actions()[0])
+
+class Burns(Leaves):
+    def act(self, env):
+        folder = tempfile.mkdtemp()
+        os.chdir(folder)
+        os.rmdir(folder)
         return int(env.unwrapped.legal_actions()[0])
 
 class Pole:
@@ -139,9 +147,10 @@ def test_whoever_is_told_what_is_legal_is_held_to_it(bots: Path) -> None:
     assert found == {"illegal": "illegal", "Blind": "illegal", "Masked": None}
 
 
-def test_an_agent_that_leaves_the_folder_keeps_nobody_from_being_found(bots: Path, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("name", ["Leaves", "Burns"])
+def test_an_agent_that_leaves_the_folder_keeps_nobody_from_being_found(name: str, bots: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(bots.parent)  # where this test leads back to at its end
-    plan = Plan("WallSurvival-v0", parse_agents(f"a={bots.name}:Leaves,b={bots.name}:dice"), {"board_size": 4})
+    plan = Plan("WallSurvival-v0", parse_agents(f"a={bots.name}:{name},b={bots.name}:dice"), {"board_size": 4})
     for workers in (None, 1):
         os.chdir(bots.parent)
         with Crew(plan, workers) as crew:

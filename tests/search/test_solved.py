@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import mcts_envs
 from agents.mcts import MCTS
 from agents.planners.determinized import Determinized
 from agents.planners.flat import FlatMonteCarlo, OneStep
@@ -220,6 +221,19 @@ class TestOpponents:
         first, second = self.values(game, **given)
         assert first == pytest.approx(2.0, abs=0.3)
         assert second < -2.0
+        assert MCTS(simulations=200, **given).search(view_of(game)).tree.principal_variation() == [0]
+
+    def test_mixed_ones_come_to_the_same_in_slices_of_any_length(self, monkeypatch):
+        env = mcts_envs.make_aec("Football1-v0")
+        env.reset(seed=2)
+        found = set()
+        for seconds in (1e-5, 1e-3, 5.0):
+            monkeypatch.setattr("agents.budget.SLICE_SECONDS", seconds)
+            result = MCTS(simulations=1000, opponents="mixed", loop="open", rollout_depth=2, seed=3).search(env)
+            count = result.tree.trees[0].count
+            assert count.edges < count.edge_room
+            found.add((result.steps, tuple(result.visits)))
+        assert len(found) == 1
 
     def test_choices_of_mixed_ones_tell_no_nodes_apart(self):
         pays = {(a, b): (1, 0.0) for a in (0, 1) for b in (0, 1)}
