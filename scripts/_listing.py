@@ -63,7 +63,7 @@ AGENTS = {
     "rhea_aiide": "the evolution of Perez-Liebana et al. (2019)",
     "rule_based": "in the manner of the original's SimpleAgent",
     "rule_based_aiide": "the less careful one of Perez-Liebana et al. (2019)",
-    "rule_based_aiide_wary": "the same, which stays on a bomb where it sees no way out",
+    "rule_based_aiide_wary": "the same, which stays on a bomb without a way out",
     "runs": "one line of actions in runs, kept and bettered by chance",
     "scripted": "the game's rule-based player",
     "uniform": "uniform among the legal actions",

@@ -45,8 +45,14 @@ class TestBatched:
             agents.make(**more, policy=elsewhere, simulations=200).search(env)
             assert len(elsewhere.asked) <= most
 
-    @pytest.mark.parametrize("more", [{}, {"opponents": "advised"}, {"opponents": "mixed", "loop": "open"}])
-    @pytest.mark.parametrize(("env_id", "settings"), GAMES)
+    @pytest.mark.parametrize(
+        ("env_id", "settings", "more"),
+        [
+            *((*game, {}) for game in GAMES),
+            ("WallSurvival-v0", {}, {"opponents": "advised"}),
+            ("BomberTeam-v0", {}, {"opponents": "mixed", "loop": "open"}),
+        ],
+    )
     def test_a_tree_that_looks_ahead_is_the_same(self, env_id, settings, more, monkeypatch):
         env = make(env_id, **settings)
         policy = random_policy(env.unwrapped.game)
