@@ -241,6 +241,7 @@ def test_those_still_in_a_truncated_game_share_its_point() -> None:
     assert row.seats[0].ended == row.seats[1].ended > 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_DATA")
 def test_memory_has_a_limit_and_what_was_left_behind_is_nobody_elses_fault(tmp_path: Path) -> None:
     result = compare(hostile("leak", "eat", "good", limits=Limits(memory=1.6)), 2, workers=1, folder=tmp_path)

@@ -214,6 +214,7 @@ def test_intervals_cover_and_keep_a_width() -> None:
 # Playing, accidents, results on disk
 
 
+@pytest.mark.slow
 def test_one_process_or_two_give_the_same(tmp_path: Path) -> None:
     limits = parse_budget("simulations=15")
     plan = Plan(WALL, parse_agents("uniform,greedy,mcts", limits), {"board_size": 3}, budget=limits)
@@ -287,6 +288,7 @@ def test_an_exception_is_put_down_to_its_agent_and_the_other_wins(tmp_path: Path
     assert figures(again) == figures(result)
 
 
+@pytest.mark.slow
 def test_a_dying_worker_is_survived(tmp_path: Path) -> None:
     plan = fakes("x:accident=die:every=1", "y")
     result = compare(plan, 1, workers=2, folder=tmp_path)

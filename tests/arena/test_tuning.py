@@ -150,6 +150,7 @@ class TestCommand:
         app.command()(command.main)
         return CliRunner().invoke(app, [*given])
 
+    @pytest.mark.slow
     def test_it_says_what_is_best(self, tmp_path):
         pytest.importorskip("optuna")
         found = self.run(
