@@ -1,10 +1,9 @@
 """Agents of people's own in a game with people, and whatever such agents do."""
 
-import time
-
 import pytest
 
 from agents.session import Session
+from tests.pages.test_playing import choose_first, until
 
 BOTS = '''
 import sys
@@ -84,20 +83,6 @@ def begun():
     yield begin
     for session in sessions:
         session.close()
-
-
-def until(session, done, seconds=60.0):
-    """Wait until something is so."""
-    end = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < end
-        session.wait(session.since()["serial"], 0.2)
-
-
-def choose_first(session):
-    option = session.since()["frames"][-1]["legal"][0]
-    step = len(session.replay.actions)
-    session.ask({"do": "choose", "player": option["player"], "action": option["action"], "step": step})
 
 
 @pytest.mark.parametrize(
