@@ -42,8 +42,14 @@ _OPEN: dict[str, Any] = {"loop": "open"}
 _MCTS: dict[str, Any] = {"agent": "mcts", "simulations": 200, "horizon": 12, "c": math.sqrt(2.0), **_OPEN, **_RANDOM}
 _BIAS: dict[str, Any] = {"select": "progressive_bias", "bias": 1.0, "discount": GAMMA}
 _ONCE: dict[str, Any] = {"discount": 1.0, "c": math.sqrt(2.0) / GAMMA, "bias": 1.0 / GAMMA}
-_RHEA: dict[str, Any] = {"agent": "rhea", "simulations": 401, "length": 12, "population": 1, "mutation": 0.5}
-_AGAIN: dict[str, Any] = {"reevaluate": True}
+_RHEA: dict[str, Any] = {
+    "agent": "rhea",
+    "simulations": 401,
+    "length": 12,
+    "population": 1,
+    "mutation": 0.5,
+    "reevaluate": True,
+}
 _GUESS: dict[str, Any] = {"opponents": "advised", "opponent_model": "anybody"}
 _HUNT: dict[str, Any] = {"horizon": 4, "evaluate": "hunting", "opponents": "mixed", "opponent_model": "anybody"}
 _CAREFUL: dict[str, Any] = {"simulate": "advised", "rollout_model": "careful"}
@@ -63,7 +69,7 @@ def presets(full_view: bool = True, radio: bool = False) -> dict[str, dict[str, 
         "careful": {"agent": "scripted", "model": "careful"},
         "random_safe": {"agent": "scripted", "model": "random_safe"},
         "osla_aiide": {"agent": "one_step", "samples": 1, "recommend": "max_value_drawn", **_RANDOM, **told},
-        "rhea_aiide": {**_RHEA, **_AGAIN, **_RANDOM, **told},
+        "rhea_aiide": {**_RHEA, **_RANDOM, **told},
         "mcts_aiide": {**_MCTS, **_ROLLOUTS, **told},
         "mcts_model": {"agent": "mcts", "simulations": 1000, "horizon": 20, **_OPEN, **_GUESS, **_CAREFUL, **moves},
         "mcts_bias": {**_MCTS, **_ROLLOUTS, **bias},
