@@ -166,6 +166,9 @@ class Game(Portable):
         Shape of the observation; by default the bytes of the state after its chance header.
     observation_low, observation_high : float
         Bounds of the observation.
+    any_board : bool
+        Whether the observation is the same, number by number, on boards of all sizes and for any number of players, so
+        that a policy plays where it was not trained; for a variant that shows such a one.
     simultaneous : bool
         Whether players ever choose at the same time.
     teams : tuple of tuple of int, optional
@@ -222,6 +225,7 @@ class Game(Portable):
     observation_shape: tuple[int, ...] = ()
     observation_low: float = 0.0
     observation_high: float = 1.0
+    any_board: bool = False
     simultaneous: bool = False
     teams: tuple[tuple[int, ...], ...] = ()
     discount: float = 1.0

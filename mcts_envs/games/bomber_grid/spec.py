@@ -1,7 +1,6 @@
 """Settings and environments of the bomber grid."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,29 +8,17 @@ import numpy as np
 
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game, blank
-from mcts_envs.core.defaults import default_advise
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import record
 from mcts_envs.core.rng import seed_stream
 from mcts_envs.core.typing import Bytes
 from mcts_envs.core.vector import vectorized
 from mcts_envs.games.bomber_grid import draw
-from mcts_envs.games.bomber_grid.original import original_size
-from mcts_envs.games.bomber_grid.players import (
-    anybody,
-    careful,
-    out_of_fire,
-    pessimism,
-    random_safe,
-    rule_based,
-    rule_based_aiide,
-    values,
-)
+from mcts_envs.games.bomber_grid.players import rule_based, values
 from mcts_envs.games.bomber_grid.position import place, position
 from mcts_envs.games.bomber_grid.presets import presets
-from mcts_envs.games.bomber_grid.rules import board, hidden, observe, remembered, sight
+from mcts_envs.games.bomber_grid.rules import board, hidden, observe, sight
 from mcts_envs.games.bomber_grid.rules import kernels as rules
-from mcts_envs.games.bomber_grid.rules import memory as remembering
 from mcts_envs.games.bomber_grid.rules.layout import (
     DUEL,
     FFA,
@@ -49,6 +36,7 @@ from mcts_envs.games.bomber_grid.rules.layout import (
 )
 from mcts_envs.games.bomber_grid.rules.memory import MEMORY_BYTES
 from mcts_envs.games.bomber_grid.template import template, write_template
+from mcts_envs.games.bomber_grid.variants import variants, with_memory
 
 GAME_MODES = {"ffa": FFA, "team": TEAM, "radio": RADIO, "duel": DUEL}
 REWARD_STREAMS = ("once", "original")
@@ -122,9 +110,9 @@ def bomber_grid(
         where=draw.where,
         shown_as=draw.SHOWN_AS[:players],
         presets=presets(view is None, mode == "radio"),
-        variants=_variants(size, max_steps) | (_SILENT if mode == "radio" else {}),
+        variants=variants(size, max_steps, mode == "radio"),
     )
-    return _with_memory(game, size) if remembers else game
+    return with_memory(game, size) if remembers else game
 
 
 def _remembers(memory: Any, view: Any) -> bool:
@@ -132,56 +120,6 @@ def _remembers(memory: Any, view: Any) -> bool:
     if errors.flag("memory", memory) and view is None:
         raise ValueError("memory=True is for players who see a part of the board, and view is None; give view=4, say")
     return bool(memory)
-
-
-def _with_memory(game: Game, size: int) -> Game:
-    """Return the game in which players remember; in its variant ``forgetful`` they do not, on the same states."""
-    planes = (len(observe.PLANES) + len(remembered.MEMORY_PLANES)) * size * size
-    shape = (planes + len(observe.NUMBERS),)
-    shown = {"observe": remembered.observe_remembered, "observation_shape": shape}
-    forgetful = {"step": game.step, "key": game.key, "determinize": game.determinize}
-    return replace(
-        game,
-        reset=remembering.reset,
-        step=remembering.step,
-        key=remembering.key,
-        determinize=remembering.determinize,
-        variants={**game.variants, "memory": shown, "forgetful": forgetful},
-    )
-
-
-_SILENT: dict[str, dict[str, Any]] = {
-    "silent": {"legal": rules.legal_silent},
-    "silent_unadvised": {"legal": rules.legal_silent, "advise": default_advise},
-}
-"""With a radio: what planners that leave words alone search."""
-
-
-def _variants(size: int, max_steps: int) -> dict[str, dict[str, Any]]:
-    """Return the named replacements of a game on a board."""
-    return {
-        "planes": {
-            "observe": observe.observe_planes,
-            "observation_shape": (len(observe.PLANES) + len(observe.NUMBERS), size, size),
-        },
-        "original": {
-            "observe": observe.observe_original,
-            "observation_shape": (original_size(size),),
-            "observation_high": float(max(max_steps, MAX_FUSE)),
-        },
-        "random_safe": {"advise": random_safe.advise_random_safe},
-        "out_of_fire": {"advise": out_of_fire.advise_out_of_fire},
-        "rule_based": {"advise": rule_based.advise_rule_based},
-        "rule_based_aiide": {"advise": rule_based_aiide.advise_rule_based_aiide},
-        "rule_based_aiide_wary": {"advise": rule_based_aiide.advise_rule_based_aiide_wary},
-        "anybody": {"advise": anybody.advise_anybody},
-        "careful": {"advise": careful.advise_careful},
-        "unadvised": {"advise": default_advise},
-        "safe": {"legal": rules.legal_safe},
-        "aiide": {"evaluate": values.evaluate_aiide},
-        "pessimistic": {"evaluate": pessimism.evaluate_pessimistic},
-        "hunting": {"evaluate": pessimism.evaluate_hunting},
-    }
 
 
 def _known(name: str, given: Any, known: Collection[str]) -> str:
@@ -312,6 +250,19 @@ class Bomber(GameEnv):
     spread over a plane. `observation="original"`: the planes and numbers of the original; the wrapper
     `mcts_envs.games.bomber_grid.original.OriginalObservation` makes its dictionary of them. The way back, by which
     agents play in the original engine, is `mcts_envs.games.bomber_grid.playground`.
+
+    `observation="egocentric"`: `(855,)`, whatever the size of the board, for networks that should not have to work out
+    where they are. First ten windows of 9 x 9 cells around the player, row by row: fog, rigid walls and what is beyond
+    the board, wood, items, bombs, fire (how soon the cell will burn, `(last + 1 - steps) / last` with `last = fuse +
+    flame_life`; bombs in sight set off each other, they and all walls stay), how near cells are on foot (`1 / (1 +
+    steps)` within the window), what a bomb laid now would burn, my mate, enemies. Then `t / max_steps`, row and column
+    as parts of the board, ammo / 10, strength / 11, kick, whether I stand on a bomb; the six moves, 1 for those that
+    `mask="safe"` allows (all 0 where none is safe, and the mask allows all); what a bomb laid now would burn: wood (a
+    quarter for each, up to four), my mate, an enemy; for the nearest cell beside an enemy, the nearest item and the
+    nearest cell beside wood `1 / (1 + steps)`, 0 beyond 22 steps, and the four moves, 1 for those that begin a shortest
+    way; three times 1, row and column less mine, from -10 to 10 as 0 to 1, or 0 three times: enemies in sight from the
+    nearest on, and in the third place my mate; who of the seats after mine is alive; the two words of my mate. Nothing
+    that is only remembered is in it.
 
     A player sees the cells up to `view` rows and columns away. Nobody sees items under wood or fire, what the others
     carry, or whose bombs the others' are. A dead player goes on looking from where it died.

@@ -12,15 +12,13 @@ from mcts_envs.games.bomber_grid.rules.bits import (
     common,
     has,
     pair,
-    single,
     without,
 )
 from mcts_envs.games.bomber_grid.rules.board import seen_items
 from mcts_envs.games.bomber_grid.rules.danger import foresee, forget, others_of, safe_moves, walkable
-from mcts_envs.games.bomber_grid.rules.kernels import in_teams
 from mcts_envs.games.bomber_grid.rules.layout import LAY, STATE
-from mcts_envs.games.bomber_grid.rules.moves import is_alive, next_cell
-from mcts_envs.games.bomber_grid.rules.sight import mate_of, window
+from mcts_envs.games.bomber_grid.rules.moves import next_cell
+from mcts_envs.games.bomber_grid.rules.sight import enemies_of, window
 
 NEAR_ENEMY, NEAR_ITEM, NEAR_WOOD, FAR = 3, 2, 2, 10
 """Steps within which an enemy, an item, some wood, or in the end any of them, is worth a walk."""
@@ -41,16 +39,6 @@ def towards(state, player, moves, goals, walk, steps):
             return found
         reached = both(reached, common(beside(reached), walk))
     return 0
-
-
-@kernel()
-def enemies_of(s, player, seen):
-    """Return the cells of the enemies in sight."""
-    cells = common(others_of(s, player), seen)
-    mate = mate_of(player)
-    if in_teams(s) and is_alive(s, mate):
-        cells = without(cells, single(np.int64(s.stands[mate])))
-    return cells
 
 
 @kernel(types.int64(BYTES, types.int64, BOARD, BOARD))

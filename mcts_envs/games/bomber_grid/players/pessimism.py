@@ -14,10 +14,9 @@ from mcts_envs.games.bomber_grid.rules.bits import BOARD, ZERO, beside, both, co
 from mcts_envs.games.bomber_grid.rules.blasts import reach
 from mcts_envs.games.bomber_grid.rules.board import bombs_of
 from mcts_envs.games.bomber_grid.rules.danger import burning, foresee, forget, others_of, walkable
-from mcts_envs.games.bomber_grid.rules.kernels import in_teams
 from mcts_envs.games.bomber_grid.rules.layout import ONGOING, STATE, WIDTH
-from mcts_envs.games.bomber_grid.rules.moves import is_alive
-from mcts_envs.games.bomber_grid.rules.sight import mate_of
+from mcts_envs.games.bomber_grid.rules.moves import is_alive, steps_between
+from mcts_envs.games.bomber_grid.rules.sight import in_teams, mate_of
 
 CLOSING_IN = 3
 """Steps for which others come nearer, to stand in the way on all cells that they reach."""
@@ -68,12 +67,6 @@ def room(state, player, inside):
     return count(alive)
 
 
-@kernel()
-def _distance(cell, other):
-    """Return how many steps are between two cells where nothing is in the way."""
-    return abs(cell // WIDTH - other // WIDTH) + abs(cell % WIDTH - other % WIDTH)
-
-
 @kernel(types.void(BYTES, FLOATS, types.float64, types.float64))
 def _evaluate(state, values, their_room, distance):
     """Progress as ``evaluate_aiide`` has it, items, the player's room, less its enemies' room and how far they are."""
@@ -96,7 +89,7 @@ def _evaluate(state, values, their_room, distance):
             if other != player and not mate and is_alive(s, other):
                 enemies += 1
                 theirs += rooms >> 8 * other & 255
-                way = min(way, _distance(here, np.int64(s.stands[other])))
+                way = min(way, steps_between(here, np.int64(s.stands[other])))
         kit = min(np.int64(s.ammo[player]), FEW) + min(np.int64(s.strength[player]), FEW)
         values[player] += ITEMS * kit + OWN * (rooms >> 8 * player & 255) / ENOUGH
         values[player] -= their_room * theirs / (ENOUGH * max(enemies, 1)) + distance * way / LONGEST

@@ -7,7 +7,7 @@ import numpy as np
 
 from mcts_envs.core.contract import ADVISE, BYTES, types
 from mcts_envs.core.kernel import count_bits, kernel, record
-from mcts_envs.games.bomber_grid.players.careful import enemies_of, towards
+from mcts_envs.games.bomber_grid.players.careful import towards
 from mcts_envs.games.bomber_grid.rules.bits import (
     BOARD,
     ZERO,
@@ -25,7 +25,7 @@ from mcts_envs.games.bomber_grid.rules.board import bombs_of, seen_items
 from mcts_envs.games.bomber_grid.rules.kernels import scale_of
 from mcts_envs.games.bomber_grid.rules.layout import DOWN, LAY, LEFT, RIGHT, STATE, STOP, TRAIL, UP, WIDTH
 from mcts_envs.games.bomber_grid.rules.moves import next_cell
-from mcts_envs.games.bomber_grid.rules.sight import box, window
+from mcts_envs.games.bomber_grid.rules.sight import box, enemies_of, window
 
 NEAR_ENEMY, NEAR_ITEM, NEAR_WOOD, DEPTH = 3, 2, 2, 10
 """Steps within which an enemy, an item, some wood is worth a walk; and how far the player looks for a refuge."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from mcts_envs.core.contract import ADVISE, BYTES, FLOATS, types
 from mcts_envs.core.kernel import kernel, record
-from mcts_envs.games.bomber_grid.players.careful import enemies_of, towards
+from mcts_envs.games.bomber_grid.players.careful import towards
 from mcts_envs.games.bomber_grid.players.rule_based import (
     NEAR_ENEMY,
     NEAR_ITEM,
@@ -32,7 +32,7 @@ from mcts_envs.games.bomber_grid.rules.board import bombs_of, seen_items
 from mcts_envs.games.bomber_grid.rules.kernels import scale_of
 from mcts_envs.games.bomber_grid.rules.layout import LAY, STATE, STOP, UP, WIDTH
 from mcts_envs.games.bomber_grid.rules.moves import next_cell
-from mcts_envs.games.bomber_grid.rules.sight import window
+from mcts_envs.games.bomber_grid.rules.sight import enemies_of, window
 
 
 @kernel(types.int64(types.int64, BOARD, types.int64))

@@ -5,10 +5,10 @@ import numpy as np
 from mcts_envs.core.contract import EVALUATE
 from mcts_envs.core.kernel import count_bits, kernel, record
 from mcts_envs.games.bomber_grid.rules.bits import count, pair
-from mcts_envs.games.bomber_grid.rules.kernels import has_tied, has_won, in_teams
+from mcts_envs.games.bomber_grid.rules.kernels import has_tied, has_won
 from mcts_envs.games.bomber_grid.rules.layout import ONGOING, STATE
 from mcts_envs.games.bomber_grid.rules.moves import is_alive
-from mcts_envs.games.bomber_grid.rules.sight import mate_of
+from mcts_envs.games.bomber_grid.rules.sight import in_teams, mate_of
 
 MATE, ENEMY_OF_TEAM, ENEMY_OF_ALL, WOOD, STRENGTH, KICK = 0.1, 0.13, 0.17, 0.1, 0.15, 0.15
 

@@ -30,21 +30,14 @@ from mcts_envs.games.bomber_grid.rules.layout import (
     RADIO,
     SEATS,
     STATE,
-    TEAM,
     TIE,
     WON,
     WORDS,
 )
 from mcts_envs.games.bomber_grid.rules.moves import commit, intend, is_alive, settle
-from mcts_envs.games.bomber_grid.rules.sight import window
+from mcts_envs.games.bomber_grid.rules.sight import in_teams, window
 
 FIRST_TEAM = 0b0101
-
-
-@kernel()
-def in_teams(s):
-    """Return whether players 0 and 2 play against 1 and 3."""
-    return s.mode == TEAM or s.mode == RADIO
 
 
 @kernel()

@@ -47,6 +47,12 @@ def next_cell(cell, way):
 
 
 @kernel()
+def steps_between(cell, other):
+    """Return how many steps are between two cells where nothing is in the way."""
+    return abs(cell // WIDTH - other // WIDTH) + abs(cell % WIDTH - other % WIDTH)
+
+
+@kernel()
 def is_alive(s, player):
     """Return whether a player is in the game."""
     return s.alive >> player & 1 != 0

@@ -6,7 +6,6 @@ from mcts_envs.core.contract import BYTES, OBSERVE, SINGLES, types
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.games.bomber_grid.rules.bits import any_of, common, first, has, pair, rest
 from mcts_envs.games.bomber_grid.rules.board import in_sight
-from mcts_envs.games.bomber_grid.rules.kernels import in_teams
 from mcts_envs.games.bomber_grid.rules.layout import (
     AGENT,
     AMMO_CAP,
@@ -26,7 +25,7 @@ from mcts_envs.games.bomber_grid.rules.layout import (
     WORDS,
 )
 from mcts_envs.games.bomber_grid.rules.moves import is_alive
-from mcts_envs.games.bomber_grid.rules.sight import mate_of, window
+from mcts_envs.games.bomber_grid.rules.sight import in_teams, mate_of, window
 
 PLANES = (
     "fog", "rigid", "wood", "extra_bomb", "range", "kick", "flame", "bomb_life", "bomb_strength", "bomb_mine",

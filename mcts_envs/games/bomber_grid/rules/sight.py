@@ -15,10 +15,12 @@ from mcts_envs.games.bomber_grid.rules.bits import (
     common,
     has,
     pair,
+    single,
     without,
 )
 from mcts_envs.games.bomber_grid.rules.board import in_sight
-from mcts_envs.games.bomber_grid.rules.layout import FULL_VIEW, RADIO, STATE, WIDTH
+from mcts_envs.games.bomber_grid.rules.danger import others_of
+from mcts_envs.games.bomber_grid.rules.layout import FULL_VIEW, RADIO, STATE, TEAM, WIDTH
 from mcts_envs.games.bomber_grid.rules.moves import is_alive
 
 _KEY_START = np.uint64(0xA4093822299F31D0)
@@ -57,6 +59,22 @@ def window(state, player):
 def mate_of(player):
     """Return the other player of a team."""
     return player ^ 2
+
+
+@kernel()
+def in_teams(s):
+    """Return whether players 0 and 2 play against 1 and 3."""
+    return s.mode == TEAM or s.mode == RADIO
+
+
+@kernel()
+def enemies_of(s, player, seen):
+    """Return the cells of the enemies in sight."""
+    cells = common(others_of(s, player), seen)
+    mate = mate_of(player)
+    if in_teams(s) and is_alive(s, mate):
+        cells = without(cells, single(np.int64(s.stands[mate])))
+    return cells
 
 
 @kernel()

@@ -1,0 +1,75 @@
+"""What may stand in for a kernel of the bomber grid: other observations, players, values and rules, by name."""
+
+from dataclasses import replace
+from typing import Any
+
+from mcts_envs.core.contract import Game
+from mcts_envs.core.defaults import default_advise
+from mcts_envs.games.bomber_grid.original import original_size
+from mcts_envs.games.bomber_grid.players import (
+    anybody,
+    careful,
+    out_of_fire,
+    pessimism,
+    random_safe,
+    rule_based,
+    rule_based_aiide,
+    values,
+)
+from mcts_envs.games.bomber_grid.rules import egocentric, memory, observe, remembered
+from mcts_envs.games.bomber_grid.rules import kernels as rules
+from mcts_envs.games.bomber_grid.rules.layout import MAX_FUSE
+
+_SILENT: dict[str, dict[str, Any]] = {
+    "silent": {"legal": rules.legal_silent},
+    "silent_unadvised": {"legal": rules.legal_silent, "advise": default_advise},
+}
+"""With a radio: what planners that leave words alone search."""
+
+
+def variants(size: int, max_steps: int, radio: bool) -> dict[str, dict[str, Any]]:
+    """Return the named replacements of a game on a board."""
+    return {
+        "planes": {
+            "observe": observe.observe_planes,
+            "observation_shape": (len(observe.PLANES) + len(observe.NUMBERS), size, size),
+        },
+        "egocentric": {
+            "observe": egocentric.observe_egocentric,
+            "observation_shape": (len(egocentric.PLANES) * egocentric.SIDE**2 + len(egocentric.NUMBERS),),
+            "any_board": True,
+        },
+        "original": {
+            "observe": observe.observe_original,
+            "observation_shape": (original_size(size),),
+            "observation_high": float(max(max_steps, MAX_FUSE)),
+        },
+        "random_safe": {"advise": random_safe.advise_random_safe},
+        "out_of_fire": {"advise": out_of_fire.advise_out_of_fire},
+        "rule_based": {"advise": rule_based.advise_rule_based},
+        "rule_based_aiide": {"advise": rule_based_aiide.advise_rule_based_aiide},
+        "rule_based_aiide_wary": {"advise": rule_based_aiide.advise_rule_based_aiide_wary},
+        "anybody": {"advise": anybody.advise_anybody},
+        "careful": {"advise": careful.advise_careful},
+        "unadvised": {"advise": default_advise},
+        "safe": {"legal": rules.legal_safe},
+        "aiide": {"evaluate": values.evaluate_aiide},
+        "pessimistic": {"evaluate": pessimism.evaluate_pessimistic},
+        "hunting": {"evaluate": pessimism.evaluate_hunting},
+        **(_SILENT if radio else {}),
+    }
+
+
+def with_memory(game: Game, size: int) -> Game:
+    """Return the game in which players remember; in its variant ``forgetful`` they do not, on the same states."""
+    planes = (len(observe.PLANES) + len(remembered.MEMORY_PLANES)) * size * size
+    shown = {"observe": remembered.observe_remembered, "observation_shape": (planes + len(observe.NUMBERS),)}
+    forgetful = {"step": game.step, "key": game.key, "determinize": game.determinize}
+    return replace(
+        game,
+        reset=memory.reset,
+        step=memory.step,
+        key=memory.key,
+        determinize=memory.determinize,
+        variants={**game.variants, "memory": shown, "forgetful": forgetful},
+    )
