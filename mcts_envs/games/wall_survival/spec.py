@@ -11,6 +11,7 @@ from mcts_envs.games.wall_survival import draw
 from mcts_envs.games.wall_survival.players import report, scripted, values
 from mcts_envs.games.wall_survival.position import place, position
 from mcts_envs.games.wall_survival.presets import presets
+from mcts_envs.games.wall_survival.rules import distances
 from mcts_envs.games.wall_survival.rules import kernels as rules
 from mcts_envs.games.wall_survival.rules.layout import MAX_SIZE, MIN_SIZE, STATE
 
@@ -71,6 +72,10 @@ def wall_survival(
         action_name=partial(action_name, size),
         variants={
             "planes": {"observe": rules.observe_planes, "observation_shape": (9, size, size)},
+            "distances": {
+                "observe": distances.observe_distances,
+                "observation_shape": (distances.BOARDS * cells + distances.NUMBERS,),
+            },
             "mobility": {"evaluate": values.evaluate_mobility},
             "threats": {"evaluate": values.evaluate_threats},
             "greedy": {"advise": scripted.advise_greedy},
@@ -113,6 +118,17 @@ class WallSurvival(GameEnv):
     right, down and left of each cell; my cell; the other's cell; the cells that I can reach), then whether it is my
     turn, then `t / max_steps` (0 without a limit). With `observation="planes"`: `(9, M, M)`, the two scalars spread
     over a plane each.
+
+    With `observation="distances"`, `(29 * M * M + 6,)`, it shows what a good player counts. 29 boards: the seven; how
+    near each cell is to me, and to the other: `K / (K + d)` for a walk of d steps, whoever stands in the way, 0 if
+    there is none (K at least 1); where I come first, and where the other does (fewer steps; neither at equal ones);
+    the cells that the other could reach if it were to move; the cells with three walls or more; then, for walls up,
+    right, down and left of each cell, where mine would win at once, where it would lose at once (0.5: end in a tie),
+    where the other's would win if it were to move, and what a walk there and that wall would make of the board: cells
+    where I come first less those where the other does, from 0 for the least among my moves to 1 for the most (1 if all
+    are equal). Then six numbers: whether it is my turn, `t / max_steps`, and as parts of all cells those where I come
+    first, where the other does, that I can reach, and that the other can. I move in all of this, whoever's turn it is.
+    The boards of walls look one move ahead, nothing looks further; after the end they are 0.
 
     ## Rewards
     At the end +1 to the winner and -1 to the loser, 0 for both after a tie; 0 before.

@@ -80,6 +80,15 @@ def _spread(cells, ways, size):
     )
 
 
+@kernel(BOARD(BOARD, MAP, types.int64))
+def spread(cells, ways, board_size):
+    """Return the cells of a board and those a step away."""
+    size = np.uint64(board_size)
+    if board_size <= 8:
+        return _spread_small(cells[0], ways, size), ZERO, ZERO
+    return _spread(cells, ways, size)
+
+
 @kernel(BOARD(MAP, types.int64, types.int64, types.int64, types.int64))
 def within(ways, board_size, start, blocked, steps):
     """Return the cells that can be reached in so many steps without entering a blocked cell."""

@@ -258,12 +258,18 @@ def _clock(state):
     return np.float32(s.t / max(s.max_steps, 1))
 
 
+@kernel()
+def observe_flat(state, player, out, numbers):
+    """Write seven boards (see above), and at ``numbers`` whether it is my turn, then t / max_steps."""
+    _observe_cells(state, player, out)
+    out[numbers] = record(state, STATE).turn == player
+    out[numbers + 1] = _clock(state)
+
+
 @kernel(OBSERVE)
 def observe(state, player, out):
     """Seven boards (see above), then whether it is my turn, then t / max_steps."""
-    cells = _observe_cells(state, player, out)
-    out[7 * cells] = record(state, STATE).turn == player
-    out[7 * cells + 1] = _clock(state)
+    observe_flat(state, player, out, 7 * record(state, STATE).board_size ** 2)
 
 
 @kernel(OBSERVE)
