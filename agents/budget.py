@@ -15,6 +15,9 @@ SLICE_SECONDS = 0.005
 
 _STEADY_SLICE = 1024
 
+_WORTHWHILE = 0.5
+"""Another simulation is begun where there is time for this share of it: the end is missed by half of one at most."""
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -88,6 +91,8 @@ class Clock:
         When its time began, as ``time.perf_counter`` counts; by default now.
     begun : bool
         Whether there is something to show already. Else there is one slice, however short the time.
+    least : int
+        Unless it has begun, so many simulations are made, however short the time.
 
     Attributes
     ----------
@@ -98,8 +103,8 @@ class Clock:
         What has been spent: simulations, and steps of the model.
     """
 
-    def __init__(self, budget: Budget, started: float | None = None, begun: bool = False) -> None:
-        self.budget = budget
+    def __init__(self, budget: Budget, started: float | None = None, begun: bool = False, least: int = 1) -> None:
+        self.budget, self._least = budget, 0 if begun else least
         self.started = time.perf_counter() if started is None else started
         self.deadline = self.started + budget.time_limit
         self.simulations = self.steps = 0
@@ -126,7 +131,7 @@ class Clock:
         """
         now = time.perf_counter()
         left = min(self.budget.simulations - self.simulations, self.budget.max_steps - self.steps, most)
-        if left <= 0 or (now >= self.deadline and self._begun):
+        if left <= 0 or (self._begun and self.simulations >= self._least and not self._worthwhile(now)):
             return 0
         if self.budget.steady and self.deadline == math.inf:
             count = min(_STEADY_SLICE, left)
@@ -135,6 +140,12 @@ class Clock:
             count = min(max(1, fit), self._most, left)
         self._slice_began, self._count = now, count if count < unit else count - count % unit
         return self._count
+
+    def _worthwhile(self, now: float) -> bool:
+        """Say whether half a simulation has time; the first one, which prepares much, does not tell."""
+        if now >= self.deadline:
+            return False
+        return self.simulations < 2 or self._rate <= 0.0 or self._rate * (self.deadline - now) >= _WORTHWHILE
 
     def resumed(self, since: float, done: int) -> bool:
         """Leave out of a slice, of which ``done`` are done, the time that it waited; return whether it may go on."""

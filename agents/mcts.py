@@ -52,9 +52,9 @@ class MCTS(Planner[SearchResult]):
         Budget in simulations; 1000 when no budget is given. The tightest budget ends a search.
     time_limit : float, optional
         Budget in seconds, from the call on. A simulation that has begun is finished, and there is at least one for each
-        thread; then the result is made up (0.1 to 0.3 ms for the most part). Not in the limit: compiling and loading at
-        the first use, pauses of Python's garbage collector and of the operating system, and moving a tree that is used
-        again.
+        thread, in environments that are not ours one for each action, up to four; then the result is made up (0.1 to
+        0.3 ms for the most part). Not in the limit: compiling and loading at the first use, pauses of Python's garbage
+        collector and of the operating system, and moving a tree that is used again.
     max_steps : int, optional
         Budget in steps of the model.
     first_move : mapping, optional

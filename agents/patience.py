@@ -1,7 +1,11 @@
-"""Rollouts in environments of others that come to no end in a useful time: noticed, and cut."""
+"""Time in environments of others: rollouts that come to no end are cut, and what is too slow for its limit is told."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
+
+from agents.budget import Clock
+from mcts_envs.core.view import View
 
 MOST, LEAST = 1000, 60
 """Bounds of what a rollout may take, in steps."""
@@ -42,3 +46,38 @@ def patient(simulate: Callable[..., int], game: Any) -> Callable[..., int]:
         return steps
 
     return rollout
+
+
+def hurry(view: View, clock: Clock) -> None:
+    """Tell the live environment of others by when a search of it is to end."""
+    if hasattr(view.state, "deadline"):
+        view.state.deadline = clock.deadline
+
+
+_TWICE, _SHORTEST = 2.0, 0.01
+"""Searches that take so many time limits, and so many seconds more, are told of."""
+
+_COUNTED = 4
+"""So many simulations at most may be those that are made however short the time."""
+
+
+def warn_if_late(view: View, result: Any, limit: float) -> None:
+    """Say once of an environment of others that its few simulations, with copies, took more than twice the time limit.
+
+    The first search, which finds out how to copy it, does not count.
+    """
+    if not hasattr(view.state, "deadline"):
+        return
+    game: Any = view.game
+    notes, simulations = game.notes, getattr(result, "simulations", 0)
+    late = 0 < simulations <= _COUNTED and result.seconds > _TWICE * limit + _SHORTEST
+    if late and notes.get("searched") and not notes.get("late"):
+        notes["late"] = True
+        copies = getattr(result, "copies", None)
+        how = f"; copies are made by {copies.means}; what is hidden: {copies.hidden}" if copies else ""
+        warnings.warn(
+            f"{game.name}: {simulations} simulation{'s' * (simulations > 1)} took {result.seconds:.2g} s, more than "
+            f"the time limit of {limit:g} s, which cannot be kept{how}; give more time",
+            stacklevel=4,
+        )
+    notes["searched"] = True

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from agents.base import Agent, check_turn, view_of
 from agents.budget import Budget, Clock, read_budget
+from agents.patience import hurry, warn_if_late
 from mcts_envs.core.contract import Game
 from mcts_envs.core.view import Episode, View
 
@@ -104,7 +105,11 @@ class Planner(Agent, Generic[Result]):
         view = view_of(env)
         started = time.perf_counter()
         check_turn(view)
-        return self.plan(view, Clock(self.budget_for(view), started))
+        clock = Clock(self.budget_for(view), started)
+        hurry(view, clock)
+        result = self.plan(view, clock)
+        warn_if_late(view, result, clock.budget.time_limit)
+        return result
 
     def memory(self, view: View) -> dict[str, Any]:
         """Return what the planner keeps for this player until the episode ends: empty at first, to be written to.

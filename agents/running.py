@@ -26,6 +26,9 @@ from mcts_envs.core.view import View
 
 _ANY = np.zeros(0, np.int64)
 
+_FEW = 4
+"""In environments of others so many actions are tried once however short the time."""
+
 
 class Search:
     """A search from one state, which is left as it is.
@@ -92,6 +95,11 @@ class Search:
         self.seconds = 0.0
         self.choice: int | None = None
         self.improved: Floats | None = None
+
+    @property
+    def _least(self) -> int:
+        """Simulations that are made however short the time: in environments of others no action is played untried."""
+        return min(len(self.legal), _FEW) if self.plan.plain else 1
 
     def advised(self) -> int | None:
         """Return the legal action that the game advises most; None if it prefers none."""
@@ -172,7 +180,7 @@ class Search:
         for part, tree in enumerate(self.trees):
             share = clock.budget.share(part, parts, once if whole_passes else 1)
             # As if the threads took the arms one after another: all are tried equally often, whoever does it.
-            own = Clock(share, clock.started, begun=tree.count.simulations > 0)
+            own = Clock(share, clock.started, tree.count.simulations > 0, self._least)
             jobs.append((part, own, np.roll(arms, -first)))
             first = 0 if whole_passes else (first + share.simulations) % once
         over, end = self._over, clock.deadline if until is None else until

@@ -1,6 +1,7 @@
 """Live environments as planners see them."""
 
 import functools
+import math
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -74,6 +75,7 @@ class LiveSingle:
 
     version = 0
     at_root = True
+    deadline = math.inf
 
     def __init__(self, env: Any, observation: Any, info: Any) -> None:
         self.env = env.unwrapped
@@ -156,6 +158,7 @@ class LiveAEC:
 
     version = 0
     at_root = True
+    deadline = math.inf
     lenses: Any = (), ()
     left = NO_LIMIT
     seen = infos = None
@@ -198,6 +201,7 @@ class LiveParallel:
 
     version = 0
     at_root = True
+    deadline = math.inf
     lenses: Any = (), ()
     left = NO_LIMIT
     truncated = False

@@ -115,6 +115,9 @@ class Played:
         """Let everybody choose: an agent what it is told, the others at random among what is legal."""
         actions = {}
         for name in self.choosing():
-            legal = self.legal(name)
-            actions[name] = own if name == agent else legal[int(chance.integers(len(legal)))]
+            actions[name] = own if name == agent else self._drawn(name, chance)
         self.step(actions)
+
+    def _drawn(self, name: Any, chance: np.random.Generator) -> Any:
+        legal = self.legal(name)
+        return legal[int(chance.integers(len(legal)))]

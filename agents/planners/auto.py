@@ -8,7 +8,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 import agents
-from agents.budget import Clock
+from agents.budget import Budget, Clock
+from agents.patience import hurry
 from agents.planner import Planner
 from mcts_envs.core.contract import TERMINATED, Game
 from mcts_envs.core.rng import below, draw
@@ -26,6 +27,9 @@ _SHORT, _LONG = 15, 60
 """Bounds of the horizon where there is no end in sight."""
 
 
+_COURSES = 4
+"""So often the same actions are done to see whether they lead to the same."""
+
 _SECONDS = 1.0
 """Random walks are looked at for so long, or for the time of a move, if that is longer, where moves have a time."""
 
@@ -34,6 +38,10 @@ _SIMULATIONS = 4
 
 LASTING = 1.8
 """Horizon of who is paid for lasting, in lengths of a random game."""
+
+DISCOUNT = 0.98
+"""Of one player's rewards a step: what comes late comes seldom where play is not random any more, so that a loss at
+once is worse than one at the end of a random game, and a reward at once better."""
 
 _RUNS = 300
 """Horizon of a line where nothing else tells one action from another."""
@@ -56,6 +64,8 @@ class Look(NamedTuple):
         Length of the longest.
     seconds : float
         What a step took.
+    certain : bool
+        Whether the same actions showed the same, with other chance.
     """
 
     length: float
@@ -64,6 +74,7 @@ class Look(NamedTuple):
     paid: float
     longest: int
     seconds: float
+    certain: bool
 
 
 class Auto(Planner[Any]):
@@ -73,7 +84,8 @@ class Auto(Planner[Any]):
     hide nothing, :class:`agents.planners.graph.Graph`. Else, where random games of one player go on and on and no step
     pays more than another, :class:`agents.planners.runs.Runs`. Else :class:`agents.mcts.MCTS`: to the end where random
     games end soon; for one player who is paid for lasting, not much further than such games last; and to a horizon
-    where they go on and on.
+    where they go on and on. One player's rewards are discounted, and its tree is used again where the same actions lead
+    to the same.
 
     Parameters
     ----------
@@ -104,8 +116,13 @@ class Auto(Planner[Any]):
     def plan(self, view: View, clock: Clock) -> Any:
         """Return what the planner that is picked for the game finds; the time of a look at it is not the search's."""
         looked = self._agents is not None and view.game in self._agents
+        if not looked:
+            hurry(view, Clock(Budget()))
         agent = self.agent_for(view, clock.budget.time_limit)
-        return agent.plan(view, clock if looked else Clock(clock.budget))
+        if not looked:
+            clock = Clock(clock.budget)
+            hurry(view, clock)
+        return agent.plan(view, clock)
 
     def agent_for(self, view: View, seconds: float = math.inf) -> Any:
         """Return the planner that is picked for a game, the first time after a look at it; ``seconds`` are a move's."""
@@ -142,12 +159,16 @@ class Auto(Planner[Any]):
         if view.game.players == 1 and look.ended < 0.5 and not math.isnan(look.paid):
             settings["horizon"] = int(min(max(seconds / look.seconds, _LONG), _RUNS))
             return "runs", settings, f"random games of {look.longest} steps do not end, and pay the same all the way"
-        if view.game.players == 1 and look.ended < 0.5:
-            settings["horizon"] = int(min(max(seconds / _SIMULATIONS / look.seconds, _SHORT), _LONG))
-            return "mcts", settings, f"random games of {look.longest} steps do not end"
-        if view.game.players == 1 and look.paid > 0:
-            settings["horizon"] = int(min(max(LASTING * look.length, 2 * _SHORT), _LONG))
-            return "mcts", settings, f"paid for lasting, and random games last {look.length:.0f} steps"
+        if view.game.players == 1:
+            settings["discount"] = DISCOUNT
+            if look.certain and not hides:
+                settings |= {"loop": "information_set", "reuse": True}
+            if look.ended < 0.5:
+                settings["horizon"] = int(min(max(seconds / _SIMULATIONS / look.seconds, _SHORT), _LONG))
+                return "mcts", settings, f"random games of {look.longest} steps do not end"
+            if look.paid > 0:
+                settings["horizon"] = int(min(max(LASTING * look.length, 2 * _SHORT), _LONG))
+                return "mcts", settings, f"paid for lasting, and random games last {look.length:.0f} steps"
         if look.ended < 0.5:
             settings["rollout_depth"] = _LONG
             return "mcts", settings, f"random games of {look.longest} steps do not end"
@@ -184,4 +205,24 @@ def _look(root: Any, player: int, stream: Any, seconds: float) -> Look:
         steps += t
     once = len(met) / max(1, sum(met.values()))
     same, each = min(paid) if len(paid) == 1 else math.nan, (time.perf_counter() - started) / max(1, steps)
-    return Look(float(np.median(lengths)), ends / len(lengths), once, same, max(lengths), each)
+    certain = game.players == 1 and _certain(root, player, stream)
+    return Look(float(np.median(lengths)), ends / len(lengths), once, same, max(lengths), each, certain)
+
+
+def _certain(root: Any, player: int, stream: Any) -> bool:
+    """Say whether the same few actions from a state show the same, whatever chance brings."""
+    game, legal, rewards = root.game, [0] * root.game.actions, [0.0]
+    line: list[int] = []
+    courses = []
+    for _ in range(_COURSES):
+        work, shown = root.copy(), []
+        game.determinize(work, player, draw(stream))
+        for t in range(_SHORT):
+            if not game.active(work):
+                break
+            if t == len(line):
+                line.append(legal[below(stream, game.legal(work, player, legal))])
+            game.step(work, [line[t]], rewards)
+            shown.append((work.bits, rewards[0], game.key(work, player)))
+        courses.append(shown)
+    return all(shown == courses[0] for shown in courses)

@@ -129,8 +129,8 @@ def test_graphs_serve_in_games_of_ours():
         ("CliffWalking-v1", "graph(simulations=20): one player"),
         ("FrozenLake-v1", "graph(simulations=20): one player"),
         (TAXI, "graph(simulations=20): one player"),
-        ("CartPole-v1", "mcts(simulations=20, horizon="),
-        ("Blackjack-v1", "mcts(simulations=20): random games end"),
+        ("CartPole-v1", "mcts(simulations=20, discount=0.98, loop="),
+        ("Blackjack-v1", "mcts(simulations=20, discount=0.98): random games end"),
         ("MountainCar-v0", "runs(simulations=20, horizon=300): random games of 200 steps do not end"),
         ("mcts_envs/LaneDefense3x3-v0", "halving("),
     ],
@@ -181,6 +181,33 @@ def test_what_an_environment_of_several_cuts_off_has_ended():
     agent = agents.make("auto", simulations=20, seed=0)
     agent.act(env)
     assert "random games end" in agent.picked
+
+
+class Cliffs(gym.Env):
+    """Two of three actions, drawn anew and shown at each step, end it with -1; 20 steps end it with 0."""
+
+    def __init__(self):
+        self.action_space, self.observation_space = gym.spaces.Discrete(3), gym.spaces.Box(0, 1e6, (2,), np.float64)
+
+    def _shown(self):
+        self.safe = int(self.np_random.integers(3))
+        return np.array([self.safe, self.steps / 7])
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.steps = 0
+        return self._shown(), {}
+
+    def step(self, action):
+        self.steps += 1
+        fell = action != self.safe
+        return self._shown(), -float(fell), fell or self.steps == 20, False, {}
+
+
+def test_a_loss_now_is_worse_than_one_later():
+    agent = agents.make("auto", simulations=12, seed=1)
+    assert total(agents.remember(Cliffs()), agent, 1) == 0.0
+    assert agent.picked.startswith("mcts(simulations=12, discount=0.98): random games end"), agent.picked
 
 
 @pytest.mark.slow

@@ -113,6 +113,14 @@ class TestClock:
         monkeypatch.setattr(budget_module.time, "perf_counter", lambda: now[0])
         return now
 
+    @pytest.mark.parametrize("limits", [{"max_steps": 100}, {"time_limit": 60.0}])
+    def test_goes_on_after_a_slice_in_which_no_simulation_came_to_its_end(self, limits):
+        clock = Clock(Budget(**limits))
+        for simulations in (5, 0):
+            assert clock.slice() > 0
+            clock.spend(simulations, 1)
+        assert clock.slice() > 0
+
     def test_slices_double_until_they_take_some_milliseconds(self, now):
         clock, counts = Clock(Budget(simulations=10_000)), []
         while count := clock.slice():
@@ -130,6 +138,22 @@ class TestClock:
             now[0] += count * 1e-5
             clock.spend(count, 0)
         assert 0.004 <= clock.seconds < 0.00402
+
+    def test_some_at_least_are_made_however_short_the_time(self, now):
+        clock, made = Clock(Budget(time_limit=0.01), now[0], least=3), 0
+        while count := clock.slice():
+            now[0] += 0.05 * count
+            clock.spend(count, count)
+            made += count
+        assert made == 3
+
+    def test_none_is_begun_that_has_time_for_less_than_half_of_itself(self, now):
+        clock = Clock(Budget(time_limit=1.0), now[0])
+        while count := clock.slice():
+            now[0] += 0.3 * count
+            clock.spend(count, count)
+        assert clock.simulations == 3  # which took 0.9
+        assert clock.seconds < 1.0
 
     def test_there_is_one_at_least_unless_something_was_found_before(self, now):
         for begun, slices in ((False, [1, 0]), (True, [0])):

@@ -11,6 +11,8 @@ from papers.study import Table
 
 from agents.arena.statistics import Estimate
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*the time limit of 0.001 s, which cannot be kept:UserWarning")
+
 SHORT = replace(auto.GROUNDS[1], milliseconds=1, games=2)
 
 
