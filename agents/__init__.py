@@ -13,18 +13,21 @@ if TYPE_CHECKING:
 MCTS_ENVS = True
 """Tells this package from the others that are imported under the name ``agents``."""
 
+_SHIPPED = "agents.planners.sb3:ShippedAgent"
+
 NAMES = {
     "alpha_beta": "agents.planners.alpha_beta:AlphaBeta",
     "auto": "agents.planners.auto:Auto",
     "determinized": "agents.planners.determinized:Determinized",
+    "dqn": _SHIPPED,
     "flat_mc": "agents.planners.flat:FlatMonteCarlo",
     "graph": "agents.planners.graph:Graph",
     "gumbel": "agents.planners.gumbel:Gumbel",
     "halving": "agents.planners.halving:SequentialHalving",
-    "maskable_ppo": "agents.planners.sb3:ShippedAgent",
+    "maskable_ppo": _SHIPPED,
     "mcts": "agents.mcts:MCTS",
     "one_step": "agents.planners.flat:OneStep",
-    "ppo": "agents.planners.sb3:ShippedAgent",
+    "ppo": _SHIPPED,
     "puct": "agents.planners.puct:PUCT",
     "random": "agents.planners.builtin:RandomAgent",
     "rhea": "agents.planners.rhea:Rhea",
@@ -63,7 +66,7 @@ def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
             raise ValueError("agent 'sb3:' names no policy; write the path of a zip behind it: sb3:model.zip")
         return _load("agents.planners.sb3:SB3Agent", name, {"path": name[4:], "seed": seed, **settings})
     if name in NAMES:
-        named = {"algorithm": name} if name in ("ppo", "maskable_ppo") else {}
+        named = {"algorithm": name} if NAMES[name] == _SHIPPED else {}
         return _load(NAMES[name], name, {**named, "seed": seed, **settings})
     if name in names():
         return _load("agents.planners.preset:PresetAgent", name, {"preset": name, "seed": seed, **settings})

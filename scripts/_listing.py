@@ -30,6 +30,7 @@ AGENTS = {
     "best": "the strongest planner that we know for the game",
     "careful": "never walks into fire that it can foresee",
     "determinized": "a tree for each of several guesses at what is hidden",
+    "dqn": "the policy that is shipped, of action values",
     "flat_mc": "rollouts shared equally between the actions",
     "graph": "solves games for one whose states recur",
     "greedy": "one ply ahead by rules",

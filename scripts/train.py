@@ -30,6 +30,7 @@ def main(
     settings: Annotated[list[str] | None, typer.Option("--set", help="Setting of the environment, key=value.")] = None,
     parameters: Annotated[list[str] | None, typer.Option("--param", help="Hyper-parameter, key=value.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Policy or checkpoint to go on from.")] = None,
+    start: Annotated[Path | None, typer.Option(help="Policy whose weights to begin a new training with.")] = None,
     checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 500_000,
     evaluate_every: Annotated[int, typer.Option(help="Steps between evaluations for TensorBoard (eval/*).")] = 100_000,
     games: Annotated[int, typer.Option(min=0, help="Fresh games to evaluate the policy with afterwards.")] = 1000,
@@ -38,12 +39,15 @@ def main(
     # Late, so that --help loads no library.
     from agents.arena.spec import parse_settings
     from agents.learning.evaluation import evaluate
+    from agents.learning.storage import described
     from agents.learning.training import train
     from mcts_envs.core.errors import writable
 
     try:
         if out is not None:
             writable("out", out, folder=True)
+        if start is not None:
+            algo = described(start, algo)[2]
         result = train(
             environment,
             algo,
@@ -55,6 +59,7 @@ def main(
             settings=parse_settings(settings) if settings else None,
             changes=parse_settings(parameters or []),
             resume=resume,
+            start=start,
             checkpoint_every=checkpoint_every,
             evaluate_every=evaluate_every,
         )

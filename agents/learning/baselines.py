@@ -16,7 +16,7 @@ from agents.learning.evaluation import evaluate
 from agents.learning.hyperparameters import hyperparameters
 from agents.learning.run import last_checkpoint
 from agents.learning.settings import to_evaluate_in
-from agents.learning.shipped import made_for
+from agents.learning.shipped import FOLDER, made_for
 from agents.learning.training import train
 from mcts_envs.core import errors
 from mcts_envs.core.writing import write_whole
@@ -29,7 +29,7 @@ SELECTION, FINAL = 1, 2
 """Seeds of the games by which the best is found, and of those that its card reports."""
 
 _CHECKPOINTS, _EVALUATIONS = 10, 20
-_FIELDS = ("settings", "changes", "minutes", "against", "wanted")
+_FIELDS = ("settings", "changes", "start", "minutes", "against", "wanted")
 _LEAST_GAMES = 8
 
 
@@ -43,6 +43,8 @@ class Baseline:
         Environment, board and algorithm: ``"WallSurvival-v0,board_size=6/maskable_ppo"``.
     settings, changes : dict
         Of the training's environment, besides the board; hyper-parameters in place of those of the algorithm's file.
+    start : str, optional
+        The shipped policy whose weights trainings begin with: ``"BomberDuel-v0/maskable_ppo"``.
     minutes : float
         Of each seed.
     against : tuple of str
@@ -54,6 +56,7 @@ class Baseline:
     name: str
     settings: dict[str, Any] = field(default_factory=dict)
     changes: dict[str, Any] = field(default_factory=dict)
+    start: str | None = None
     minutes: float = 60.0
     against: tuple[str, ...] = ()
     wanted: float | None = None
@@ -72,6 +75,11 @@ class Baseline:
     def board(self) -> dict[str, Any]:
         """Settings of the board."""
         return made_for(Path(self.name).parent)[1]
+
+    @property
+    def starts_with(self) -> Path | None:
+        """The zip of the shipped policy."""
+        return None if self.start is None else FOLDER / f"{self.start}.zip"
 
     def scaled(self, scale: float) -> dict[str, Any]:
         """Return the changes of a training that is so much of the whole."""
@@ -99,6 +107,8 @@ def baselines(file: Path | None = None) -> list[Baseline]:
         fields = {**(given or {}), "against": tuple((given or {}).get("against", ()))}
         found.append(Baseline(name, **fields))
         hyperparameters(found[-1].algorithm, find(found[-1].env_id).id, found[-1].changes)
+        if (start := found[-1].starts_with) is not None and not start.is_file():
+            raise ValueError(f"baseline {name}: no policy {found[-1].start} is shipped to start with")
     return found
 
 
@@ -164,6 +174,7 @@ def train_one(baseline: Baseline, seed: int, folder: Path, games: int, scale: fl
             settings={**baseline.board, **baseline.settings},
             changes=changes,
             resume=last,
+            start=baseline.starts_with if last is None else None,
             checkpoint_every=max(1, total // _CHECKPOINTS),
             evaluate_every=max(1, total // _EVALUATIONS),
             progress=False,

@@ -23,6 +23,7 @@ def written(figures: Mapping[str, Any], about: Mapping[str, Any]) -> str:
         f"# `{baseline['name']}`",
         "",
         f"Trained on `{about['environment']}` with {json.dumps(about['settings'])} for {about['timesteps']:,} steps; "
+        + (f"begun with the weights of `{baseline['start']}`; " if baseline.get("start") else "")
         + (
             f"the best of {seeds} seeds, seed {figures['seed']}, by the rule that was fixed before: {figures['rule']}."
             if seeds > 1

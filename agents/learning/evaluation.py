@@ -84,7 +84,7 @@ def evaluate(
         Environments in the batch.
     settings : dict, optional
         Settings of the environment; by default those of the training, without the past selves among its opponents, and
-        without its starts.
+        without its starts. Their observation is that of the training, unless they name one.
 
     Raises
     ------
@@ -100,7 +100,9 @@ def evaluate(
         raise ValueError(
             f"{policy.path} has no sidecar that names its environment; evaluate it with scripts/compare.py"
         )
-    settings = to_evaluate_in(policy.about.get("settings", {}) if settings is None else settings)
+    trained = policy.about.get("settings", {})
+    seen = {"observation": trained["observation"]} if "observation" in trained else {}
+    settings = to_evaluate_in(trained if settings is None else {**seen, **settings})
     env = mcts_envs.make_sb3_vec_env(policy.about["environment"], min(n_envs, games), FRESH + seed, **settings)
     game = env.get_attr("game", 0)[0]
     in_bytes = env.observation_space.dtype == np.uint8

@@ -1,4 +1,7 @@
-"""Which policies fit which games: the same game on the same board, whatever its probabilities and rewards."""
+"""Which policies fit which games: the same game on the same board, whatever its probabilities and rewards.
+
+A policy whose observation is the same on any board fits all of them.
+"""
 
 import math
 from collections.abc import Mapping
@@ -40,13 +43,21 @@ def check_board(path: Path, about: Mapping[str, Any], game: Game) -> None:
             f"{path} was trained for {made_for} with {actions} actions; this is {game.name} with {game.actions}: "
             "use a policy that was trained here"
         )
-    here = layout(game)
-    for name, shape in about.get("layout", {}).items():
+    here, there = layout(game), about.get("layout", {})
+    own = about.get("settings", {}).get("observation", "flat")
+    if sees_alike_anywhere(game, own):
+        there = {name: shape for name, shape in there.items() if name == own}
+    for name, shape in there.items():
         if shape != here.get(name, shape):
             raise ValueError(
                 f"{path} was trained on another board of {game.name}: its {name} have shape {tuple(shape)}, "
                 f"here {tuple(here[name])}; use a policy that was trained here"
             )
+
+
+def sees_alike_anywhere(game: Game, observation: str) -> bool:
+    """Return whether an observation of a game is the same on any board."""
+    return bool(game.variants.get(observation, {}).get("any_board", False))
 
 
 def fitting(policy: Policy, game: Game, frame_stack: int = 1) -> Game:

@@ -2,8 +2,9 @@
 
 import datetime
 import importlib.metadata
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,10 @@ class Run:
         The policy to go on from.
     about : dict
         Its sidecar; else empty.
+    start : Path or None
+        The policy whose weights the training begins with.
+    begun : dict
+        Its sidecar, as it was then; else empty.
     """
 
     env_id: str
@@ -51,6 +56,8 @@ class Run:
     hyper: Hyperparameters
     resume: Path | None
     about: dict[str, Any]
+    start: Path | None = None
+    begun: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def target(self) -> Path:
@@ -71,11 +78,19 @@ def planned(
     settings: Mapping[str, Any] | None,
     changes: Mapping[str, Any],
     resume: Path | str | None,
+    start: Path | str | None = None,
 ) -> Run:
     """Return what a training is settled by; see :func:`agents.learning.training.train`."""
     entry = find(env_id)
     about: dict[str, Any] = {}
+    begun: dict[str, Any] = {}
     source: Path | None = None
+    if start is not None:
+        if resume is not None:
+            raise ValueError(f"start {start} and resume {resume}: a training begins with one or goes on from the other")
+        start, begun, algorithm = storage.described(start, algorithm)
+        if "hyperparameters" not in begun:
+            raise ValueError(f"{start} was not saved by this training: what it was trained on is unknown; start anew")
     if resume is not None:
         source, about, algorithm = storage.described(resume, algorithm, entry.id)
         if "hyperparameters" not in about:
@@ -90,6 +105,8 @@ def planned(
         hyper=hyperparameters(algorithm or "ppo", entry.id, changes),
         resume=source,
         about=about,
+        start=start,
+        begun=begun,
     )
 
 
@@ -149,6 +166,52 @@ def made(run: Run, env: "VecEnv", log: str | None) -> "BaseAlgorithm":
     return model
 
 
+def begin(run: Run, model: "BaseAlgorithm") -> None:
+    """Give a new model the weights of the policy to start with, and the statistics of its ``VecNormalize``.
+
+    Raises
+    ------
+    ValueError
+        If that policy is of another game, board, observation or network, or what it saw and learned from was normalised
+        otherwise.
+    """
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    env = model.get_env()
+    if run.start is None or env is None:
+        return
+    check_board(run.start, run.begun, env.get_attr("game", 0)[0])
+    ours = _fixed(run.settings, {**run.hyper.model, "normalize": run.hyper.normalize})
+    for name, was in _fixed(run.begun["settings"], run.begun["hyperparameters"]).items():
+        if was != ours[name]:
+            raise ValueError(
+                f"{run.start} was trained with {name} {was}, and this training has {ours[name]}; give the same"
+            )
+    found = storage.read_model(run.start, run.algorithm)
+    storage.check_sidecar(run.start, run.begun, found)
+    model.policy.load_state_dict(found.policy.state_dict())
+    if isinstance(env, VecNormalize) and run.begun.get("normalization"):
+        normalizing.restore_normalization(env, run.begun["normalization"])
+
+
+def _fixed(settings: Mapping[str, Any], hyper: Mapping[str, Any]) -> dict[str, Any]:
+    """Return of the settings and hyper-parameters of a training what its weights mean nothing without."""
+    normalize = hyper.get("normalize")
+    return {
+        "observation": settings.get("observation", "flat"),
+        "policy": hyper.get("policy"),
+        "policy_kwargs": json.dumps(hyper.get("policy_kwargs"), sort_keys=True),
+        "normalize": {name: bool(normalize and normalize.get(name, True)) for name in ("norm_obs", "norm_reward")},
+    }
+
+
+def _started(run: Run) -> dict[str, Any] | None:
+    """Return what the sidecar says of the policy that the training began with."""
+    if run.start is None:
+        return run.about.get("start")
+    return {key: run.begun.get(key) for key in ("environment", "algorithm", "settings", "timesteps", "seed")}
+
+
 def save(run: Run, model: "BaseAlgorithm", path: Path, past: "SelfPlay | None" = None, **more: Any) -> Path:
     """Write the model of a training with its sidecar, which says ``more`` too, and the past selves; return its path."""
     if past is not None:
@@ -176,6 +239,7 @@ def described(run: Run, model: "BaseAlgorithm") -> dict[str, Any]:
         "layout": layout(game),
         "timesteps": int(model.num_timesteps),
         "seed": run.seed,
+        **given(start=_started(run)),
         "hyperparameters": {
             **hyper.model,
             "n_envs": hyper.n_envs,

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from agents.learning.fitting import sees_alike_anywhere
 from agents.learning.network import SUFFIX
 from mcts_envs.core.contract import Game
 from mcts_envs.registry import find
@@ -22,7 +23,7 @@ def shipped(env_id: str, algorithm: str, **board: Any) -> Path:
     ----------
     env_id : str
         With or without ``mcts_envs/``.
-    algorithm : {"ppo", "maskable_ppo"}
+    algorithm : {"ppo", "maskable_ppo", "dqn"}
     **board
         Settings of the board, where it is not the id's own.
 
@@ -42,18 +43,38 @@ def shipped(env_id: str, algorithm: str, **board: Any) -> Path:
 def shipped_for(game: Game, algorithm: str) -> Path:
     """Return the shipped policy for a game, recognised by its name and settings, as plain arrays.
 
+    Else one whose observation is the same on any board, made for as many players in the same teams.
+
     Raises
     ------
     ValueError
         If none is shipped for it.
     """
+    elsewhere = []
     for path in sorted(FOLDER.glob(f"*/{algorithm}{SUFFIX}")):
-        if json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["game"] == game.name:
-            name, board = made_for(path.parent)
-            entry = find(name)
-            if entry.make_game()(**{**entry.settings, **board}).fingerprint == game.fingerprint:
+        about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        if about["game"] == game.name:
+            made = _home(path)
+            if made.fingerprint == game.fingerprint:
                 return path
+            alike = sees_alike_anywhere(made, about["settings"].get("observation", "flat"))
+            if alike and (made.teams, made.actions) == (game.teams, game.actions):
+                elsewhere.append(path)
+    if elsewhere:
+        return elsewhere[0]
     raise ValueError(_none_for(f"{game.name} with these settings", algorithm))
+
+
+def at_home(path: Path, game: Game) -> bool:
+    """Return whether a game is the one that a shipped policy was made for."""
+    return _home(path).fingerprint == game.fingerprint
+
+
+def _home(path: Path) -> Game:
+    """Return the game that a shipped policy was made for."""
+    name, board = made_for(path.parent)
+    entry = find(name)
+    return entry.make_game()(**{**entry.settings, **board})
 
 
 def made_for(folder: Path) -> tuple[str, dict[str, Any]]:

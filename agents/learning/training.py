@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from agents.learning.algorithms import one_thread, takes_masks
 from agents.learning.evaluation import CURVE
 from agents.learning.imitation import imitate
-from agents.learning.run import Run, environment, given, made, planned, protect, save
+from agents.learning.run import Run, begin, environment, given, made, planned, protect, save
 from agents.learning.settings import to_evaluate_in
 from mcts_envs.core import errors
 from mcts_envs.core.mixture import Mixture
@@ -62,6 +62,7 @@ def train(
     settings: Mapping[str, Any] | None = None,
     changes: Mapping[str, Any] | None = None,
     resume: Path | str | None = None,
+    start: Path | str | None = None,
     checkpoint_every: int = 500_000,
     evaluate_every: int = 100_000,
     tensorboard: bool = True,
@@ -78,7 +79,7 @@ def train(
     env_id : str
         With or without ``mcts_envs/``.
     algorithm : {"ppo", "maskable_ppo", "dqn"}, optional
-        By default that of the policy to go on from, or ``"ppo"``.
+        By default that of the policy to go on from or to begin with, or ``"ppo"``.
     out : Path
     timesteps : int, optional
         Steps in all; by default those of the hyper-parameters. Falling learning rates reach 0 there.
@@ -98,6 +99,9 @@ def train(
         leaves a checkpoint of 0 steps.
     resume : Path, optional
         A policy or checkpoint to go on from; its settings and hyper-parameters hold unless others are given.
+    start : Path, optional
+        A policy to begin with, the zip that this function saved: a new training with its weights, in any environment of
+        the same game where the observation has the same meaning. Network and normalisation must be the same.
     checkpoint_every, evaluate_every : int
         Steps between checkpoints, and between the evaluations that are logged.
     tensorboard, progress : bool
@@ -111,14 +115,14 @@ def train(
     FileExistsError
         If ``out`` holds a policy or checkpoints already, and this training does not go on from the last of them.
     FileNotFoundError
-        If there is nothing at ``resume``.
+        If there is nothing at ``resume`` or ``start``.
     """
     errors.integer("checkpoint_every", checkpoint_every, 1, _LONGEST)
     errors.integer("evaluate_every", evaluate_every, 1, _LONGEST)
     if minutes is not None:
         errors.number("minutes", minutes, _SHORTEST, math.inf)
     changes = {**(changes or {}), **given(n_envs=n_envs, n_timesteps=timesteps)}
-    run = planned(env_id, algorithm, Path(out), seed, settings, changes, resume)
+    run = planned(env_id, algorithm, Path(out), seed, settings, changes, resume, start)
     protect(run)
     total = run.hyper.n_timesteps
     if total <= run.done:
@@ -130,6 +134,7 @@ def train(
             environment(run, run.settings, run.hyper.n_envs, run.seed + run.done),
             str(run.out / "tensorboard") if tensorboard else None,
         )
+        begin(run, model)
         past = _self_play(run, model)
         if run.hyper.imitate and run.resume is None:
             _imitate(run, model, past, progress)

@@ -13,7 +13,7 @@ from agents.learning.loading import load_policy
 from agents.learning.moved import settings_of, tell
 from agents.learning.normalizing import Given, chosen
 from agents.learning.policy import Policy
-from agents.learning.shipped import shipped_for
+from agents.learning.shipped import at_home, shipped_for
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.mixed_turns import drawn, shown
@@ -187,7 +187,7 @@ class ShippedAgent(SB3Agent):
 
     Parameters
     ----------
-    algorithm : {"ppo", "maskable_ppo"}
+    algorithm : {"ppo", "maskable_ppo", "dqn"}
     deterministic : bool
         Take the best action, or draw one with the policy's probabilities.
     seed : int
@@ -214,4 +214,6 @@ class ShippedAgent(SB3Agent):
         return self._shipped[1]
 
     def _arrive(self, policy: Policy, game: Game) -> None:
-        """Say nothing: a shipped policy was made for this game, whatever rewards it learned from."""
+        """Say nothing of the rewards that it learned from, where it was made for this game."""
+        if not at_home(policy.path, game):
+            super()._arrive(policy, game)

@@ -154,7 +154,8 @@ class TestPlaying:
         saved, ours = storage.load(path), read_network(path.with_suffix(".npz"))
         assert ours.about == {**saved.about, "observation_space": ours.about["observation_space"]}
         name, board = made_for(path.parent)
-        seen, masks = positions(100, f"mcts_envs/{name}", **board)
+        observation = saved.about["settings"].get("observation", "flat")
+        seen, masks = positions(100, f"mcts_envs/{name}", observation=observation, **board)
         given = masks if ours.masked else None
         assert ours.actions(seen, given).tolist() == saved.actions(seen, given).tolist()
 

@@ -227,19 +227,24 @@ def test_copies_play_on(trained, monkeypatch, tmp_path, name, duplicate):
 
 # The policies that come with the package
 
+RULE_BASED = {"opponent": "rule_based", "seat": "all", "mask": "safe"}
+
 
 @pytest.mark.parametrize(
     ("env_id", "algorithm", "board", "others", "floor"),
     [
         ("LaneDefense3x3-v0", "ppo", {}, {}, 0.55),
         ("LaneDefense3x3-v0", "maskable_ppo", {}, {}, 0.55),
+        ("LaneDefense3x3-v0", "dqn", {}, {}, 0.55),
         ("LaneDefense10x10-v0", "ppo", {}, {}, 0.80),
         ("LaneDefense5x9-v0", "maskable_ppo", {}, {}, 0.77),
         ("Football1-v0", "maskable_ppo", {}, {"opponent": "random_types"}, 0.97),
         ("Football1-v0", "maskable_ppo", {}, {"opponent": "scripted", "seat": 1}, 0.75),
         ("Football3-v0", "maskable_ppo", {}, {"opponent": "random_types"}, 0.93),
         ("Football3-v0", "maskable_ppo", {}, {"opponent": "scripted", "seat": 1}, 0.50),
-        ("BomberDuel-v0", "maskable_ppo", {}, {"opponent": "rule_based", "seat": "all", "mask": "safe"}, 0.42),
+        ("Bomber-v0", "maskable_ppo", {}, RULE_BASED, 0.68),
+        ("BomberDuel-v0", "maskable_ppo", {}, RULE_BASED, 0.75),
+        ("BomberTeam-v0", "maskable_ppo", {}, RULE_BASED, 0.70),
         ("WallSurvival-v0", "maskable_ppo", {"board_size": 6}, {"opponent": "agents:mobility", "seat": "all"}, 0.58),
     ],
 )

@@ -97,7 +97,7 @@ def test_planes_settings_and_normalized_observations(tmp_path):
     assert np.allclose(policy.normalized(seen[None]), inner.normalize_obs(seen[None]), atol=1e-6)
     assert evaluate(path, 10).games == 10
     with pytest.raises(ValueError, match="trained on another observation"):
-        evaluate(path, 10, settings={})
+        evaluate(path, 10, settings={"observation": "flat"})
 
 
 def test_planes_are_convolved_in_a_resumed_training_too(tmp_path):
