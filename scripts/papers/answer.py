@@ -100,7 +100,6 @@ CONTESTS = (
         "Bomber, one against one",
         "BomberDuel-v0",
         (200, 60),
-        planner={"agent": "mcts_model"},
         ladder=_named("rule_based", "random_safe"),
     ),
     Contest("Football with three a side", "Football3-v0", (100, 30), ladder=_named("scripted", "random_types")),
@@ -133,7 +132,7 @@ SCHOOLS = (
         "BomberDuel-v0",
         {"agent": "mcts_model", "simulations": 25},
         *_named("rule_based"),
-        lessons={"reward_tie": 0},
+        lessons={"reward_tie": 0, "observation": "egocentric", "mask": "safe"},
     ),
     School(
         "Football with three a side",
@@ -283,8 +282,9 @@ STUDY = Study(
     exception: at 10 ms it showed that players without chance repeat one game there, and that its planner was not the
     best. That was thrown away; it begins with four random stones now, with another planner. And lane defense was played
     again when its policy had been trained for longer; with the one before, which won 56.0 % [49.1, 62.7], the search
-    won 75.0 [68.6, 80.5], and the planner, on the same machine at another hour, 81.0 [75.0, 85.8]. The planner of the
-    bomber grid is `mcts_model`, which was `best` when it was played; what is `best` now is stronger.""",
+    won 75.0 [68.6, 80.5], and the planner, on the same machine at another hour, 81.0 [75.0, 85.8]. So was the
+    bomber grid, when its policy saw what is around it and `best` was another planner: with those before, the planner
+    had 88.4 % [85.1, 90.9], the policy 28.9 [25.7, 32.5], and both together 32.8 [29.2, 36.6].""",
     _tables,
     Answer(),
     rows=True,
