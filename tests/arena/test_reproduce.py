@@ -134,9 +134,10 @@ def test_a_share_differs_only_where_the_intervals_do_not_meet():
 # Playing, and going on
 
 
-def test_a_study_is_played_kept_and_written(tmp_path):
+def test_a_study_is_played_kept_and_written_once(tmp_path, monkeypatch):
     study = small()
-    page = write(study, played(study, tmp_path))
+    record = played(study, tmp_path)
+    page = write(study, record)
     again = Record.read(tmp_path / "data" / "small.jsonl")
     assert write(study, again) == page
     assert UNPLAYED not in page
@@ -144,16 +145,11 @@ def test_a_study_is_played_kept_and_written(tmp_path):
     assert " 6 [" in page  # the mean of the squares of 0 to 4
     assert "| random   | 11.0 [6.3, 18.6] of 100 |" in page
     assert page.count("Played at scale 1.") == 4
-
-
-def test_what_is_there_is_not_played_again(tmp_path, monkeypatch):
-    study = small()
-    before = played(study, tmp_path)
     asked = []
     play = Crew.play
     monkeypatch.setattr(Crew, "play", lambda self, jobs: asked.extend(jobs) or play(self, []))
     measured.clear()
-    assert played(study, tmp_path).entries == before.entries
+    assert played(study, tmp_path).entries == record.entries
     assert asked == measured == []
 
 
@@ -176,9 +172,6 @@ def test_a_run_goes_on_after_kill_9(tmp_path):
         assert file.read_bytes().startswith(whole)
     page = (tmp_path / "pages" / "lane.md").read_text()
     assert "Played at scale 0.05." in page
-    again = subprocess.run([*command, "--report-only"], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert again.returncode == 0, again.stderr
-    assert (tmp_path / "pages" / "lane.md").read_text() == page
 
 
 def test_a_longer_run_stays(tmp_path, capsys):
