@@ -5,6 +5,7 @@ import random
 import warnings
 from collections.abc import Callable
 from functools import cache
+from threading import RLock, local
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ _TRIALS = 16
 """Steps of an environment that are watched closely before it is trusted not to use global generators."""
 
 _TWISTER_WORDS = 624
+
+GLOBALS = RLock()
+"""Held by the thread that has seeded the global generators, until it has put them back."""
 
 
 def _next(seed: int) -> int:
@@ -91,9 +95,10 @@ def _changed(before: tuple[Any, Any], after: tuple[Any, Any]) -> list[str]:
 
 def drawn_from_global(what: Callable[[], Any]) -> set[str]:
     """Return which of the two global generators give something out while something is done."""
-    before = _states()
-    what()
-    return set(_changed(before, _states()))
+    with GLOBALS:
+        before = _states()
+        what()
+        return set(_changed(before, _states()))
 
 
 def _plain(state: Any) -> Any:
@@ -107,7 +112,7 @@ class Watch:
 
     The first steps run with global generators that were seeded for the purpose, and whose states are put back after
     each. If that shows that an environment draws from one, a warning says so and it stays that way. Otherwise later
-    steps are only checked for it.
+    steps are only checked for it. Threads take turns where the generators are seeded.
 
     Parameters
     ----------
@@ -118,21 +123,23 @@ class Watch:
     def __init__(self, name: str) -> None:
         self._name = name
         self._trials = _TRIALS
-        self._seed = 0
+        self._own = local()
         self._found = False
         self.apart = True
         self.begin()
 
     def begin(self) -> None:
         """Save the states of the global generators, at the start of a search."""
-        self.python, self.numpy = _python_count(), _numpy_count(mtrand.get_bit_generator())
-        self._save()
+        with GLOBALS:
+            self.python, self.numpy = _python_count(), _numpy_count(mtrand.get_bit_generator())
+            self._save()
 
     def determinize(self, seed: int) -> None:
-        """Seed what the steps of one simulation may draw."""
-        self._seed = seed
-        if self._moved():  # the world has gone on since the search began
-            self._save()
+        """Seed what the steps of one simulation may draw, in this thread."""
+        self._own.seed = seed
+        if self._moved():  # the world has gone on since the search began, or another thread is at a step
+            with GLOBALS:
+                self._save()
 
     def step(self, step: Callable[[Any], Any], action: Any) -> Any:
         """Make a step of a simulated environment, and return what it returns."""
@@ -140,8 +147,9 @@ class Watch:
             return self._step_apart(step, action)
         result = step(action)
         if self.python.value != self.python_at or self.numpy.value != self.numpy_at:
-            drawn = _changed(self._world, _states())
-            self._put_back()
+            with GLOBALS:
+                drawn = _changed(self._world, _states())
+                self._put_back()
             self._warn(drawn)
         return result
 
@@ -157,15 +165,16 @@ class Watch:
         mtrand.set_state(self._world[1])
 
     def _step_apart(self, step: Callable[[Any], Any], action: Any) -> Any:
-        self._seed = _next(self._seed)
-        random.seed(self._seed)
-        mtrand.seed(self._seed >> 32)
-        before = _states() if self._trials else None
-        try:
-            result = step(action)
-            drawn = [] if before is None else _changed(before, _states())
-        finally:
-            self._put_back()
+        self._own.seed = seed = _next(getattr(self._own, "seed", 0))
+        with GLOBALS:
+            random.seed(seed)
+            mtrand.seed(seed >> 32)
+            before = _states() if self._trials else None
+            try:
+                result = step(action)
+                drawn = [] if before is None else _changed(before, _states())
+            finally:
+                self._put_back()
         self._trials = max(0, self._trials - 1)
         self._warn(drawn)
         self.apart = self._found or self._trials > 0

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import mtrand
 from pettingzoo import AECEnv, ParallelEnv
 
+from agents.bridge.chance import GLOBALS
 from agents.bridge.copying import Copy
 from agents.bridge.layers import innermost
 from agents.bridge.remembering import shown_after
@@ -18,14 +19,15 @@ from agents.bridge.states import ForeignGame, ForeignState
 @contextmanager
 def chance_apart(seed: int) -> Iterator[None]:
     """Seed the global generators of ``random`` and ``numpy.random``, and put them back afterwards."""
-    before = random.getstate(), mtrand.get_state()
-    random.seed(seed)
-    mtrand.seed(seed % 2**32)
-    try:
-        yield
-    finally:
-        random.setstate(before[0])
-        mtrand.set_state(before[1])
+    with GLOBALS:
+        before = random.getstate(), mtrand.get_state()
+        random.seed(seed)
+        mtrand.seed(seed % 2**32)
+        try:
+            yield
+        finally:
+            random.setstate(before[0])
+            mtrand.set_state(before[1])
 
 
 class Played:

@@ -4,13 +4,16 @@ import collections
 import copy
 import math
 import random
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from numpy.random import mtrand  # NumPy's global generator
 
 from agents import bridge
-from agents.bridge.chance import reseed
+from agents.bridge.chance import Watch, reseed
 from agents.bridge.digest import digest
 from tests.bridge.worlds import Walk, mcts, playing
 
@@ -183,4 +186,37 @@ def test_a_late_draw_from_a_global_generator_is_found_too():
     state = random.getstate()
     with pytest.warns(UserWarning, match="Late.step draws from the global generator of random"):
         mcts(50).act(env)
+    assert random.getstate() == state
+
+
+@pytest.mark.parametrize("noise", [lambda: 0.0, random.random])
+def test_threads_take_turns_at_the_global_generators(noise):
+    """What one thread's step draws follows from its seed, though others step meanwhile; and nobody draws by mistake."""
+    drawn, watch = collections.defaultdict(list), Watch("Noisy")
+
+    def step(action):
+        time.sleep(0.0005)  # another thread goes on
+        drawn[action].append(noise())
+
+    def simulate(number):
+        watch.determinize(number)
+        for _ in range(10):
+            watch.step(step, number)
+
+    def all_of(numbers):
+        with ThreadPoolExecutor(len(numbers)) as threads:
+            for each in [threads.submit(simulate, number) for number in numbers]:
+                each.result()
+
+    state, plain = random.getstate(), noise() == noise()
+    random.setstate(state)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        all_of([1, 2])
+        together = dict(drawn)
+        drawn.clear()
+        all_of([1])
+        all_of([2])
+    assert together == dict(drawn)
+    assert len(said) == (0 if plain else 1)
     assert random.getstate() == state
