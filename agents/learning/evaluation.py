@@ -84,7 +84,7 @@ def evaluate(
         Environments in the batch.
     settings : dict, optional
         Settings of the environment; by default those of the training, without the past selves among its opponents, and
-        without its starts. Their observation is that of the training, unless they name one.
+        without its starts. Their observation and mask are those of the training, unless they name others.
 
     Raises
     ------
@@ -101,8 +101,8 @@ def evaluate(
             f"{policy.path} has no sidecar that names its environment; evaluate it with scripts/compare.py"
         )
     trained = policy.about.get("settings", {})
-    seen = {"observation": trained["observation"]} if "observation" in trained else {}
-    settings = to_evaluate_in(trained if settings is None else {**seen, **settings})
+    own = {name: trained[name] for name in ("observation", "mask") if name in trained}
+    settings = to_evaluate_in(trained if settings is None else {**own, **settings})
     env = mcts_envs.make_sb3_vec_env(policy.about["environment"], min(n_envs, games), FRESH + seed, **settings)
     game = env.get_attr("game", 0)[0]
     in_bytes = env.observation_space.dtype == np.uint8

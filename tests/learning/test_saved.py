@@ -227,7 +227,7 @@ def test_copies_play_on(trained, monkeypatch, tmp_path, name, duplicate):
 
 # The policies that come with the package
 
-RULE_BASED = {"opponent": "rule_based", "seat": "all", "mask": "safe"}
+RULE_BASED = {"opponent": "rule_based", "seat": "all"}
 
 
 @pytest.mark.parametrize(
