@@ -67,6 +67,7 @@ AGENTS = {
     "rule_based_aiide_wary": "the same, which stays on a bomb without a way out",
     "runs": "one line of actions in runs, kept and bettered by chance",
     "scripted": "the game's rule-based player",
+    "tactical": "scripted, and stronger than the scripted player",
     "uniform": "uniform among the legal actions",
 }
 """What each of :func:`agents.names` is; of others the settings are shown."""

@@ -32,6 +32,7 @@ def presets(size: int = 11) -> dict[str, dict[str, Any]]:
       c = 0.707, untried actions in list order, without rollouts; ``mcts_tutorial_turn`` with random ones, drawn by
       type of action, until the next team turn. Each team counts its own value, so that a defeat is -1 to whoever
       suffers it.
+    - ``tactical``: the stronger scripted player.
     - ``random_types``, ``random_active``: random players, see :mod:`mcts_envs.games.football.players.random_players`.
     """
     plain, rollouts = _ITERATIONS[size]
@@ -60,6 +61,7 @@ def presets(size: int = 11) -> dict[str, dict[str, Any]]:
             "rollout_model": "tutorial_turn",
             "simulations": rollouts,
         },
+        "tactical": {"agent": "scripted", "model": "tactical"},
         "random_types": {"agent": "scripted", "model": "random_types"},
         "random_active": {"agent": "scripted", "model": "random_active"},
     }

@@ -9,7 +9,7 @@ from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import record
 from mcts_envs.core.vector import vectorized
 from mcts_envs.games.football import draw
-from mcts_envs.games.football.players import models, ordering, random_players, scripted, values
+from mcts_envs.games.football.players import models, ordering, random_players, scripted, tactical, values
 from mcts_envs.games.football.position.names import ACTIVITIES, FACES, TEAMS
 from mcts_envs.games.football.position.placing import place
 from mcts_envs.games.football.position.reading import position
@@ -160,6 +160,7 @@ def _variants(width: int, height: int) -> dict[str, dict[str, Any]]:
             "evaluate": values.evaluate_tutorial,
             "advise": random_players.advise_random_types,
         },
+        "tactical": {"advise": tactical.advise_tactical},
         "ordered": {"advise": ordering.advise_ordered},
         "random_types": {"advise": random_players.advise_random_types},
         "random_active": {"advise": random_players.advise_random_active},

@@ -65,13 +65,60 @@ def test_the_scripted_player_scores_three_times_against_the_random_one(seat):
     assert (results[:, 0] > results[:, 1]).mean() > 0.95
 
 
-def test_the_scripted_player_names_one_legal_action():
-    game, states = played(7, 500, 3)
+@pytest.mark.parametrize("name", ["scripted", "tactical"])
+@pytest.mark.parametrize("size", [1, 7])
+def test_the_scripted_players_name_one_legal_action(name, size):
+    plain, states = played(size, 500, 3)
+    game = plain if name == "scripted" else plain.variant(name)
     weights = np.zeros(game.actions)
     for state in states[::3]:
         game.advise(state, int(game.active(state)) >> 1, weights)
         assert weights.sum() == 1
         assert int(np.argmax(weights)) in legal(game, state)
+
+
+@kernel(types.void(TABLE, TABLE, BYTES, INTS, FLOATS, FLOATS, types.int64, types.int64[:, ::1]))
+def one_against_other(one, other, state, actions, weights, rewards, seat, results):
+    """Let two advised players meet on the boards of seeds 0, 1, ..., the first in a seat; results are touchdowns."""
+    for game in range(results.shape[0]):
+        reset_of(one)(state, np.uint64(game))
+        while active_of(one)(state) != 0:
+            player = active_of(one)(state) >> 1
+            if player == seat:
+                advise_of(one)(state, player, weights)
+            else:
+                advise_of(other)(state, player, weights)
+            actions[player] = weights.argmax()
+            step_of(one)(state, actions, rewards)
+        s = record(state, STATE)
+        results[game, 0], results[game, 1] = s.score[seat], s.score[1 - seat]
+
+
+@pytest.mark.parametrize(("size", "least"), [(1, 0.505), (3, 0.75), (5, 0.61), (7, 0.62), (11, 0.52)])
+def test_the_tactical_player_beats_the_scripted_one(size, least):
+    game = football(size)
+    points = []
+    for seat in range(2):
+        results = np.zeros((300, 2), np.int64)
+        work = np.zeros(2, np.int64), np.zeros(game.actions), np.zeros(2)
+        one_against_other(game.variant("tactical").table, game.table, game.new_state(), *work, seat, results)
+        points.append(np.sign(results[:, 0] - results[:, 1]).mean() / 2 + 0.5)
+    assert np.mean(points) > least
+
+
+def test_the_tactical_player_declines_hard_dodges_but_to_score():
+    game = football(5, orientation="absolute").variant("tactical")
+
+    def chosen(x):
+        players = {"home": [{"at": [x, 5]}], "away": [{"at": [x + 1, 5]}, {"at": [x - 2, 4]}, {"at": [x - 2, 6]}]}
+        ball = {"at": [x, 5], "carried": True}
+        state = state_from_position(game, {"players": players, "ball": ball, "to_act": "home"})
+        weights = np.zeros(game.actions)
+        game.advise(state, 0, weights)
+        return game.action_name(int(weights.argmax()))
+
+    assert chosen(14) == "end turn"
+    assert chosen(6) == "start move with 1"
 
 
 def test_random_types_weighs_kinds_equally():
@@ -86,7 +133,7 @@ def test_random_types_weighs_kinds_equally():
     assert weights[0] == 0
 
 
-@pytest.mark.parametrize("name", ["random", "random_types", "random_active", "scripted", "one_step"])
+@pytest.mark.parametrize("name", ["random", "random_types", "random_active", "scripted", "tactical", "one_step"])
 def test_named_players(name):
     env = gym.make(ID.format(1), opponent="random", turns=2)
     agent = agents.make(name, seed=1)
