@@ -12,8 +12,8 @@ from papers.study import Cell, Entrant, Study, Table
 
 SIZES = (1, 3, 5, 7, 11)
 
-_TYPES, _RANDOM, _ACTIVE, _SCRIPTED = (
-    Entrant(name, name) for name in ("random_types", "random", "random_active", "scripted")
+_TYPES, _RANDOM, _ACTIVE, _SCRIPTED, _TACTICAL = (
+    Entrant(name, name) for name in ("random_types", "random", "random_active", "scripted", "tactical")
 )
 
 
@@ -43,7 +43,7 @@ TUTORIAL: dict[tuple[bool, int], Published | None] = {
 """By rollouts or none, and size."""
 
 BUDGETS = {1: (400, 400), 3: (100, 200), 5: (25, 200), 7: (16, 130), 11: (16, 105)}
-"""Simulations a decision of ``best`` by size, against random players and against the scripted one: chosen to take at
+"""Simulations a decision of ``best`` by size, against random players and against scripted ones: chosen to take at
 most about 0.05 seconds on one quiet core."""
 
 WISHES = {1: 7.3, 3: 5.3, 5: 4.7}
@@ -244,6 +244,7 @@ def _planners() -> list[Cell]:
     rows = [("best", size, _RANDOM, BUDGETS[size][0], 100) for size in SIZES]
     rows += [("best", size, _ACTIVE, BUDGETS[size][0], 20) for size in SIZES]
     rows += [("best", size, _SCRIPTED, BUDGETS[size][1], 20) for size in SIZES]
+    rows += [("best", size, _TACTICAL, BUDGETS[size][1], 20) for size in SIZES]
     rows += [("best", size, _SCRIPTED, 10 * BUDGETS[size][1], 20) for size in (3, 11)]
     rows += [("mcts_widening", size, _SCRIPTED, 3000, 20) for size in (3, 5, 11)]
     cells = []
@@ -251,7 +252,7 @@ def _planners() -> list[Cell]:
         player = Entrant(f"{name}, {simulations:,} simulations", name, {"simulations": simulations})
         wish = WISHES.get(size) if opponent is _RANDOM else None
         cells.append(_meet((player.label, opponent.label), size, player, opponent, boards, published=wish))
-    return cells
+    return cells + [_meet(("tactical", "scripted"), size, _TACTICAL, _SCRIPTED, 500) for size in SIZES]
 
 
 def _tables() -> list[Table]:

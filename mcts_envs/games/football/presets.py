@@ -23,8 +23,9 @@ _TUTORIAL = {
 def presets(size: int = 11) -> dict[str, dict[str, Any]]:
     """Return the named players of a size.
 
-    - ``best``: sequential halving over rollouts in which both coaches follow the scripted player, so that an action is
-      judged as the beginning of a whole activation; another than his is played if it is ahead of it by a margin.
+    - ``best``: sequential halving over rollouts in which both coaches follow the tactical player, so that an action is
+      judged as the beginning of a whole activation; another than his is played if it is ahead of it by a margin. It
+      begins no pass, hand-off or foul, of which he would make nothing.
     - ``mcts_widening``: a tree in which every outcome of the dice has a node of its own, actions are looked at in the
       order of :mod:`mcts_envs.games.football.players.ordering`, more with every visit, and states are evaluated at
       once; kept from decision to decision.
@@ -40,6 +41,7 @@ def presets(size: int = 11) -> dict[str, dict[str, Any]]:
     return {
         "best": {
             "agent": "halving",
+            "model": "tactical",
             "simulate": "advised",
             "margin": margin,
             "horizon": horizon,

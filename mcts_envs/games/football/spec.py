@@ -160,7 +160,7 @@ def _variants(width: int, height: int) -> dict[str, dict[str, Any]]:
             "evaluate": values.evaluate_tutorial,
             "advise": random_players.advise_random_types,
         },
-        "tactical": {"advise": tactical.advise_tactical},
+        "tactical": {"advise": tactical.advise_tactical, "legal": tactical.legal_tactical},
         "ordered": {"advise": ordering.advise_ordered},
         "random_types": {"advise": random_players.advise_random_types},
         "random_active": {"advise": random_players.advise_random_active},

@@ -20,7 +20,7 @@ from mcts_envs.games.football.players.random_players import advise_random_types
 from mcts_envs.games.football.players.values import evaluate_tutorial
 from mcts_envs.games.football.presets import presets
 from mcts_envs.games.football.rules import actions as act
-from mcts_envs.games.football.rules.layout import OVER, STATE
+from mcts_envs.games.football.rules.layout import OVER, STATE, TURN
 from mcts_envs.games.football.spec import football
 from mcts_envs.registry import ENTRIES
 
@@ -228,7 +228,7 @@ def end_turn_again(game, state, step):
 def test_best_beats_random(size):
     wins = 0
     for seat in range(2):
-        env = gymnasium.make(f"mcts_envs/Football{size}-v0", seat=seat, opponent="random", turns=2)
+        env = gymnasium.make(f"mcts_envs/Football{size}-v0", seat=seat, opponent="random", turns=4)
         agent = agents.make("best", seed=3, simulations=50)
         env.reset(seed=size)
         ended = False
@@ -244,8 +244,20 @@ def test_best_needs_good_reason_to_overrule_the_script():
     state, _ = played(game, 3, 25)
     view = View(game, state, game.active(state) >> 1)
     weights = np.zeros(game.actions)
-    game.advise(state, view.player, weights)
+    game.variant("tactical").advise(state, view.player, weights)
     assert agents.make("best", simulations=50, margin=1e6).search(view).action == weights.argmax()
+
+
+def test_best_tries_what_it_would_finish():
+    game = football(3)
+    state, tried = played(game, 3, 25)[0], set()
+    while record(state, STATE).phase != TURN:
+        end_turn(game, state)
+    view = View(game, state, game.active(state) >> 1)
+    for action in np.flatnonzero(agents.make("best", simulations=200).search(view).visits):
+        tried.add(game.action_name(action).partition(" with")[0])
+    assert {"end turn", "start move", "start blitz"} <= tried
+    assert not tried & {"start pass", "start handoff", "start foul"}
 
 
 class TestReproduction:

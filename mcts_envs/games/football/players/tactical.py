@@ -7,7 +7,7 @@ score; and the ball is kicked short. What is not said here is done as the script
 
 import numpy as np
 
-from mcts_envs.core.contract import ADVISE, BYTES, FLOATS, types
+from mcts_envs.core.contract import ADVISE, BYTES, FLOATS, LEGAL, types
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.games.football.players.choices import choose_rare
 from mcts_envs.games.football.players.plays import (
@@ -33,11 +33,12 @@ from mcts_envs.games.football.rules.layout import (
     KICK,
     MOVE,
     NOBODY,
+    PASS,
     STANDING,
     STATE,
     TURN,
 )
-from mcts_envs.games.football.rules.legal import may_start
+from mcts_envs.games.football.rules.legal import legal, may_start
 from mcts_envs.games.football.rules.odds import assists, block_strength, dodge_needs
 
 _DODGES_AT = 3
@@ -185,6 +186,18 @@ def _go_on(state, work):
         victim = best_victim(state, player, 2)
         return act.after(state, act.BLOCKS) + (victim & 15) if victim != NOBODY else act.END_ACTIVATION
     return step_action(state, player, _next_step(state, player, work))
+
+
+@kernel(LEGAL)
+def legal_tactical(state, player, actions):
+    """List the legal actions but for the beginnings of passes, hand-offs and fouls, of which nothing would come."""
+    count = legal(state, player, actions)
+    if record(state, STATE).phase != TURN:
+        return count
+    first, kept = start_of(state, PASS, 0), 0
+    while kept < count and actions[kept] < first:
+        kept += 1
+    return kept
 
 
 @kernel(types.int64(BYTES))
