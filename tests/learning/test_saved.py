@@ -245,7 +245,7 @@ RULE_BASED = {"opponent": "rule_based", "seat": "all"}
         ("Bomber-v0", "maskable_ppo", {}, RULE_BASED, 0.68),
         ("BomberDuel-v0", "maskable_ppo", {}, RULE_BASED, 0.75),
         ("BomberTeam-v0", "maskable_ppo", {}, RULE_BASED, 0.70),
-        ("WallSurvival-v0", "maskable_ppo", {"board_size": 6}, {"opponent": "agents:mobility", "seat": "all"}, 0.58),
+        ("WallSurvival-v0", "maskable_ppo", {"board_size": 6}, {"opponent": "agents:mobility", "seat": "all"}, 0.82),
     ],
 )
 def test_shipped_policies_beat_random_clearly(env_id, algorithm, board, others, floor):
