@@ -60,12 +60,17 @@ def reset_opened(state, seed):
         s.landing += stone
 
 
+MIRROR = np.arange(168).reshape(4, 7, 6)[:, ::-1].ravel().tolist(), range(6, -1, -1)
+"""The board from behind."""
+
+
 def cells(opening=0):
     """Return the game that begins with so many random stones, 0 to 6."""
     state = blank(OPENED)
     record(state, OPENED).opening = integer("opening", opening, 0, 6)
     planes = {"planes": {"observe": observe, "observation_shape": (4, 7, 6)}}
-    return replace(GAME, template=state, reset=reset_opened, observe=observe, observation_shape=(168,), variants=planes)
+    shown = {"observe": observe, "observation_shape": (168,), "symmetries": (MIRROR,)}
+    return replace(GAME, template=state, reset=reset_opened, variants=planes, **shown)
 
 
 CELLS = cells()

@@ -1,14 +1,18 @@
 """A policy learns from positions: which actions a search preferred there, and what they turned out to be worth."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from agents.learning.algorithms import takes_masks
 from agents.learning.positions import Positions
+from mcts_envs.core.typing import Singles
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
+
+Symmetries = Sequence[tuple[Sequence[int], Sequence[int]]]
 
 _CLIP = 0.5
 _AT_ONCE = 4096
@@ -23,6 +27,7 @@ def distil(
     batch: int,
     learning_rate: float,
     trust: float,
+    symmetries: Symmetries = (),
 ) -> tuple[float, float]:
     """Train policy and values of a model on positions, with its own optimizer.
 
@@ -43,6 +48,9 @@ def distil(
     learning_rate : float
     trust : float
         As for :meth:`agents.learning.positions.Positions.values`.
+    symmetries : sequence of (ints, ints)
+        Of the game (:class:`mcts_envs.core.contract.Game`): each position is turned by one of them, or left as it is,
+        one as likely as the other.
 
     Returns
     -------
@@ -63,8 +71,11 @@ def distil(
     for _ in range(steps):
         rows = dice.integers(len(positions), size=batch)
         legal, shares = positions.dense(rows, int(model.action_space.n))  # type: ignore[attr-defined]
+        observations = positions.observations[rows]
+        if symmetries:
+            observations, legal, shares = turned(observations, legal, shares, symmetries, dice)
         wanted = torch.as_tensor(shares, device=policy.device)
-        values, logits = _said(policy, _shown(env, positions.observations[rows]), legal if masked else None)
+        values, logits = _said(policy, _shown(env, observations), legal if masked else None)
         surprise = -(wanted * logits).sum(1).mean()
         off = torch.nn.functional.mse_loss(values, torch.as_tensor(worth[rows] / scale, device=policy.device))
         optimizer.zero_grad()
@@ -76,6 +87,28 @@ def distil(
     policy.set_training_mode(False)
     policy_loss, value_loss = losses / max(1, steps)
     return float(policy_loss), float(value_loss)
+
+
+def turned(
+    observations: Singles, legal: Any, shares: Singles, symmetries: Symmetries, dice: np.random.Generator
+) -> tuple[Singles, Any, Singles]:
+    """Return positions, each turned by a symmetry that is drawn for it, or left as it is; see :func:`distil`.
+
+    Parameters
+    ----------
+    observations : float32 array [b, ...]
+    legal : bool array [b, A]
+    shares : float32 array [b, A]
+    symmetries : sequence of (ints, ints)
+    dice : Generator
+    """
+    flat, legal, shares = observations.reshape(len(observations), -1).copy(), legal.copy(), shares.copy()
+    drawn = dice.integers(len(symmetries) + 1, size=len(flat))
+    for number, (order, actions) in enumerate(symmetries):
+        rows, back = np.flatnonzero(drawn == number), np.argsort(actions)
+        flat[rows] = flat[np.ix_(rows, np.asarray(order))]
+        legal[rows], shares[rows] = legal[np.ix_(rows, back)], shares[np.ix_(rows, back)]
+    return flat.reshape(observations.shape), legal, shares
 
 
 def agreement(model: "BaseAlgorithm", positions: Positions) -> float:

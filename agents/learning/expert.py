@@ -156,7 +156,8 @@ class _Loop:
         self._window: dict[int, positions.Positions] = {}
         self._discount = float(run.hyper.model.get("gamma", 0.99))
         env: Any = self.model.get_env()
-        self._teams = env.get_attr("game", 0)[0].teams
+        game = env.get_attr("game", 0)[0]
+        self._teams, self._symmetries = game.teams, game.symmetries
         self._alone = len(self._teams) == 1
 
     def check(self) -> None:
@@ -266,6 +267,7 @@ class _Loop:
         steps = -(-plan.epochs * len(now) // plan.batch)
         dice = np.random.default_rng([self.run.seed, 11, iteration])
         options: dict[str, Any] = {"batch": plan.batch, "learning_rate": plan.rate(iteration), "trust": plan.trust}
+        options["symmetries"] = self._symmetries
         losses = distil(self.model, positions.together([*old, now]), steps, dice, **options)
         self.model.num_timesteps += len(now)
         lengths, points = (np.concatenate([getattr(part, name) for part in new]) for name in ("lengths", "points"))

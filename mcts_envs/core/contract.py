@@ -38,7 +38,8 @@ The laws that these functions keep are in :mod:`mcts_envs.core.laws`.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -169,6 +170,9 @@ class Game(Portable):
     any_board : bool
         Whether the observation is the same, number by number, on boards of all sizes and for any number of players, so
         that a policy plays where it was not trained; for a variant that shows such a one.
+    symmetries : sequence of (ints, ints), optional
+        Turned or mirrored boards, but for the board as it is: for each the number of the observation (flattened) that
+        stands in each place of the turned one, and what each action is there. Learning from a search learns from all.
     simultaneous : bool
         Whether players ever choose at the same time.
     teams : tuple of tuple of int, optional
@@ -226,6 +230,7 @@ class Game(Portable):
     observation_low: float = 0.0
     observation_high: float = 1.0
     any_board: bool = False
+    symmetries: Sequence[tuple[Sequence[int], Sequence[int]]] = ()
     simultaneous: bool = False
     teams: tuple[tuple[int, ...], ...] = ()
     discount: float = 1.0
@@ -257,6 +262,7 @@ class Game(Portable):
         object.__setattr__(self, "template", template)
         if not self.observation_shape:
             object.__setattr__(self, "observation_shape", (template.size - CHANCE_BYTES,))
+        self._check_symmetries()
         if not self.teams:
             object.__setattr__(self, "teams", tuple((player,) for player in range(self.players)))
         members, sizes = sorted(player for team in self.teams for player in team), {len(team) for team in self.teams}
@@ -265,6 +271,15 @@ class Game(Portable):
                 f"teams {self.teams} of {self.name} do not hold each of the players 0 to {self.players - 1} once, in "
                 "teams of equal size; leave them out where everyone plays for itself"
             )
+
+    def _check_symmetries(self) -> None:
+        sizes = {"observation": math.prod(self.observation_shape), "actions": self.actions}
+        for symmetry in self.symmetries:
+            for order, (name, size) in zip(symmetry, sizes.items(), strict=True):
+                if not np.array_equal(np.sort(order), np.arange(size)):
+                    raise ValueError(
+                        f"a symmetry of {self.name} must have each of the numbers 0 to {size - 1} once for its {name}"
+                    )
 
     def __repr__(self) -> str:
         return f"<Game {self.fingerprint}, players {self.players}, actions {self.actions}>"

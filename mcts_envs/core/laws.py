@@ -247,6 +247,18 @@ def keys_tell_apart_what_is_seen(game: Game, sample: Sample) -> None:
             require(same, law, f"player {player} has other legal actions in two states that have the same key")
 
 
+def symmetries_keep_what_is_legal(game: Game, sample: Sample) -> None:
+    """A state that looks the same when it is turned has the same legal actions, turned."""
+    for order, turned in game.symmetries:
+        for state in sample.states:
+            for player in active_players(game, state):
+                shown = seen(game, state, player)
+                if np.array_equal(shown[np.asarray(order)], shown):
+                    legal = legal_actions(game, state, player)
+                    same = set(np.asarray(turned)[legal].tolist()) == set(legal.tolist())
+                    require(same, "symmetries keep what is legal", f"{legal.tolist()} are others when they are turned")
+
+
 def heuristics_are_finite(game: Game, sample: Sample) -> None:
     """``evaluate`` is finite; ``advise`` is finite and not negative."""
     for state in sample.states:
@@ -381,6 +393,7 @@ LAWS: tuple[Callable[[Game, Sample], None], ...] = (
     chance_is_redrawn_and_nothing_known,
     observations_are_in_their_space,
     keys_tell_apart_what_is_seen,
+    symmetries_keep_what_is_legal,
     heuristics_are_finite,
     the_end_is_absorbing,
     positions_come_back,

@@ -155,6 +155,11 @@ BROKEN = [
         "has other legal actions in two states",
         {"key": blind, "observe": lambda state, player, out: out.fill(0.0)},
     ),
+    (
+        laws.symmetries_keep_what_is_legal,
+        "are others when they are turned",
+        {"symmetries": (((0, 1, 2, 3), (2, 1, 0)),)},
+    ),
     (laws.heuristics_are_finite, "evaluate: gave", {"evaluate": lambda state, values: values.fill(np.inf)}),
     (laws.heuristics_are_finite, "advise: gave", {"advise": lambda state, player, weights: weights.fill(-1.0)}),
     (

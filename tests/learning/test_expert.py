@@ -29,6 +29,7 @@ import mcts_envs
 from agents.arena.executing import RayExecutor
 from agents.evaluator.batched import BatchedEvaluator
 from agents.learning import positions, storage
+from agents.learning.distilling import turned
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_plan import Plan
 from agents.learning.jobs import Here, local
@@ -423,6 +424,22 @@ def test_rewards_are_discounted_and_mixed_with_what_the_search_found():
     assert sums.tolist() == [[2.0, 3.0], [4.0, 4.0], [4.0, 8.0]]
     rows = [(np.zeros(2), np.array([1]), np.ones(1), found) for found in (0.5, np.nan)]
     assert positions.stacked(rows, [1.0, -1.0], (2,)).values(0.5).tolist() == [0.75, -1.0]
+
+
+def test_positions_are_turned_whole():
+    """Seven numbers and three actions in a mirror: half of the rows are turned, what is shown with what was found."""
+    order, actions = [6, 5, 4, 3, 2, 1, 0], [1, 2, 0]
+    rows = np.arange(700, dtype=np.float32).reshape(100, 7)
+    legal, shares = np.tile([True, True, False], (100, 1)), np.tile(np.float32([0.75, 0.25, 0.0]), (100, 1))
+    seen, allowed, wanted = turned(rows, legal, shares, ((order, actions),), np.random.default_rng(0))
+    mirrored = seen[:, 0] > seen[:, 6]
+    assert 30 < mirrored.sum() < 70
+    assert np.array_equal(seen[mirrored], rows[mirrored][:, ::-1])
+    assert np.array_equal(seen[~mirrored], rows[~mirrored])
+    assert allowed[mirrored].tolist() == [[False, True, True]] * mirrored.sum()
+    assert wanted[mirrored].tolist() == [[0.0, 0.75, 0.25]] * mirrored.sum()
+    assert np.array_equal(wanted[~mirrored], shares[~mirrored])
+    assert rows[5, 0] == 35.0
 
 
 def test_a_training_goes_on_from_it_and_it_goes_on_from_a_training(tmp_path):

@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -458,3 +459,28 @@ def test_openings_keep_the_laws():
     mcts_envs.check_game(connect_four_cells.cells(opening=4), faces=False)
     with pytest.raises(ValueError, match="opening 7"):
         connect_four_cells.cells(opening=7)
+
+
+def test_a_mirrored_game_is_the_game_in_a_mirror():
+    from connect_four_cells import CELLS
+
+    (order, turned), dice = CELLS.symmetries[0], np.random.default_rng(0)
+    here, there = CELLS.new_state(), CELLS.new_state()
+    shown, mirrored, rewards = np.zeros(168, np.float32), np.zeros(168, np.float32), np.zeros((2, 2))
+    for seed in range(20):
+        CELLS.restart(here, seed), CELLS.restart(there, seed)
+        while bits := CELLS.active(here):
+            legal = legal_actions(CELLS, here, bits >> 1)
+            assert {turned[action] for action in legal} == {*legal_actions(CELLS, there, bits >> 1)}
+            for player in range(2):
+                CELLS.observe(here, player, shown), CELLS.observe(there, player, mirrored)
+                assert np.array_equal(shown[order], mirrored)
+            action = dice.choice(legal)
+            CELLS.step(here, np.full(2, action), rewards[0])
+            CELLS.step(there, np.full(2, turned[action]), rewards[1])
+            assert np.array_equal(*rewards)
+
+
+def test_a_symmetry_is_two_orders():
+    with pytest.raises(ValueError, match="must have each of the numbers 0 to 6 once for its actions"):
+        replace(connect_four.GAME, symmetries=((range(GAME.observation_shape[0]), [0, 1, 2, 3, 4, 5, 5]),))
