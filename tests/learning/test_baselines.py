@@ -44,6 +44,7 @@ def test_the_list_names_what_can_be_trained():
         assert 0 < each.minutes <= 120
         assert each.scaled(0.5)["n_timesteps"] > 1000
         agents.learning.shipped.find(each.env_id)
+    assert sum(each.minutes for each in baselines.baselines()) * 3 / 2 <= 600  # three seeds, two cores, ten hours
 
 
 def test_the_best_of_several_seeds_is_made_ready(tmp_path):
