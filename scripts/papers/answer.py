@@ -287,8 +287,8 @@ STUDY = Study(
     bomber grid, when its policy saw what is around it and `best` was another planner: with those before, the planner
     had 88.4 % [85.1, 90.9], the policy 28.9 [25.7, 32.5], and both together 32.8 [29.2, 36.6]. So was wall survival,
     when its policy saw distances (before: 90.6 [88.4, 92.5], 1.2 [0.7, 2.2], 58.2 [53.8, 62.5] at 10 ms), and football
-    at 10 ms, when `best` followed a better scripted player in its rollouts (before: 84.2 [78.8, 88.3], 28.7 [23.2,
-    35.1], 37.0 [30.6, 43.9]).""",
+    at 10 ms, when `best` followed a better scripted player in its rollouts, and its policy had learned from that player
+    (before: 84.2 [78.8, 88.3], 28.7 [23.2, 35.1], 37.0 [30.6, 43.9]).""",
     _tables,
     Answer(),
     rows=True,
