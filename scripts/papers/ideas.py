@@ -32,7 +32,8 @@ class Ground:
         Settings of the search, with an idea and without.
     traits : frozenset of str
         What ideas need: ``advice`` and ``worth`` (an evaluation) of the game, ``at once`` (several players choose at
-        the same time), ``luck`` (chance decides), ``certain`` (no luck, and nothing is hidden).
+        the same time), ``luck`` (chance decides), ``many outcomes`` (of one action), ``certain`` (no luck, and nothing
+        is hidden), ``in a row`` (a player may choose several times before another does).
     """
 
     title: str
@@ -55,7 +56,7 @@ GROUNDS = (
         "LaneDefense5x9-v0",
         60,
         10,
-        frozenset({"advice", "luck"}),
+        frozenset({"advice", "luck", "many outcomes", "in a row"}),
         search={"simulate": "advised"},
     ),
     Ground(
@@ -80,7 +81,7 @@ GROUNDS = (
         "Football1-v0",
         100,
         5,
-        frozenset({"advice", "worth", "luck"}),
+        frozenset({"advice", "worth", "luck", "many outcomes", "in a row"}),
         search={"horizon": 40},
     ),
 )
@@ -113,6 +114,8 @@ class Idea:
         return self.name.replace(" ", "-").replace(",", "")
 
 
+_WIDENING = {"select": "double_progressive_widening"}
+
 IDEAS = (
     Idea("UCB1-Tuned", "Auer et al. 2002", {"select": "ucb1_tuned"}),
     Idea("RAVE", "Gelly, Silver 2007", {"select": "rave"}),
@@ -120,6 +123,8 @@ IDEAS = (
     Idea("progressive history", "Nijssen, Winands 2011", {"select": "progressive_history"}),
     Idea("progressive bias", "Chaslot et al. 2008", {"select": "progressive_bias"}, "advice"),
     Idea("progressive widening", "Coulom 2007", {"select": "progressive_widening"}, "advice"),
+    Idea("double progressive widening", "Couetoux et al. 2011", _WIDENING, "many outcomes"),
+    Idea("widening of outcomes alone", "Couetoux et al. 2011", {**_WIDENING, "exponent": 1.0}, "many outcomes"),
     Idea("PUCT", "Silver et al. 2017", {"select": "puct"}, "advice"),
     Idea("Gumbel", "Danihelka et al. 2022", {}, "advice", "gumbel"),
     Idea("epsilon-greedy, a bandit at the root", "the lecture", {"select": "epsilon_greedy", "tree_depth": 1}),
@@ -137,6 +142,8 @@ IDEAS = (
     Idea("max child", "Chaslot et al. 2008", {"recommend": "max_value"}),
     Idea("secure child", "Chaslot et al. 2008", {"recommend": "secure"}),
     Idea("lower confidence bound", "KataGo", {"recommend": "lcb"}),
+    Idea("options that repeat an action", "Powley et al. 2012", {"option": "repeat"}, "in a row"),
+    Idea("options that follow the advice", "de Waard et al. 2016", {"option": "follow"}, "in a row"),
     Idea("tree kept between moves", "the lecture", {"reuse": True}),
     Idea("open loop", "Perez et al. 2015", {"loop": "open"}, "luck"),
     Idea("closed loop", "Perez et al. 2015", {"loop": "closed"}, "luck"),
