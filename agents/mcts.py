@@ -12,14 +12,16 @@ from agents.given import first_budget, limit, policy_of
 from agents.planner import Planner, variant_of
 from agents.policies.mean import mean
 from agents.policies.opponents import OPPONENTS, read_information, read_opponents, variant_name
+from agents.policies.options import primitive
 from agents.policies.parameters import read_parameters
 from agents.policies.recommend import max_visits
-from agents.policies.signatures import SIGNATURES, check_form, needs_of, nothing
+from agents.policies.signatures import SIGNATURES, as_it_falls, check_form, needs_of, nothing
 from agents.records import Settings
 from agents.results import SearchResult
 from agents.running import Search, together
 from agents.search import OPEN_LOOP
 from agents.search_plan import SearchPlan
+from agents.tree import STORES
 from mcts_envs.core import errors
 from mcts_envs.core.contract import EVALUATE, EVERYTHING, Game
 from mcts_envs.core.kernel import function_table
@@ -64,6 +66,10 @@ class MCTS(Planner[SearchResult]):
         into the tree.
     noise : kernel or str
         Policy that keeps players who choose at the same time from moving in step; ``"no_noise"`` for none.
+    option : kernel or str
+        Policy by which a choice of the searching player in the tree goes on for some steps, so that the search looks
+        further ahead (:mod:`agents.policies.options`): ``"repeat"`` the action, ``"follow"`` the game's advice;
+        ``"primitive"``: not at all. What is played is its first action; the next search may choose anew.
     recommend : callable or str
         Policy that picks the final move.
     discount : float
@@ -82,8 +88,8 @@ class MCTS(Planner[SearchResult]):
         that chance has nodes of its own; or one for everything that the searching player can tell apart. Where
         something is hidden, use the last: a closed loop acts on what it dealt itself. An open loop plans a line of
         actions that cannot answer what chance brings, and so may prefer a worse action however long it searches. By
-        default ``"information_set"``; ``"closed"`` with ``information="full"``; and ``"open"`` on environments that are
-        not ours, whose states are dear to tell apart, unless ``reuse`` needs more.
+        default ``"information_set"``; ``"closed"`` with ``information="full"`` or a ``select`` that needs it; and
+        ``"open"`` on environments that are not ours, whose states are dear to tell apart, unless ``reuse`` needs more.
     information : {"own", "full"}
         What the planner is told: what its player knows, the rest is redrawn in every simulation; or the whole state, as
         the forward models of the literature do, so that only chance to come is redrawn.
@@ -155,6 +161,7 @@ class MCTS(Planner[SearchResult]):
         simulate: Callable[..., int] | str = "uniform",
         backup: Callable[..., None] | str = "mean",
         noise: Callable[..., None] | str = "uniform_noise",
+        option: Callable[..., int] | str = "primitive",
         recommend: Callable[..., int] | str = "max_visits",
         discount: float = 1.0,
         horizon: int | None = None,
@@ -182,6 +189,7 @@ class MCTS(Planner[SearchResult]):
         self.simulate = policy_of("simulate", simulate)
         self.backup = policy_of("backup", backup)
         self.noise = policy_of("noise", noise)
+        self.option = policy_of("option", option)
         self.recommend = policy_of("recommend", recommend)
         self.parameters = read_parameters(self._policies(), parameters, settings_of(type(self)))
         self.discount = errors.number("discount", discount, 0.0, 1.0)
@@ -215,7 +223,7 @@ class MCTS(Planner[SearchResult]):
         """Return a policy that was read, or the name of one that comes with the game at hand."""
         others = self.opponents in ("advised", "mixed") and self.opponent_model is None
         rollouts = self.rollout_model is None and needs_of(self.simulate).prior
-        prior = others or rollouts or needs_of(self.select).prior
+        prior = others or rollouts or needs_of(self.select).prior or needs_of(self.option).prior
         if policy is None:
             if self.evaluate == POLICY:
                 raise ValueError(
@@ -324,14 +332,15 @@ class MCTS(Planner[SearchResult]):
         """Refuse kernels with another signature now, not at the first search."""
         for name, kernel in self._policies().items():
             function_table({name: kernel}, {name: SIGNATURES[name]})
-            for also, given in (("backup", needs_of(kernel).update), ("leaf", needs_of(kernel).leaf)):
+            needs = needs_of(kernel)
+            for also, given in (("backup", needs.update), ("leaf", needs.leaf), ("redraw", needs.redraw)):
                 check_form(also, given)
                 function_table({also: given}, {also: SIGNATURES[also]})
         if self.evaluate is not None and not isinstance(self.evaluate, str):
             function_table({"evaluate": self.evaluate}, {"evaluate": EVALUATE})
 
     def _policies(self) -> dict[str, Any]:
-        return {"select": self.select, "noise": self.noise, "simulate": self.simulate, "backup": self.backup}
+        return {kind: getattr(self, kind) for kind in (*STORES, "option")}
 
     def prepare(self, game: Game) -> SearchPlan:
         """Return what is settled about the searches in a game."""
@@ -352,6 +361,8 @@ class MCTS(Planner[SearchResult]):
             worth=needs_of(self.select).worth,
             waits=0 if evaluator is None else evaluator.waits,
             custom_backup=self.backup is not mean or any(update is not nothing for update in updates),
+            redraws=needs_of(self.select).redraw is not as_it_falls and self._loop_in(game) == "closed",
+            option_steps=1 if self.option is primitive else int(self.parameters.get("option_steps", MAX_DEPTH)),
         )
         others = game.variant(self.opponent_model, "advise") if self.opponent_model else None
         max_nodes = max(1, self.max_nodes // self.threads)
@@ -369,7 +380,8 @@ class MCTS(Planner[SearchResult]):
             return self.loop
         if game.plain_lists and not self.reuse:
             return "open"
-        return "information_set" if self.information == "own" else "closed"
+        redraws = needs_of(self.select).redraw is not as_it_falls
+        return "closed" if self.information == "full" or redraws else "information_set"
 
     def _models(self, game: Game) -> tuple[Game, Game, Any]:
         """Return the game as the tree sees it, and as rollouts do, and what is consulted in them."""

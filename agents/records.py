@@ -121,6 +121,10 @@ class Settings(NamedTuple):
         QUESTIONS (:mod:`agents.evaluator.consult`); 0 where it never waits.
     custom_backup : bool
         Whether policies keep statistics of their own, or the backup is another one than the mean.
+    redraws : bool
+        Whether ``select`` decides where chance comes from.
+    option_steps : int
+        Steps that an action in the tree lasts at most, with those of the option that it begins; 1: no options.
     """
 
     player: int
@@ -137,6 +141,8 @@ class Settings(NamedTuple):
     worth: bool
     waits: int
     custom_backup: bool
+    redraws: bool
+    option_steps: int
 
 
 class Store(NamedTuple):

@@ -85,7 +85,7 @@ class Search:
         for tree in self.trees:
             row(tree.nodes, ROOT, NODE).key = key
         longest = 1 + max(tree.count.max_nodes for tree in self.trees)  # a path meets no node twice
-        depth = min(settings.tree_depth, settings.horizon, longest)
+        depth = min(settings.tree_depth, settings.horizon, longest * settings.option_steps)
         length = min(depth + settings.rollout_depth, settings.horizon)
         own = [new_stream(0) if settings.common_chance else stream for stream in self._streams]
         self._works = [new_work(plan.inside, stream, length, plain=plan.plain) for stream in own]

@@ -7,8 +7,9 @@ One simulation, in the order of this file from below (:func:`search`):
 
 1. The root state is copied, and what the searching player cannot know is redrawn in it.
 2. :func:`descend`: at each node every player to move selects one of its legal actions, from statistics of its own. The
-   model makes the step; the edges and the key of the state that came out lead to the next node. A missing edge or node
-   is added. The first node without visits ends the path, as do the end of the game, the horizon and a full tree.
+   model makes the step, and those of an option; the edges and the key of the state that came out lead to the next node.
+   A missing edge or node is added. The first node without visits ends the path, as do the end of the game, the horizon
+   and a full tree.
 3. :func:`simulate`: a rollout from there; an unfinished state is evaluated.
 4. :func:`backup`: the returns go into the edges of the path.
 
@@ -35,6 +36,8 @@ from agents.policies.signatures import (
     backup_of,
     leaf_of,
     noise_of,
+    option_of,
+    redraw_of,
     select_of,
     simulate_of,
     update_select_of,
@@ -75,7 +78,7 @@ from mcts_envs.core.typing import Bytes, Ints
 OPEN_LOOP = -2  # the key_for of a search that tells no outcomes apart
 ANY = -1  # in place of a given first action: select one
 
-BAD_SELECT, BAD_SIMULATE = 1, 2
+BAD_SELECT, BAD_SIMULATE, BAD_OPTION = 1, 2, 4
 """Faults, as bits: what the policy returned is out of range."""
 
 LEAF, CUT_OFF, TERMINAL = range(3)
@@ -176,8 +179,8 @@ def _choose(
 
 
 @kernel()
-def _advance(game: Any, how: Settings, tree: Tree, work: Work, path: Path, depth: int) -> int:
-    """Make the step that the players chose, note edge and reward of each, and return the node that it leads to."""
+def _step(game: Any, how: Settings, tree: Tree, work: Work, path: Path, depth: int) -> None:
+    """Make the step that the players chose, and note edge and reward of each."""
     step_of(game)(work.state, work.actions, work.rewards)
     row(tree.counters, 0, COUNT).steps += 1
     for player in range(len(work.actions)):
@@ -185,6 +188,61 @@ def _advance(game: Any, how: Settings, tree: Tree, work: Work, path: Path, depth
         step.edge, step.reward = path.via[player], work.rewards[player]
         if how.opponents == MIXED and player != how.player:
             path.via[player] = 0
+
+
+@kernel()
+def _choose_on(game: Any, policies: Any, how: Settings, tree: Tree, work: Work, depth: int, action: int) -> bool:
+    """Let the option of the searching player choose, and a model for the others; False at its end."""
+    me, to_move = how.player, active_of(game)(work.state)
+    if to_move == 0 or (how.opponents in (IN_TREE, MIXED) and to_move & ~(1 << me)):
+        return False
+    for player in range(len(work.actions)):
+        work.actions[player], work.played[depth, player] = 0, -1
+        if not chooses(to_move, player):
+            continue
+        if player == me:
+            k = legal_of(game)(work.state, me, work.legal)
+            chosen = int(option_of(policies)(game, work, me, action, k))
+            if chosen >= len(work.weights):
+                row(tree.counters, 0, COUNT).faults |= BAD_OPTION
+            if chosen < 0 or chosen >= len(work.weights):
+                return False
+        else:
+            chosen = draw_action(game, work, player, how.opponents)
+        work.actions[player] = work.played[depth, player] = chosen
+    return not waiting(how.waits)
+
+
+@kernel(types.int64(TABLE, TABLE, SETTINGS, TREE, WORK, PATH, types.int64))
+def _extended_step(game: Any, policies: Any, how: Settings, tree: Tree, work: Work, path: Path, depth: int) -> int:
+    """Make a step whose chance may be drawn before, and those of its option; return the depth that this leads to.
+
+    The steps of an option have no edges and no nodes. It is a function of its own, so that searches without this are as
+    fast as if there were none.
+    """
+    fresh, start, action = np.uint64(0), depth, work.actions[how.player]
+    if how.redraws:
+        fresh = word(work.state, 0)
+        redraw_of(policies)(tree, work, path, depth)
+    _step(game, how, tree, work, path, depth)
+    depth += 1
+    last = min(start + how.option_steps, how.horizon, how.tree_depth) if path.via[how.player] else depth
+    while depth < last and _choose_on(game, policies, how, tree, work, depth, action):
+        path.nodes[depth] = 0
+        step_of(game)(work.state, work.actions, work.rewards)
+        row(tree.counters, 0, COUNT).steps += 1
+        for player in range(len(work.actions)):
+            step = step_of_path(path, depth, player)
+            step.edge, step.reward = 0, work.rewards[player]
+        depth += 1
+    if how.redraws:
+        record(work.state, CHANCE).stream = fresh
+    return depth
+
+
+@kernel()
+def _reached(game: Any, how: Settings, tree: Tree, work: Work, path: Path, depth: int) -> int:
+    """Return the node that the edges chosen at a depth have led to."""
     key = np.uint64(0)
     if how.key_for != OPEN_LOOP:
         key = key_of(game)(work.state, how.key_for)
@@ -205,6 +263,7 @@ def descend(game: Any, policies: Any, how: Settings, tree: Tree, work: Work, pat
     node, depth = int(ROOT), 0  # int(): keeps Numba from specialising on a literal
     count = row(tree.counters, 0, COUNT)
     most = count.edges + count.edges_each - 1  # the last one is the searching player's
+    extended = how.redraws or how.option_steps > 1
     while True:
         path.nodes[depth] = node
         to_move = active_of(game)(work.state)
@@ -216,8 +275,15 @@ def descend(game: Any, policies: Any, how: Settings, tree: Tree, work: Work, pat
             return depth, LEAF
         if not _choose(game, policies, how, tree, work, path, depth, to_move, arm, most):
             return depth, LEAF
-        node = _advance(game, how, tree, work, path, depth)
-        depth += 1
+        end = depth + 1
+        if extended:
+            end = int(_extended_step(game, policies, how, tree, work, path, depth))
+            if waiting(how.waits):
+                return end, LEAF
+        else:
+            _step(game, how, tree, work, path, depth)
+        node = _reached(game, how, tree, work, path, depth)
+        depth = end
 
 
 @kernel()

@@ -14,7 +14,7 @@ from agents.policies.opponents import MIXED, table_with
 from agents.policies.parameters import pack
 from agents.policies.signatures import SIGNATURES, needs_of
 from agents.records import Settings
-from agents.search import BAD_SELECT, search
+from agents.search import BAD_OPTION, BAD_SELECT, search
 from agents.tree import FIRST_ROOM, STORES, Kept, Tree, copy_of, new_tree
 from mcts_envs.core import rng
 from mcts_envs.core.contract import Game
@@ -34,7 +34,7 @@ class SearchPlan:
     inside, outside : Game
         The game as the tree sees it, and as rollouts do.
     policies : dict
-        ``select``, ``noise``, ``simulate`` and ``backup``.
+        ``select``, ``noise``, ``simulate``, ``backup`` and ``option``.
     parameters : dict
         What they are given, by name.
     recommend : callable
@@ -116,7 +116,8 @@ class SearchPlan:
     def table(self) -> Any:
         """The policies as the search takes them."""
         updates = {f"update_{kind}": needs_of(self.policies[kind]).update for kind in ("select", "simulate")}
-        kernels = {**self.policies, **updates, "leaf": needs_of(self.policies["select"]).leaf}
+        select = needs_of(self.policies["select"])
+        kernels = {**self.policies, **updates, "leaf": select.leaf, "redraw": select.redraw}
         if self.interpreted:
             kernels = {name: _in_python(function, self.plain) for name, function in kernels.items()}
         if self.patient:
@@ -165,6 +166,8 @@ class SearchPlan:
         if faults & BAD_SELECT:
             return f"select {self.policies['select']!r} returned an index outside the k actions on offer"
         actions = self.outside.actions
+        if faults & BAD_OPTION:
+            return f"option {self.policies['option']!r} returned an action outside the {actions} of {self.inside.name}"
         return f"simulate {self.policies['simulate']!r} returned an action outside the {actions} of {self.outside.name}"
 
 

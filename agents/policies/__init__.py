@@ -20,7 +20,7 @@ def names(kind: str) -> dict[str, str]:
 
     Parameters
     ----------
-    kind : {"select", "noise", "simulate", "backup", "recommend"}
+    kind : {"select", "noise", "simulate", "backup", "option", "recommend"}
     """
     found: dict[str, str] = {}
     for file in sorted(Path(__file__).parent.glob("*.py")):

@@ -11,6 +11,9 @@
 ``backup``
     ``(tree, how, work, path, depth, length)`` takes the results of a simulation into the tree: a path of ``depth``
     steps, the actions of all ``length`` steps in ``work.played``.
+``option``
+    ``(game, work, player, action, k) -> action`` goes on with what the searching player began by an action in the tree:
+    one of the first k of ``work.legal``, or -1 at its end (:mod:`agents.policies.options`).
 ``recommend``
     plain Python: ``(visits[A], values[A], legal[k], stream) -> action``, the move to play after the search. One that
     takes a fifth argument is given the search too (:class:`agents.running.Search`).
@@ -83,6 +86,8 @@ NOISE = types.void(CANDIDATES, STORE, BYTES)
 SIMULATE = ROLLOUT
 BACKUP = types.void(TREE, SETTINGS, WORK, PATH, _I8, _I8)
 LEAF = types.void(TABLE, WORK, STORE)
+REDRAW = types.void(TREE, WORK, PATH, _I8)
+OPTION = _I8(TABLE, WORK, _I8, _I8, _I8)
 
 SIGNATURES = {
     "select": SELECT,
@@ -92,11 +97,21 @@ SIGNATURES = {
     "update_select": BACKUP,
     "update_simulate": BACKUP,
     "leaf": LEAF,
+    "redraw": REDRAW,
+    "option": OPTION,
 }
 
-select_of, noise_of, simulate_of, backup_of, update_select_of, update_simulate_of, leaf_of = (
-    slot(index, SIGNATURES[name], __name__, f"{name}_of") for index, name in enumerate(SIGNATURES)
-)
+(
+    select_of,
+    noise_of,
+    simulate_of,
+    backup_of,
+    update_select_of,
+    update_simulate_of,
+    leaf_of,
+    redraw_of,
+    option_of,
+) = (slot(index, SIGNATURES[name], __name__, f"{name}_of") for index, name in enumerate(SIGNATURES))
 
 FORMS = {
     "select": ("candidates, store, stream", "nth(candidates, i) is what is known of an action, store what it keeps"),
@@ -104,6 +119,8 @@ FORMS = {
     "simulate": ("game, how, work, store, player, k", "it returns one action; agents/rollout.py has the loop"),
     "backup": ("tree, how, work, path, depth, length", "step_of_path(path, t, player) is a step of the simulation"),
     "leaf": ("game, work, store", "work.state is the state at the end of a path, store what the policy keeps"),
+    "redraw": ("tree, work, path, depth", "it may seed the stream of work.state, from which the step draws"),
+    "option": ("game, work, player, action, k", "it returns one of the first k of work.legal, or -1 at its end"),
 }
 """What each kind of policy takes, and what to know of it."""
 
@@ -137,6 +154,11 @@ def unseen(game: Any, work: Any, store: Any) -> None:
     """What a policy does at the end of a path which does not ask for it."""
 
 
+@kernel(REDRAW)
+def as_it_falls(tree: Any, work: Any, path: Any, depth: int) -> None:
+    """Let every step draw anew what chance decides."""
+
+
 def _none(game: Game) -> int:
     return 0
 
@@ -165,6 +187,9 @@ class Needs:
     leaf : kernel
         ``(game, work, store)``: what a ``select`` with an ``update`` does with the state at the end of a path, before
         the rollout.
+    redraw : kernel
+        ``(tree, work, path, depth)``: decides before a step in a closed loop from which seed the state draws chance
+        (``work.actions`` by ``path.via``). After the step the state draws as if it had not.
     certain : bool
         Whether it is wrong where chance decides or something is hidden, so that searches there are refused.
     """
@@ -177,6 +202,7 @@ class Needs:
     prior: bool = False
     worth: bool = False
     leaf: Any = unseen
+    redraw: Any = as_it_falls
     certain: bool = False
 
 
@@ -196,8 +222,8 @@ def policy(signature: Any, **needs: Any) -> Callable[[Function], Function]:
             raise TypeError(
                 f"{function.__name__}: leaf is for a select that has an update, which takes in what it notes"
             )
-        if declared.certain and signature is not SELECT:
-            raise TypeError(f"{function.__name__}: certain is for a select")
+        if (declared.certain or declared.redraw is not as_it_falls) and signature is not SELECT:
+            raise TypeError(f"{function.__name__}: certain and redraw are for a select")
         check_form(next(kind for kind, known in SIGNATURES.items() if known is signature), function)
         if declared.parameters:
             listed = "\n".join(f"    {p.described(name)}" for name, p in declared.parameters.items())

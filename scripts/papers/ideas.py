@@ -1,4 +1,4 @@
-"""Ideas of the field, each in the same search, against that search without it."""
+"""Ideas of the field, each in the same search, against that search without it; and the price of being told."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 from PIL import Image
 
 from agents.arena.statistics import Estimate
-from papers.measures import Points, Wins, percent
+from papers.measures import Points, Standings, Wins, percent
 from papers.record import Record
 from papers.study import Cell, Entrant, Study, Table
 
@@ -32,7 +32,8 @@ class Ground:
         Settings of the search, with an idea and without.
     traits : frozenset of str
         What ideas need: ``advice`` and ``worth`` (an evaluation) of the game, ``at once`` (several players choose at
-        the same time), ``luck`` (chance decides), ``certain`` (no luck, and nothing is hidden).
+        the same time), ``luck`` (chance decides), ``many outcomes`` (of one action), ``certain`` (no luck, and nothing
+        is hidden), ``in a row`` (a player may choose several times before another does).
     """
 
     title: str
@@ -55,7 +56,7 @@ GROUNDS = (
         "LaneDefense5x9-v0",
         60,
         10,
-        frozenset({"advice", "luck"}),
+        frozenset({"advice", "luck", "many outcomes", "in a row"}),
         search={"simulate": "advised"},
     ),
     Ground(
@@ -80,7 +81,7 @@ GROUNDS = (
         "Football1-v0",
         100,
         5,
-        frozenset({"advice", "worth", "luck"}),
+        frozenset({"advice", "worth", "luck", "many outcomes", "in a row"}),
         search={"horizon": 40},
     ),
 )
@@ -113,6 +114,8 @@ class Idea:
         return self.name.replace(" ", "-").replace(",", "")
 
 
+_WIDENING = {"select": "double_progressive_widening"}
+
 IDEAS = (
     Idea("UCB1-Tuned", "Auer et al. 2002", {"select": "ucb1_tuned"}),
     Idea("RAVE", "Gelly, Silver 2007", {"select": "rave"}),
@@ -120,6 +123,8 @@ IDEAS = (
     Idea("progressive history", "Nijssen, Winands 2011", {"select": "progressive_history"}),
     Idea("progressive bias", "Chaslot et al. 2008", {"select": "progressive_bias"}, "advice"),
     Idea("progressive widening", "Coulom 2007", {"select": "progressive_widening"}, "advice"),
+    Idea("double progressive widening", "Couetoux et al. 2011", _WIDENING, "many outcomes"),
+    Idea("widening of outcomes alone", "Couetoux et al. 2011", {**_WIDENING, "exponent": 1.0}, "many outcomes"),
     Idea("PUCT", "Silver et al. 2017", {"select": "puct"}, "advice"),
     Idea("Gumbel", "Danihelka et al. 2022", {}, "advice", "gumbel"),
     Idea("epsilon-greedy, a bandit at the root", "the lecture", {"select": "epsilon_greedy", "tree_depth": 1}),
@@ -137,10 +142,24 @@ IDEAS = (
     Idea("max child", "Chaslot et al. 2008", {"recommend": "max_value"}),
     Idea("secure child", "Chaslot et al. 2008", {"recommend": "secure"}),
     Idea("lower confidence bound", "KataGo", {"recommend": "lcb"}),
+    Idea("options that repeat an action", "Powley et al. 2012", {"option": "repeat"}, "in a row"),
+    Idea("options that follow the advice", "de Waard et al. 2016", {"option": "follow"}, "in a row"),
     Idea("tree kept between moves", "the lecture", {"reuse": True}),
     Idea("open loop", "Perez et al. 2015", {"loop": "open"}, "luck"),
     Idea("closed loop", "Perez et al. 2015", {"loop": "closed"}, "luck"),
 )
+
+
+HIDDEN = (
+    Ground("Leduc hold'em", "examples/leduc.py:Leduc-v0", 4000, 5, frozenset()),
+    Ground(
+        *("Bomber, one against one, view 4", "BomberDuel-v0", 200, 3, frozenset()),
+        settings={"view": 4},
+        search={"horizon": 20},
+    ),
+    Ground("Bomber, teams of two, view 4", "BomberTeam-v0", 200, 3, frozenset(), search={"horizon": 20}),
+)
+"""Games in which something is hidden from players."""
 
 
 def tried(ground: Ground) -> Iterator[Idea]:
@@ -163,6 +182,40 @@ def cells_of(ground: Ground) -> Iterator[Cell]:
         yield Cell((idea.name,), (player,), **common, against=None if ground.alone else without)
 
 
+def _blind_cells(ground: Ground) -> Iterator[Cell]:
+    """Yield who is told the truth, and who guesses and believes its guess, against who knows what its player does."""
+    search = {**ground.search, "time_limit": ground.milliseconds / 1000}
+    fair = Entrant("fair", "mcts", search)
+    told = Entrant("told", "mcts", {**search, "information": "full"})
+    common: dict[str, Any] = {"environment": ground.environment, "games": ground.games, "settings": ground.settings}
+    for name, player in (("told the truth", told), ("`determinized`", Entrant("determinized", "determinized", search))):
+        words = ground.title, name, f"{ground.milliseconds:g}"
+        if ground.environment == "BomberTeam-v0":
+            yield Cell(words, (player, fair), **common)
+        else:
+            yield Cell(words, (player,), **common, against=fair)
+
+
+def _blind_tables() -> list[Table]:
+    """Return what it is worth to be told what is hidden: for two, and in teams."""
+    heads = "game", "player", "ms"
+    *for_two, teams = HIDDEN
+    cells = tuple(cell for ground in for_two for cell in _blind_cells(ground))
+    return [
+        Table("The price of cheating", heads, Points(), cells, _CHEATING),
+        Table("The price of cheating, in teams", heads, Standings(), tuple(_blind_cells(teams)), _IN_TEAMS),
+    ]
+
+
+_CHEATING = """The search that is told the whole state but chance to come (`information="full"`), as many papers have
+it, and that which draws what is hidden and searches as if it were known, ten times a move (`determinized`), each
+against the search over information sets that knows what its player does, at the same time a move (ms). Bomber with
+`horizon=20`. Points in Leduc hold'em are chips: 50 % is an even game, and all that can be won, 13 chips in every game,
+is 100 %."""
+
+_IN_TEAMS = "The same in teams: two who are told, or who guess, against two who are not."
+
+
 def _tables() -> list[Table]:
     tables = []
     for ground in GROUNDS:
@@ -170,7 +223,7 @@ def _tables() -> list[Table]:
         given = ", ".join(f"`{name}={value}`" for name, value in ground.search.items())
         note = f"The search: UCT{f' with {given}' if given else ''}, {ground.milliseconds} ms a move."
         tables.append(Table(ground.title, ("with",), measure, (*cells_of(ground),), note))
-    return tables
+    return tables + _blind_tables()
 
 
 class Ideas:
@@ -207,7 +260,7 @@ STUDY = Study(
     "Ideas of the field, one by one",
     """Each idea that the search knows, in the same search at the same time a move, against that search without it. All
     with their own defaults, tuned for no game. Alone the games are those of the search without; in pairs both seats of
-    each board are played.""",
+    each board are played. The last tables are of what it is worth to be told what is hidden.""",
     _tables,
     Ideas(),
 )

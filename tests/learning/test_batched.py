@@ -51,6 +51,8 @@ class TestBatched:
             *((*game, {}) for game in GAMES),
             ("WallSurvival-v0", {}, {"opponents": "advised"}),
             ("BomberTeam-v0", {}, {"opponents": "mixed", "loop": "open"}),
+            ("BomberTeam-v0", {}, {"opponents": "uniform", "option": "follow", "option_steps": 4}),
+            (LANES, {}, {"select": "double_progressive_widening"}),
         ],
     )
     def test_a_tree_that_looks_ahead_is_the_same(self, env_id, settings, more, monkeypatch):
@@ -60,7 +62,7 @@ class TestBatched:
         for ahead in (1, 4, 16):
             monkeypatch.setattr("agents.mcts.AHEAD", ahead)
             elsewhere = OneByOne(policy)
-            result = agents.make(**PUCT, **more, policy=elsewhere, simulations=150).search(env)
+            result = agents.make(**{**PUCT, **more}, policy=elsewhere, simulations=150).search(env)
             found.append(result)
             if ahead == 1:
                 alone = len(elsewhere.asked)

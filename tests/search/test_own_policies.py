@@ -52,7 +52,7 @@ class TestParameters:
             ({"normalize": 2}, "normalize 2 is not True or False"),
             ({"select": "rave", "equivalance": 3}, "setting or parameter 'equivalance'; did you mean 'equivalence'"),
             ({"epsilon": 0.1}, "'epsilon' is a parameter of simulate='mast', not of select='ucb1'"),
-            ({"exponent": 0.1}, "'exponent' is a parameter of select='progressive_widening', not of"),
+            ({"history": 0.1}, "'history' is a parameter of select='progressive_history', not of"),
         ],
     )
     def test_what_is_refused(self, settings, message):
@@ -331,7 +331,7 @@ class TestWhatPoliciesKeep:
     def test_a_leaf_that_nothing_would_take_in_is_refused(self):
         with pytest.raises(TypeError, match="leaf is for a select that has an update"):
             policy(SELECT, leaf=value_leaf)(lambda candidates, store, stream: 0)
-        with pytest.raises(TypeError, match="certain is for a select"):
+        with pytest.raises(TypeError, match="certain and redraw are for a select"):
             policy(BACKUP, certain=True)(mean_backup.py_func)
 
         def seen(game, store):
