@@ -68,7 +68,7 @@ def cells(opening=0):
     """Return the game that begins with so many random stones, 0 to 6."""
     state = blank(OPENED)
     record(state, OPENED).opening = integer("opening", opening, 0, 6)
-    planes = {"planes": {"observe": observe, "observation_shape": (4, 7, 6)}}
+    planes = {"planes": {"observe": observe, "observation_shape": (4, 7, 6), "symmetries": (MIRROR,)}}
     shown = {"observe": observe, "observation_shape": (168,), "symmetries": (MIRROR,)}
     return replace(GAME, template=state, reset=reset_opened, variants=planes, **shown)
 

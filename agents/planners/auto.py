@@ -213,16 +213,22 @@ def _certain(root: Any, player: int, stream: Any) -> bool:
     """Say whether the same few actions from a state show the same, whatever chance brings."""
     game, legal, rewards = root.game, [0] * root.game.actions, [0.0]
     line: list[int] = []
-    courses = []
+    shown: list[Any] = []
     for _ in range(_COURSES):
-        work, shown = root.copy(), []
+        work = root.copy()
         game.determinize(work, player, draw(stream))
         for t in range(_SHORT):
             if not game.active(work):
                 break
+            count = game.legal(work, player, legal)
             if t == len(line):
-                line.append(legal[below(stream, game.legal(work, player, legal))])
+                line.append(legal[below(stream, count)])
+            if line[t] not in legal[:count]:
+                return False
             game.step(work, [line[t]], rewards)
-            shown.append((work.bits, rewards[0], game.key(work, player)))
-        courses.append(shown)
-    return all(shown == courses[0] for shown in courses)
+            now = work.bits, rewards[0], game.key(work, player)
+            if t == len(shown):
+                shown.append(now)
+            if now != shown[t]:
+                return False
+    return True

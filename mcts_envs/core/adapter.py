@@ -17,7 +17,7 @@ from mcts_envs.core.typing import Bytes, Floats, Ints
 ILLEGAL = ("accept", "raise")
 """What an environment does with an illegal action: the effect that the game documents, or an error."""
 
-_SHOWN = ("observe", "observation_shape", "observation_low", "observation_high", "any_board")
+_SHOWN = ("observe", "observation_shape", "observation_low", "observation_high", "any_board", "symmetries")
 
 
 class ActionNames:

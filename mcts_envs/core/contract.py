@@ -172,7 +172,8 @@ class Game(Portable):
         that a policy plays where it was not trained; for a variant that shows such a one.
     symmetries : sequence of (ints, ints), optional
         Turned or mirrored boards, but for the board as it is: for each the number of the observation (flattened) that
-        stands in each place of the turned one, and what each action is there. Learning from a search learns from all.
+        stands in each place of the turned one, and what each action is there. Learning from a search learns from all. A
+        variant with another observation has those that it names itself.
     simultaneous : bool
         Whether players ever choose at the same time.
     teams : tuple of tuple of int, optional
@@ -274,11 +275,17 @@ class Game(Portable):
 
     def _check_symmetries(self) -> None:
         sizes = {"observation": math.prod(self.observation_shape), "actions": self.actions}
-        for symmetry in self.symmetries:
+        for number, symmetry in enumerate(self.symmetries):
+            if len(symmetry) != len(sizes):
+                raise ValueError(
+                    f"symmetries[{number}] of {self.name} has {len(symmetry)} parts; give two orders, of the numbers "
+                    "of the observation and of the actions"
+                )
             for order, (name, size) in zip(symmetry, sizes.items(), strict=True):
                 if not np.array_equal(np.sort(order), np.arange(size)):
                     raise ValueError(
-                        f"a symmetry of {self.name} must have each of the numbers 0 to {size - 1} once for its {name}"
+                        f"symmetries[{number}] of {self.name} must have each of the numbers 0 to {size - 1} once for "
+                        f"its {name}; it has {len(order)} numbers, of which {len(set(order))} differ"
                     )
 
     def __repr__(self) -> str:
@@ -349,7 +356,9 @@ class Game(Portable):
         if name not in known:
             kind = f"{part} variant" if part else "variant"
             raise ValueError(errors.unknown(f"{kind} of {self.name}", name, known))
-        return replace(self, **self.variants[name])
+        change = self.variants[name]
+        other = {"symmetries": ()} if "observe" in change else {}  # they are of the observation
+        return replace(self, **{**other, **change})
 
     def interpreted(self) -> "Game":
         """Return this game with every kernel in its plain Python form."""

@@ -211,6 +211,32 @@ def test_a_loss_now_is_worse_than_one_later():
 
 
 @pytest.mark.slow
+class Stones(gym.Env):
+    """Stones on a ring, whom chance moves: on even places actions 0 and 1 are legal, on odd ones 2 and 3."""
+
+    observation_space, action_space = gym.spaces.Discrete(6), gym.spaces.Discrete(4)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at, self.t = 0, 0
+        return self.at, {}
+
+    def action_masks(self):
+        return np.array([self.at % 2 == 0, self.at % 2 == 0, self.at % 2, self.at % 2], bool)
+
+    def step(self, action):
+        if not self.action_masks()[action]:
+            raise ValueError(f"action {action} is illegal on place {self.at}")
+        self.at, self.t = (self.at + int(self.np_random.integers(1, 3))) % 6, self.t + 1
+        return self.at, float(self.at == 3), self.t >= 50, False, {}
+
+
+def test_the_look_does_what_is_legal_after_other_chance():
+    env = Stones()
+    env.reset(seed=0)
+    assert agents.make("auto", simulations=20).act(env) in (0, 1)
+
+
 def test_auto_is_good_by_default():
     lake = agents.remember(gym.make("FrozenLake-v1"))
     crossed = [total(lake, agents.make("auto", time_limit=0.02, seed=seed), seed, 100) for seed in range(40)]

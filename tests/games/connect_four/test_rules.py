@@ -19,6 +19,7 @@ from connect_four import BOTTOM, GAME, OVER, STATE
 
 import agents
 import mcts_envs
+from mcts_envs.core.adapter import configured
 from mcts_envs.core.contract import FLOATS, INTS, types
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import copy, kernel, record
@@ -482,5 +483,17 @@ def test_a_mirrored_game_is_the_game_in_a_mirror():
 
 
 def test_a_symmetry_is_two_orders():
-    with pytest.raises(ValueError, match="must have each of the numbers 0 to 6 once for its actions"):
+    with pytest.raises(ValueError, match="numbers 0 to 6 once for its actions; it has 7 numbers, of which 6 differ"):
         replace(connect_four.GAME, symmetries=((range(GAME.observation_shape[0]), [0, 1, 2, 3, 4, 5, 5]),))
+    with pytest.raises(ValueError, match=r"symmetries\[0\] of connect_four has 1 parts; give two orders"):
+        replace(connect_four.GAME, symmetries=((range(GAME.observation_shape[0]),),))
+
+
+def test_another_observation_has_symmetries_of_its_own():
+    from connect_four_cells import CELLS, cells
+
+    more = {"observe": CELLS.observe, "observation_shape": (170,)}
+    assert replace(CELLS, variants={"more": more}).variant("more").symmetries == ()
+    assert CELLS.variant("planes").symmetries == CELLS.symmetries
+    assert configured(cells, {}, "planes").variant("flat").symmetries == CELLS.symmetries
+    assert replace(CELLS, variants={"other": {"evaluate": CELLS.evaluate}}).variant("other").symmetries
