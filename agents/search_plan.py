@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
+from agents.hastened import hastened, serves
 from agents.inlining import interpreted_on_objects
 from agents.luck import luck
 from agents.patience import patient
 from agents.policies.opponents import MIXED, table_with
 from agents.policies.parameters import pack
+from agents.policies.rollout import uniform
 from agents.policies.signatures import SIGNATURES, needs_of
 from agents.records import Settings
 from agents.search import BAD_OPTION, BAD_SELECT, search
@@ -120,6 +122,9 @@ class SearchPlan:
         kernels = {**self.policies, **updates, "leaf": select.leaf, "redraw": select.redraw}
         if self.interpreted:
             kernels = {name: _in_python(function, self.plain) for name, function in kernels.items()}
+        hasten = getattr(self.outside, "hastened", None)
+        if hasten is not None and self.policies["simulate"] is uniform:
+            kernels["simulate"] = hasten(kernels["simulate"])
         if self.patient:
             kernels["simulate"] = patient(kernels["simulate"], self.outside)
         return function_table(kernels, SIGNATURES)
@@ -155,11 +160,13 @@ class SearchPlan:
         }
         return new_tree(players, max(min(nodes, self.max_nodes), actions), **kept)
 
-    @property
+    @cached_property
     def search(self) -> Callable[..., None]:
         """The search, compiled or in plain Python."""
-        python: Callable[..., None] = _in_python(search, self.plain) if self.interpreted else search
-        return python
+        if not self.interpreted:
+            return search
+        python: Callable[..., None] = _in_python(search, self.plain)
+        return hastened(python) if serves(self) else python
 
     def fault(self, faults: int) -> str:
         """Say which policy returned what is out of range."""

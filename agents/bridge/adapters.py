@@ -43,6 +43,10 @@ class Adapter:
         The same as a list, counted from 0, where that is faster: one action at least.
     ``evaluate(env) -> floats [P]``
         What an unfinished state is worth to each player, in units of reward.
+    ``play(env, draw, most) -> int``
+        Plays on, in turns, as ``step`` would, where nothing is paid before the end: whoever chooses takes
+        ``actions[draw(len(actions))]``, until the end or ``most`` steps are made. How many were: 0 leaves it to
+        ``step``.
     """
 
     copy: Any = None
@@ -52,6 +56,7 @@ class Adapter:
     legal: Any = None
     actions: Any = None
     evaluate: Any = None
+    play: Any = None
 
 
 def register(kind: type | str, adapter: Adapter) -> None:

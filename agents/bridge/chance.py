@@ -9,9 +9,9 @@ from threading import RLock, local
 from typing import Any
 
 import numpy as np
-from numpy.random import mtrand  # the functions of NumPy's global generator
+from numpy.random import PCG64, Generator, mtrand  # the functions of NumPy's global generator
 
-_WORD = 2**64 - 1
+_WORD, _LONG_WORD = 2**64 - 1, 2**128 - 1
 _PCG64_INCREMENT = 0x5851F42D4C957F2D14057B7EF767814F
 _SPREAD = 0x9E3779B97F4A7C15F39CC0605CEDC835
 """Odd 128-bit numbers: the increment of the stream, and a factor that spreads a seed over the state."""
@@ -34,10 +34,10 @@ def reseed(generators: list[Any], seed: int) -> None:
     """Start random generators anew, each from a seed of its own that follows from the given one."""
     for generator in generators:
         seed = _next(seed)
-        if isinstance(generator, np.random.Generator):
+        if isinstance(generator, Generator):
             bits = generator.bit_generator
-            if type(bits) is np.random.PCG64:  # setting the state takes 1 us, seeding 7 us
-                state: Any = {"state": seed * _SPREAD % 2**128, "inc": _PCG64_INCREMENT}
+            if type(bits) is PCG64:  # setting the state takes 1 us, seeding 7 us
+                state: Any = {"state": seed * _SPREAD & _LONG_WORD, "inc": _PCG64_INCREMENT}
                 bits.state = {"bit_generator": "PCG64", "state": state, "has_uint32": 0, "uinteger": 0}
             else:
                 bits.state = type(bits)(seed).state

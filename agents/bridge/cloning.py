@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import functools
 import inspect
 import random
 import sys
@@ -24,6 +25,7 @@ from agents.bridge.layers import innermost
 from agents.bridge.remembering import History
 
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+_ENVS = (gymnasium.Env, AECEnv, ParallelEnv)
 
 _PAIRS = (("clone_state", "restore_state"), ("cloneState", "restoreState"), ("get_state", "set_state"))
 """Methods by which environments save and restore themselves."""
@@ -234,12 +236,26 @@ def generators_in(env: Any) -> list[Any]:
 
 def _generators_in(env: Any) -> Iterator[Any]:
     for value in list(vars(env).values()):
-        if isinstance(value, GENERATORS):
+        kind: Any = type(value)
+        holds = _holds(kind)
+        if holds == _ITSELF:
             yield value
-        elif isinstance(value, spaces.Space) and value._np_random is not None:
+        elif holds == _IN_SPACE and value._np_random is not None:
             yield value._np_random
-        elif isinstance(value, (gymnasium.Env, AECEnv, ParallelEnv)):  # one inside, as in Hanabi
+        elif holds == _INSIDE:
             yield from _generators_in(value)
+
+
+_NONE, _ITSELF, _IN_SPACE, _INSIDE = range(4)
+"""Where a generator is: nowhere, the object itself, a space's, or in an environment inside, as in Hanabi."""
+
+
+@functools.cache
+def _holds(kind: type) -> int:
+    """Return where objects of a class hold a generator: this is asked in every simulation."""
+    if issubclass(kind, GENERATORS):
+        return _ITSELF
+    return _IN_SPACE if issubclass(kind, spaces.Space) else _INSIDE if issubclass(kind, _ENVS) else _NONE
 
 
 _SPARES: "WeakKeyDictionary[Any, list[Any]]" = WeakKeyDictionary()

@@ -11,6 +11,7 @@ from agents.bridge.cloning import offers_clones, snapshot_of
 from agents.bridge.digest import digest
 from agents.bridge.lenses import through
 from agents.bridge.means import NATIVE
+from agents.bridge.rollouts import played_by, single
 from agents.bridge.states import ForeignState, active, advise, determinize, evaluate, reset, status
 from mcts_envs.core.contract import EVERYTHING
 
@@ -30,9 +31,10 @@ def step_single(state: ForeignState, actions: Any, rewards: Any) -> None:
 
 def step_aec(state: ForeignState, actions: Any, rewards: Any) -> None:
     """Make a step of a PettingZoo environment in which agents choose in turn; those who have ended are passed over."""
-    for player in range(len(rewards)):
-        rewards[player] = 0.0
-    if state.bits:
+    if not state.bits:
+        for player in range(len(rewards)):
+            rewards[player] = 0.0
+    else:
         env, game = state.env, state.game
         player = state.bits.bit_length() - 1
         game.watch.step(env.step, int(actions[player]) + game.seats[player].start)
@@ -40,18 +42,19 @@ def step_aec(state: ForeignState, actions: Any, rewards: Any) -> None:
         for player, seat in enumerate(game.seats):
             rewards[player] = float(given.get(seat.name, 0.0))
         truncated = any(env.truncations.values())
-        state.end_step(_chooser(state), truncated)
+        state.end_step(chooser(state), truncated)
 
 
-def _chooser(state: ForeignState) -> int:
+def chooser(state: ForeignState) -> int:
     """Return the bit of the agent that is to choose, after all that have ended took their last, empty turn."""
-    env, ended = state.env, state.env.terminations
-    while not all(ended[agent] or env.truncations[agent] for agent in env.agents):
-        agent = env.agent_selection
-        if not (env.terminations[agent] or env.truncations[agent]):
-            return 1 << state.game.numbers[agent]
+    env = state.env
+    while env.agents:
+        agent, ended, cut = env.agent_selection, env.terminations, env.truncations
+        if not (ended.get(agent, True) or cut[agent]):
+            return 1 << int(state.game.numbers[agent])
+        if all(ended[other] or cut[other] for other in env.agents):
+            break
         env.step(None)
-        ended = env.terminations
     return 0
 
 
@@ -73,7 +76,7 @@ def step_cycle(state: ForeignState, actions: Any, rewards: Any) -> None:
                 break  # the cycle is over
             left &= ~(1 << player)
         truncated = any(env.truncations.values())
-        state.end_step(in_cycle(env, game.numbers) if _chooser(state) else 0, truncated)
+        state.end_step(in_cycle(env, game.numbers) if chooser(state) else 0, truncated)
 
 
 def in_cycle(env: Any, numbers: Mapping[Any, int]) -> int:
@@ -234,7 +237,17 @@ def adapted(kind: str, adapter: Adapter | None) -> Mapping[str, Any]:
         functions["legal"] = _listed_by(adapter.actions)
     if adapter is not None and adapter.evaluate is not None:
         functions["evaluate"] = _evaluate_by(adapter.evaluate)
-    return functions
+    return functions | {"loops": {(functions["step"], functions["legal"]): _loop_of(kind, adapter)}}
+
+
+def _loop_of(kind: str, adapter: Adapter | None) -> Any:
+    """Return what makes a quicker loop of a uniform rollout; None where there is none."""
+    if kind in ("SINGLE", "ASKED"):
+        listed = adapter is not None and (adapter.legal is not None or adapter.actions is not None)
+        return single(masked=listed or kind == "ASKED")
+    if kind == "AEC" and adapter is not None and adapter.play is not None:
+        return played_by(adapter.play, chooser)
+    return None
 
 
 def _listed_by(actions_of: Callable[[Any, Any], list[int]]) -> Callable[[Any, int, Any], int]:

@@ -134,7 +134,7 @@ def single(rounds: int) -> list[Figure]:
     return figures
 
 
-SPIEL = {"tic_tac_toe": 300, "connect_four": 200, "othello": 60, "backgammon": 20}
+SPIEL = {"tic_tac_toe": 300, "connect_four": 200, "othello": 60, "breakthrough": 60, "pig": 60, "backgammon": 20}
 """Games of OpenSpiel that its Python bot plays, and how many simulations of them are timed."""
 
 

@@ -1,13 +1,18 @@
 """Games of OpenSpiel, as Shimmy makes them environments, and Hanabi, as PettingZoo takes it from there."""
 
+import bisect
 import copy
 import functools
+import itertools
 from typing import Any
 
 import numpy as np
 
 from agents.bridge.adapters import Adapter
 from agents.bridge.shipped.hanabi import dealt_anew
+
+_CHANCE = -1
+"""Who chooses where OpenSpiel lets chance decide."""
 
 _KEPT = (
     *("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "_cumulative_rewards"),
@@ -33,6 +38,13 @@ class OpenSpiel(Adapter):
         """Return what the game says."""
         found: list[int] = env.game_state.legal_actions(env.possible_agents.index(agent))
         return found
+
+    def play(self, env: Any, draw: Any, most: int) -> int:
+        """Play on without Shimmy, where players choose in turn and are paid at the end."""
+        kind = env.game_type
+        in_turns = kind.dynamics == kind.Dynamics.SEQUENTIAL and kind.reward_model == kind.RewardModel.TERMINAL
+        quick = getattr(env, "quick", False) and not env.simultaneous_actions  # a course drawn by replay is not
+        return env.play(draw, most) if in_turns and quick else 0
 
     def key(self, env: Any) -> Any:
         """Return the game's history, and who has chosen what they are about to do."""
@@ -76,26 +88,55 @@ def _quick(kind: Any) -> Any:
 
         def step(self: Any, action: Any) -> None:
             """Make a step: as Shimmy does, where players choose one after another, and else by it."""
-            state, kind = self.game_state, self.game_type
-            at_once = kind.dynamics != kind.Dynamics.SEQUENTIAL
-            if self.simultaneous_actions or state.is_terminal() or (at_once and state.is_simultaneous_node()):
-                super().step(action)
-                return
-            if self._cut():
+            state = self.game_state
+            if self.simultaneous_actions or state.current_player() < 0 or self._cut():
                 super().step(action)
                 return
             self._cumulative_rewards[self.agent_selection] = 0.0
             state.apply_action(action)
             self.game_length += 1
-            if state.is_chance_node():
+            player = state.current_player()
+            if player == _CHANCE:
                 self._execute_chance_node()
+                player = state.current_player()
             self._update_rewards()
             self._accumulate_rewards()
-            if state.is_terminal() or (at_once and state.is_simultaneous_node()) or self._cut():
+            if player < 0 or self._cut():
                 self._update_termination_truncation()
                 self._choose_next_agent()
             else:
-                self.agent_selection = self.agent_id_name_mapping[state.current_player()]
+                self.agent_selection = self.agent_id_name_mapping[player]
+
+        def play(self: Any, draw: Any, most: int) -> int:
+            """Let everybody choose uniformly; return the steps made."""
+            state, steps, left = self.game_state, 0, self._env.max_game_length() + 1 - self.game_length
+            legal_actions, apply_action, current_player = state.legal_actions, state.apply_action, state.current_player
+            player = current_player()
+            while player >= 0 and steps < most and steps < left:
+                legal = legal_actions()
+                apply_action(legal[draw(len(legal))])
+                steps += 1
+                player = current_player()
+                if player == _CHANCE:
+                    before = self.game_length
+                    self._execute_chance_node()
+                    left -= self.game_length - before
+                    player = current_player()
+            self.game_length += steps
+            if steps:
+                self._update_rewards()
+                for agent in self._cumulative_rewards:
+                    self._cumulative_rewards[agent] = self.rewards[agent]
+                self._update_termination_truncation()
+                self._choose_next_agent()
+            return steps
+
+        def _execute_chance_node(self: Any) -> None:
+            state = self.game_state
+            while state.is_chance_node():
+                self.game_length += 1
+                actions, weights = zip(*state.chance_outcomes(), strict=True)
+                state.apply_action(actions[_drawn(self.np_random, weights)])
 
         def _cut(self: Any) -> bool:
             return bool(self.game_length > self._env.max_game_length())
@@ -146,10 +187,17 @@ def _quick(kind: Any) -> Any:
     return Quick
 
 
+def _drawn(chance: np.random.Generator, probabilities: Any) -> int:
+    """Return the index that ``chance.choice(len(p), p=p)`` gives, in a tenth of the time."""
+    sums = list(itertools.accumulate(probabilities))
+    point, whole = chance.random(), sums[-1]
+    return bisect.bisect_right(sums, point, key=lambda part: part / whole)
+
+
 class Hanabi(OpenSpiel):
     """Hanabi of PettingZoo: the environment of OpenSpiel inside, whose masks it shows."""
 
-    actions = None  # type: ignore[assignment]
+    actions = play = None  # type: ignore[assignment]
 
     def copy(self, env: Any) -> Any:
         """Return what the environment inside keeps."""
@@ -191,4 +239,4 @@ def _resampled(state: Any, player: int, chance: np.random.Generator) -> Any:
 
 def _plain(value: Any) -> Any:
     """Return a copy of a table or list, one level deep; arrays inside are never changed."""
-    return copy.copy(value)
+    return value.copy() if type(value) in (dict, list) else copy.copy(value)
