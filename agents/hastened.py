@@ -32,7 +32,8 @@ def serves(plan: Any) -> bool:
     """Return whether a plan is for such a search."""
     fpu = row(plan.kept["select"].parameters, 0, EXPLORATION).fpu if plan.policies["select"] is ucb1 else 0.0
     in_turn = plan.settings.opponents == IN_TREE and not plan.inside.simultaneous
-    return bool(plan.plain and in_turn and math.isnan(fpu) and not plan.settings.waits)
+    plain = plan.plain and not plan.settings.waits and plan.settings.option_steps == 1
+    return bool(plain and in_turn and math.isnan(fpu))
 
 
 def hastened(search: Callable[..., None]) -> Callable[..., None]:

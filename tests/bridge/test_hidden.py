@@ -362,8 +362,11 @@ def test_what_takes_longer_than_its_time_is_told_once():
     env = Sleepy()
     env.reset(seed=1)
     agent = agents.make("graph", time_limit=0.002)
-    agent.search(env)
-    env.step(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent.search(env)
+        env.step(0)
+        agent.search(env)
     with pytest.warns(UserWarning, match=r"Sleepy: .* simulations? took 0\.\d+ s, more than the time limit of 0.002 s"):
         agent.search(env)
     with warnings.catch_warnings():

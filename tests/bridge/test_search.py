@@ -231,3 +231,27 @@ def test_rollouts_that_end_are_left_as_they_are(name):
     patient, other = (agents.make("mcts", simulations=60, seed=1, **s).search(env) for s in ({}, {"horizon": 9_999}))
     assert np.array_equal(patient.values, other.values, equal_nan=True)
     assert patient.steps == other.steps
+
+
+def test_options_reach_far_there_too():
+    class Corridor(gym.Env):
+        """Pays 1 at its end, thirty steps to the right."""
+
+        action_space, observation_space = spaces.Discrete(2), spaces.Discrete(31)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.at = 0
+            return self.at, {}
+
+        def step(self, action):
+            self.at = self.at + 1 if action else max(0, self.at - 1)
+            return self.at, float(self.at == 30), self.at == 30, False, {}
+
+    env = Corridor()
+    env.reset(seed=0)
+    settings = {"horizon": 40, "discount": 0.99, "seed": 1}
+    found = agents.make("mcts", option="repeat", simulations=80, **settings).search(env)
+    assert found.action == 1
+    assert found.principal_variation[:3] == [1, 1, 1]
+    assert agents.make("mcts", simulations=400, **settings).search(env).values.max() == 0.0
