@@ -30,7 +30,10 @@ class Compiled(CPUDispatcher):  # type: ignore[misc]
     def compile(self, signature: Any) -> Any:
         """Compile the function for a signature, unless a signal came before."""
         heed()
-        return super().compile(signature)
+        with warnings.catch_warnings():
+            # Function tables, and records: a caller who turns warnings into errors could compile nothing.
+            warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
+            return super().compile(signature)
 
     def _open(self, arguments: Any, machine: Machine) -> Any:
         """Let Python call the function with arguments of these types, and return what it calls."""
@@ -99,9 +102,7 @@ class Kernel(Compiled):
                 if not self.overloads and not self._compiling:
                     self._compiling = self._can_compile = True
                     try:
-                        with self._kept().alone(), typeinfer.register_dispatcher(self), warnings.catch_warnings():
-                            # Function tables: a caller who turns warnings into errors could compile nothing.
-                            warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
+                        with self._kept().alone(), typeinfer.register_dispatcher(self):
                             self.compile(self.declared)
                     except (NumbaError, UnsupportedBytecodeError, KeyError) as error:
                         if numba.config.FULL_TRACEBACKS:

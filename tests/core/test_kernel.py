@@ -3,6 +3,7 @@
 import os
 import pickle
 import traceback
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import gymnasium as gym
@@ -439,3 +440,21 @@ def test_games_environments_and_planners_travel_to_other_processes(name, tmp_pat
         """
     )
     assert printed == f"{expected} True"
+
+
+def test_longer_records_are_taken_by_inlined_kernels_where_warnings_are_errors():
+    """Numba can take one record for another that begins alike, and warns where it does: no fault of the caller's."""
+
+    @kernel()
+    def doubled(s):
+        return s.a + s.a
+
+    @kernel()
+    def read(s):
+        return doubled(s)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for fields in ([("a", "u8")], [("a", "u8"), ("b", "u8")]):
+            dtype = record_dtype(fields)
+            assert read(record(np.zeros(dtype.itemsize, np.uint8), dtype)) == 0
