@@ -11,6 +11,7 @@ GROUP = "mcts_envs.adapters"
 """Entry points of packages that bring adapters: the full name of a class of environments, and where its adapter is."""
 
 SHIPPED = {
+    "agents.bridge.functional.PgxEnvironment": "agents.bridge.shipped.pgx:Pgx",
     "gymnasium.envs.toy_text.blackjack.BlackjackEnv": "agents.bridge.shipped.blackjack:Blackjack",
     "minigrid.minigrid_env.MiniGridEnv": "agents.bridge.shipped.minigrid:MiniGrid",
     "pettingzoo.classic.hanabi.hanabi.raw_env": "agents.bridge.shipped.open_spiel:Hanabi",
