@@ -22,14 +22,14 @@ _HOW = """
 
 _COLUMNS = """
     Laws: those that fail, and those that could not be told (open), with what speaks for it below. Hidden is open where
-    no two games showed the same, as where observations are fractions, and where games take too long to begin anew, as by
-    replay; independence where compiled code holds the state, so that only what is shown can be compared; restoring where
-    the same chance shows something else, because no copy holds it. Copies: the first
-    means that passes its check. Copy: to bring a copy back. Hidden: what becomes of what the player cannot know.
-    Chance: how many futures 16 seeds have. Acted: moves of `mcts`, and of `auto`.
-    Compared: trajectories, steps of them, and how many of the trajectories differ. Laws are looked at where an episode
-    begins; "warned: foresees" says that something hidden could not be drawn anew later on. Atari's emulator leaves the
-    action that a game may repeat ("sticky") out of its snapshots, so that the first step of a copy may differ.
+    no two games showed the same, as where observations are fractions, and where games take too long to begin anew, as
+    by replay; independence where compiled code holds the state, so that only what is shown can be compared; restoring
+    where the same chance shows something else, because no copy holds it. Copies: the first means that passes its
+    check. Copy: to bring a copy back. Hidden: what becomes of what the player cannot know. Chance: how many futures 16
+    seeds have. Acted: moves of `mcts`, and of `auto`. Compared: trajectories, steps of them, and how many of the
+    trajectories differ. Laws are looked at where an episode begins; "warned: foresees" says that something hidden
+    could not be drawn anew later on. Atari's emulator leaves the action that a game may repeat ("sticky") out of its
+    snapshots, so that the first step of a copy may differ.
 """
 
 
