@@ -35,8 +35,19 @@ every player; ``state.env`` is the copied environment.
 
 from agents.bridge.adapters import Adapter, register
 from agents.bridge.checking import check_planning
+from agents.bridge.functional import PgxEnvironment, pgx_environment
 from agents.bridge.hidden import Copies
 from agents.bridge.live import view
 from agents.bridge.remembering import Remember, remember
 
-__all__ = ["Adapter", "Copies", "Remember", "check_planning", "register", "remember", "view"]
+__all__ = [
+    "Adapter",
+    "Copies",
+    "PgxEnvironment",
+    "Remember",
+    "check_planning",
+    "pgx_environment",
+    "register",
+    "remember",
+    "view",
+]

@@ -11,6 +11,8 @@ GROUP = "mcts_envs.adapters"
 """Entry points of packages that bring adapters: the full name of a class of environments, and where its adapter is."""
 
 SHIPPED = {
+    "agents.bridge.functional.PgxEnvironment": "agents.bridge.shipped.pgx:Pgx",
+    "gymnasium.envs.box2d.car_racing.CarRacing": "agents.bridge.shipped.car_racing:CarRacing",
     "gymnasium.envs.toy_text.blackjack.BlackjackEnv": "agents.bridge.shipped.blackjack:Blackjack",
     "minigrid.minigrid_env.MiniGridEnv": "agents.bridge.shipped.minigrid:MiniGrid",
     "pettingzoo.classic.hanabi.hanabi.raw_env": "agents.bridge.shipped.open_spiel:Hanabi",
@@ -47,6 +49,9 @@ class Adapter:
         Plays on, in turns, as ``step`` would, where nothing is paid before the end: whoever chooses takes
         ``actions[draw(len(actions))]``, until the end or ``most`` steps are made. How many were: 0 leaves it to
         ``step``.
+    ``draws(env, whether)`` with ``observe(env, agent) -> observation``
+        Whether steps of a copy draw what they show, where that takes most of their time: simulations step without it,
+        and ask ``observe`` for what is shown now, with or without, where they look at it.
     """
 
     copy: Any = None
@@ -57,6 +62,8 @@ class Adapter:
     actions: Any = None
     evaluate: Any = None
     play: Any = None
+    draws: Any = None
+    observe: Any = None
 
 
 def register(kind: type | str, adapter: Adapter) -> None:
@@ -73,12 +80,13 @@ def register(kind: type | str, adapter: Adapter) -> None:
     Raises
     ------
     TypeError
-        If the adapter is none, or saves states without restoring them, or the other way round.
+        If the adapter is none, or has one of two methods that go together.
     """
     if not isinstance(adapter, Adapter):
         raise TypeError(f"{adapter!r} is no agents.bridge.Adapter; derive its class from that and give an instance")
-    if (adapter.copy is None) != (adapter.restore is None):
-        raise TypeError(f"{type(adapter).__name__} has one of copy and restore; give both, or neither")
+    for one, other in ("copy", "restore"), ("draws", "observe"):
+        if (getattr(adapter, one) is None) != (getattr(adapter, other) is None):
+            raise TypeError(f"{type(adapter).__name__} has one of {one} and {other}; give both, or neither")
     _REGISTERED[kind if isinstance(kind, str) else name_of(kind)] = adapter
     adapter_of.cache_clear()
 

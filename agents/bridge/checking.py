@@ -1,5 +1,6 @@
 """The laws of planning in an environment of others: each found to hold, or not, with what speaks for it."""
 
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -26,6 +27,9 @@ _WALKS = 8
 _LENGTH = 30
 _SEEDS = 16
 _CHOICES = 3
+_SECONDS = 4.0
+"""For each law, where steps or copies are dear: after that no more is tried than two of each."""
+
 _ODD = 0x9E3779B97F4A7C15
 
 
@@ -113,6 +117,12 @@ def check_planning(env: Any) -> PlanningReport:
     return PlanningReport(seen.game.name, tuple(laws))
 
 
+def _up_to(count: int) -> Iterator[int]:
+    """Count, but not on beyond the second once the time for a law is over."""
+    until = time.perf_counter() + _SECONDS
+    return itertools.takewhile(lambda k: k < 2 or time.perf_counter() < until, range(count))
+
+
 def _future(root: ForeignState, work: ForeignState, seed: int, choices: int) -> list[Any]:
     """Return what is shown in a random walk with given chance, in a work state."""
     work[:] = root
@@ -123,24 +133,26 @@ def _future(root: ForeignState, work: ForeignState, seed: int, choices: int) -> 
 def _independence(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     before, other, work = whole(seen.state), root.copy(), root.copy()
     kept = whole(other)
-    for k in range(_WALKS):
-        _future(root, work, k, k)
+    walks = 0
+    for walks in _up_to(_WALKS):
+        _future(root, work, walks, walks)
     if whole(seen.state) != before:
         return FAILS, "steps of a copy changed the environment"
     if whole(other) != kept:
         return FAILS, "steps of a copy changed another copy"
-    return (HOLDS if before is not None else OPEN), f"{_WALKS} walks of up to {_LENGTH} steps changed no other copy"
+    return (HOLDS if before is not None else OPEN), f"{walks + 1} walks of up to {_LENGTH} steps changed no other copy"
 
 
 def _restoring(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     work = root.game.new_state()
-    for k in range(_WALKS):
+    k = 0
+    for k in _up_to(_WALKS):
         first, again = _future(root, work, k, k), _future(root, work, k, k)
         if first != again:
             t = next((t for t, pair in enumerate(zip(first, again, strict=False)) if pair[0] != pair[1]), 0)
             how = root.game.notes["means"]
             return OPEN, f"with the same chance, step {t + 1} of walk {k + 1} shows something else ({how}): see chance"
-    return HOLDS, f"{_WALKS} walks came out the same when played again"
+    return HOLDS, f"{k + 1} walks came out the same when played again"
 
 
 def _fidelity(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
@@ -151,7 +163,7 @@ def _fidelity(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     except TypeError as error:
         return OPEN, str(error)
     steps = 0
-    for k in range(_WALKS):
+    for k in _up_to(_WALKS):
         original.reset(seed=k)
         found = mirrored(view(original, seen.game.seats[seen.player].name).state, k, _LENGTH)
         if found.differs:
@@ -164,15 +176,16 @@ def _chance(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     drawn: set[str] = set()
     state = root.copy()
     with chance_apart(1):
-        for k in range(_WALKS):
+        for k in _up_to(_WALKS):
             state[:] = root
             drawn |= drawn_from_global(lambda k=k: list(_free_walk(state, k)))  # type: ignore[misc]
-    futures = max(len({repr(_future(root, state, seed, k)) for seed in range(_SEEDS)}) for k in range(_CHOICES))
+    tried = [[repr(_future(root, state, seed, k)) for seed in _up_to(_SEEDS)] for k in _up_to(_CHOICES)]
+    futures, seeds = max((len(set(each)), len(each)) for each in tried)
     same = {repr(_future(root, state, 0, 0)) for _ in range(4)}
     own = Copy(seen.state.env).generators if seen.game.notes["means"] == FAST else generators_in(seen.state.env)
     where = [f"{len(own)} generator(s) of its own"] if own else []
     where += [f"the global generator of {name}" for name in sorted(drawn)]
-    found = f"{futures} future{'s' * (futures > 1)} of {_SEEDS} seeds; it holds {', '.join(where) or 'no generator'}"
+    found = f"{futures} future{'s' * (futures > 1)} of {seeds} seeds; it holds {', '.join(where) or 'no generator'}"
     if len(same) > 1 and seen.game.notes["means"] == FAST:
         return FAILS, f"{found}; the same seed gives {len(same)} futures of 4: chance from elsewhere, as the system's"
     return HOLDS, found
@@ -194,12 +207,12 @@ def _observations(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     if not game.active(root):
         return OPEN, "the episode is over"
     before = game.key(root, player), _legal(root, player)
-    for seed in range(_SEEDS):
+    for seed in _up_to(_SEEDS):
         state[:] = root
         game.determinize(state, player, seed * _ODD % 2**64)
         if (game.key(state, player), _legal(state, player)) != before:
             return FAILS, f"drawn anew, it shows player {player} something else or allows something else"
-    return HOLDS, f"{_SEEDS} draws show player {player} the same and allow the same"
+    return HOLDS, f"{seed + 1} draws show player {player} the same and allow the same"
 
 
 def _legal(state: ForeignState, player: int) -> list[int]:
@@ -217,7 +230,7 @@ def _hidden(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
 
 def _masks(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     counts, most, state = set(), seen.game.actions, root.copy()
-    for k in range(_WALKS):
+    for k in _up_to(_WALKS):
         state[:] = root
         for bits, *_ in walk(state, np.random.default_rng(k), _LENGTH):
             counts |= {len(_legal(state, player)) for player in range(seen.game.players) if bits >> player & 1}

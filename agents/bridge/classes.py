@@ -26,6 +26,9 @@ _SHARED = (
 _SHARED_MODULES = ("pygame.time", "pygame.font", "pygame.mixer", "pyglet", "matplotlib", "tkinter", "cv2", "glfw")
 """Modules whose objects only show or sound a game."""
 
+_IMMUTABLE_MODULES = ("jax.", "jaxlib.")
+"""Modules whose objects never change: arrays and compiled functions of JAX."""
+
 _TABLES = "gymnasium.envs.toy_text."
 """Classes whose attribute ``P`` is documented to be the table of all transitions, which never changes."""
 
@@ -35,7 +38,9 @@ _CONTAINERS = (collections.OrderedDict, collections.defaultdict, dict, list, set
 def is_shared(value: Any) -> bool:
     """Say whether a copy holds the very object that the original holds."""
     kind: Any = type(value)
-    return kind in _ATOMS or isinstance(value, _SHARED) or module_of(kind).startswith(_SHARED_MODULES)
+    return (
+        kind in _ATOMS or isinstance(value, _SHARED) or module_of(kind).startswith(_SHARED_MODULES + _IMMUTABLE_MODULES)
+    )
 
 
 def module_of(kind: type) -> str:

@@ -166,7 +166,7 @@ class Replay:
             self._chain = fresh(self._history.env, self._source)
         self.env = innermost(self._chain)
         vars(self.env).pop("step", None)
-        self._history.repeat(self._chain)
+        self._history.repeat(self._chain, functools.partial(_drawing_of(self.env), self.env))
         self._step = self.env.step
         self._since: list[Any] = []
         for kind, given in self._then:
@@ -185,6 +185,13 @@ class Replay:
     def again(self) -> "Replay":
         """Return another copy of what this one has become."""
         return Replay(self._history, self._source, self._anew, tuple(self._since))
+
+
+def _drawing_of(env: Any) -> Any:
+    """Return what says whether steps draw what they show; nothing does where no adapter knows how."""
+    kind: Any = type(env)
+    adapter = adapter_of(kind)
+    return (lambda env, whether: None) if adapter is None or adapter.draws is None else adapter.draws
 
 
 def offers_clones(env: Any) -> bool:

@@ -44,6 +44,8 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return str(value)
     if isinstance(value, (Space, *_CHANCE)) or callable(value) or module_of(kind) == "pygame.surface":
         return None
+    if hasattr(kind, "__array__"):  # of JAX, say
+        return np.asarray(value).tobytes()
     if is_shared(value):
         return repr(value) if isinstance(value, (numbers.Number, str, bytes)) else None
     if id(value) in met:

@@ -184,7 +184,7 @@ def _held(state: Any) -> Any:
     return snapshot_of(state.env) if native else state.env
 
 
-def _observe_by(seen_by: Callable[[Any, int], Any]) -> Callable[[Any, int, Any], None]:
+def _observe_by(seen_by: Callable[[Any, int], Any], anew: bool = False) -> Callable[[Any, int, Any], None]:
     def observe(state: Any, player: int, out: Any) -> None:
         """Write what a player observes, through the wrappers of the environment, flattened by its space."""
         seen = seen_by(state, player)
@@ -193,7 +193,7 @@ def _observe_by(seen_by: Callable[[Any, int], Any]) -> Callable[[Any, int, Any],
                 f"{state.game.name} does not say again what it showed last; wrap it in agents.bridge.Remember, or give "
                 "agents.bridge.view(env, observation=...)"
             )
-        seen = through(state.lenses[state.at_root], state.env, seen)
+        seen = through(state.lenses[state.at_root and not anew], state.env, seen)
         space = state.game.seats[player].shown
         if not len(out):
             raise TypeError(f"{space}, which {state.game.name} shows, is not flattened to numbers by its package")
@@ -235,6 +235,9 @@ def adapted(kind: str, adapter: Adapter | None) -> Mapping[str, Any]:
         functions["legal"] = _legal_by(lambda state, player: adapter.legal(state.env, state.game.seats[player].name))
     if adapter is not None and adapter.actions is not None:
         functions["legal"] = _listed_by(adapter.actions)
+    if adapter is not None and adapter.observe is not None:
+        seen_by = _asked_of(adapter.observe)
+        functions |= {"key": _key_by(seen_by), "observe": _observe_by(seen_by, anew=True)}
     if adapter is not None and adapter.evaluate is not None:
         functions["evaluate"] = _evaluate_by(adapter.evaluate)
     return functions | {"loops": {(functions["step"], functions["legal"]): _loop_of(kind, adapter)}}
@@ -248,6 +251,10 @@ def _loop_of(kind: str, adapter: Adapter | None) -> Any:
     if kind == "AEC" and adapter is not None and adapter.play is not None:
         return played_by(adapter.play, chooser)
     return None
+
+
+def _asked_of(observe: Callable[[Any, Any], Any]) -> Callable[[Any, int], Any]:
+    return lambda state, player: observe(state.env, state.game.seats[player].name)
 
 
 def _listed_by(actions_of: Callable[[Any, Any], list[int]]) -> Callable[[Any, int, Any], int]:

@@ -23,6 +23,9 @@ _EACH = TRIES // PARTICLES
 _SHARE = 1 / 3
 """Share of the time of a search in which more than one course is looked for."""
 
+_PATIENCE = 10
+"""Times of a search, after which none is looked for any more, though none was found."""
+
 _HOPE = 0.1
 """Courses are begun anew where all tries together may be expected to find so many."""
 
@@ -32,7 +35,8 @@ class Pool:
 
     The game is played once more with other chance. The player does what it did, the others what is legal, at random;
     courses that show the player something else are dropped. The next search goes on from those that were kept. Where a
-    search has a time limit, there are as many as can be found in a third of it, one at least.
+    search has a time limit, there are as many as can be found in a third of it, or the first that is found in ten times
+    as much as all of it.
 
     Parameters
     ----------
@@ -54,7 +58,7 @@ class Pool:
         self._chance = np.random.default_rng(0)
         self._time = -1
         self._odds = 1.0  # of a course from another reset on to show the same
-        self._until = math.inf
+        self._until = self._given_up = math.inf
         self.particles: list[Played] = []
         self.tried = self.kept = 0
 
@@ -64,7 +68,7 @@ class Pool:
         if self._time == now and self.particles:
             return
         began = time.perf_counter()
-        self._until = began + _SHARE * (deadline - began)
+        self._until, self._given_up = (began + share * (deadline - began) for share in (_SHARE, _PATIENCE))
         self.tried = 0
         with chance_apart(self._draw()):
             found = self._gone_on(now) if self.particles else []
@@ -90,7 +94,7 @@ class Pool:
 
     def _enough(self, found: int, least: int) -> bool:
         """Say whether no more courses are to be tried: once the time is over one is enough, but so many are tried."""
-        if found >= PARTICLES or self.tried >= TRIES:
+        if found >= PARTICLES or self.tried >= TRIES or (self.tried and time.perf_counter() > self._given_up):
             return True
         return (found > 0 or self.tried >= least) and time.perf_counter() > self._until
 

@@ -1,7 +1,7 @@
 """Wrappers that keep what was done with an environment and what it showed, for planners."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gymnasium
@@ -62,20 +62,23 @@ class History:
         """Whether the reset can be repeated."""
         return self.given.get("seed") is not None or self.chance is not None
 
-    def repeat(self, env: Any) -> None:
-        """Do all of it with another environment like this one.
+    def repeat(self, env: Any, draws: Callable[[bool], None]) -> None:
+        """Do all of it with another environment like this one, which draws only what it shows last.
 
         Raises
         ------
         ValueError
             If it shows something else.
         """
+        draws(not self.actions)
         if self.chance is not None:
             env.reset(seed=0)
             env.unwrapped.np_random.bit_generator.state = self.chance
         said = env.reset(**self.given)
-        for action in self.actions:
-            said = env.step(action)
+        for left in range(len(self.actions) - 1, -1, -1):
+            draws(left == 0)
+            said = env.step(self.actions[-1 - left])
+        draws(False)
         if type(env) is type(self.env) and shown_after(env, said) != self.shown[-1]:
             raise ValueError(
                 f"with the same seed and actions, another {type(env.unwrapped).__name__} shows other things"

@@ -69,6 +69,12 @@ def _open_spiel(name: str) -> Any:
     return OpenSpielCompatibilityV0(game_name=name)
 
 
+def _pgx(name: str) -> Any:
+    from agents.bridge import pgx_environment
+
+    return pgx_environment(name.removeprefix("pgx/"))
+
+
 _MAKERS = {
     "toy text": _gymnasium,
     "classic control": _gymnasium,
@@ -78,6 +84,7 @@ _MAKERS = {
     "PettingZoo classic": _pettingzoo("classic"),
     "PettingZoo butterfly": _pettingzoo("butterfly"),
     "OpenSpiel, through Shimmy": _open_spiel,
+    "pgx": _pgx,
 }
 
 _CARDS = ("rlcard", "pygame")
@@ -112,6 +119,12 @@ CATALOGUE = (
         "tic_tac_toe connect_four breakthrough othello backgammon pig go hex kuhn_poker leduc_poker liars_dice hanabi "
         "goofspiel matrix_rps gin_rummy blackjack",
         ("pyspiel", "shimmy"),
+        10,
+    ),
+    *_all(
+        "pgx",
+        "pgx/tic_tac_toe pgx/connect_four pgx/kuhn_poker pgx/leduc_holdem pgx/2048 pgx/minatar-breakout",
+        ("pgx", "jax"),
         10,
     ),
 )

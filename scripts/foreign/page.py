@@ -21,12 +21,15 @@ _HOW = """
 """
 
 _COLUMNS = """
-    Laws: those that fail, and those that could not be told (open), with what speaks for it below. Copies: the first
-    means that passes its check. Copy: to bring a copy back. Hidden: what becomes of what the player cannot know.
-    Chance: how many futures 16 seeds have. Acted: moves of `mcts`, and of `auto`.
-    Compared: trajectories, steps of them, and how many of the trajectories differ. Laws are looked at where an episode
-    begins; "warned: foresees" says that something hidden could not be drawn anew later on. Atari's emulator leaves the
-    action that a game may repeat ("sticky") out of its snapshots, so that the first step of a copy may differ.
+    Laws: those that fail, and those that could not be told (open), with what speaks for it below. Hidden is open where
+    no two games showed the same, as where observations are fractions, and where games take too long to begin anew, as
+    by replay; independence where compiled code holds the state, so that only what is shown can be compared; restoring
+    where the same chance shows something else, because no copy holds it. Copies: the first means that passes its
+    check. Copy: to bring a copy back. Hidden: what becomes of what the player cannot know. Chance: how many futures 16
+    seeds have. Acted: moves of `mcts`, and of `auto`. Compared: trajectories, steps of them, and how many of the
+    trajectories differ. Laws are looked at where an episode begins; "warned: foresees" says that something hidden
+    could not be drawn anew later on. Atari's emulator leaves the action that a game may repeat ("sticky") out of its
+    snapshots, so that the first step of a copy may differ.
 """
 
 
@@ -147,7 +150,7 @@ def _row(entry: Entry, found: dict[str, Any] | None) -> tuple[str, ...]:
         _said(found, "copies").removeprefix("by ") if not _laws({"laws": found.get("laws", [])[1:2]}, "FAILS") else "",
         _said(found, "cost").partition(" to bring")[0],
         _said(found, "hidden").partition(";")[0].partition(":")[0],
-        _said(found, "chance").partition(" of 16")[0],
+        _said(found, "chance").partition(" of ")[0],
         f"{_acted(found, 'mcts')}, {_acted(found, 'auto')}",
         f"{compared['trajectories']:,} ({compared['steps']:,})" if compared else "-",
         f"{compared['differences']:,}" if compared else "-",

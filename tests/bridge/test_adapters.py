@@ -9,6 +9,7 @@ from agents import bridge
 from agents.bridge import adapters, means
 from agents.bridge.cloning import Clone
 from agents.bridge.digest import digest
+from agents.bridge.mirroring import mirrored
 from tests.bridge.worlds import Walk, mcts, playing
 
 
@@ -251,3 +252,36 @@ def test_snapshots_of_an_adapter_are_put_into_twins(registered):
     clone.restore()
     assert clone.env.at == 1
     assert clone.again().env.at == 1
+
+
+def test_simulated_cars_are_drawn_only_where_they_are_looked_at(monkeypatch):
+    pytest.importorskip("Box2D")
+    env = agents.remember(gym.make("CarRacing-v3", continuous=False))
+    env.reset(seed=0)
+    for _ in range(3):
+        env.step(3)
+    live = bridge.view(env).state
+    found = mirrored(live, 0, 4)
+    assert found.steps == 4
+    assert not found.differs
+    env.reset(seed=1)
+    env.step(3)
+    view, drawn = bridge.view(env), []
+    kind = type(env.unwrapped)
+    draw = kind._render
+    monkeypatch.setattr(kind, "_render", lambda self, mode: drawn.append(mode) or draw(self, mode))
+    state = view.state.copy()
+    assert len(drawn) == 1  # what was shown last, which is compared
+    for _ in range(5):
+        view.game.step(state, [3], [0.0])
+    assert len(drawn) == 1
+    assert np.shape(state.seen) == (96, 96, 3)
+
+
+def test_an_adapter_draws_and_observes_or_neither():
+    class Half(bridge.Adapter):
+        def observe(self, env, agent):
+            return env.at
+
+    with pytest.raises(TypeError, match="Half has one of draws and observe; give both, or neither"):
+        bridge.register("tests.bridge.test_adapters.Secret", Half())

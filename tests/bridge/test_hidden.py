@@ -347,6 +347,31 @@ def test_where_no_course_fits_later_ones_begin_there():
     assert mcts(8, horizon=3).search(env).copies.hidden == SAMPLED
 
 
+@pytest.mark.filterwarnings("ignore:Dear. . simulations took")
+def test_a_course_is_not_looked_for_for_ever():
+    class Dear(Cups):
+        def reset(self, *, seed=None, options=None):
+            time.sleep(0.002)
+            super().reset(seed=seed)
+            self.mark = int(self.np_random.integers(10**9))
+            return (3, 0), {}
+
+        def step(self, action):
+            (cup, there), *rest = super().step(action)
+            self.mark, cup = 0, self.mark or cup
+            return (cup, there), *rest
+
+    env = agents.remember(Dear())
+    env.reset(seed=1)
+    agent = agents.make("mcts", time_limit=0.02, horizon=3)
+    agent.search(env)  # which finds out what is hidden
+    env.step(3)
+    began = time.perf_counter()
+    with pytest.warns(UserWarning, match=r"none of \d+ other courses of the game fits what was seen"):
+        assert agent.search(env).copies.hidden == AS_IT_IS
+    assert time.perf_counter() - began < 2.0  # 2,000 courses take 4 s
+
+
 def test_what_takes_longer_than_its_time_is_told_once():
     class Sleepy(gym.Env):
         action_space, observation_space = spaces.Discrete(2), spaces.Discrete(2)

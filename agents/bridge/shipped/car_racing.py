@@ -1,0 +1,24 @@
+"""Car racing of Gymnasium: a picture takes thirty times as long as the physics of a step."""
+
+from typing import Any
+
+import numpy as np
+
+from agents.bridge.adapters import Adapter
+
+_NOTHING = np.zeros((96, 96, 3), np.uint8)
+_NOTHING.flags.writeable = False
+
+
+class CarRacing(Adapter):
+    """Lets simulations step without pictures, and draws one where it is looked at."""
+
+    def draws(self, env: Any, whether: bool) -> None:
+        """Say whether steps draw."""
+        vars(env).pop("_render", None)
+        if not whether:
+            env._render = lambda mode: _NOTHING
+
+    def observe(self, env: Any, agent: None) -> Any:
+        """Return the picture of what is."""
+        return type(env)._render(env, "state_pixels")
