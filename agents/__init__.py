@@ -27,6 +27,7 @@ NAMES = {
     "maskable_ppo": _SHIPPED,
     "mcts": "agents.mcts:MCTS",
     "one_step": "agents.planners.flat:OneStep",
+    "policy_search": "agents.planners.policy_search:PolicySearch",
     "ppo": _SHIPPED,
     "puct": "agents.planners.puct:PUCT",
     "random": "agents.planners.builtin:RandomAgent",

@@ -64,6 +64,7 @@ API = {
     "agents.planners.alpha_beta": "AlphaBeta",
     "agents.planners.graph": "Graph",
     "agents.planners.runs": "Runs",
+    "agents.planners.policy_search": "PolicySearch",
     "agents.planners.auto": "Auto",
     "agents.planners.builtin": "RandomAgent, ScriptedAgent, UniformAgent",
     "agents.planners.sb3": "SB3Agent, ShippedAgent",

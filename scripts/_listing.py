@@ -53,6 +53,7 @@ AGENTS = {
     "one_step": "one step ahead",
     "osla_aiide": "one step ahead, of Perez-Liebana et al. (2019)",
     "pessimist": "depth-limited tree, pessimistic evaluation",
+    "policy_search": "linear policies of what is seen, bettered by chance",
     "ppo": "the policy that is shipped",
     "puct": "tree search that consults the shipped policy",
     "random": "the game's random player",

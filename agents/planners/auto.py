@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from gymnasium.spaces import Box
 
 import agents
 from agents.budget import Budget, Clock
@@ -36,6 +37,9 @@ _SECONDS = 1.0
 _SIMULATIONS = 4
 """So many simulations at least have time in a move, where steps are dear and the horizon is free."""
 
+_LITTLE, _NUMBERS, _AHEAD = 1 / 3, 100, 150
+"""Where chance has a smaller share, and no more numbers are observed, policies of them are sought, so far ahead."""
+
 LASTING = 1.8
 """Horizon of who is paid for lasting, in lengths of a random game."""
 
@@ -64,8 +68,9 @@ class Look(NamedTuple):
         Length of the longest.
     seconds : float
         What a step took.
-    certain : bool
-        Whether the same actions showed the same, with other chance.
+    chance : float
+        Share that chance has in what the same actions show: 0 where they show the same. Where numbers are observed, of
+        their variance, in the mean; else 1.
     """
 
     length: float
@@ -74,7 +79,7 @@ class Look(NamedTuple):
     paid: float
     longest: int
     seconds: float
-    certain: bool
+    chance: float
 
 
 class Auto(Planner[Any]):
@@ -82,10 +87,11 @@ class Auto(Planner[Any]):
 
     A game of ours is played by what is strongest there (``best``). Else, where one player moves whose states recur and
     hide nothing, :class:`agents.planners.graph.Graph`. Else, where random games of one player go on and on and no step
-    pays more than another, :class:`agents.planners.runs.Runs`. Else :class:`agents.mcts.MCTS`: to the end where random
-    games end soon; for one player who is paid for lasting, not much further than such games last; and to a horizon
-    where they go on and on. One player's rewards are discounted, and its tree is used again where the same actions lead
-    to the same.
+    pays more than another, :class:`agents.planners.runs.Runs`. Else, where one player observes a few numbers and chance
+    decides little, :class:`agents.planners.policy_search.PolicySearch`. Else :class:`agents.mcts.MCTS`: to the end
+    where random games end soon; for one player who is paid for lasting, not much further than such games last; and to a
+    horizon where they go on and on. One player's rewards are discounted, and its tree is used again where the same
+    actions lead to the same.
 
     Parameters
     ----------
@@ -160,8 +166,11 @@ class Auto(Planner[Any]):
             settings["horizon"] = int(min(max(seconds / look.seconds, _LONG), _RUNS))
             return "runs", settings, f"random games of {look.longest} steps do not end, and pay the same all the way"
         if view.game.players == 1:
+            if look.chance < _LITTLE and _steered(view.game) and not hides:
+                settings["horizon"] = int(min(max(seconds / _SIMULATIONS / look.seconds, _LONG), _AHEAD))
+                return "policy_search", settings, f"numbers are observed, and chance has a share of {look.chance:.0%}"
             settings["discount"] = DISCOUNT
-            if look.certain and not hides:
+            if look.chance == 0 and not hides:
                 settings |= {"loop": "information_set", "reuse": True}
             if look.ended < 0.5:
                 settings["horizon"] = int(min(max(seconds / _SIMULATIONS / look.seconds, _SHORT), _LONG))
@@ -205,17 +214,24 @@ def _look(root: Any, player: int, stream: Any, seconds: float) -> Look:
         steps += t
     once = len(met) / max(1, sum(met.values()))
     same, each = min(paid) if len(paid) == 1 else math.nan, (time.perf_counter() - started) / max(1, steps)
-    certain = game.players == 1 and _certain(root, player, stream)
-    return Look(float(np.median(lengths)), ends / len(lengths), once, same, max(lengths), each, certain)
+    chance = _chance(root, player, stream) if game.players == 1 else 1.0
+    return Look(float(np.median(lengths)), ends / len(lengths), once, same, max(lengths), each, chance)
 
 
-def _certain(root: Any, player: int, stream: Any) -> bool:
-    """Say whether the same few actions from a state show the same, whatever chance brings."""
+def _steered(game: Game) -> bool:
+    """Say whether a few numbers that may be fractions are observed."""
+    space: Any = game.seats[0].shown  # type: ignore[attr-defined]
+    return isinstance(space, Box) and np.issubdtype(space.dtype, np.floating) and math.prod(space.shape) <= _NUMBERS
+
+
+def _chance(root: Any, player: int, stream: Any) -> float:
+    """Return the share that chance has in what the same few actions from a state show."""
     game, legal, rewards = root.game, [0] * root.game.actions, [0.0]
+    steered = _steered(game)
     line: list[int] = []
-    shown: list[Any] = []
+    courses, numbers = [], []
     for _ in range(_COURSES):
-        work = root.copy()
+        work, shown = root.copy(), []
         game.determinize(work, player, draw(stream))
         for t in range(_SHORT):
             if not game.active(work):
@@ -224,11 +240,18 @@ def _certain(root: Any, player: int, stream: Any) -> bool:
             if t == len(line):
                 line.append(legal[below(stream, count)])
             if line[t] not in legal[:count]:
-                return False
+                return 1.0
             game.step(work, [line[t]], rewards)
-            now = work.bits, rewards[0], game.key(work, player)
-            if t == len(shown):
-                shown.append(now)
-            if now != shown[t]:
-                return False
-    return True
+            shown.append((work.bits, rewards[0], game.key(work, player)))
+            if steered:
+                game.observe(work, player, seen := np.zeros(game.observation_shape, np.float32))
+                numbers.append(seen)
+        courses.append(shown)
+    if all(shown == courses[0] for shown in courses):
+        return 0.0
+    if not steered or any(len(shown) != len(courses[0]) for shown in courses):
+        return 1.0
+    rows = np.array(numbers, np.float64).reshape(_COURSES, len(courses[0]), -1)
+    whole = rows.var((0, 1))
+    moved = whole > 0
+    return float((rows.var(0).mean(0)[moved] / whole[moved]).mean()) if moved.any() else 1.0

@@ -1,5 +1,6 @@
 """A line of actions in runs, kept from move to move and bettered by chance."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -104,14 +105,14 @@ class Runs(Planner[RunsResult]):
         game, memory = view.game, self.memory(view)
         if game.players != 1:
             raise ValueError(f"runs plays games of one player; {game.name} has {game.players}: use mcts")
-        trial = _Trial(self, view)
+        trial = Trial(view, self.stream, self.horizon, self.discount)
         line: list[int] = memory.get("line", [])[1:]
         value = None
         while count := clock.slice():
             before = trial.steps
             for _ in range(count):
                 tried = line if value is None else self._child(line, game.actions)
-                got, made = trial.worth(tried)
+                got, made = trial.follow(self._along(tried, game.actions))
                 if value is None or got >= value:
                     line, value = made, got
             clock.spend(count, trial.steps - before)
@@ -119,6 +120,17 @@ class Runs(Planner[RunsResult]):
         assert value is not None
         spent = clock.simulations, clock.steps, clock.seconds
         return RunsResult(line[0], value, line, trial.copies, *spent, game, view.copied())
+
+    def _along(self, line: list[int], actions: int) -> Callable[[Any, list[int]], int]:
+        """Return what follows a line, and draws on where it ends."""
+        drawn = [*line]
+
+        def choose(state: Any, made: list[int]) -> int:
+            if len(made) == len(drawn):
+                drawn.extend(self.run(actions))
+            return drawn[len(made)]
+
+        return choose
 
     def run(self, actions: int) -> list[int]:
         """Return an action, drawn, as often as is drawn: all orders of magnitude are as likely."""
@@ -139,11 +151,31 @@ class Runs(Planner[RunsResult]):
         return line[:at] + run + line[at + len(run) :]
 
 
-class _Trial:
-    """Simulations from one state."""
+class Trial:
+    """Simulations from one state.
 
-    def __init__(self, planner: Runs, view: View) -> None:
-        self._planner, self._game, self._player = planner, view.game, view.player
+    Parameters
+    ----------
+    view : View
+        Of the only player.
+    stream : ndarray
+        Of chance.
+    horizon : int
+        Their longest, in steps.
+    discount : float
+        Of rewards a step.
+
+    Attributes
+    ----------
+    steps : int
+        That were made in all of them.
+    paid : list of float
+        What the steps of the last one paid.
+    """
+
+    def __init__(self, view: View, stream: Any, horizon: int, discount: float) -> None:
+        self._game, self._player, self._stream = view.game, view.player, stream
+        self._horizon, self._discount = horizon, discount
         self._state, self._work = view.state.copy(), view.game.new_state()
         plain, actions = view.game.plain_lists, view.game.actions
         self._actions: Any = [0] if plain else np.zeros(1, np.int64)
@@ -152,32 +184,32 @@ class _Trial:
         hidden = getattr(self._state, "hidden", None)
         self._hidden = hidden
         self.steps = 0
+        self.paid: list[float] = []
 
     @property
     def copies(self) -> Any:
         """In an environment of others: how it was copied."""
         return None if self._hidden is None else self._hidden.copies(self._player)
 
-    def worth(self, line: list[int]) -> tuple[float, list[int]]:
-        """Follow a line, drawing on where it ends; return its return, and the actions that were made."""
-        game, work, player, stream = self._game, self._work, self._player, self._planner.stream
+    def follow(self, choose: Callable[[Any, list[int]], int]) -> tuple[float, list[int]]:
+        """Do what ``choose(state, made)`` says, or what is legal instead; return the return, and what was made."""
+        game, work, player, stream = self._game, self._work, self._player, self._stream
         work[:] = self._state
         game.determinize(work, player, draw(stream))
         made: list[int] = []
-        wanted = line
+        paid = self.paid = []
         total, weight = 0.0, 1.0
-        while game.active(work) and len(made) < self._planner.horizon:
-            if len(made) == len(wanted):
-                wanted = made + self._planner.run(game.actions)
-            action = wanted[len(made)]
+        while game.active(work) and len(made) < self._horizon:
+            action = choose(work, made)
             count = game.legal(work, player, self._legal)
             if count < game.actions and action not in self._legal[:count]:
                 action = int(self._legal[below(stream, count)])
             self._actions[0] = action
             game.step(work, self._actions, self._rewards)
             made.append(action)
-            total += weight * float(self._rewards[0])
-            weight *= self._planner.discount
+            paid.append(float(self._rewards[0]))
+            total += weight * paid[-1]
+            weight *= self._discount
         self.steps += len(made)
         if game.active(work):
             game.evaluate(work, self._rewards)

@@ -94,6 +94,42 @@ def test_runs_respect_what_is_legal_and_are_for_one_player():
         agents.make("runs").act(several)
 
 
+def test_policies_keep_a_pole_up_and_in_the_middle():
+    env = agents.remember(gym.make("CartPole-v1"))
+    agent = agents.make("policy_search", simulations=5, horizon=100, seed=1)
+    assert total(env, agent, 1, most=500) == 500  # a short look ahead does not see that the cart drifts to the edge
+    result = agent.last_result
+    assert result.action == result.line[0]
+    assert result.copies.means == "fast copy"
+
+
+def test_what_is_found_by_policies_depends_on_the_seed_alone():
+    env = agents.remember(gym.make("CartPole-v1"))
+    paid = [total(env, agents.make("policy_search", simulations=15, seed=3), 1, most=20) for _ in range(2)]
+    assert paid == [20, 20]
+    lines = []
+    for _ in range(2):
+        env.reset(seed=1)
+        lines.append(agents.make("policy_search", simulations=30, seed=3).search(env).line)
+    assert lines[0] == lines[1]
+
+
+def test_policies_act_where_what_was_observed_is_not_said_again():
+    env = gym.make("CartPole-v1")
+    assert total(env, agents.make("policy_search", simulations=10, horizon=100, seed=1), 1, most=100) == 100
+
+
+def test_policies_serve_in_games_of_ours_and_are_for_one_player():
+    env = gym.make("mcts_envs/LaneDefense3x3-v0")
+    env.reset(seed=1)
+    result = agents.make("policy_search", simulations=40, horizon=10).search(env)
+    assert result.action in env.unwrapped.view().legal_actions()
+    several = tictactoe.env()
+    several.reset(seed=1)
+    with pytest.raises(ValueError, match="policy_search plays games of one player; tictactoe_v3 has 2: use mcts"):
+        agents.make("policy_search").act(several)
+
+
 def test_the_time_of_a_look_is_not_that_of_the_first_search():
     class Dear(Machine):
         def step(self, action):
@@ -129,7 +165,10 @@ def test_graphs_serve_in_games_of_ours():
         ("CliffWalking-v1", "graph(simulations=20): one player"),
         ("FrozenLake-v1", "graph(simulations=20): one player"),
         (TAXI, "graph(simulations=20): one player"),
-        ("CartPole-v1", "mcts(simulations=20, discount=0.98, loop="),
+        (
+            "CartPole-v1",
+            "policy_search(simulations=20, horizon=150): numbers are observed, and chance has a share of 0%",
+        ),
         ("Blackjack-v1", "mcts(simulations=20, discount=0.98): random games end"),
         ("MountainCar-v0", "runs(simulations=20, horizon=300): random games of 200 steps do not end"),
         ("mcts_envs/LaneDefense3x3-v0", "halving("),
