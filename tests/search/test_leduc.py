@@ -1,5 +1,7 @@
 """Leduc hold'em of ``examples/leduc.py``: the game of OpenSpiel, and what a search in it may know."""
 
+from itertools import permutations
+
 import leduc  # examples/leduc.py
 import numpy as np
 import pytest
@@ -80,3 +82,60 @@ def test_who_is_told_the_truth_knows_whom_to_call():
             actions[information, other] = search.search(View(GAME, state, 0)).action
     assert (actions["full", 0], actions["full", 5]) == (leduc.CALL, leduc.FOLD)
     assert actions["own", 0] == actions["own", 5]
+
+
+def worth(cloud, seat, choose=None):
+    """Return what a seat gets against a player who chooses uniformly, from states that are likely in parts.
+
+    States that look the same to the seat have one decision: the best there is, or what ``choose(view)`` says of each.
+    """
+    parts, total, legal = {}, 0.0, np.zeros(3, np.int64)
+    for likely, state, paid in cloud:
+        if GAME.active(state):
+            parts.setdefault(int(GAME.key(state, seat)), []).append((likely, state, paid))
+        else:
+            total += likely * paid
+    for part in parts.values():
+        mover = GAME.active(part[0][1]) - 1
+        actions = legal[: GAME.legal(part[0][1], mover, legal)].tolist()
+        if mover == seat and choose:
+            chosen = [choose(View(GAME, state, seat)) for _, state, _ in part]
+            total += sum(worth(after(part, chosen, seat, only), seat, choose) for only in {*chosen})
+        else:
+            found = [worth(after(part, [action] * len(part), seat), seat, choose) for action in actions]
+            total += max(found) if mover == seat else sum(found) / len(found)
+    return total
+
+
+def after(part, actions, seat, only=None):
+    """Return states after the action for each; of those with one action only, if that is given."""
+    cloud, rewards = [], np.zeros(2)
+    for (likely, state, paid), action in zip(part, actions, strict=True):
+        if only in (None, action):
+            following = state.copy()
+            GAME.step(following, np.full(2, action), rewards)
+            cloud.append((likely, following, paid + rewards[seat]))
+    return cloud
+
+
+def deals():
+    cloud = []
+    for cards in permutations(range(6), 3):
+        state = GAME.new_state()
+        GAME.restart(state, 0)
+        record(state, leduc.STATE).deck[:] = [*cards, *({*range(6)} - {*cards})]
+        cloud.append((1 / 120, state, 0.0))
+    return cloud
+
+
+@pytest.mark.slow
+def test_a_fair_search_comes_close_to_the_best_that_can_be_done_blind_and_no_further():
+    """Against who chooses uniformly, over all deals: 2.09 chips a hand for who begins, and 2.66 for the other."""
+    for seat, best in ((0, 2.0875), (1, 2.65972)):
+        assert worth(deals(), seat) == pytest.approx(best, abs=1e-4)
+        of = {}
+        for information in ("own", "full"):
+            settings = {"opponents": "uniform", "simulations": 1000, "information": information, "seed": 1}
+            of[information] = worth(deals(), seat, agents.make("mcts", **settings).act)
+        assert 0.9 * best < of["own"] <= best
+        assert of["full"] > best
