@@ -135,7 +135,7 @@ def test_a_fair_search_comes_close_to_the_best_that_can_be_done_blind_and_no_fur
         assert worth(deals(), seat) == pytest.approx(best, abs=1e-4)
         of = {}
         for information in ("own", "full"):
-            settings = {"opponents": "uniform", "simulations": 1000, "information": information, "seed": 1}
+            settings = {"opponents": "uniform", "simulations": 4000, "information": information, "seed": 1}
             of[information] = worth(deals(), seat, agents.make("mcts", **settings).act)
         assert 0.9 * best < of["own"] <= best
         assert of["full"] > best
