@@ -146,11 +146,10 @@ class Graph(Planner[GraphResult]):
         if game.players != 1:
             raise ValueError(f"graph plays games of one player; {game.name} has {game.players}: use mcts")
         walk = _Walk(self, view, self.memory(view))
-        while count := clock.slice():
+        while clock.slice(1):
             before = walk.steps
-            for _ in range(count):
-                walk.simulate()
-            clock.spend(count, walk.steps - before)
+            walk.simulate()
+            clock.spend(1, walk.steps - before)
         walk.settle(clock.deadline)
         place = walk.root
         best = max(range(len(place.legal)), key=lambda i: (place.visits[i] > 0, place.values[i], place.visits[i]))

@@ -120,11 +120,10 @@ class PolicySearch(Planner[RunsResult]):
             raise ValueError(f"policy_search plays games of one player; {game.name} has {game.players}: use mcts")
         trial = Trial(view, self.stream, self.horizon, self.discount)
         breeding = _Breeding(self, view, memory)
-        while count := clock.slice():
+        while clock.slice(1):
             before = trial.steps
-            for _ in range(count):
-                breeding.simulate(trial)
-            clock.spend(count, trial.steps - before)
+            breeding.simulate(trial)
+            clock.spend(1, trial.steps - before)
         memory["kept"] = breeding.kept
         best = breeding.kept[0]
         spent = clock.simulations, clock.steps, clock.seconds

@@ -108,14 +108,13 @@ class Runs(Planner[RunsResult]):
         trial = Trial(view, self.stream, self.horizon, self.discount)
         line: list[int] = memory.get("line", [])[1:]
         value = None
-        while count := clock.slice():
+        while clock.slice(1):
             before = trial.steps
-            for _ in range(count):
-                tried = line if value is None else self._child(line, game.actions)
-                got, made = trial.follow(self._along(tried, game.actions))
-                if value is None or got >= value:
-                    line, value = made, got
-            clock.spend(count, trial.steps - before)
+            tried = line if value is None else self._child(line, game.actions)
+            got, made = trial.follow(self._along(tried, game.actions))
+            if value is None or got >= value:
+                line, value = made, got
+            clock.spend(1, trial.steps - before)
         memory["line"] = line
         assert value is not None
         spent = clock.simulations, clock.steps, clock.seconds

@@ -66,6 +66,20 @@ def test_what_was_not_tried_yet_is_looked_at_before_what_is_known():
     assert np.mean([total(taxi, agents.make("graph", max_steps=300, seed=seed), seed) for seed in range(3)]) > 5
 
 
+@pytest.mark.parametrize(
+    ("name", "env_id"), [("graph", "FrozenLake-v1"), ("runs", "MountainCar-v0"), ("policy_search", "CartPole-v1")]
+)
+def test_a_budget_of_steps_ends_at_the_same_simulation_on_any_machine(monkeypatch, name, env_id):
+    env = agents.remember(gym.make(env_id))
+    found = []
+    for seconds in (1e-9, 10.0):  # slices of one simulation, and of as many as there are
+        monkeypatch.setattr("agents.budget.SLICE_SECONDS", seconds)
+        env.reset(seed=1)
+        agent = agents.make(name, max_steps=700, seed=1)
+        found.append([(r := agent.search(env)).action, r.simulations, r.steps])
+    assert found[0] == found[1]
+
+
 def test_runs_get_out_of_the_valley():
     env = agents.remember(gym.make("MountainCar-v0"))
     agent = agents.make("runs", max_steps=1500, seed=1)
