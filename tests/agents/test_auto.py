@@ -263,7 +263,6 @@ def test_a_loss_now_is_worse_than_one_later():
     assert agent.picked.startswith("mcts(simulations=12, discount=0.98): random games end"), agent.picked
 
 
-@pytest.mark.slow
 class Stones(gym.Env):
     """Stones on a ring, whom chance moves: on even places actions 0 and 1 are legal, on odd ones 2 and 3."""
 
@@ -290,6 +289,7 @@ def test_the_look_does_what_is_legal_after_other_chance():
     assert agents.make("auto", simulations=20).act(env) in (0, 1)
 
 
+@pytest.mark.slow
 def test_auto_is_good_by_default():
     lake = agents.remember(gym.make("FrozenLake-v1"))
     crossed = [total(lake, agents.make("auto", time_limit=0.02, seed=seed), seed, 100) for seed in range(40)]
