@@ -122,6 +122,17 @@ class Planner(Agent, Generic[Result]):
             self._memory = WeakKeyDictionary()
         return self._memory.setdefault(view.episode, {}).setdefault(view.player, {})
 
+    def check_alone(self, game: Game) -> None:
+        """Refuse games for several, for planners of one player.
+
+        Raises
+        ------
+        ValueError
+            If the game is for several players.
+        """
+        if game.players != 1:
+            raise ValueError(f"{self.name} plays games of one player; {game.name} has {game.players}: use mcts")
+
     def reseed(self, seed: int) -> None:
         """Start the random stream anew and forget all episodes, as at construction."""
         super().reseed(seed)

@@ -143,8 +143,7 @@ class Graph(Planner[GraphResult]):
             If the game is for several players.
         """
         game = view.game
-        if game.players != 1:
-            raise ValueError(f"graph plays games of one player; {game.name} has {game.players}: use mcts")
+        self.check_alone(game)
         walk = _Walk(self, view, self.memory(view))
         while clock.slice(1):
             before = walk.steps

@@ -116,8 +116,7 @@ class PolicySearch(Planner[RunsResult]):
             If the game is for several players.
         """
         game, memory = view.game, self.memory(view)
-        if game.players != 1:
-            raise ValueError(f"policy_search plays games of one player; {game.name} has {game.players}: use mcts")
+        self.check_alone(game)
         trial = Trial(view, self.stream, self.horizon, self.discount)
         breeding = _Breeding(self, view, memory)
         while clock.slice(1):

@@ -103,8 +103,7 @@ class Runs(Planner[RunsResult]):
             If the game is for several players.
         """
         game, memory = view.game, self.memory(view)
-        if game.players != 1:
-            raise ValueError(f"runs plays games of one player; {game.name} has {game.players}: use mcts")
+        self.check_alone(game)
         trial = Trial(view, self.stream, self.horizon, self.discount)
         line: list[int] = memory.get("line", [])[1:]
         value = None
