@@ -1,10 +1,11 @@
 """Named agents for the bomber grid, as plain data.
 
 ``best`` looks four steps ahead. In half of their decisions the others do what a guess at them says, in the other half
-they search too; what a state is worth is pessimistic, and the nearer an enemy the better. ``pessimist`` is a tree of
-everybody with a pessimistic evaluation that does not hunt. ``mcts_model`` searches its own actions while the others are
-drawn from the guess alone; rollouts go on carefully for itself and by the same guess for the others: it is as good
-against players who are as guessed, and loses to those who search.
+they search too; what a state is worth is pessimistic, and the nearer an enemy the better. With a radio it tells its
+mate where it sees an enemy, and listens; the others say nothing. ``pessimist`` is a tree of everybody with a
+pessimistic evaluation that does not hunt. ``mcts_model`` searches its own actions while the others are drawn from the
+guess alone; rollouts go on carefully for itself and by the same guess for the others: it is as good against players who
+are as guessed, and loses to those who search.
 
 The planners of the literature are those of two sources:
 
@@ -57,11 +58,11 @@ _CAREFUL: dict[str, Any] = {"simulate": "advised", "rollout_model": "careful"}
 
 def presets(full_view: bool = True, radio: bool = False) -> dict[str, dict[str, Any]]:
     """Return the agents for boards that are seen as a whole, or not, and for players with a radio or without."""
-    moves = {"model": "silent"} if radio else {}
+    moves, words = ({"model": "silent"}, {"model": "radio"}) if radio else ({}, {})
     told = {"information": "full" if full_view else "own", **moves}
     bias = _BIAS | told | {"model": "silent_unadvised" if radio else "unadvised"}
     return {
-        "best": {"agent": "mcts", "simulations": 2000, **_HUNT, **_OPEN, **moves},
+        "best": {"agent": "mcts", "simulations": 2000, **_HUNT, **_OPEN, **words},
         "pessimist": {"agent": "mcts", "simulations": 2000, "horizon": 4, "evaluate": "pessimistic", **_OPEN, **moves},
         "rule_based": {"agent": "scripted"},
         "rule_based_aiide": {"agent": "scripted", "model": "rule_based_aiide"},

@@ -237,8 +237,10 @@ class Bomber(GameEnv):
     With `mask="safe"` only those moves are legal after which the player can still escape all bombs in sight, if there
     are any, and neither running against a wall or a bomb (so no kick) nor laying a bomb without one is. It trusts that
     bombs stay where they are, that walls stand, and that nobody is in the way. Any other action is illegal, but played
-    all the same. No player here listens to words: the planners that the game brings search the moves alone and send
-    the words 0 and 0, and so does any planner with `model="silent"`.
+    all the same. The planners that the game brings search the moves alone. `best`, and any planner with
+    `model="radio"`, says where it sees an enemy, and expects one in its own fog where its mate sees one: the first word
+    is 0 if no enemy is in sight, else `1 + row // 2`, and the second `column // 2`, of the nearest (`rules/radio.py`).
+    The others send the words 0 and 0, as any planner does with `model="silent"`.
 
     With `gymnasium.utils.play.play(env)` a person plays: w, a, s, d move, space lays a bomb.
 

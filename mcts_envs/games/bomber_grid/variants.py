@@ -16,18 +16,19 @@ from mcts_envs.games.bomber_grid.players import (
     rule_based_aiide,
     values,
 )
-from mcts_envs.games.bomber_grid.rules import egocentric, memory, observe, remembered
+from mcts_envs.games.bomber_grid.rules import egocentric, memory, observe, radio, remembered
 from mcts_envs.games.bomber_grid.rules import kernels as rules
 from mcts_envs.games.bomber_grid.rules.layout import MAX_FUSE
 
-_SILENT: dict[str, dict[str, Any]] = {
+_RADIO: dict[str, dict[str, Any]] = {
+    "radio": {"legal": radio.legal, "determinize": radio.determinize, "step": radio.step},
     "silent": {"legal": rules.legal_silent},
     "silent_unadvised": {"legal": rules.legal_silent, "advise": default_advise},
 }
-"""With a radio: what planners that leave words alone search."""
+"""What planners search with a radio: the moves, each with the words that there are to say, or without words."""
 
 
-def variants(size: int, max_steps: int, radio: bool) -> dict[str, dict[str, Any]]:
+def variants(size: int, max_steps: int, has_radio: bool) -> dict[str, dict[str, Any]]:
     """Return the named replacements of a game on a board."""
     return {
         "planes": {
@@ -56,7 +57,7 @@ def variants(size: int, max_steps: int, radio: bool) -> dict[str, dict[str, Any]
         "aiide": {"evaluate": values.evaluate_aiide},
         "pessimistic": {"evaluate": pessimism.evaluate_pessimistic},
         "hunting": {"evaluate": pessimism.evaluate_hunting},
-        **(_SILENT if radio else {}),
+        **(_RADIO if has_radio else {}),
     }
 
 
@@ -65,11 +66,13 @@ def with_memory(game: Game, size: int) -> Game:
     planes = (len(observe.PLANES) + len(remembered.MEMORY_PLANES)) * size * size
     shown = {"observe": remembered.observe_remembered, "observation_shape": (planes + len(observe.NUMBERS),)}
     forgetful = {"step": game.step, "key": game.key, "determinize": game.determinize}
+    remembered_words = {"determinize": radio.determinize_remembered, "step": radio.step_remembered}
+    told = {"radio": game.variants["radio"] | remembered_words} if "radio" in game.variants else {}
     return replace(
         game,
         reset=memory.reset,
         step=memory.step,
         key=memory.key,
         determinize=memory.determinize,
-        variants={**game.variants, "memory": shown, "forgetful": forgetful},
+        variants={**game.variants, **told, "memory": shown, "forgetful": forgetful},
     )

@@ -10,6 +10,7 @@ from mcts_envs.core.kernel import interpreted, record
 from mcts_envs.core.place import state_from_position
 from mcts_envs.core.view import Episode, View
 from mcts_envs.games.bomber_grid.presets import presets
+from mcts_envs.games.bomber_grid.rules import radio
 from mcts_envs.games.bomber_grid.rules.layout import DOWN, RIGHT, STATE
 from mcts_envs.games.bomber_grid.spec import bomber_grid
 from mcts_envs.registry import ENTRIES
@@ -206,8 +207,9 @@ def test_with_a_radio_planners_search_moves_not_words():
     state = some_states(game, 1, seed=1)[0]
     player = int(record(state, STATE).alive).bit_length() - 1
     for name in ("best", "mcts_aiide", "mcts_bias", "mcts_bias_once", "pessimist"):
+        words = radio.report(state, player) if name == "best" else 0
         visits = agents.make(name, simulations=200).search(View(game, state, player)).visits
-        assert np.flatnonzero(visits).tolist() == [64 * move for move in range(6)]
+        assert np.flatnonzero(visits).tolist() == [64 * move + words for move in range(6)]
     for name in ("osla_aiide", "rhea_aiide"):
         assert agents.make(name).act(View(game, state, player)) % 64 == 0
     safe = bomber_grid(mode="radio", mask="safe")
