@@ -190,7 +190,7 @@ class Path(NamedTuple):
     steps: Rows  # [(D + 1) * P] records of STEP
     via: Int32s  # [P] the edge that each player chooses in this step; 0: none
     candidates: Rows  # [A] records of CANDIDATE: what the player who chooses may do
-    edge_of: Int32s  # [A] the edge of an action at this node; 0: none
+    place_of: Int32s  # [A] where an action stands among the candidates, if it is one
 
 
 SETTINGS, STORE, WORK, PATH = (numba_type(declared) for declared in (Settings, Store, Work, Path))
@@ -243,5 +243,5 @@ def new_path(game: Game, depth: int, *, plain: bool = False) -> Path:
         steps=made(STEP, (depth + 1) * game.players),
         via=ints(game.players),
         candidates=made(CANDIDATE, game.actions),
-        edge_of=ints(game.actions),
+        place_of=ints(game.actions),
     )

@@ -89,18 +89,20 @@ LEAF, CUT_OFF, TERMINAL = range(3)
 def _gather(tree: Tree, work: Work, path: Path, node: int, player: int, k: int) -> None:
     """Gather what is known of the k legal actions of a player at a node."""
     for i in range(k):
-        path.edge_of[work.legal[i]] = 0
+        candidate = row(path.candidates, i, CANDIDATE)
+        candidate.action = work.legal[i]
+        candidate.edge = candidate.visits = 0
+        candidate.sums = 0.0
+        path.place_of[work.legal[i]] = i
     edge = seat_of(tree, node, player).head
     while edge:
         known = row(tree.edges, edge, EDGE)
-        path.edge_of[known.action] = edge
+        i = path.place_of[known.action]
+        if i < k:
+            candidate = row(path.candidates, i, CANDIDATE)
+            if candidate.action == known.action:
+                candidate.edge, candidate.visits, candidate.sums = edge, known.visits, known.sums
         edge = known.next
-    for i in range(k):
-        candidate = row(path.candidates, i, CANDIDATE)
-        candidate.action = work.legal[i]
-        candidate.edge = path.edge_of[work.legal[i]]
-        known = row(tree.edges, candidate.edge, EDGE)
-        candidate.visits, candidate.sums = known.visits, known.sums
 
 
 @kernel()
@@ -160,7 +162,7 @@ def _choose(
             edge = find_edge(tree, node, player, action)
         elif searches(player, how.player, how.opponents, work.stream):
             action = _select(game, policies, how, tree, work, path, depth, player, to_move)
-            edge = int(path.edge_of[action])
+            edge = int(row(path.candidates, path.place_of[action], CANDIDATE).edge)
             if waiting(how.waits):
                 continue  # to ask for the others too
         else:

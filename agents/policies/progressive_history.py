@@ -30,13 +30,13 @@ HISTORY = parameter_record(PARAMETERS)
 
 
 def _histories(game: Game) -> int:
-    """A count and a sum of returns for every player and action."""
+    """A count and a mean of returns for every player and action."""
     return 2 * game.players * game.actions
 
 
 @kernel()
 def _place(player: int, actions: int, action: int) -> int:
-    """Return where the count of a history is; its sum comes next."""
+    """Return where the count of a history is; its mean comes next."""
     return 2 * (player * actions + action)
 
 
@@ -50,7 +50,7 @@ def _credit(tree: Tree, how: Settings, work: Work, path: Path, depth: int, lengt
             if step.edge:
                 history = _place(player, len(work.legal), work.played[t, player])
                 histories[history] += 1.0
-                histories[history + 1] += step.value
+                histories[history + 1] += (step.value - histories[history + 1]) / histories[history]
 
 
 @policy(SELECT, parameters=PARAMETERS, tree=_histories, update=_credit)
@@ -72,14 +72,13 @@ def progressive_history(candidates: Candidates, store: Store, stream: Bytes) -> 
     unseen = mean if math.isnan(fpu) else fpu
     best, greatest = 0, -math.inf
     for i in range(candidates.k):
-        visits = nth(candidates, i).visits
-        share = 1.0 / max(1, visits)
-        bound = unseen if visits == 0 else nth(candidates, i).sums * share
-        bound += spread * math.sqrt(share)
-        history = _place(candidates.player, candidates.actions, nth(candidates, i).action)
-        count = store.per_tree[history]
-        if count > 0.0:
-            bound += given.history * (store.per_tree[history + 1] / count - mean) * share
+        it, share, bound = nth(candidates, i), 1.0, unseen + spread
+        if it.visits > 0:
+            share = 1.0 / it.visits
+            bound = it.sums * share + spread * math.sqrt(share)
+        history = _place(candidates.player, candidates.actions, it.action)
+        if store.per_tree[history] > 0.0:
+            bound += given.history * (store.per_tree[history + 1] - mean) * share
         if bound > greatest:
             best, greatest = i, bound
     return best
