@@ -42,9 +42,19 @@ TUTORIAL: dict[tuple[bool, int], Published | None] = {
 }
 """By rollouts or none, and size."""
 
-BUDGETS = {1: (400, 400), 3: (100, 200), 5: (25, 200), 7: (16, 130), 11: (16, 105)}
-"""Simulations a decision of ``best`` by size, against random players and against scripted ones: chosen to take at
-most about 0.05 seconds on one quiet core."""
+FEW = {1: 400, 3: 100, 5: 25, 7: 16, 11: 16}
+"""Simulations a decision of ``best`` by size against random players: fewer than it has time for."""
+
+OPTIONS = {
+    "option": "follow",
+    "option_steps": 40,
+    "loop": "open",
+    "model": "tactical",
+    "simulate": "advised",
+    "horizon": 40,
+    "c": 0.5,
+}
+"""A tree whose choices last: what follows each, to the end of the turn at most, is what the tactical player does."""
 
 WISHES = {1: 7.3, 3: 5.3, 5: 4.7}
 """Touchdowns a game against random of the policies that botbowl's authors trained (A2C), by size."""
@@ -240,19 +250,31 @@ def _tutorial(settings: dict[str, Any], change: dict[str, Any]) -> list[Cell]:
     return cells
 
 
+def _at(name: str, milliseconds: int, label: str = "", **settings: Any) -> Entrant:
+    """Return a planner that has so much time for a decision."""
+    return Entrant(f"{label or name}, {milliseconds} ms", name, {"time_limit": milliseconds / 1000, **settings})
+
+
 def _planners() -> list[Cell]:
-    rows = [("best", size, _RANDOM, BUDGETS[size][0], 100) for size in SIZES]
-    rows += [("best", size, _ACTIVE, BUDGETS[size][0], 20) for size in SIZES]
-    rows += [("best", size, _SCRIPTED, BUDGETS[size][1], 20) for size in SIZES]
-    rows += [("best", size, _TACTICAL, BUDGETS[size][1], 20) for size in SIZES]
-    rows += [("best", size, _SCRIPTED, 10 * BUDGETS[size][1], 20) for size in (3, 11)]
-    rows += [("mcts_widening", size, _SCRIPTED, 3000, 20) for size in (3, 5, 11)]
-    cells = []
-    for name, size, opponent, simulations, boards in rows:
-        player = Entrant(f"{name}, {simulations:,} simulations", name, {"simulations": simulations})
-        wish = WISHES.get(size) if opponent is _RANDOM else None
-        cells.append(_meet((player.label, opponent.label), size, player, opponent, boards, published=wish))
-    return cells + [_meet(("tactical", "scripted"), size, _TACTICAL, _SCRIPTED, 500) for size in SIZES]
+    few = {size: Entrant(f"best, {FEW[size]:,} simulations", "best", {"simulations": FEW[size]}) for size in SIZES}
+    best, widening = _at("best", 50), _at("mcts_widening", 50)
+    options = _at("mcts", 50, "tree of options", **OPTIONS)
+    rows = [(few[size], size, _RANDOM, 100) for size in SIZES] + [(few[size], size, _ACTIVE, 20) for size in SIZES]
+    rows += [(best, size, opponent, 20) for opponent in (_SCRIPTED, _TACTICAL) for size in SIZES]
+    rows += [(widening, size, _SCRIPTED, 20) for size in (3, 5, 11)]
+    rows += [(options, size, opponent, 20) for opponent in (_SCRIPTED, best) for size in (1, 3, 5)]
+    rows += [(_TACTICAL, size, _SCRIPTED, 500) for size in SIZES]
+    return [
+        _meet(
+            (player.label, opponent.label),
+            size,
+            player,
+            opponent,
+            boards,
+            published=WISHES.get(size) if opponent is _RANDOM else None,
+        )
+        for player, size, opponent, boards in rows
+    ]
 
 
 def _tables() -> list[Table]:
