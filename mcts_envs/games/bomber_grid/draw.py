@@ -32,7 +32,7 @@ from mcts_envs.games.bomber_grid.rules.layout import (
     WOOD,
     WORDS,
 )
-from mcts_envs.games.bomber_grid.rules.sight import window
+from mcts_envs.games.bomber_grid.rules.sight import mate_of, window
 from mcts_envs.games.bomber_grid.template import Cell
 
 _NOBODY = 4
@@ -127,11 +127,11 @@ def text(state: Bytes, viewer: int | None = None, seat: int | None = None) -> st
         marks = [_mark(int(code), lives.get(WIDTH * row + column)) for column, code in enumerate(line)]
         lines.append(f"{row:2} " + " ".join(marks))
     for player in range(s.players):
-        carries = " ".join(_carries(s, player)) if viewer in (None, player) else "alive"
+        known = " ".join(_known(s, player, viewer))
         life = lives.get(int(shown.stands[player])) if shown.alive >> player & 1 else None
         bomb = "" if life is None else f", on a bomb with {life} steps"
         you = "you: " if player == seat else ""
-        lines.append(f"{_mark(AGENT + player, None)} {you}{carries + bomb if s.alive >> player & 1 else 'dead'}")
+        lines.append(f"{_mark(AGENT + player, None)} {you}{known + bomb if s.alive >> player & 1 else 'dead'}")
     steps = "" if s.fuse <= 10 else " (a for 10 to g for 16)"
     legend = ["P0 player 0", "## rigid", "%% wood", f"o9 bomb and its steps{steps}", "** flame"]
     legend += ["+b extra bomb", "+r range", "+k kick", *([] if viewer is None else [":: fog"])]
@@ -266,13 +266,18 @@ def _draw_header(canvas: Canvas, s: Any, viewer: int | None, seat: int | None) -
         alive = s.alive >> player & 1
         place = canvas.at(_MARGIN + player * share, 0.96)
         _draw_player(place.at(0.22, 0.0, 0.75 if alive else 0.55), player)
-        known = ["dead"] if not alive else ["alive"] if viewer not in (None, player) else _carries(s, player)
+        known = _known(s, player, viewer) if alive else ["dead"]
         known[0] = f"you: {known[0]}" if player == seat else known[0]
         for row, words in enumerate(known):
             line = 0.26 * (row - (len(known) - 1) / 2)
             place.text(0.5, line, words, _INK, 0.25, anchor="start", opacity=0.9 if alive else 0.6)
 
 
-def _carries(s: Any, player: int) -> list[str]:
-    """Return what a player carries, in two parts."""
-    return [f"ammo {s.ammo[player]}", f"strength {s.strength[player]}{' kick' if s.kicks[player] else ''}"]
+def _known(s: Any, player: int, viewer: int | None) -> list[str]:
+    """Return what is known of a living player, line by line: what it carries, and what it said in the last step."""
+    parts = ["alive"]
+    if viewer in (None, player):
+        parts = [f"ammo {s.ammo[player]}", f"strength {s.strength[player]}{' kick' if s.kicks[player] else ''}"]
+    if s.mode == RADIO and (viewer is None or player in (viewer, mate_of(viewer))) and any(s.words[player]):
+        parts.append("says {} {}".format(*s.words[player]))
+    return parts

@@ -132,3 +132,12 @@ def test_compiled_equals_interpreted():
     plain = GAME.interpreted()
     for one, other in zip(drawn(GAME, state, 0, 5), drawn(plain, state, 0, 5), strict=True):
         assert one.tolist() == other.tolist()
+
+
+def test_words_are_shown_to_those_who_hear_them():
+    state = open_board(GAME, (5, 5), (5, 6), (0, 0), (0, 10))
+    for player in range(4):
+        state = with_words(state, player, 8 * 3 + player)
+    assert [f"says 3 {player}" in GAME.text(state) for player in range(4)] == [True] * 4
+    assert [f"says 3 {player}" in GAME.text(state, viewer=0) for player in range(4)] == [True, False, True, False]
+    assert "says" not in GAME.text(with_words(open_board(GAME, (5, 5)), 0, 0))
