@@ -240,7 +240,8 @@ class Bomber(GameEnv):
     all the same. The planners that the game brings search the moves alone. `best`, and any planner with
     `model="radio"`, says where it sees an enemy, and expects one in its own fog where its mate sees one: the first word
     is 0 if no enemy is in sight, else `1 + row // 2`, and the second `column // 2`, of the nearest (`rules/radio.py`).
-    The others send the words 0 and 0, as any planner does with `model="silent"`.
+    The others send the words 0 and 0, as any planner does with `model="silent"`. Take that with `information="full"`
+    too: who is told everything has nothing to hear, and with `"radio"` it follows no guess at the others there.
 
     With `gymnasium.utils.play.play(env)` a person plays: w, a, s, d move, space lays a bomb.
 

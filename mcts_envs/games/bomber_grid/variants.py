@@ -21,7 +21,12 @@ from mcts_envs.games.bomber_grid.rules import kernels as rules
 from mcts_envs.games.bomber_grid.rules.layout import MAX_FUSE
 
 _RADIO: dict[str, dict[str, Any]] = {
-    "radio": {"legal": radio.legal, "determinize": radio.determinize, "step": radio.step},
+    "radio": {
+        "legal": radio.legal,
+        "advise": rule_based.advise_rule_based_radio,
+        "determinize": radio.determinize,
+        "step": radio.step,
+    },
     "silent": {"legal": rules.legal_silent},
     "silent_unadvised": {"legal": rules.legal_silent, "advise": default_advise},
 }

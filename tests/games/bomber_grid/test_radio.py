@@ -5,11 +5,12 @@ import pytest
 
 import agents
 from agents.mcts import MCTS
+from mcts_envs import check_game
 from mcts_envs.core.kernel import record
-from mcts_envs.core.view import View
+from mcts_envs.core.view import Episode, View
 from mcts_envs.games.bomber_grid.position import cells_of
 from mcts_envs.games.bomber_grid.rules import radio
-from mcts_envs.games.bomber_grid.rules.layout import STATE, WIDTH
+from mcts_envs.games.bomber_grid.rules.layout import DOWN, STATE, WIDTH
 from mcts_envs.games.bomber_grid.spec import bomber_grid
 from tests.games.bomber_grid.situations import disguise, moves_of, some_states
 
@@ -141,3 +142,63 @@ def test_words_are_shown_to_those_who_hear_them():
     assert [f"says 3 {player}" in GAME.text(state) for player in range(4)] == [True] * 4
     assert [f"says 3 {player}" in GAME.text(state, viewer=0) for player in range(4)] == [True, False, True, False]
     assert "says" not in GAME.text(with_words(open_board(GAME, (5, 5)), 0, 0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", [GAME, REMEMBERING], ids=["fog", "memory"])
+def test_the_variant_keeps_the_laws(game):
+    check_game(game.variant("radio"))
+
+
+@pytest.mark.parametrize("game", [GAME, REMEMBERING], ids=["fog", "memory"])
+def test_what_is_imagined_looks_as_what_is(game):
+    """That words are fixed is in no observation, and in keys only as far as what is legal differs."""
+    model, rewards = game.variant("radio"), np.zeros(4)
+    state = with_words(open_board(game, (5, 5), (5, 7), (5, 4), (0, 10)), 0, 8 * 2 + 3)
+    for imagined in drawn(game, state, 0, 5):
+        assert radio.report(imagined, 0)
+        assert moves_of(model, imagined, 0) == moves_of(model, state, 0)
+        assert game.key(imagined, 0) == game.key(state, 0)
+        assert not record(imagined, STATE).words[2].any()
+        for _ in range(3):
+            for player in range(4):
+                seen = View(game, imagined, player).observe()
+                assert seen.min() >= 0.0
+                assert seen.max() <= 1.0
+            made = moves_of(model, imagined, 0)[0]
+            assert made % 64 == radio.report(state, 0)
+            model.step(imagined, np.array([made, 0, 0, 0]), rewards)
+            assert divmod(made % 64, 8) == tuple(record(imagined, STATE).words[0])
+
+
+def test_advice_goes_with_the_words_that_there_are_to_say():
+    state = open_board(GAME, (5, 5), (5, 7), (5, 4), (0, 10))
+    model, silent, heard = GAME.variant("radio"), np.zeros(GAME.actions), np.zeros(GAME.actions)
+    for each in (state, *drawn(GAME, state, 0, 5)):
+        GAME.advise(each, 0, silent)
+        model.advise(each, 0, heard)
+        said = moves_of(model, each, 0)
+        assert said[0] == radio.report(state, 0) > 0
+        assert heard[said].tolist() == silent[[64 * move for move in range(6)]].tolist()
+        assert np.count_nonzero(heard) == np.count_nonzero(heard[said]) > 0
+
+
+def test_states_with_the_same_key_have_the_same_words():
+    state = open_board(GAME, (5, 5), (5, 7), (5, 4), (0, 10))
+    model, rewards = GAME.variant("radio"), np.zeros(4)
+    (later,) = drawn(GAME, state, 0, 1)
+    model.step(later, np.array([moves_of(model, later, 0)[0], 64 * DOWN, 0, 0]), rewards)
+    now = later.copy()
+    model.determinize(now, 0, np.uint64(0))
+    assert moves_of(model, later, 0) != moves_of(model, now, 0)
+    assert GAME.key(later, 0) != GAME.key(now, 0)
+    assert GAME.key(now, 0) == model.key(now, 0)
+
+
+def test_a_search_goes_on_from_the_last_one():
+    game = bomber_grid(mode="radio", view=4)
+    state, episode = open_board(game, (0, 0), (10, 10), (0, 10), (10, 0)), Episode()
+    agent = MCTS(model="radio", opponents="advised", reuse=True, simulations=200, horizon=4)
+    first = agent.search(View(game, state, 0, episode))
+    game.step(state, np.array([first.action, 0, 0, 0]), np.zeros(4))
+    assert agent.search(View(game, state, 0, episode)).visits.sum() > 210

@@ -23,9 +23,9 @@ from mcts_envs.games.bomber_grid.rules.bits import (
 )
 from mcts_envs.games.bomber_grid.rules.board import bombs_of, seen_items
 from mcts_envs.games.bomber_grid.rules.kernels import scale_of
-from mcts_envs.games.bomber_grid.rules.layout import DOWN, LAY, LEFT, RIGHT, STATE, STOP, TRAIL, UP, WIDTH
+from mcts_envs.games.bomber_grid.rules.layout import DOWN, LAY, LEFT, MOVES, RIGHT, STATE, STOP, TRAIL, UP, WIDTH
 from mcts_envs.games.bomber_grid.rules.moves import next_cell
-from mcts_envs.games.bomber_grid.rules.sight import box, enemies_of, window
+from mcts_envs.games.bomber_grid.rules.sight import box, enemies_of, window, words_for
 
 NEAR_ENEMY, NEAR_ITEM, NEAR_WOOD, DEPTH = 3, 2, 2, 10
 """Steps within which an enemy, an item, some wood is worth a walk; and how far the player looks for a refuge."""
@@ -220,3 +220,13 @@ def advise_rule_based(state, player, weights):
     if chase:
         share(weights, scale, chase, CHASE)
     share(weights, scale, _work(state, player, seen, free), 1.0 - CHASE if chase else 1.0)
+
+
+@kernel(ADVISE)
+def advise_rule_based_radio(state, player, weights):
+    """The same, each move with the words that go with it in the variant ``radio``."""
+    advise_rule_based(state, player, weights)
+    scale, words = scale_of(record(state, STATE)), words_for(state, player)
+    for move in range(MOVES if words else 0):
+        weights[move * scale + words] = weights[move * scale]
+        weights[move * scale] = 0.0

@@ -94,5 +94,6 @@ FULL_VIEW.
   it, but players remember their way.
 - Bombs: ``bomb_way`` is the direction in which a bomb rolls. Entries from ``n_bombs`` on are 0.
 
-The last four fields are for work within a step and 0 between steps.
+The last four fields are for work within a step and 0 between steps; but for ``aim`` in what a player imagines who has a
+radio (:mod:`~mcts_envs.games.bomber_grid.rules.radio`).
 """

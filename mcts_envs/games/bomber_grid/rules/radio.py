@@ -6,7 +6,8 @@ does not see an enemy there takes it that one of those in the fog stands there, 
 step old. Nobody is believed who sends what is no block of the board, or one that can be seen to be empty.
 
 In the variant ``radio`` of the game players think so: what a player cannot know is drawn as its mate's words have it,
-and its own moves go with the words that it has to say.
+and its own moves go with the words that it has to say. In what it imagines it goes on saying the same, and others say
+nothing, so that a tree branches by moves alone: the words are fixed, in the field ``aim``.
 """
 
 import numpy as np
@@ -25,10 +26,8 @@ from mcts_envs.games.bomber_grid.rules.bits import (
     both,
     common,
     count,
-    first,
     pair,
     remove,
-    rest,
     single,
     without,
 )
@@ -36,36 +35,21 @@ from mcts_envs.games.bomber_grid.rules.danger import others_of
 from mcts_envs.games.bomber_grid.rules.hidden import nth
 from mcts_envs.games.bomber_grid.rules.layout import STATE, WIDTH, WORDS
 from mcts_envs.games.bomber_grid.rules.moves import is_alive
-from mcts_envs.games.bomber_grid.rules.sight import enemies_of, mate_of, window
-
-BLOCK = 2
-"""Rows and columns of a block."""
-
-FIXED = WORDS
-"""Added to the first word of a player in states that it imagines: it goes on saying the same there, and others nothing,
-so that a tree branches by moves alone."""
+from mcts_envs.games.bomber_grid.rules.sight import (
+    BLOCK,
+    enemies_of,
+    fixed_words,
+    mate_of,
+    report,
+    window,
+    words_for,
+)
 
 
 @kernel()
 def words_of(s, player):
     """Return the words of a player's last move, ``8 * first + second``."""
     return WORDS * np.int64(s.words[player, 0]) + np.int64(s.words[player, 1])
-
-
-@kernel(types.int64(BYTES, types.int64))
-def report(state, player):
-    """Return the words that a player has to say, ``8 * first + second``."""
-    s = record(state, STATE)
-    cells, here = enemies_of(s, player, window(state, player)), np.int64(s.stands[player])
-    nearest, words = 4 * WIDTH, 0
-    while any_of(cells):
-        cell = first(cells)
-        cells = rest(cells)
-        steps = abs(cell // WIDTH - here // WIDTH) + abs(cell % WIDTH - here % WIDTH)
-        if steps < nearest:
-            nearest = steps
-            words = WORDS * (1 + cell // WIDTH // BLOCK) + cell % WIDTH // BLOCK
-    return words
 
 
 @kernel(BOARD(types.int64))
@@ -104,11 +88,17 @@ def listen(state, observer):
 
 
 @kernel()
+def _fix(s, player, words):
+    """Fix what a player has to say; -1: nobody."""
+    for other in range(s.players):
+        s.aim[other] = 1 + words if other == player else 0
+
+
+@kernel()
 def _have_heard(state, observer):
     """Take in what the mate said, and fix what there is to say."""
     listen(state, observer)
-    s, words = record(state, STATE), report(state, observer)
-    s.words[observer, 0], s.words[observer, 1] = FIXED + words // WORDS, words % WORDS
+    _fix(record(state, STATE), observer, report(state, observer))
 
 
 @kernel(DETERMINIZE)
@@ -127,49 +117,30 @@ def determinize_remembered(state, observer, seed):
         _have_heard(state, observer)
 
 
-@kernel()
-def _fixed(s):
-    """Return the player whose words are fixed, or -1."""
-    for player in range(s.players):
-        if s.words[player, 0] >= FIXED:
-            return player
-    return -1
-
-
 @kernel(LEGAL)
 def legal(state, player, actions):
-    """List the legal moves, each with the words that there are to say; where another's are fixed, without words."""
-    k, fixed = kernels.legal_silent(state, player, actions), _fixed(record(state, STATE))
-    words = report(state, player) if fixed < 0 else 0
-    if fixed == player:
-        words = words_of(record(state, STATE), player) - FIXED * WORDS
+    """List the legal moves, each with the words that go with it."""
+    k, words = kernels.legal_silent(state, player, actions), words_for(state, player)
     for i in range(k):
         actions[i] += words
     return k
-
-
-@kernel()
-def _keep(s, player, first, second):
-    """Write the words of a player again, if there is one."""
-    if player >= 0:
-        s.words[player, 0], s.words[player, 1] = first, second
 
 
 @kernel(STEP)
 def step(state, actions, rewards):
     """Make a step; fixed words stay."""
     s = record(state, STATE)
-    player = _fixed(s)
-    first, second = s.words[player, 0], s.words[player, 1]
+    player, words = fixed_words(s)
+    _fix(s, -1, 0)
     kernels.step(state, actions, rewards)
-    _keep(s, player, first, second)
+    _fix(s, player, words)
 
 
 @kernel(STEP)
 def step_remembered(state, actions, rewards):
     """The same where players remember."""
     s = record(state, STATE)
-    player = _fixed(s)
-    first, second = s.words[player, 0], s.words[player, 1]
+    player, words = fixed_words(s)
+    _fix(s, -1, 0)
     memory.step(state, actions, rewards)
-    _keep(s, player, first, second)
+    _fix(s, player, words)

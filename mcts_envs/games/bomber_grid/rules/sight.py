@@ -1,4 +1,4 @@
-"""What a player sees: its window on the board, and the hash of what it knows."""
+"""What a player sees: its window on the board, what it tells its mate of that, and the hash of what it knows."""
 
 import numpy as np
 
@@ -13,18 +13,23 @@ from mcts_envs.games.bomber_grid.rules.bits import (
     any_of,
     both,
     common,
+    first,
     has,
     pair,
+    rest,
     single,
     without,
 )
 from mcts_envs.games.bomber_grid.rules.board import in_sight
 from mcts_envs.games.bomber_grid.rules.danger import others_of
-from mcts_envs.games.bomber_grid.rules.layout import FULL_VIEW, RADIO, STATE, TEAM, WIDTH
+from mcts_envs.games.bomber_grid.rules.layout import FULL_VIEW, RADIO, STATE, TEAM, WIDTH, WORDS
 from mcts_envs.games.bomber_grid.rules.moves import is_alive
 
 _KEY_START = np.uint64(0xA4093822299F31D0)
 _UNSEEN = 127
+
+BLOCK = 2
+"""Rows and columns of the blocks of which the words of a radio tell."""
 
 
 @kernel(BOARD(types.int64, types.int64, types.int64, types.int64))
@@ -75,6 +80,40 @@ def enemies_of(s, player, seen):
     if in_teams(s) and is_alive(s, mate):
         cells = without(cells, single(np.int64(s.stands[mate])))
     return cells
+
+
+@kernel(types.int64(BYTES, types.int64))
+def report(state, player):
+    """Return the words that a player has to say, ``8 * first + second``."""
+    s = record(state, STATE)
+    cells, here = enemies_of(s, player, window(state, player)), np.int64(s.stands[player])
+    nearest, words = 4 * WIDTH, 0
+    while any_of(cells):
+        cell = first(cells)
+        cells = rest(cells)
+        steps = abs(cell // WIDTH - here // WIDTH) + abs(cell % WIDTH - here % WIDTH)
+        if steps < nearest:
+            nearest = steps
+            words = WORDS * (1 + cell // WIDTH // BLOCK) + cell % WIDTH // BLOCK
+    return words
+
+
+@kernel()
+def fixed_words(s):
+    """Return the player whose words are fixed, or -1, and the words."""
+    for player in range(s.players):
+        if s.aim[player] != 0:
+            return player, np.int64(s.aim[player]) - 1
+    return -1, 0
+
+
+@kernel(types.int64(BYTES, types.int64))
+def words_for(state, player):
+    """Return the words that go with a player's moves: those it has to say; where another's are fixed, none."""
+    fixed, words = fixed_words(record(state, STATE))
+    if fixed < 0:
+        return report(state, player)
+    return words if fixed == player else 0
 
 
 @kernel()
@@ -139,7 +178,10 @@ def _youngest_flames(s, seen, key):
 
 @kernel(KEY)
 def key(state, observer):
-    """Hash what a player sees now, what it carries, and which bombs are its own; -1: everything."""
+    """Hash what a player sees now, what it carries, and which bombs are its own; -1: everything.
+
+    With a radio also the words that go with its moves: where they are fixed they may be others than there are to say.
+    """
     if observer < 0:
         return key_of_all(state)
     s = record(state, STATE)
@@ -153,6 +195,7 @@ def key(state, observer):
         where |= (cell if visible else _UNSEEN) << 8 * player
     if s.mode == RADIO:
         where |= (_words(s, observer) | _words(s, mate_of(observer)) << 6) << 32
+        key = combine(key, np.uint64(words_for(state, observer)))
     key = combine(combine(key, np.uint64(where)), _bombs_key(s, observer, seen))
     key = _fold(_fold(key, common(seen, pair(s.wood))), common(seen, pair(s.rigid)))
     shown = common(seen, in_sight(s))
