@@ -260,10 +260,12 @@ def _planners() -> list[Cell]:
     best, widening = _at("best", 50), _at("mcts_widening", 50)
     options = _at("mcts", 50, "tree of options", **OPTIONS)
     rows = [(few[size], size, _RANDOM, 100) for size in SIZES] + [(few[size], size, _ACTIVE, 20) for size in SIZES]
-    rows += [(best, size, opponent, 20) for opponent in (_SCRIPTED, _TACTICAL) for size in SIZES]
+    rows += [(best, size, _SCRIPTED, 20) for size in SIZES]
     rows += [(widening, size, _SCRIPTED, 20) for size in (3, 5, 11)]
-    rows += [(options, size, opponent, 20) for opponent in (_SCRIPTED, best) for size in (1, 3, 5)]
+    rows += [(options, size, _SCRIPTED, 20) for size in (1, 3, 5)]
     rows += [(_TACTICAL, size, _SCRIPTED, 500) for size in SIZES]
+    rows += [(best, size, _TACTICAL, 20) for size in SIZES]
+    rows += [(options, size, best, 20) for size in (1, 3, 5)]
     return [
         _meet(
             (player.label, opponent.label),
