@@ -89,3 +89,15 @@ class Machine(Walk, EzPickle):
         next(self.handle.turns)
         at, reward, *rest = super().step(action)
         return at, reward * (1 + len(self.handle.told)) + self.handle.start, *rest
+
+
+def same_whatever_is_hidden(env, changes, agent=lambda: mcts(150, seed=4)):
+    """Return the result of a search that must not depend on what is changed."""
+    found = []
+    for change in changes:
+        change()
+        found.append(agent().search(env))
+    for other in found[1:]:
+        assert np.array_equal(found[0].visits, other.visits)
+        assert np.array_equal(found[0].values, other.values, equal_nan=True)
+    return found[0]
