@@ -127,12 +127,8 @@ class TestSelection:
         for depth in (0, 1):
             for _ in range(100):
                 sums, shared = np.array([*rng.uniform(-3, 9, 2), 0.0]), np.zeros(12)
-                shared[6:10] = (
-                    4.0,
-                    rng.uniform(-4, 4),
-                    2.0,
-                    rng.uniform(-2, 2),
-                )  # visits and means of the second player's
+                # Visits and means of the second player's histories.
+                shared[6:10] = 4.0, rng.uniform(-4, 4), 2.0, rng.uniform(-2, 2)
                 mean, root = sums.sum() / 9, math.sqrt(math.log(9))
                 bounds = [
                     sums[0] / 2 + 0.7 * root / math.sqrt(2) + 0.3 * (shared[7] - mean) / 2,

@@ -43,13 +43,8 @@ from mcts_envs.games.bomber_grid.rules.sight import (
     report,
     window,
     words_for,
+    words_of,
 )
-
-
-@kernel()
-def words_of(s, player):
-    """Return the words of a player's last move, ``8 * first + second``."""
-    return WORDS * np.int64(s.words[player, 0]) + np.int64(s.words[player, 1])
 
 
 @kernel(BOARD(types.int64))
@@ -126,12 +121,19 @@ def legal(state, player, actions):
     return k
 
 
+@kernel()
+def _set_aside(s):
+    """Let nobody's words be fixed; return whose were, or -1, and the words."""
+    player, words = fixed_words(s)
+    _fix(s, -1, 0)
+    return player, words
+
+
 @kernel(STEP)
 def step(state, actions, rewards):
     """Make a step; fixed words stay."""
     s = record(state, STATE)
-    player, words = fixed_words(s)
-    _fix(s, -1, 0)
+    player, words = _set_aside(s)
     kernels.step(state, actions, rewards)
     _fix(s, player, words)
 
@@ -140,7 +142,6 @@ def step(state, actions, rewards):
 def step_remembered(state, actions, rewards):
     """The same where players remember."""
     s = record(state, STATE)
-    player, words = fixed_words(s)
-    _fix(s, -1, 0)
+    player, words = _set_aside(s)
     memory.step(state, actions, rewards)
     _fix(s, player, words)

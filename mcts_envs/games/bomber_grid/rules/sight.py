@@ -142,8 +142,8 @@ def _kit(s, player):
 
 
 @kernel()
-def _words(s, player):
-    """Return the words that a player sent, in 6 bits."""
+def words_of(s, player):
+    """Return the words that a player sent, ``8 * first + second``."""
     return np.int64(s.words[player, 0]) << 3 | np.int64(s.words[player, 1])
 
 
@@ -154,7 +154,7 @@ def key_of_all(state):
     seen = (EVERY_LOW, EVERY_HIGH)
     key = combine(_KEY_START ^ np.uint64(s.alive), np.uint64(s.t))
     for player in range(s.players):
-        small = _kit(s, player) | np.int64(s.stands[player]) << 24 | _words(s, player) << 32
+        small = _kit(s, player) | np.int64(s.stands[player]) << 24 | words_of(s, player) << 32
         key = combine(key, np.uint64(small))
     key = _fold(_fold(combine(key, _bombs_key(s, -1, seen)), pair(s.wood)), pair(s.rigid))
     for kind in range(3):
@@ -194,7 +194,7 @@ def key(state, observer):
         visible = is_alive(s, player) and has(seen, cell)
         where |= (cell if visible else _UNSEEN) << 8 * player
     if s.mode == RADIO:
-        where |= (_words(s, observer) | _words(s, mate_of(observer)) << 6) << 32
+        where |= (words_of(s, observer) | words_of(s, mate_of(observer)) << 6) << 32
         key = combine(key, np.uint64(words_for(state, observer)))
     key = combine(combine(key, np.uint64(where)), _bombs_key(s, observer, seen))
     key = _fold(_fold(key, common(seen, pair(s.wood))), common(seen, pair(s.rigid)))
