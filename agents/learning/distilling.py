@@ -1,18 +1,15 @@
 """A policy learns from positions: which actions a search preferred there, and what they turned out to be worth."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from agents.learning.algorithms import takes_masks
 from agents.learning.positions import Positions
-from mcts_envs.core.typing import Singles
+from mcts_envs.core.typing import Singles, Symmetries
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
-
-Symmetries = Sequence[tuple[Sequence[int], Sequence[int]]]
 
 _CLIP = 0.5
 _AT_ONCE = 4096

@@ -39,7 +39,7 @@ The laws that these functions keep are in :mod:`mcts_envs.core.laws`.
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -77,7 +77,7 @@ from mcts_envs.core.signatures import (
     STATUS,
     STEP,
 )
-from mcts_envs.core.typing import Bytes
+from mcts_envs.core.typing import Bytes, Symmetries
 
 if TYPE_CHECKING:
     from mcts_envs.core.render import Canvas
@@ -231,7 +231,7 @@ class Game(Portable):
     observation_low: float = 0.0
     observation_high: float = 1.0
     any_board: bool = False
-    symmetries: Sequence[tuple[Sequence[int], Sequence[int]]] = ()
+    symmetries: Symmetries = ()
     simultaneous: bool = False
     teams: tuple[tuple[int, ...], ...] = ()
     discount: float = 1.0

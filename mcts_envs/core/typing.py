@@ -1,5 +1,6 @@
 """The array types that appear in signatures."""
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -10,3 +11,6 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Singles: TypeAlias = npt.NDArray[np.float32]
 Masks: TypeAlias = npt.NDArray[np.int8]
+Order: TypeAlias = Sequence[int] | Ints
+Symmetries: TypeAlias = Sequence[tuple[Order, Order]]
+"""Turned boards: which number of the observation stands in each place, and what each action is there."""

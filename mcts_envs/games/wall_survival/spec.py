@@ -14,6 +14,7 @@ from mcts_envs.games.wall_survival.presets import presets
 from mcts_envs.games.wall_survival.rules import distances
 from mcts_envs.games.wall_survival.rules import kernels as rules
 from mcts_envs.games.wall_survival.rules.layout import MAX_SIZE, MIN_SIZE, STATE
+from mcts_envs.games.wall_survival.symmetries import DISTANCES, FLAT, PLANES, symmetries
 
 GENERATORS = ("2022", "2023")
 SIDES = ("up", "right", "down", "left")
@@ -45,6 +46,7 @@ def wall_survival(
     if s.optional_wall and not s.max_steps:
         s.max_steps = 4 * size * size
     cells = size * size
+    turned = partial(symmetries, size, optional_wall=s.optional_wall != 0)
     return Game(
         name="wall_survival",
         players=2,
@@ -63,6 +65,7 @@ def wall_survival(
         advise=scripted.advise_greedy,
         observe=rules.observe,
         observation_shape=(7 * cells + 2,),
+        symmetries=turned(FLAT, 2),
         position=position,
         place=place,
         picture=draw.picture,
@@ -71,10 +74,15 @@ def wall_survival(
         shown_as=draw.SHOWN_AS,
         action_name=partial(action_name, size),
         variants={
-            "planes": {"observe": rules.observe_planes, "observation_shape": (9, size, size)},
+            "planes": {
+                "observe": rules.observe_planes,
+                "observation_shape": (9, size, size),
+                "symmetries": turned(PLANES, 0),
+            },
             "distances": {
                 "observe": distances.observe_distances,
                 "observation_shape": (distances.BOARDS * cells + distances.NUMBERS,),
+                "symmetries": turned(DISTANCES, distances.NUMBERS),
             },
             "mobility": {"evaluate": values.evaluate_mobility},
             "threats": {"evaluate": values.evaluate_threats},
