@@ -13,7 +13,7 @@ from agents.policies.signatures import Candidates
 from agents.records import CANDIDATE, compiled, rows
 from agents.running import Search
 from mcts_envs.core import errors
-from mcts_envs.core.kernel import interpreted, row
+from mcts_envs.core.kernel import interpreted
 from mcts_envs.core.rng import uniform
 from mcts_envs.core.typing import Floats, Ints
 
@@ -77,7 +77,9 @@ class Gumbel(MCTS):
             yield
 
         def best_first(arms: Ints) -> Ints:
-            kept = np.isin(search.legal, arms)
+            among = np.zeros(search.plan.inside.actions, np.bool_)
+            among[arms] = True
+            kept = among[search.legal]
             order = np.argsort(-(noise + improved_logits(search))[kept], kind="stable")
             return search.legal[kept][order]
 
@@ -93,11 +95,14 @@ class Gumbel(MCTS):
 def improved_logits(search: Search) -> Floats:
     """Return the logits [k] of the policy that a search makes of its prior for the legal actions at the root."""
     (visits, values), prior, plan = search.statistics(), search.advice(), search.plan
-    k, sums = len(search.legal), np.where(visits > 0, visits * values, 0.0)
-    known = zip(search.legal, [0] * k, *(of[search.legal].tolist() for of in (visits, sums, prior)), strict=True)
-    offered = rows(CANDIDATE, list(known), plan.plain)
+    known = np.zeros(len(search.legal), CANDIDATE)
+    sums = np.where(visits > 0, visits * values, 0.0)
+    for name, given in ("visits", visits), ("sums", sums), ("prior", prior):
+        known[name] = given[search.legal]
+    known["action"] = search.legal
+    offered = rows(CANDIDATE, known.tolist(), plain=True) if plan.plain else known.view(np.uint8)
     candidates = Candidates(
-        k=k,
+        k=len(known),
         actions=len(prior),
         player=search.player,
         depth=0,
@@ -112,4 +117,4 @@ def improved_logits(search: Search) -> Floats:
         interpreted(improve)(candidates, store)
     else:
         improve(compiled(candidates), compiled(store))
-    return np.array([row(offered, i, CANDIDATE).prior for i in range(k)])
+    return np.array([each.prior for each in offered]) if plan.plain else known["prior"]
