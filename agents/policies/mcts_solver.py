@@ -18,7 +18,7 @@ from numba import types
 
 from agents.policies.opponents import IN_TREE
 from agents.policies.parameters import Parameter, exploration, parameter_record
-from agents.policies.signatures import BACKUP, LEAF, SELECT, Candidates, nth, policy
+from agents.policies.signatures import BACKUP, LEAF, SELECT, Candidates, needs_of, nth, policy
 from agents.policies.ucb1 import in_returns, total_visits, untried
 from agents.records import Path, Settings, Store, Work, step_of_path
 from agents.tree import EDGE, ROOT, TREE, Tree, run_on, seat_of
@@ -30,10 +30,8 @@ from mcts_envs.core.typing import Bytes, Floats
 if TYPE_CHECKING:
     from agents.running import Search
 
-PARAMETERS = {
-    **exploration(),
-    "win": Parameter(1.0, -1e9, 1e9, "The return of a win: nothing better is looked for; a loss has minus that."),
-}
+WIN = {"win": Parameter(1.0, -1e9, 1e9, "The return of a win: nothing better is looked for; a loss has minus that.")}
+PARAMETERS = {**exploration(), **WIN}
 SOLVER = parameter_record(PARAMETERS)
 
 PROVED, RETURN = range(2)
@@ -118,9 +116,21 @@ def prove(tree: Tree, how: Settings, work: Work, path: Path, depth: int, length:
                 notes[_RETURNS + player] = kept[best, RETURN + player]
 
 
-@policy(SELECT, parameters=PARAMETERS, edge=_returns, tree=_notes, update=prove, leaf=note_end, certain=True)
-def mcts_solver(candidates: Candidates, store: Store, stream: Bytes) -> int:
-    """Take an action that is proved to win, or the best of those all proved; else UCB1 without the proved losses."""
+@kernel()
+def lost(candidates: Candidates, store: Store, i: int) -> bool:
+    """Return whether an action is proved to lose."""
+    edge = nth(candidates, i).edge
+    if edge == 0 or store.per_edge[edge, PROVED] == 0.0:
+        return False
+    return bool(store.per_edge[edge, RETURN + candidates.player] <= -row(store.parameters, 0, SOLVER).win)
+
+
+@kernel()
+def settled(candidates: Candidates, store: Store) -> int:
+    """Return the action to take if proofs decide: one that wins, or the best where all are proved; else -1.
+
+    Selections ask it first: it notes what :func:`prove` has to know.
+    """
     win, best, left = row(store.parameters, 0, SOLVER).win, -1, 0
     for i in range(candidates.k):
         edge = nth(candidates, i).edge
@@ -134,6 +144,19 @@ def mcts_solver(candidates: Candidates, store: Store, stream: Bytes) -> int:
     store.per_tree[candidates.depth] = 1.0 + left
     if best >= 0 and (left == 0 or store.per_edge[nth(candidates, best).edge, RETURN + candidates.player] >= win):
         return best
+    return -1
+
+
+PROVING: dict[str, Any] = {"edge": _returns, "tree": _notes, "update": prove, "leaf": note_end, "certain": True}
+"""What a selection needs that asks :func:`settled` and :func:`lost`."""
+
+
+@policy(SELECT, parameters=PARAMETERS, **PROVING)
+def mcts_solver(candidates: Candidates, store: Store, stream: Bytes) -> int:
+    """Take an action that is proved to win, or the best of those all proved; else UCB1 without the proved losses."""
+    decided = settled(candidates, store)
+    if decided >= 0:
+        return decided
     c, fpu = in_returns(candidates, store)
     first = untried(candidates, fpu, stream)
     if first >= 0:
@@ -141,11 +164,7 @@ def mcts_solver(candidates: Candidates, store: Store, stream: Bytes) -> int:
     spread, best, greatest = c * math.sqrt(math.log(total_visits(candidates))), -1, -math.inf
     for i in range(candidates.k):
         it, bound = nth(candidates, i), fpu
-        if (
-            it.edge
-            and store.per_edge[it.edge, PROVED] > 0.0
-            and store.per_edge[it.edge, RETURN + candidates.player] <= -win
-        ):
+        if lost(candidates, store, i):
             continue
         if it.visits > 0:
             bound = it.sums / it.visits + spread * math.sqrt(1.0 / it.visits)
@@ -173,8 +192,10 @@ def proofs(search: "Search") -> tuple[float, Floats]:
     ValueError
         If it selects by another policy.
     """
-    if search.plan.policies["select"] is not mcts_solver:
-        raise ValueError("recommend='proved' plays by what select='mcts_solver' proves; this search has another select")
+    if needs_of(search.plan.policies["select"]).update is not prove:
+        raise ValueError(
+            "recommend='proved' plays by what select='mcts_solver' or 'puct_solver' proves; this search has another"
+        )
     returns = np.full(search.plan.inside.actions, np.nan)
     for tree in search.trees:
         run_on(_read, tree, search.player, returns)

@@ -177,7 +177,7 @@ class TestSolver:
             MCTS(select="mcts_solver", simulations=5).search(env)
 
     def test_another_select_proves_nothing(self):
-        with pytest.raises(ValueError, match="recommend='proved' plays by what select='mcts_solver' proves"):
+        with pytest.raises(ValueError, match="recommend='proved' plays by what select='mcts_solver' or"):
             MCTS(recommend="proved", simulations=5).search(view_of(at_once(1.0, 0.0, 0.0, 0.0)))
 
 
