@@ -1,10 +1,9 @@
 """The policies that come with this package: what is trained, from several seeds, and which of them is best."""
 
 import json
-import time
 from collections.abc import Mapping
 from concurrent.futures import Executor, as_completed
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,10 @@ from typing import Any
 import yaml
 
 from agents.learning import card, curves, storage
+from agents.learning.curves import Point
 from agents.learning.evaluation import evaluate
+from agents.learning.expert import checkpoints, expert_iteration
+from agents.learning.expert_plan import Plan
 from agents.learning.hyperparameters import hyperparameters
 from agents.learning.run import last_checkpoint
 from agents.learning.settings import to_evaluate_in
@@ -25,11 +27,11 @@ from mcts_envs.registry import find
 RULE = "most points in the selection games against the first opponent, or most of them won; of equals the lowest seed"
 """How the best seed is found."""
 
-SELECTION, FINAL = 1, 2
-"""Seeds of the games by which the best is found, and of those that its card reports."""
+SELECTION, FINAL, CURVE = 1, 2, 3
+"""Seeds of the games by which the best is found, of those that its card reports, and of a curve's."""
 
 _CHECKPOINTS, _EVALUATIONS = 10, 20
-_FIELDS = ("settings", "changes", "start", "minutes", "against", "wanted")
+_FIELDS = ("settings", "changes", "expert", "start", "minutes", "against", "wanted")
 _LEAST_GAMES = 8
 
 
@@ -43,6 +45,9 @@ class Baseline:
         Environment, board and algorithm: ``"WallSurvival-v0,board_size=6/maskable_ppo"``.
     settings, changes : dict
         Of the training's environment, besides the board; hyper-parameters in place of those of the algorithm's file.
+    expert : dict, optional
+        How it learns from a search in place of being trained by its algorithm, as
+        :class:`agents.learning.expert_plan.Plan` has it.
     start : str, optional
         The shipped policy whose weights trainings begin with: ``"BomberDuel-v0/maskable_ppo"``.
     minutes : float
@@ -56,6 +61,7 @@ class Baseline:
     name: str
     settings: dict[str, Any] = field(default_factory=dict)
     changes: dict[str, Any] = field(default_factory=dict)
+    expert: dict[str, Any] | None = None
     start: str | None = None
     minutes: float = 60.0
     against: tuple[str, ...] = ()
@@ -90,6 +96,13 @@ class Baseline:
             changes["imitate"] = {**changes["imitate"], "steps": max(1, round(scale * changes["imitate"]["steps"]))}
         return changes
 
+    def plan(self, scale: float) -> Plan:
+        """Return the plan of an expert iteration that plays so many of the games."""
+        whole = Plan(**(self.expert or {}))
+        first = whole.games if whole.imitate_games is None else whole.imitate_games
+        games, first = (max(1, round(scale * count)) for count in (whole.games, first))
+        return replace(whole, games=games, imitate_games=first)
+
 
 def baselines(file: Path | None = None) -> list[Baseline]:
     """Return the policies of a file, by default of that of this package.
@@ -107,6 +120,9 @@ def baselines(file: Path | None = None) -> list[Baseline]:
         fields = {**(given or {}), "against": tuple((given or {}).get("against", ()))}
         found.append(Baseline(name, **fields))
         hyperparameters(found[-1].algorithm, find(found[-1].env_id).id, found[-1].changes)
+        if found[-1].expert is not None:
+            errors.keys(f"expert of baseline {name}", found[-1].expert, (), Plan.__dataclass_fields__)
+            found[-1].plan(1.0)
         if (start := found[-1].starts_with) is not None and not start.is_file():
             raise ValueError(f"baseline {name}: no policy {found[-1].start} is shipped to start with")
     return found
@@ -158,9 +174,18 @@ def train_one(baseline: Baseline, seed: int, folder: Path, games: int, scale: fl
     here = folder / f"seed-{seed}"
     if (here / "selection.json").is_file():
         return
+    learned = _trained if baseline.expert is None else _iterated
+    target, points, seconds = learned(baseline, seed, here, games, scale)
+    found = {name: _measured(baseline, target, name, games, SELECTION) for name in _opponents(baseline)}
+    said = {"policy": target.relative_to(here).as_posix(), "found": found, "curve": points, "seconds": seconds}
+    write_whole(here / "selection.json", json.dumps(said, indent=2).encode())
+
+
+def _trained(baseline: Baseline, seed: int, here: Path, games: int, scale: float) -> tuple[Path, list[Point], float]:
+    """Train a policy in a folder, or go on; return it, its learning curve, and the seconds that it took."""
     changes = baseline.scaled(scale)
     total = hyperparameters(baseline.algorithm, find(baseline.env_id).id, changes).n_timesteps
-    target, started = here / f"{baseline.algorithm}.zip", time.monotonic()
+    target = here / f"{baseline.algorithm}.zip"
     begun = curves.read(here / "tensorboard")[1] if (here / "tensorboard").is_dir() else 0.0
     minutes = scale * baseline.minutes - begun / 60
     _, last = last_checkpoint(here, baseline.algorithm)
@@ -184,9 +209,47 @@ def train_one(baseline: Baseline, seed: int, folder: Path, games: int, scale: fl
             raise KeyboardInterrupt
     if not target.is_file() and last is not None:
         target = last
-    found = {name: _measured(baseline, target, name, games, SELECTION) for name in _opponents(baseline)}
-    said = {"policy": target.relative_to(here).as_posix(), "found": found, "seconds": time.monotonic() - started}
-    write_whole(here / "selection.json", json.dumps(said, indent=2).encode())
+    return target, *curves.read(here / "tensorboard")
+
+
+def _iterated(baseline: Baseline, seed: int, here: Path, games: int, scale: float) -> tuple[Path, list[Point], float]:
+    """Let a policy learn from the search in a folder, or go on; return it, its learning curve, and the seconds."""
+    plan = baseline.plan(scale)
+
+    def go_on(iterations: int, minutes: float | None) -> None:
+        result = expert_iteration(
+            baseline.env_id,
+            baseline.algorithm,
+            out=here,
+            plan=replace(plan, iterations=iterations),
+            minutes=minutes,
+            seed=seed,
+            settings={**baseline.board, **baseline.settings},
+            changes=baseline.changes,
+            start=baseline.starts_with,
+            workers=1,
+        )
+        if result.interrupted and (minutes is None or result.seconds < 60 * minutes):
+            raise KeyboardInterrupt
+
+    if not checkpoints(here, baseline.algorithm):
+        go_on(0, None)
+    begun = sum(each["seconds"] for each in _history(checkpoints(here, baseline.algorithm)))
+    if (minutes := scale * baseline.minutes - begun / 60) > 0:
+        go_on(plan.iterations, max(minutes, 0.001))
+    there = checkpoints(here, baseline.algorithm)
+    history, points = _history(there), []
+    for number in range(0, len(there), -(-len(there) // _EVALUATIONS)):
+        found = _measured(baseline, there[number], _opponents(baseline)[0], games // 10 + 1, CURVE)
+        steps = storage.described(there[number])[1]["timesteps"]
+        points.append(Point(steps, found["wins"] / found["games"], found["reward"], history[number]["length"]))
+    return there[-1], points, sum(each["seconds"] for each in history)
+
+
+def _history(there: list[Path]) -> list[dict[str, Any]]:
+    """Return what was noted of the iterations up to the last of some checkpoints."""
+    about: Any = storage.described(there[-1])[1] if there else {"expert_iteration": {"history": []}}
+    return list(about["expert_iteration"]["history"])
 
 
 def finish(baseline: Baseline, folder: Path, seeds: int, games: int) -> Path:
@@ -203,8 +266,7 @@ def finish(baseline: Baseline, folder: Path, seeds: int, games: int) -> Path:
     best_policy.model.policy.optimizer.state.clear()  # two thirds of the file, for those alone who train on
     storage.save(best_policy.model, to, storage.described(source)[1])
     export(to)
-    logs = {seed: curves.read(folder / f"seed-{seed}" / "tensorboard") for seed in range(seeds)}
-    lines = {seed: points for seed, (points, _) in logs.items()}
+    lines = {seed: [Point(*point) for point in each["curve"]] for seed, each in enumerate(there)}
     curves.write(to.parent / "curves.csv", lines)
     curves.draw(to.parent / "curves.png", baseline.name, lines)
     final = {name: _measured(baseline, to, name, games, FINAL) for name in _opponents(baseline)}
@@ -214,7 +276,7 @@ def finish(baseline: Baseline, folder: Path, seeds: int, games: int) -> Path:
         "rule": RULE,
         "selection": [each["found"] for each in there],
         "final": final,
-        "minutes": [seconds / 60 for _, seconds in logs.values()],
+        "minutes": [each["seconds"] / 60 for each in there],
     }
     write_whole(to.parent / "figures.json", json.dumps(about, indent=2).encode())
     text = card.written(about, storage.described(to)[1])
@@ -227,9 +289,10 @@ def _opponents(baseline: Baseline) -> tuple[str, ...]:
 
 
 def _measured(baseline: Baseline, policy: Path, opponent: str, games: int, seed: int) -> dict[str, Any]:
-    """Return games, wins and mean points of a policy's best actions, from all seats."""
+    """Return games, wins, mean points and mean return of a policy's best actions, from all seats."""
     settings = to_evaluate_in(storage.described(policy)[1]["settings"])
     if opponent:
         settings |= {"opponent": opponent, "seat": "all"}
     found = evaluate(policy, games, seed=seed, settings=settings)
-    return {"games": games, "wins": found.wins, "points": float(found.points.mean())}
+    means = {"points": float(found.points.mean()), "reward": float(found.returns.mean())}
+    return {"games": games, "wins": found.wins, **means}

@@ -22,7 +22,8 @@ def written(figures: Mapping[str, Any], about: Mapping[str, Any]) -> str:
     lines = [
         f"# `{baseline['name']}`",
         "",
-        f"Trained on `{about['environment']}` with {json.dumps(about['settings'])} for {about['timesteps']:,} steps; "
+        f"{_taught(baseline)} `{about['environment']}` with {json.dumps(about['settings'])} "
+        f"for {about['timesteps']:,} steps; "
         + (f"begun with the weights of `{baseline['start']}`; " if baseline.get("start") else "")
         + (
             f"the best of {seeds} seeds, seed {figures['seed']}, by the rule that was fixed before: {figures['rule']}."
@@ -59,11 +60,26 @@ def written(figures: Mapping[str, Any], about: Mapping[str, Any]) -> str:
             "",
             "![Games won over the steps of each seed](curves.png)",
             "",
-            "The data are in `curves.csv`; the opponents there are those of the training, without past selves.",
+            "The data are in `curves.csv`; "
+            + (
+                f"games against `{against[0]}`."
+                if baseline.get("expert") and against
+                else "the opponents there are those of the training, without past selves."
+            ),
             "",
             f"Hyper-parameters: `{json.dumps(about['hyperparameters'])}`. Versions: {versions}.",
             "",
         ]
+    )
+
+
+def _taught(baseline: Mapping[str, Any]) -> str:
+    """Return how a policy came to be, up to where."""
+    expert = baseline.get("expert")
+    return (
+        f"Taught by the search that it guides, by expert iteration with {json.dumps(expert)}, on"
+        if expert
+        else "Trained on"
     )
 
 

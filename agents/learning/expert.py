@@ -327,14 +327,20 @@ def _kept(executor: Executor) -> Iterator[Executor]:
     yield executor
 
 
+def checkpoints(out: Path, algorithm: str) -> list[Path]:
+    """Return the policies after the iterations that are over, in their order."""
+    there = (out / "checkpoints").glob(f"{algorithm}_*.json")  # written after the zip
+    return sorted(path.with_suffix(".zip") for path in there)
+
+
 def _checkpoint(run: Run, iteration: int) -> Path:
     return run.out / "checkpoints" / f"{run.algorithm}_{iteration:04}.zip"
 
 
 def _done(run: Run) -> int:
     """Return the last iteration that is over; -1 if none is."""
-    there = (run.out / "checkpoints").glob(f"{run.algorithm}_*.json")  # written after the zip
-    return max((int(path.stem.removeprefix(f"{run.algorithm}_")) for path in there), default=-1)
+    there = checkpoints(run.out, run.algorithm)
+    return int(there[-1].stem.removeprefix(f"{run.algorithm}_")) if there else -1
 
 
 def _games_folder(run: Run, iteration: int) -> Path:

@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,12 @@ WallSurvival-v0,board_size=3/maskable_ppo:
      policy_kwargs: {net_arch: [8]}}
   against: [greedy, random]
   wanted: 0.99
+"""
+TAUGHT = """
+WallSurvival-v0,board_size=3/maskable_ppo:
+  changes: {n_envs: 8, policy_kwargs: {net_arch: [8]}}
+  expert: {iterations: 3, games: 16, imitate: {agent: greedy}, search: {agent: gumbel, simulations: 4}, match_games: 0}
+  against: [random]
 """
 
 
@@ -70,6 +77,34 @@ def test_the_best_of_several_seeds_is_made_ready(tmp_path):
     shutil.rmtree(wall)
     _, wall = train_all(chosen, tmp_path / "out", Failing(), seeds=2, games=12)
     assert (wall / "maskable_ppo.zip").read_bytes() == before
+
+
+def test_a_policy_of_the_list_may_learn_from_the_search(tmp_path, monkeypatch):
+    file, iterate, seen = tmp_path / "list.yml", baselines.expert_iteration, []
+    file.write_text(TAUGHT)
+
+    def stopped(*args, **options):
+        seen.append(options["minutes"])
+        result = iterate(*args, **{**options, "plan": replace(options["plan"], iterations=len(seen) - 1)})
+        return replace(result, interrupted=len(seen) == 2)
+
+    (each,) = chosen = baselines.baselines(file)
+    assert (each.plan(0.5).games, each.plan(0.5).imitate_games, each.plan(0.5).iterations) == (8, 8, 3)
+    monkeypatch.setattr(baselines, "expert_iteration", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        train_all(chosen, tmp_path / "out", Here(), seeds=1, games=12)
+    monkeypatch.setattr(baselines, "expert_iteration", iterate)
+    (wall,) = train_all(chosen, tmp_path / "out", Here(), seeds=1, games=12)
+    assert seen[0] is None
+    assert 50 < seen[1] < 60
+    history = storage.described(wall / "maskable_ppo.zip")[1]["expert_iteration"]["history"]
+    assert [noted["iteration"] for noted in history] == [0, 1, 2, 3]
+    rows = list(csv.DictReader((wall / "curves.csv").read_text().splitlines()))
+    assert [int(row["steps"]) for row in rows] == np.cumsum([noted["positions"] for noted in history]).tolist()
+    card = (wall / "README.md").read_text()
+    assert 'Taught by the search that it guides, by expert iteration with {"iterations": 3,' in card
+    assert "games against `random`." in card
+    assert "one seed, 0" in card
 
 
 def figures_of(folder):
@@ -125,5 +160,8 @@ def test_mistakes(tmp_path):
         baselines.baselines(file)
     file.write_text("LaneDefense3x3-v0/pqo: {}")
     with pytest.raises(ValueError, match="did you mean 'ppo'"):
+        baselines.baselines(file)
+    file.write_text("WallSurvival-v0,board_size=3/maskable_ppo: {expert: {game: 3}}")
+    with pytest.raises(ValueError, match="maskable_ppo key 'game'; did you mean 'games'"):
         baselines.baselines(file)
     assert Path(baselines.__file__).parent.joinpath("hyperparams", "baselines.yml").is_file()
