@@ -84,8 +84,10 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
         normalize = {"norm_obs": True, "norm_reward": True} if normalize else {}
     errors.keys("normalize", normalize, (), _NORMALIZE)
     model = {key: plain(value) for key, value in merged.items() if key not in _OWN}
-    if isinstance(model.get("policy_kwargs"), Mapping):
-        model["policy_kwargs"] = {key: _named(key, value) for key, value in model["policy_kwargs"].items()}
+    if (kwargs := model.get("policy_kwargs")) is not None:
+        if not isinstance(kwargs, Mapping):
+            raise ValueError(f"policy_kwargs {kwargs!r} is no mapping; write it as dict(net_arch=[64, 64])")
+        model["policy_kwargs"] = {key: _named(key, value) for key, value in kwargs.items()}
     for key in _INTEGERS.keys() & model.keys():
         errors.integer(key, model[key], _INTEGERS[key], _LONGEST)
     for key in _FRACTIONS:
@@ -150,17 +152,19 @@ def import_classes(about: Mapping[str, Any]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Return a value, with the zoo's ``"dict(key=literal)"`` turned into a dictionary.
+    """Return a value, with the zoo's ``"dict(key=literal)"``, or ``"{'key': literal}"``, turned into a dictionary.
 
     Raises
     ------
     ValueError
         If such a text holds more than literals: nothing in a hyper-parameter file is executed.
     """
-    if not isinstance(value, str) or not value.startswith("dict("):
+    if not isinstance(value, str) or not value.startswith(("dict(", "{")):
         return value
     try:
         call = ast.parse(value, mode="eval").body
+        if isinstance(call, ast.Dict):
+            return ast.literal_eval(call)
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError("it is not a call with keywords")
         return {str(pair.arg): ast.literal_eval(pair.value) for pair in call.keywords}

@@ -278,6 +278,7 @@ def test_hyperparameters_are_the_zoos():
             rate = resolved(found.model)["learning_rate"]
             assert rate(1.0) > rate(0.5) > rate(0.0) == 0.0
     assert plain("dict(net_arch=[64, 64], ortho_init=False)") == {"net_arch": [64, 64], "ortho_init": False}
+    assert plain("{'net_arch': {'pi': [64], 'vf': []}}") == {"net_arch": {"pi": [64], "vf": []}}
     assert resolved({"learning_rate": "3e-4"})["learning_rate"] == 3e-4
 
 
@@ -292,6 +293,11 @@ def test_hyperparameters_are_the_zoos():
         (lambda: resolved({"learning_rate": "lin_fast"}), "lin_3e-4"),
         (lambda: hyperparameters("ppo", "x", {"n_steps": 0}), r"n_steps 0 is outside \[1,"),
         (lambda: hyperparameters("maskable_ppo", "x", {"batch_size": 0}), r"batch_size 0 is outside \[2,"),
+        (
+            lambda: hyperparameters("ppo", "x", {"policy_kwargs": "[64]"}),
+            r"policy_kwargs '\[64\]' is no mapping; write",
+        ),
+        (lambda: hyperparameters("ppo", "x", {"policy_kwargs": "{'net_arch': f()}"}), "no dict"),
         (lambda: hyperparameters("ppo", "x", {"gamma": 99}), r"gamma 99\.0 is outside \[0, 1\]"),
         (lambda: hyperparameters("ppo", "x", {"n_envs": 0}), r"n_envs 0 is outside \[1,"),
         (lambda: hyperparameters("ppo", "x", {"n_timesteps": 0}), "n_timesteps 0 is no number of steps"),
