@@ -20,6 +20,7 @@ NAMES = {
     "auto": "agents.planners.auto:Auto",
     "determinized": "agents.planners.determinized:Determinized",
     "dqn": _SHIPPED,
+    "expert_iteration": _SHIPPED,
     "flat_mc": "agents.planners.flat:FlatMonteCarlo",
     "graph": "agents.planners.graph:Graph",
     "gumbel": "agents.planners.gumbel:Gumbel",

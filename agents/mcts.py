@@ -109,7 +109,7 @@ class MCTS(Planner[SearchResult]):
         environments that are not ours, where ``state.env`` is the copied environment.
     policy : str, Path or model, optional
         A trained policy that is consulted in place of what the game advises: a zip of Stable-Baselines3 or what
-        ``agents.export`` made of it, a model, or ``"ppo"`` or ``"maskable_ppo"`` for what comes with this package. Its
+        ``agents.export`` made of it, a model, or ``"shipped"`` for what comes with this package. Its
         probabilities are the prior of ``select="puct"``, and what rollouts and opponents follow who are ``"advised"``;
         ``evaluate="policy"`` makes its value that of leaves, without a rollout unless ``rollout_depth`` asks for one.
     relative : bool
@@ -227,7 +227,7 @@ class MCTS(Planner[SearchResult]):
         if policy is None:
             if self.evaluate == POLICY:
                 raise ValueError(
-                    "evaluate='policy' needs a policy; give policy='model.zip', or 'ppo' for what is shipped"
+                    "evaluate='policy' needs a policy; give policy='model.zip', or 'shipped' for what is shipped"
                 )
             return None
         if not (prior or self.evaluate == POLICY):

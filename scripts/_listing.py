@@ -31,6 +31,7 @@ AGENTS = {
     "careful": "never walks into fire that it can foresee",
     "determinized": "a tree for each of several guesses at what is hidden",
     "dqn": "the policy that is shipped, of action values",
+    "expert_iteration": "the policy that is shipped, taught by a search",
     "flat_mc": "rollouts shared equally between the actions",
     "graph": "solves games for one whose states recur",
     "greedy": "one ply ahead by rules",

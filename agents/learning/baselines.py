@@ -24,6 +24,8 @@ from mcts_envs.core import errors
 from mcts_envs.core.writing import write_whole
 from mcts_envs.registry import find
 
+TAUGHT = "expert_iteration"
+
 RULE = "most points in the selection games against the first opponent, or most of them won; of equals the lowest seed"
 """How the best seed is found."""
 
@@ -42,12 +44,12 @@ class Baseline:
     Attributes
     ----------
     name : str
-        Environment, board and algorithm: ``"WallSurvival-v0,board_size=6/maskable_ppo"``.
+        Environment, board and algorithm: ``"WallSurvival-v0,board_size=6/maskable_ppo"``; ``expert_iteration`` is a
+        MaskablePPO that learns from a search.
     settings, changes : dict
         Of the training's environment, besides the board; hyper-parameters in place of those of the algorithm's file.
-    expert : dict, optional
-        How it learns from a search in place of being trained by its algorithm, as
-        :class:`agents.learning.expert_plan.Plan` has it.
+    expert : dict
+        How ``expert_iteration`` learns, as :class:`agents.learning.expert_plan.Plan` has it.
     start : str, optional
         The shipped policy whose weights trainings begin with: ``"BomberDuel-v0/maskable_ppo"``.
     minutes : float
@@ -61,7 +63,7 @@ class Baseline:
     name: str
     settings: dict[str, Any] = field(default_factory=dict)
     changes: dict[str, Any] = field(default_factory=dict)
-    expert: dict[str, Any] | None = None
+    expert: dict[str, Any] = field(default_factory=dict)
     start: str | None = None
     minutes: float = 60.0
     against: tuple[str, ...] = ()
@@ -70,6 +72,11 @@ class Baseline:
     @property
     def algorithm(self) -> str:
         """Its name."""
+        return "maskable_ppo" if self.learned_by == TAUGHT else self.learned_by
+
+    @property
+    def learned_by(self) -> str:
+        """How it is learned, as policies are called: the algorithm, or expert iteration."""
         return self.name.rpartition("/")[2]
 
     @property
@@ -98,7 +105,7 @@ class Baseline:
 
     def plan(self, scale: float) -> Plan:
         """Return the plan of an expert iteration that plays so many of the games."""
-        whole = Plan(**(self.expert or {}))
+        whole = Plan(**self.expert)
         first = whole.games if whole.imitate_games is None else whole.imitate_games
         games, first = (max(1, round(scale * count)) for count in (whole.games, first))
         return replace(whole, games=games, imitate_games=first)
@@ -120,9 +127,10 @@ def baselines(file: Path | None = None) -> list[Baseline]:
         fields = {**(given or {}), "against": tuple((given or {}).get("against", ()))}
         found.append(Baseline(name, **fields))
         hyperparameters(found[-1].algorithm, find(found[-1].env_id).id, found[-1].changes)
-        if found[-1].expert is not None:
-            errors.keys(f"expert of baseline {name}", found[-1].expert, (), Plan.__dataclass_fields__)
-            found[-1].plan(1.0)
+        if found[-1].expert and found[-1].learned_by != TAUGHT:
+            raise ValueError(f"baseline {name} has expert: {found[-1].expert}, which is for {TAUGHT}")
+        errors.keys(f"expert of baseline {name}", found[-1].expert, (), Plan.__dataclass_fields__)
+        found[-1].plan(1.0)
         if (start := found[-1].starts_with) is not None and not start.is_file():
             raise ValueError(f"baseline {name}: no policy {found[-1].start} is shipped to start with")
     return found
@@ -174,7 +182,7 @@ def train_one(baseline: Baseline, seed: int, folder: Path, games: int, scale: fl
     here = folder / f"seed-{seed}"
     if (here / "selection.json").is_file():
         return
-    learned = _trained if baseline.expert is None else _iterated
+    learned = _iterated if baseline.learned_by == TAUGHT else _trained
     target, points, seconds = learned(baseline, seed, here, games, scale)
     found = {name: _measured(baseline, target, name, games, SELECTION) for name in _opponents(baseline)}
     said = {"policy": target.relative_to(here).as_posix(), "found": found, "curve": points, "seconds": seconds}
@@ -260,7 +268,7 @@ def finish(baseline: Baseline, folder: Path, seeds: int, games: int) -> Path:
     first = _opponents(baseline)[0]
     best = max(range(seeds), key=lambda seed: (there[seed]["found"][first]["points"], -seed))
     source = folder / f"seed-{best}" / there[best]["policy"]
-    to = folder / "best" / f"{baseline.algorithm}.zip"
+    to = folder / "best" / f"{baseline.learned_by}.zip"
     to.parent.mkdir(exist_ok=True)
     best_policy = storage.load(source)
     best_policy.model.policy.optimizer.state.clear()  # two thirds of the file, for those alone who train on

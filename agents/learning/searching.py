@@ -17,12 +17,12 @@ from agents.learning.loading import load_policy
 from agents.learning.network import NotLayersError
 from agents.learning.notices import notice
 from agents.learning.policy import NetworkPolicy, Policy
-from agents.learning.shipped import shipped_for
+from agents.learning.shipped import BEST, SEARCHED, shipped_for
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.rng import choose_among, new_stream
 
-SHIPPED = ("maskable_ppo", "ppo")
+SHIPPED = (BEST, *SEARCHED)
 
 TOLERANCE = 1e-5
 """How far compiled code may be from the policy itself, in units of the greatest output where that is above 1."""
@@ -36,7 +36,7 @@ def read_policy(policy: Any, *, prior: bool = True) -> Policy | str:
     Parameters
     ----------
     policy : str, Path, model or Policy
-        ``"ppo"`` or ``"maskable_ppo"`` for what comes with this package; a path as for ``"sb3:PATH"``; a model of
+        ``"shipped"`` for what comes with this package, or by name, ``"ppo"``; a path as for ``"sb3:PATH"``; a model of
         Stable-Baselines3, whose present weights are taken; or a policy that was loaded, which is asked as it is.
     prior : bool
         Whether its probabilities are wanted.

@@ -15,6 +15,11 @@ from mcts_envs.registry import find
 
 FOLDER = Path(__file__).parent / "policies"
 
+BEST = "shipped"
+SEARCHED = "expert_iteration", "maskable_ppo", "ppo"
+"""Policies with probabilities by how they were learned, and what stands for the first of them that a game has: the best
+for a search."""
+
 
 def shipped(env_id: str, algorithm: str, **board: Any) -> Path:
     """Return the shipped policy for an environment, as Stable-Baselines3 saved it: to train on, or to look into.
@@ -23,7 +28,8 @@ def shipped(env_id: str, algorithm: str, **board: Any) -> Path:
     ----------
     env_id : str
         With or without ``mcts_envs/``.
-    algorithm : {"ppo", "maskable_ppo", "dqn"}
+    algorithm : {"ppo", "maskable_ppo", "dqn", "expert_iteration"}
+        How it was learned; the last is a MaskablePPO that a search has taught.
     **board
         Settings of the board, where it is not the id's own.
 
@@ -43,13 +49,21 @@ def shipped(env_id: str, algorithm: str, **board: Any) -> Path:
 def shipped_for(game: Game, algorithm: str) -> Path:
     """Return the shipped policy for a game, recognised by its name and settings, as plain arrays.
 
-    Else one whose observation is the same on any board, made for as many players in the same teams.
+    Else one whose observation is the same on any board, made for as many players in the same teams. ``"shipped"`` is
+    the best for a search.
 
     Raises
     ------
     ValueError
         If none is shipped for it.
     """
+    for name in SEARCHED if algorithm == BEST else (algorithm,):
+        if (path := _found(game, name)) is not None:
+            return path
+    raise ValueError(_none_for(f"{game.name} with these settings", algorithm))
+
+
+def _found(game: Game, algorithm: str) -> Path | None:
     elsewhere = []
     for path in sorted(FOLDER.glob(f"*/{algorithm}{SUFFIX}")):
         about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
@@ -60,9 +74,7 @@ def shipped_for(game: Game, algorithm: str) -> Path:
             alike = sees_alike_anywhere(made, about["settings"].get("observation", "flat"))
             if alike and (made.teams, made.actions) == (game.teams, game.actions):
                 elsewhere.append(path)
-    if elsewhere:
-        return elsewhere[0]
-    raise ValueError(_none_for(f"{game.name} with these settings", algorithm))
+    return elsewhere[0] if elsewhere else None
 
 
 def at_home(path: Path, game: Game) -> bool:
@@ -86,7 +98,8 @@ def made_for(folder: Path) -> tuple[str, dict[str, Any]]:
 
 def _none_for(what: str, algorithm: str) -> str:
     there = [f"{path.parent.name} ({path.stem})" for path in sorted(FOLDER.glob("*/*.zip"))]
+    kind = "" if algorithm == BEST else f"{algorithm} "
     return (
-        f"no {algorithm} policy is shipped for {what}; shipped: {', '.join(there) or 'none'}. "
+        f"no {kind}policy is shipped for {what}; shipped: {', '.join(there) or 'none'}. "
         "Train one with scripts/train.py and name it 'sb3:PATH'"
     )

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from agents.learning.shipped import BEST
 from agents.mcts import MCTS, POLICY
 from agents.policies.puct import puct
 
@@ -16,7 +17,7 @@ class PUCT(MCTS):
     Parameters
     ----------
     policy : str, Path or model
-        ``"maskable_ppo"`` or ``"ppo"``, as they are shipped; or a trained policy of yours, as for
+        ``"shipped"``, or the name of one that is, ``"maskable_ppo"``; or a trained policy of yours, as for
         :class:`agents.mcts.MCTS`.
     **settings
         Those of :class:`agents.mcts.MCTS` but for ``select``.
@@ -29,7 +30,7 @@ class PUCT(MCTS):
 
     name = "puct"
 
-    def __init__(self, *, policy: Any = "maskable_ppo", **settings: Any) -> None:
+    def __init__(self, *, policy: Any = BEST, **settings: Any) -> None:
         if "select" in settings:
             raise TypeError("puct has no setting 'select'; take an 'mcts' agent with the policy")
         super().__init__(select=puct, policy=policy, **{"evaluate": POLICY, **settings})

@@ -187,7 +187,7 @@ class ShippedAgent(SB3Agent):
 
     Parameters
     ----------
-    algorithm : {"ppo", "maskable_ppo", "dqn"}
+    algorithm : {"ppo", "maskable_ppo", "dqn", "expert_iteration"}
     deterministic : bool
         Take the best action, or draw one with the policy's probabilities.
     seed : int

@@ -37,7 +37,7 @@ WallSurvival-v0,board_size=3/maskable_ppo:
   wanted: 0.99
 """
 TAUGHT = """
-WallSurvival-v0,board_size=3/maskable_ppo:
+WallSurvival-v0,board_size=3/expert_iteration:
   changes: {n_envs: 8, policy_kwargs: {net_arch: [8]}}
   expert: {iterations: 3, games: 16, imitate: {agent: greedy}, search: {agent: gumbel, simulations: 4}, match_games: 0}
   against: [random]
@@ -46,7 +46,7 @@ WallSurvival-v0,board_size=3/maskable_ppo:
 
 def test_the_list_names_what_can_be_trained():
     names = [each.name for each in baselines.baselines()]
-    assert len(names) == len(set(names)) == 14
+    assert len(names) == len(set(names)) == 15
     for each in baselines.baselines():
         assert 0 < each.minutes <= 120
         assert each.scaled(0.5)["n_timesteps"] > 1000
@@ -97,7 +97,7 @@ def test_a_policy_of_the_list_may_learn_from_the_search(tmp_path, monkeypatch):
     (wall,) = train_all(chosen, tmp_path / "out", Here(), seeds=1, games=12)
     assert seen[0] is None
     assert 50 < seen[1] < 60
-    history = storage.described(wall / "maskable_ppo.zip")[1]["expert_iteration"]["history"]
+    history = storage.described(wall / "expert_iteration.zip")[1]["expert_iteration"]["history"]
     assert [noted["iteration"] for noted in history] == [0, 1, 2, 3]
     rows = list(csv.DictReader((wall / "curves.csv").read_text().splitlines()))
     assert [int(row["steps"]) for row in rows] == np.cumsum([noted["positions"] for noted in history]).tolist()
@@ -161,7 +161,10 @@ def test_mistakes(tmp_path):
     file.write_text("LaneDefense3x3-v0/pqo: {}")
     with pytest.raises(ValueError, match="did you mean 'ppo'"):
         baselines.baselines(file)
-    file.write_text("WallSurvival-v0,board_size=3/maskable_ppo: {expert: {game: 3}}")
-    with pytest.raises(ValueError, match="maskable_ppo key 'game'; did you mean 'games'"):
+    file.write_text("WallSurvival-v0,board_size=3/expert_iteration: {expert: {game: 3}}")
+    with pytest.raises(ValueError, match="expert_iteration key 'game'; did you mean 'games'"):
+        baselines.baselines(file)
+    file.write_text("WallSurvival-v0,board_size=3/maskable_ppo: {expert: {games: 3}}")
+    with pytest.raises(ValueError, match=r"maskable_ppo has expert: .'games': 3., which is for expert_iteration"):
         baselines.baselines(file)
     assert Path(baselines.__file__).parent.joinpath("hyperparams", "baselines.yml").is_file()

@@ -228,6 +228,7 @@ def test_copies_play_on(trained, monkeypatch, tmp_path, name, duplicate):
 # The policies that come with the package
 
 RULE_BASED = {"opponent": "rule_based", "seat": "all"}
+MOBILITY = {"opponent": "agents:mobility", "seat": "all"}
 
 
 @pytest.mark.parametrize(
@@ -245,7 +246,8 @@ RULE_BASED = {"opponent": "rule_based", "seat": "all"}
         ("Bomber-v0", "maskable_ppo", {}, RULE_BASED, 0.68),
         ("BomberDuel-v0", "maskable_ppo", {}, RULE_BASED, 0.75),
         ("BomberTeam-v0", "maskable_ppo", {}, RULE_BASED, 0.70),
-        ("WallSurvival-v0", "maskable_ppo", {"board_size": 6}, {"opponent": "agents:mobility", "seat": "all"}, 0.82),
+        ("WallSurvival-v0", "maskable_ppo", {"board_size": 6}, MOBILITY, 0.82),
+        ("WallSurvival-v0", "expert_iteration", {"board_size": 6}, MOBILITY, 0.58),
     ],
 )
 def test_shipped_policies_beat_random_clearly(env_id, algorithm, board, others, floor):

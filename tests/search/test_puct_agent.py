@@ -29,8 +29,12 @@ def test_what_it_cannot_do_is_said():
     env = gym.make("mcts_envs/LaneDefense10x10-v0")
     env.reset(seed=0)
     with pytest.raises(ValueError, match=r"no maskable_ppo policy is shipped .* Train one"):
+        agents.make("puct", policy="maskable_ppo", simulations=10).act(env)
+    assert agents.make("puct", simulations=10).act(env) in range(101)
+    env = gym.make("mcts_envs/LaneDefense10x10-v0", rows=4)
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=r"no policy is shipped for lane_defense .* Train one"):
         agents.make("puct", simulations=10).act(env)
-    assert agents.make("puct", policy="ppo", simulations=10).act(env) in range(101)
     with pytest.raises(TypeError, match="puct has no setting 'select'"):
         agents.make("puct", select="ucb1")
     with pytest.raises(ValueError, match="needs a policy"):
