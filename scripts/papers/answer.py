@@ -298,10 +298,10 @@ STUDY = Study(
     bomber grid, when its policy saw what is around it and `best` was another planner: with those before, the planner
     had 88.4 % [85.1, 90.9], the policy 28.9 [25.7, 32.5], and both together 32.8 [29.2, 36.6]. So was wall survival,
     when its policy saw distances (before: 90.6 [88.4, 92.5], 1.2 [0.7, 2.2], 58.2 [53.8, 62.5] at 10 ms), and once more
-    when that had learned from the search, not by PPO, and the search proved wins and losses (before: 84.1 [81.4, 86.5], 2.4 [1.6, 3.6], 63.5 [59.3, 67.6] at
-    10 ms; 89.6 [86.4, 92.0], 0.6 [0.0, 2.3], 59.8 [53.7, 65.6] at 100), and football
-    at 10 ms, when `best` followed a better scripted player in its rollouts, and its policy had learned from that player
-    (before: 84.2 [78.8, 88.3], 28.7 [23.2, 35.1], 37.0 [30.6, 43.9]).""",
+    when that had learned from the search, not by PPO, and the search proved wins and losses (before: 84.1 [81.4, 86.5],
+    2.4 [1.6, 3.6], 63.5 [59.3, 67.6] at 10 ms; 89.6 [86.4, 92.0], 0.6 [0.0, 2.3], 59.8 [53.7, 65.6] at 100), and
+    football at 10 ms, when `best` followed a better scripted player in its rollouts, and its policy had learned from
+    that player (before: 84.2 [78.8, 88.3], 28.7 [23.2, 35.1], 37.0 [30.6, 43.9]).""",
     _tables,
     Answer(),
     rows=True,
