@@ -147,7 +147,7 @@ def id_page(entry: Entry, folder: Path) -> Iterator[str]:
     actions, seen = spaces(entry)
     facts = {"players": str(entry.players), "action space": f"`{actions}`", "observation space": f"`{seen}`"}
     facts["it sets"] = ", ".join(f"`{key}={value!r}`" for key, value in entry.settings.items()) or "nothing"
-    policies = sorted(file.stem for file in (FOLDER / name).glob("*.npz"))
+    policies = sorted(file.stem for file in (FOLDER / name).glob("*.zip"))
     facts["policies that are shipped"] = ", ".join(f"`{each}`" for each in policies) or "none"
     yield from ("| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in facts.items()), "")
     yield from ("```python", "import gymnasium as gym, mcts_envs", "", f'env = gym.make("{entry.id}")')

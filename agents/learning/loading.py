@@ -1,10 +1,13 @@
-"""Policies by path: what Stable-Baselines3 saved, or plain arrays."""
+"""Policies by path: what Stable-Baselines3 saved, or plain arrays; and those that come with this package."""
 
 from pathlib import Path
 
 from agents.learning import normalizing, storage
 from agents.learning.network import SUFFIX
 from agents.learning.policy import Policy, read_network
+from agents.learning.shipped import shipped_for
+from agents.learning.weights import read_zip
+from mcts_envs.core.contract import Game
 
 
 def load_policy(
@@ -33,3 +36,20 @@ def load_policy(
     if algorithm not in (None, policy.algorithm):
         raise ValueError(f"{path} was made by {policy.algorithm!r}, not by {algorithm!r}; leave algorithm out")
     return policy
+
+
+def load_shipped(game: Game, name: str) -> Policy:
+    """Return a policy that is shipped for a game, which plays without Stable-Baselines3 and PyTorch.
+
+    Parameters
+    ----------
+    game : Game
+    name : str
+        As for :func:`agents.learning.shipped.shipped_for`.
+
+    Raises
+    ------
+    ValueError
+        If none is.
+    """
+    return read_zip(shipped_for(game, name))

@@ -90,6 +90,11 @@ class Network:
             raise ValueError("the values do not fit the policy")
 
     @property
+    def towers(self) -> tuple[tuple[Layer, ...], tuple[Layer, ...]]:
+        """Both towers."""
+        return self.policy, self.value
+
+    @property
     def inputs(self) -> int:
         """Numbers in an observation."""
         return len(self.policy[0].weights)

@@ -13,11 +13,11 @@ from agents.learning import storage
 from agents.learning.algorithms import ALGORITHMS
 from agents.learning.compiling import compiled_evaluator
 from agents.learning.fitting import fitting, own_mask
-from agents.learning.loading import load_policy
+from agents.learning.loading import load_policy, load_shipped
 from agents.learning.network import NotLayersError
 from agents.learning.notices import notice
 from agents.learning.policy import NetworkPolicy, Policy
-from agents.learning.shipped import BEST, SEARCHED, shipped_for
+from agents.learning.shipped import BEST, SEARCHED
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.rng import choose_among, new_stream
@@ -69,7 +69,7 @@ def evaluator_for(policy: Policy | str, game: Game) -> TableEvaluator | PlainEva
         If none is shipped for the game, or the policy does not fit it.
     """
     if isinstance(policy, str):
-        policy = load_policy(shipped_for(game, policy))
+        policy = load_shipped(game, policy)
     if not hasattr(game.step, "overloads"):
         return PlainEvaluator(policy, fitting(policy, own_mask(policy, game)))
     if isinstance(policy, NetworkPolicy) and not policy.in_bytes:

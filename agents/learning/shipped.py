@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from agents.learning.fitting import sees_alike_anywhere
-from agents.learning.network import SUFFIX
 from mcts_envs.core.contract import Game
 from mcts_envs.registry import find
 
@@ -47,7 +46,7 @@ def shipped(env_id: str, algorithm: str, **board: Any) -> Path:
 
 
 def shipped_for(game: Game, algorithm: str) -> Path:
-    """Return the shipped policy for a game, recognised by its name and settings, as plain arrays.
+    """Return the shipped policy for a game, recognised by its name and settings.
 
     Else one whose observation is the same on any board, made for as many players in the same teams. ``"shipped"`` is
     the best for a search.
@@ -65,7 +64,7 @@ def shipped_for(game: Game, algorithm: str) -> Path:
 
 def _found(game: Game, algorithm: str) -> Path | None:
     elsewhere = []
-    for path in sorted(FOLDER.glob(f"*/{algorithm}{SUFFIX}")):
+    for path in sorted(FOLDER.glob(f"*/{algorithm}.zip")):
         about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
         if about["game"] == game.name:
             made = _home(path)

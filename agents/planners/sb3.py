@@ -9,11 +9,11 @@ import numpy.typing as npt
 from agents.base import Agent
 from agents.learning.fitting import fitting, own_mask
 from agents.learning.frames import Frames, axis_of
-from agents.learning.loading import load_policy
+from agents.learning.loading import load_policy, load_shipped
 from agents.learning.moved import settings_of, tell
 from agents.learning.normalizing import Given, chosen
 from agents.learning.policy import Policy
-from agents.learning.shipped import at_home, shipped_for
+from agents.learning.shipped import at_home
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.mixed_turns import drawn, shown
@@ -210,7 +210,7 @@ class ShippedAgent(SB3Agent):
     def _policy(self, game: Game) -> Policy:
         """Return the policy that comes with the package for this game."""
         if self._shipped is None or self._shipped[0] != game.fingerprint:
-            self._shipped = game.fingerprint, load_policy(shipped_for(game, self.algorithm))
+            self._shipped = game.fingerprint, load_shipped(game, self.algorithm)
         return self._shipped[1]
 
     def _arrive(self, policy: Policy, game: Game) -> None:

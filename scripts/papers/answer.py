@@ -13,8 +13,9 @@ import numpy as np
 from PIL import Image
 
 from agents.arena.statistics import Estimate, mean_points, wilson
-from agents.learning.network import SUFFIX, read
+from agents.learning.policy import read_network
 from agents.learning.shipped import SEARCHED, shipped
+from agents.learning.weights import read_zip
 from papers.arms import ALGORITHM, School, table_of
 from papers.measures import Points, Wins, percent
 from papers.record import Record
@@ -70,13 +71,13 @@ class Contest:
     def cost(self) -> str:
         """What the policy cost, in words."""
         if self.policy in SEARCHED:
-            file = shipped(self.environment, self.policy, **self.settings).with_suffix(SUFFIX)
+            policy = read_zip(shipped(self.environment, self.policy, **self.settings))
+        elif (file := _ROOT / self.policy).is_file():
+            policy = read_network(file)
         else:
-            file = _ROOT / self.policy
-        if not file.is_file():
             return f"{self.policy} is not there."
-        steps = read(file)[1]["timesteps"]
-        return f"The policy: {steps:,} steps of training, {file.stat().st_size:,} bytes as plain arrays."
+        numbers = sum(layer.weights.size + layer.bias.size for tower in policy.network.towers for layer in tower)
+        return f"The policy: {policy.about['timesteps']:,} steps of training, {4 * numbers:,} bytes of weights."
 
     def three(self, milliseconds: int) -> dict[str, Entrant]:
         """Return planner, policy and both at a budget."""

@@ -199,10 +199,10 @@ def test_a_shipped_policy_belongs_to_the_configuration(tmp_path: Path, monkeypat
     plan = Plan(ID, parse_agents("random,ppo,gumbel:policy=ppo"))
     before = plan.configuration()["files"]
     found = {label: [*files] for label, files in before.items()}
-    assert found == {"ppo": ["ppo.npz"], "gumbel:policy=ppo": ["ppo.npz"]}
-    shutil.copy(folder / ID / "maskable_ppo.npz", folder / ID / "ppo.npz")
+    assert found == dict.fromkeys(["ppo", "gumbel:policy=ppo"], ["ppo.zip", "ppo.json"])
+    shutil.copy(folder / ID / "maskable_ppo.zip", folder / ID / "ppo.zip")
     after = plan.configuration()["files"]
-    assert before["ppo"]["ppo.npz"] != after["ppo"]["ppo.npz"]
+    assert before["ppo"]["ppo.zip"] != after["ppo"]["ppo.zip"]
 
 
 def test_results_of_other_code_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

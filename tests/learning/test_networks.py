@@ -1,9 +1,14 @@
 """Policies as plain arrays: what PyTorch says, without it; what cannot be said, or is damaged, is refused."""
 
+import io
 import json
+import os
+import pickle
+import shutil
 import subprocess
 import sys
 import zipfile
+from itertools import chain
 
 import gymnasium
 import numpy as np
@@ -13,9 +18,11 @@ import agents
 from agents.learning import network as networks
 from agents.learning import storage
 from agents.learning.algorithms import algorithm_class
+from agents.learning.export import network_of
 from agents.learning.loading import load_policy
 from agents.learning.policy import read_network
 from agents.learning.shipped import FOLDER, made_for
+from agents.learning.weights import read_zip
 from mcts_envs import make_sb3_vec_env
 
 LANES = "mcts_envs/LaneDefense3x3-v0"
@@ -150,14 +157,37 @@ class TestPlaying:
         assert len(done.stdout.split()) == 2
 
     @pytest.mark.parametrize("path", sorted(FOLDER.glob("*/*.zip")), ids=lambda path: f"{path.parent.name}-{path.stem}")
-    def test_shipped_arrays_are_the_shipped_policy(self, path):
-        saved, ours = storage.load(path), read_network(path.with_suffix(".npz"))
-        assert ours.about == {**saved.about, "observation_space": ours.about["observation_space"]}
+    def test_what_is_shipped_is_read_as_pytorch_reads_it(self, path):
+        saved, ours = storage.load(path), read_zip(path)
+        assert ours.about == saved.about
+        here, there = ours.network, network_of(saved)
+        assert (here.outputs, here.scale) == (there.outputs, there.scale)
+        for mine, its in zip(chain(*here.towers), chain(*there.towers), strict=True):
+            assert mine.activation == its.activation
+            assert np.array_equal(mine.weights, its.weights)
+            assert np.array_equal(mine.bias, its.bias)
         name, board = made_for(path.parent)
         observation = saved.about["settings"].get("observation", "flat")
         seen, masks = positions(100, f"mcts_envs/{name}", observation=observation, **board)
         given = masks if ours.masked else None
         assert ours.actions(seen, given).tolist() == saved.actions(seen, given).tolist()
+
+    def test_a_zip_that_would_run_something_is_refused(self, tmp_path):
+        class Evil:
+            def __reduce__(self):
+                return os.mkdir, (str(tmp_path / "ran"),)
+
+        shipped_zip = next(FOLDER.glob("LaneDefense3x3-v0/ppo.zip"))
+        shutil.copy(shipped_zip.with_suffix(".json"), tmp_path / "p.json")
+        for order in (pickle.dumps(Evil()), b"torn"):
+            inner = io.BytesIO()
+            with zipfile.ZipFile(inner, "w") as file:
+                file.writestr("archive/data.pkl", order)
+            with zipfile.ZipFile(tmp_path / "p.zip", "w") as file:
+                file.writestr("policy.pth", inner.getvalue())
+            with pytest.raises(ValueError, match=r"p\.zip holds no MLP of PPO, MaskablePPO or DQN that can be read"):
+                read_zip(tmp_path / "p.zip")
+        assert not (tmp_path / "ran").exists()
 
     def test_another_game_is_refused(self, tmp_path):
         path = agents.export(untrained(tmp_path / "p.zip"), algorithm="ppo")

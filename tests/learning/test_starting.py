@@ -115,7 +115,7 @@ def test_a_policy_that_sees_itself_in_the_middle_plays_on_any_board(tmp_path):
 
 
 def test_what_is_shipped_for_a_duel_plays_all_duels():
-    path = shipped("BomberDuel-v0", "maskable_ppo").with_suffix(".npz")
+    path = shipped("BomberDuel-v0", "maskable_ppo")
     for settings in ({}, {"board_size": 10}, {"view": 3, "flame_life": 4}):
         assert shipped_for(make("BomberDuel-v0", **settings).unwrapped.game, "maskable_ppo") == path
     env = make("BomberDuel-v0", board_size=10)
