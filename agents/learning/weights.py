@@ -60,9 +60,8 @@ def _tower(weights: Mapping[str, Singles], name: str, activation: str) -> tuple[
 
 
 def _layer(weights: Mapping[str, Singles], name: str, activation: str = "identity") -> Layer:
-    return Layer(
-        check_numbers(name, weights[f"{name}.weight"].T), check_numbers(name, weights[f"{name}.bias"]), activation
-    )
+    numbers = weights[f"{name}.weight"].T, weights[f"{name}.bias"]
+    return Layer(*(check_numbers(name, each) for each in numbers), activation)
 
 
 def _tensors(content: bytes) -> dict[str, Singles]:

@@ -199,7 +199,7 @@ def test_a_shipped_policy_belongs_to_the_configuration(tmp_path: Path, monkeypat
     plan = Plan(ID, parse_agents("random,ppo,gumbel:policy=ppo"))
     before = plan.configuration()["files"]
     found = {label: [*files] for label, files in before.items()}
-    assert found == dict.fromkeys(["ppo", "gumbel:policy=ppo"], ["ppo.zip", "ppo.json"])
+    assert found == {label: ["ppo.zip", "ppo.json"] for label in ("ppo", "gumbel:policy=ppo")}
     shutil.copy(folder / ID / "maskable_ppo.zip", folder / ID / "ppo.zip")
     after = plan.configuration()["files"]
     assert before["ppo"]["ppo.zip"] != after["ppo"]["ppo.zip"]
