@@ -60,8 +60,8 @@ def _tower(weights: Mapping[str, Singles], name: str, activation: str) -> tuple[
 
 
 def _layer(weights: Mapping[str, Singles], name: str, activation: str = "identity") -> Layer:
-    numbers = weights[f"{name}.weight"].T, weights[f"{name}.bias"]
-    return Layer(*(check_numbers(name, each) for each in numbers), activation)
+    matrix, bias = (check_numbers(name, weights[f"{name}.{part}"]) for part in ("weight", "bias"))
+    return Layer(np.ascontiguousarray(matrix.T), bias, activation)
 
 
 def _tensors(content: bytes) -> dict[str, Singles]:
