@@ -6,12 +6,15 @@ from papers.measures import Points, Wins
 from papers.study import Cell, Entrant, Study, Table
 
 POLICY = "maskable_ppo"
-_ALONE = Entrant("policy", POLICY)
+TAUGHT = {"WallSurvival-v0": "expert_iteration"}
+"""Where the best policy for a search is another one."""
+
 _GAMES = 200
 _HEAD = ("player", "against")
-_POLICY, _PUCT, _GUMBEL, _UCT = (
+_POLICY, _PUCT, _PROVING, _GUMBEL, _UCT = (
     "the policy alone",
     "PUCT with the policy",
+    "PUCT that proves, with the policy",
     "Gumbel with the policy",
     "UCT with rollouts, no policy",
 )
@@ -25,10 +28,14 @@ BUDGETS = {
 core, and 50."""
 
 
+def _lone(env_id: str) -> Entrant:
+    return Entrant("policy", TAUGHT.get(env_id, POLICY))
+
+
 def _searches(env_id: str, at: int) -> tuple[Entrant, Entrant, Entrant]:
     """Return PUCT and Gumbel with the policy, and the search without it, at one of the two budgets."""
     consulting, rolling = BUDGETS[env_id][at]
-    both = {"policy": POLICY, "simulations": consulting}
+    both = {"policy": _lone(env_id).agent, "simulations": consulting}
     return (
         Entrant("puct+policy", "mcts", {"select": "puct", "evaluate": "policy", **both}),
         Entrant("gumbel+policy", "gumbel", both),
@@ -38,18 +45,18 @@ def _searches(env_id: str, at: int) -> tuple[Entrant, Entrant, Entrant]:
 
 def _alone(env_id: str, at: int) -> Iterator[Cell]:
     puct, gumbel, without = _searches(env_id, at)
-    alone = [] if at else [(_POLICY, _ALONE)]  # it takes no time to speak of, and stands in the first table
+    alone = [] if at else [(_POLICY, _lone(env_id))]  # it takes no time to speak of, and stands in the first table
     for words, player in (*alone, (_PUCT, puct), (_GUMBEL, gumbel), (_UCT, without)):
         yield Cell((words,), (player,), env_id, _GAMES)
 
 
 def _met(env_id: str, at: int, **settings: object) -> Iterator[Cell]:
-    puct, gumbel, without = _searches(env_id, at)
-    for words, player, theirs, against in (
-        (_PUCT, puct, _POLICY, _ALONE),
-        (_GUMBEL, gumbel, _POLICY, _ALONE),
-        (_PUCT, puct, _UCT, without),
-    ):
+    (puct, gumbel, without), lone = _searches(env_id, at), _lone(env_id)
+    pairs = [(_PUCT, puct, _POLICY, lone), (_GUMBEL, gumbel, _POLICY, lone), (_PUCT, puct, _UCT, without)]
+    if env_id in TAUGHT:
+        proving = {**puct.settings, "select": "puct_solver", "recommend": "proved"}
+        pairs.append((_PROVING, Entrant("puct-solver", "mcts", proving), _PUCT, puct))
+    for words, player, theirs, against in pairs:
         yield Cell((words, theirs), (player,), env_id, _GAMES, settings, against)
 
 
@@ -65,7 +72,7 @@ _DICE = {
 def _dice(env_id: str) -> Iterator[Cell]:
     for words, settings in _DICE.items():
         player = Entrant(words.replace(" ", "-"), "gumbel", {"policy": POLICY, "simulations": 200, **settings})
-        yield Cell((words, _POLICY), (player,), env_id, _GAMES, {}, _ALONE)
+        yield Cell((words, _POLICY), (player,), env_id, _GAMES, {}, _lone(env_id))
 
 
 def _tables() -> list[Table]:
@@ -89,9 +96,9 @@ def _tables() -> list[Table]:
 STUDY = Study(
     "policies",
     "A trained policy in the search",
-    """The shipped policies (MaskablePPO) alone, the search that consults them for prior and value, and the same search
-    without them. Budgets are simulations, chosen to take about 10 and 50 ms a move on one quiet core; what moves took
-    where the games were played stands beside them. Lines of games for two are points of the player, a draw being half a
-    point, from both seats of each board.""",
+    """The shipped policies (MaskablePPO; on walls the one that the search has taught) alone, the search that consults
+    them for prior and value, and the same search without them. Budgets are simulations, chosen to take about 10 and 50
+    ms a move on one quiet core; what moves took where the games were played stands beside them. Lines of games for two
+    are points of the player, a draw being half a point, from both seats of each board.""",
     _tables,
 )
