@@ -203,7 +203,7 @@ def _tables() -> list[Table]:
             title = f"{contest.title}, {milliseconds} ms a move"
             tables.append(Table(title, heads, measure, (*cells_of(contest, at),), "" if at else contest.cost))
     tables += map(table_of, SCHOOLS)
-    heads = "player", "ms a move", "against"
+    heads = "player", "budget, ms", "against"
     several = [contest for contest in CONTESTS if not contest.alone]
     return tables + [Table(f"{c.title}: the ladder", heads, Points(), (*ladder_of(c),)) for c in several]
 
