@@ -170,6 +170,9 @@ def test_mistakes(tmp_path):
     file.write_text("WallSurvival-v0,board_size=3/expert_iteration: {expert: {game: 3}}")
     with pytest.raises(ValueError, match="expert_iteration key 'game'; did you mean 'games'"):
         baselines.baselines(file)
+    file.write_text("WallSurvival-v0,board_size=3/expert_iteration: {expert: 3}")
+    with pytest.raises(ValueError, match=r"expert 3 of baseline .*/expert_iteration is no mapping; write"):
+        baselines.baselines(file)
     file.write_text("WallSurvival-v0,board_size=3/maskable_ppo: {expert: {games: 3}}")
     with pytest.raises(ValueError, match=r"maskable_ppo has expert: .'games': 3., which is for expert_iteration"):
         baselines.baselines(file)
