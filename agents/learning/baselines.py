@@ -116,8 +116,8 @@ def baselines(file: Path | None = None) -> list[Baseline]:
 
     Raises
     ------
-    ValueError
-        If a name or a field is unknown.
+    ValueError, TypeError
+        If a name or a field is unknown, or a number of an expert iteration is out of its bounds.
     """
     there = resources.files("agents.learning") / "hyperparams" / "baselines.yml" if file is None else file
     entries: Mapping[str, Mapping[str, Any] | None] = yaml.safe_load(there.read_text(encoding="utf-8"))
@@ -127,6 +127,8 @@ def baselines(file: Path | None = None) -> list[Baseline]:
         fields = {**(given or {}), "against": tuple((given or {}).get("against", ()))}
         found.append(Baseline(name, **fields))
         hyperparameters(found[-1].algorithm, find(found[-1].env_id).id, found[-1].changes)
+        if not isinstance(found[-1].expert, Mapping):
+            raise ValueError(f"expert {found[-1].expert!r} of baseline {name} is no mapping; write {{games: 256}}")
         if found[-1].expert and found[-1].learned_by != TAUGHT:
             raise ValueError(f"baseline {name} has expert: {found[-1].expert}, which is for {TAUGHT}")
         errors.keys(f"expert of baseline {name}", found[-1].expert, (), Plan.__dataclass_fields__)

@@ -18,11 +18,14 @@ def written(figures: Mapping[str, Any], about: Mapping[str, Any]) -> str:
         The sidecar of the policy.
     """
     baseline, seeds = figures["baseline"], len(figures["selection"])
+    taught = baseline["name"].endswith("/expert_iteration")
+    expert = f"Taught by the search that it guides, by expert iteration with {json.dumps(baseline['expert'])},"
+    how = expert if taught else "Trained"
     against = [name for name in figures["final"] if name]
     lines = [
         f"# `{baseline['name']}`",
         "",
-        f"{_taught(baseline)} `{about['environment']}` with {json.dumps(about['settings'])} "
+        f"{how} on `{about['environment']}` with {json.dumps(about['settings'])} "
         f"for {about['timesteps']:,} steps; "
         + (f"begun with the weights of `{baseline['start']}`; " if baseline.get("start") else "")
         + (
@@ -45,7 +48,7 @@ def written(figures: Mapping[str, Any], about: Mapping[str, Any]) -> str:
         lines += ["", f"Aimed at: {baseline['wanted']:.0%}; {'reached' if reached else 'not reached'}."]
     lines += [
         "",
-        "| seed | minutes, without imitation | "
+        f"| seed | minutes{'' if taught else ', without imitation'} | "
         + " | ".join(f"selection {name}".strip() for name in figures["final"])
         + " |",
     ]
@@ -63,23 +66,13 @@ def written(figures: Mapping[str, Any], about: Mapping[str, Any]) -> str:
             "The data are in `curves.csv`; "
             + (
                 f"games against `{against[0]}`."
-                if baseline.get("expert") and against
+                if taught and against
                 else "the opponents there are those of the training, without past selves."
             ),
             "",
             f"Hyper-parameters: `{json.dumps(about['hyperparameters'])}`. Versions: {versions}.",
             "",
         ]
-    )
-
-
-def _taught(baseline: Mapping[str, Any]) -> str:
-    """Return how a policy came to be, up to where."""
-    expert = baseline.get("expert")
-    return (
-        f"Taught by the search that it guides, by expert iteration with {json.dumps(expert)}, on"
-        if expert
-        else "Trained on"
     )
 
 

@@ -330,7 +330,12 @@ def _kept(executor: Executor) -> Iterator[Executor]:
 def checkpoints(out: Path, algorithm: str) -> list[Path]:
     """Return the policies after the iterations that are over, in their order."""
     there = (out / "checkpoints").glob(f"{algorithm}_*.json")  # written after the zip
-    return sorted(path.with_suffix(".zip") for path in there)
+    return [path.with_suffix(".zip") for path in sorted(there, key=_number)]
+
+
+def _number(path: Path) -> int:
+    """Return the iteration that a checkpoint is of; its name has four digits up to the 9,999th, then more."""
+    return int(path.stem.rpartition("_")[2])
 
 
 def _checkpoint(run: Run, iteration: int) -> Path:
@@ -340,7 +345,7 @@ def _checkpoint(run: Run, iteration: int) -> Path:
 def _done(run: Run) -> int:
     """Return the last iteration that is over; -1 if none is."""
     there = checkpoints(run.out, run.algorithm)
-    return int(there[-1].stem.removeprefix(f"{run.algorithm}_")) if there else -1
+    return _number(there[-1]) if there else -1
 
 
 def _games_folder(run: Run, iteration: int) -> Path:

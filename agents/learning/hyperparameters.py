@@ -168,7 +168,7 @@ def plain(value: Any) -> Any:
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError("it is not a call with keywords")
         return {str(pair.arg): ast.literal_eval(pair.value) for pair in call.keywords}
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, TypeError) as error:
         raise ValueError(f"hyper-parameter {value!r} is no dict(key=literal, ...): {error}; use a mapping") from error
 
 

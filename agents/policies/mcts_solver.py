@@ -148,7 +148,7 @@ def settled(candidates: Candidates, store: Store) -> int:
 
 
 PROVING: dict[str, Any] = {"edge": _returns, "tree": _notes, "update": prove, "leaf": note_end, "certain": True}
-"""What a selection needs that asks :func:`settled` and :func:`lost`."""
+"""What a selection needs that asks :func:`settled` and :func:`lost`; it has the parameters of SOLVER first."""
 
 
 @policy(SELECT, parameters=PARAMETERS, **PROVING)

@@ -66,9 +66,9 @@ def lcb(visits: Ints, values: Floats, legal: Ints, stream: Bytes, search: "Searc
 
 
 def proved(visits: Ints, values: Floats, legal: Ints, stream: Bytes, search: "Search") -> int:
-    """Play what ``select="mcts_solver"`` has proved to win, and nothing proved to lose if there is something else.
+    """Play what is proved to win, and nothing proved to lose if there is something else.
 
-    Between others, and where all is lost, the most visited action.
+    By ``select="mcts_solver"`` or ``"puct_solver"``. Between others, and where all is lost, the most visited action.
 
     Raises
     ------

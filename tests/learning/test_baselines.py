@@ -18,6 +18,7 @@ from stable_baselines3 import DQN
 import agents
 from agents.learning import baselines, curves, storage
 from agents.learning.baselines import train_all
+from agents.learning.card import written
 from agents.learning.evaluation import evaluate
 from agents.learning.jobs import Here
 from agents.learning.training import Trained
@@ -105,6 +106,11 @@ def test_a_policy_of_the_list_may_learn_from_the_search(tmp_path, monkeypatch):
     assert 'Taught by the search that it guides, by expert iteration with {"iterations": 3,' in card
     assert "games against `random`." in card
     assert "one seed, 0" in card
+    assert "| seed | minutes | selection random |" in card
+    as_planned = figures_of(wall) | {"baseline": figures_of(wall)["baseline"] | {"expert": {}}}
+    assert "Taught by the search that it guides, by expert iteration with {}," in written(
+        as_planned, storage.described(wall / "expert_iteration.zip")[1]
+    )
 
 
 def figures_of(folder):
@@ -163,6 +169,9 @@ def test_mistakes(tmp_path):
         baselines.baselines(file)
     file.write_text("WallSurvival-v0,board_size=3/expert_iteration: {expert: {game: 3}}")
     with pytest.raises(ValueError, match="expert_iteration key 'game'; did you mean 'games'"):
+        baselines.baselines(file)
+    file.write_text("WallSurvival-v0,board_size=3/expert_iteration: {expert: 3}")
+    with pytest.raises(ValueError, match=r"expert 3 of baseline .*/expert_iteration is no mapping; write"):
         baselines.baselines(file)
     file.write_text("WallSurvival-v0,board_size=3/maskable_ppo: {expert: {games: 3}}")
     with pytest.raises(ValueError, match=r"maskable_ppo has expert: .'games': 3., which is for expert_iteration"):

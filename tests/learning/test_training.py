@@ -298,6 +298,7 @@ def test_hyperparameters_are_the_zoos():
             r"policy_kwargs '\[64\]' is no mapping; write",
         ),
         (lambda: hyperparameters("ppo", "x", {"policy_kwargs": "{'net_arch': f()}"}), "no dict"),
+        (lambda: hyperparameters("ppo", "x", {"policy_kwargs": "{[64]: 1}"}), "no dict.*unhashable"),
         (lambda: hyperparameters("ppo", "x", {"gamma": 99}), r"gamma 99\.0 is outside \[0, 1\]"),
         (lambda: hyperparameters("ppo", "x", {"n_envs": 0}), r"n_envs 0 is outside \[1,"),
         (lambda: hyperparameters("ppo", "x", {"n_timesteps": 0}), "n_timesteps 0 is no number of steps"),

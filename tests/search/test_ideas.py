@@ -114,17 +114,18 @@ def negamax(cells, mover):
 
 
 class TestSolver:
-    def searched(self, moves, simulations=600):
+    def searched(self, moves, select="mcts_solver", simulations=600):
         game = tic_tac_toe()
         state, rewards = game.new_state(), np.zeros(2)
         game.reset(state, np.uint64(0))
         for move in moves:
             game.step(state, np.array([move, move]), rewards)
-        agent = MCTS(select="mcts_solver", loop="closed", recommend="proved")
+        agent = MCTS(select=select, loop="closed", recommend="proved")
         return agent.start(View(game, state, len(moves) % 2)).run(simulations=simulations)
 
+    @pytest.mark.parametrize("select", ["mcts_solver", "puct_solver"])
     @pytest.mark.parametrize("seed", range(6))
-    def test_what_is_proved_is_true(self, seed):
+    def test_what_is_proved_is_true(self, seed, select):
         """Against minimax; with five cells or fewer left, all of it is proved, and a best action is played."""
         moves = np.random.default_rng(seed).permutation(9)[: 2 + seed % 6].tolist()
         cells = [0] * 9
@@ -134,7 +135,7 @@ class TestSolver:
         best, worth = negamax(cells, len(moves) % 2)
         if not worth:
             return
-        search = self.searched(moves)
+        search = self.searched(moves, select)
         win, returns = proofs(search)
         known = {action: value for action, value in enumerate(returns) if not np.isnan(value)}
         assert win == 1.0
