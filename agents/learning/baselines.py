@@ -248,8 +248,8 @@ def _iterated(baseline: Baseline, seed: int, here: Path, games: int, scale: floa
     if (minutes := scale * baseline.minutes - begun / 60) > 0:
         go_on(plan.iterations, max(minutes, 0.001))
     there = checkpoints(here, baseline.algorithm)
-    history, points = _history(there), []
-    for number in range(0, len(there), -(-len(there) // _EVALUATIONS)):
+    history, points, every = _history(there), [], -(-len(there) // _EVALUATIONS)
+    for number in range((len(there) - 1) % every, len(there), every):
         found = _measured(baseline, there[number], _opponents(baseline)[0], games // 10 + 1, CURVE)
         steps = storage.described(there[number])[1]["timesteps"]
         points.append(Point(steps, found["wins"] / found["games"], found["reward"], history[number]["length"]))
