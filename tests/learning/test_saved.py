@@ -248,6 +248,7 @@ MOBILITY = {"opponent": "agents:mobility", "seat": "all"}
         ("BomberTeam-v0", "maskable_ppo", {}, RULE_BASED, 0.70),
         ("WallSurvival-v0", "maskable_ppo", {"board_size": 6}, MOBILITY, 0.82),
         ("WallSurvival-v0", "expert_iteration", {"board_size": 6}, MOBILITY, 0.58),
+        ("WallSurvival-v0", "expert_iteration", {"board_size": 9}, {"opponent": "greedy", "seat": "all"}, 0.5),
     ],
 )
 def test_shipped_policies_beat_random_clearly(env_id, algorithm, board, others, floor):
