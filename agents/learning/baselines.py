@@ -18,13 +18,11 @@ from agents.learning.expert_plan import Plan
 from agents.learning.hyperparameters import hyperparameters
 from agents.learning.run import last_checkpoint
 from agents.learning.settings import to_evaluate_in
-from agents.learning.shipped import FOLDER, made_for
+from agents.learning.shipped import FOLDER, TAUGHT, made_for
 from agents.learning.training import train
 from mcts_envs.core import errors
 from mcts_envs.core.writing import write_whole
 from mcts_envs.registry import find
-
-TAUGHT = "expert_iteration"
 
 RULE = "most points in the selection games against the first opponent, or most of them won; of equals the lowest seed"
 """How the best seed is found."""
@@ -106,8 +104,7 @@ class Baseline:
     def plan(self, scale: float) -> Plan:
         """Return the plan of an expert iteration that plays so many of the games."""
         whole = Plan(**self.expert)
-        first = whole.games if whole.imitate_games is None else whole.imitate_games
-        games, first = (max(1, round(scale * count)) for count in (whole.games, first))
+        games, first = (max(1, round(scale * count)) for count in (whole.games, whole.games_in(0)))
         return replace(whole, games=games, imitate_games=first)
 
 
@@ -258,8 +255,7 @@ def _iterated(baseline: Baseline, seed: int, here: Path, games: int, scale: floa
 
 def _history(there: list[Path]) -> list[dict[str, Any]]:
     """Return what was noted of the iterations up to the last of some checkpoints."""
-    about: Any = storage.described(there[-1])[1] if there else {"expert_iteration": {"history": []}}
-    return list(about["expert_iteration"]["history"])
+    return list(storage.described(there[-1])[1]["expert_iteration"]["history"])
 
 
 def finish(baseline: Baseline, folder: Path, seeds: int, games: int) -> Path:

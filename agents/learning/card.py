@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.arena.statistics import wilson
+from agents.learning.shipped import TAUGHT
 
 
 def written(figures: Mapping[str, Any], about: Mapping[str, Any]) -> str:
@@ -18,7 +19,7 @@ def written(figures: Mapping[str, Any], about: Mapping[str, Any]) -> str:
         The sidecar of the policy.
     """
     baseline, seeds = figures["baseline"], len(figures["selection"])
-    taught = baseline["name"].endswith("/expert_iteration")
+    taught = baseline["name"].endswith(f"/{TAUGHT}")
     expert = f"Taught by the search that it guides, by expert iteration with {json.dumps(baseline['expert'])},"
     how = expert if taught else "Trained"
     against = [name for name in figures["final"] if name]

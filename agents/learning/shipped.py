@@ -14,8 +14,11 @@ from mcts_envs.registry import find
 
 FOLDER = Path(__file__).parent / "policies"
 
+TAUGHT = "expert_iteration"
+"""What a MaskablePPO is called that a search has taught."""
+
 BEST = "shipped"
-SEARCHED = "expert_iteration", "maskable_ppo", "ppo"
+SEARCHED = TAUGHT, "maskable_ppo", "ppo"
 """Policies with probabilities by how they were learned, and what stands for the first of them that a game has: the best
 for a search."""
 

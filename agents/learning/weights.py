@@ -5,7 +5,6 @@ and anything else in it is refused.
 """
 
 import io
-import json
 import math
 import pickle
 from collections import OrderedDict
@@ -16,6 +15,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
+from agents.learning import sidecar
 from agents.learning.network import Layer, Network, check_numbers
 from agents.learning.policy import NetworkPolicy
 from mcts_envs.core.typing import Singles
@@ -32,9 +32,9 @@ def read_zip(path: Path) -> NetworkPolicy:
     ValueError
         If the zip holds something else.
     """
-    about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-    kwargs = about["hyperparameters"].get("policy_kwargs") or {}
+    about = sidecar.read(path.with_suffix(".json"))
     try:
+        kwargs = about["hyperparameters"].get("policy_kwargs") or {}
         with ZipFile(path) as file:
             weights = _tensors(file.read("policy.pth"))
         given = kwargs.get("activation_fn")
