@@ -45,7 +45,7 @@ def distil(
     learning_rate : float
     trust : float
         As for :meth:`agents.learning.positions.Positions.values`.
-    symmetries : sequence of (ints, ints)
+    symmetries : sequence of (ints or callable, ints)
         Of the game (:class:`mcts_envs.core.contract.Game`): each position is turned by one of them, or left as it is,
         one as likely as the other.
 
@@ -96,14 +96,14 @@ def turned(
     observations : float32 array [b, ...]
     legal : bool array [b, A]
     shares : float32 array [b, A]
-    symmetries : sequence of (ints, ints)
+    symmetries : sequence of (ints or callable, ints)
     dice : Generator
     """
     flat, legal, shares = observations.reshape(len(observations), -1).copy(), legal.copy(), shares.copy()
     drawn = dice.integers(len(symmetries) + 1, size=len(flat))
-    for number, (order, actions) in enumerate(symmetries):
+    for number, (looks, actions) in enumerate(symmetries):
         rows, back = np.flatnonzero(drawn == number), np.argsort(actions)
-        flat[rows] = flat[np.ix_(rows, np.asarray(order))]
+        flat[rows] = looks(flat[rows]) if callable(looks) else flat[np.ix_(rows, np.asarray(looks))]
         legal[rows], shares[rows] = legal[np.ix_(rows, back)], shares[np.ix_(rows, back)]
     return flat.reshape(observations.shape), legal, shares
 

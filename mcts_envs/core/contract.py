@@ -170,10 +170,12 @@ class Game(Portable):
     any_board : bool
         Whether the observation is the same, number by number, on boards of all sizes and for any number of players, so
         that a policy plays where it was not trained; for a variant that shows such a one.
-    symmetries : sequence of (ints, ints), optional
+    symmetries : sequence of (ints or callable, ints), optional
         Turned or mirrored boards, but for the board as it is: for each the number of the observation (flattened) that
-        stands in each place of the turned one, and what each action is there. Learning from a search learns from all. A
-        variant with another observation has those that it names itself.
+        stands in each place of the turned one, and what each action is there. Where numbers change too, as coordinates
+        do, a function of observations, float32 [b, N], stands in place of the first: it returns them turned, as new
+        arrays. Learning from a search learns from all. A variant with another observation has those that it names
+        itself.
     simultaneous : bool
         Whether players ever choose at the same time.
     teams : tuple of tuple of int, optional
@@ -274,18 +276,25 @@ class Game(Portable):
             )
 
     def _check_symmetries(self) -> None:
-        sizes = {"observation": math.prod(self.observation_shape), "actions": self.actions}
+        size = math.prod(self.observation_shape)
         for number, symmetry in enumerate(self.symmetries):
-            if len(symmetry) != len(sizes):
+            called = f"symmetries[{number}] of {self.name}"
+            if len(symmetry) != 2:
                 raise ValueError(
-                    f"symmetries[{number}] of {self.name} has {len(symmetry)} parts; give two orders, of the numbers "
-                    "of the observation and of the actions"
+                    f"{called} has {len(symmetry)} parts; give two orders, of the numbers of the observation and "
+                    "of the actions"
                 )
-            for order, (name, size) in zip(symmetry, sizes.items(), strict=True):
-                if not np.array_equal(np.sort(order), np.arange(size)):
+            looks, actions = symmetry
+            orders = [("actions", actions, self.actions)]
+            if not callable(looks):
+                orders.insert(0, ("observation", looks, size))
+            elif (found := np.shape(looks(np.zeros((1, size), np.float32)))) != (1, size):
+                raise ValueError(f"{called} turns observations [1, {size}] into shape {found}; return the same shape")
+            for name, order, count in orders:
+                if not np.array_equal(np.sort(order), np.arange(count)):
                     raise ValueError(
-                        f"symmetries[{number}] of {self.name} must have each of the numbers 0 to {size - 1} once for "
-                        f"its {name}; it has {len(order)} numbers, of which {len(set(order))} differ"
+                        f"{called} must have each of the numbers 0 to {count - 1} once for its {name}; it has "
+                        f"{len(order)} numbers, of which {len(set(order))} differ"
                     )
 
     def __repr__(self) -> str:

@@ -249,11 +249,11 @@ def keys_tell_apart_what_is_seen(game: Game, sample: Sample) -> None:
 
 def symmetries_keep_what_is_legal(game: Game, sample: Sample) -> None:
     """A state that looks the same when it is turned has the same legal actions, turned."""
-    for order, turned in game.symmetries:
+    for looks, turned in game.symmetries:
         for state in sample.states:
             for player in active_players(game, state):
                 shown = seen(game, state, player)
-                if np.array_equal(shown[np.asarray(order)], shown):
+                if np.array_equal(looks(shown[None])[0] if callable(looks) else shown[np.asarray(looks)], shown):
                     legal = legal_actions(game, state, player)
                     same = set(np.asarray(turned)[legal].tolist()) == set(legal.tolist())
                     require(same, "symmetries keep what is legal", f"{legal.tolist()} are others when they are turned")

@@ -433,12 +433,12 @@ def test_rewards_are_discounted_and_mixed_with_what_the_search_found():
     assert positions.stacked(rows, [1.0, -1.0], (2,)).values(0.5).tolist() == [0.75, -1.0]
 
 
-def test_positions_are_turned_whole():
+@pytest.mark.parametrize("looks", [[6, 5, 4, 3, 2, 1, 0], lambda shown: shown[:, ::-1]])
+def test_positions_are_turned_whole(looks):
     """Seven numbers and three actions in a mirror: half of the rows are turned, what is shown with what was found."""
-    order, actions = [6, 5, 4, 3, 2, 1, 0], [1, 2, 0]
     rows = np.arange(700, dtype=np.float32).reshape(100, 7)
     legal, shares = np.tile([True, True, False], (100, 1)), np.tile(np.float32([0.75, 0.25, 0.0]), (100, 1))
-    seen, allowed, wanted = turned(rows, legal, shares, ((order, actions),), np.random.default_rng(0))
+    seen, allowed, wanted = turned(rows, legal, shares, ((looks, [1, 2, 0]),), np.random.default_rng(0))
     mirrored = seen[:, 0] > seen[:, 6]
     assert 30 < mirrored.sum() < 70
     assert np.array_equal(seen[mirrored], rows[mirrored][:, ::-1])

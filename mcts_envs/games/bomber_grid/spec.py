@@ -35,6 +35,7 @@ from mcts_envs.games.bomber_grid.rules.layout import (
     WORDS,
 )
 from mcts_envs.games.bomber_grid.rules.memory import MEMORY_BYTES
+from mcts_envs.games.bomber_grid.symmetries import symmetries
 from mcts_envs.games.bomber_grid.template import template, write_template
 from mcts_envs.games.bomber_grid.variants import variants, with_memory
 
@@ -100,6 +101,7 @@ def bomber_grid(
         advise=rule_based.advise_rule_based,
         observe=observe.observe,
         observation_shape=(len(observe.PLANES) * size * size + len(observe.NUMBERS),),
+        symmetries=() if mode == "radio" else symmetries((observe.PLANES, size), (observe.NUMBERS, 1)),
         simultaneous=True,
         teams=((0, 2), (1, 3)) if mode in ("team", "radio") else (),
         position=position,

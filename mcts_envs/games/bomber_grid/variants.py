@@ -19,6 +19,7 @@ from mcts_envs.games.bomber_grid.players import (
 from mcts_envs.games.bomber_grid.rules import egocentric, memory, observe, radio, remembered
 from mcts_envs.games.bomber_grid.rules import kernels as rules
 from mcts_envs.games.bomber_grid.rules.layout import MAX_FUSE
+from mcts_envs.games.bomber_grid.symmetries import symmetries
 
 _RADIO: dict[str, dict[str, Any]] = {
     "radio": {
@@ -35,15 +36,19 @@ _RADIO: dict[str, dict[str, Any]] = {
 
 def variants(size: int, max_steps: int, has_radio: bool) -> dict[str, dict[str, Any]]:
     """Return the named replacements of a game on a board."""
+    turned = () if has_radio else symmetries((observe.PLANES, size), (observe.NUMBERS, size))
+    around = () if has_radio else symmetries((egocentric.PLANES, egocentric.SIDE), (egocentric.NUMBERS, 1))
     return {
         "planes": {
             "observe": observe.observe_planes,
             "observation_shape": (len(observe.PLANES) + len(observe.NUMBERS), size, size),
+            "symmetries": turned,
         },
         "egocentric": {
             "observe": egocentric.observe_egocentric,
             "observation_shape": (len(egocentric.PLANES) * egocentric.SIDE**2 + len(egocentric.NUMBERS),),
             "any_board": True,
+            "symmetries": around,
         },
         "original": {
             "observe": observe.observe_original,
@@ -69,10 +74,16 @@ def variants(size: int, max_steps: int, has_radio: bool) -> dict[str, dict[str, 
 def with_memory(game: Game, size: int) -> Game:
     """Return the game in which players remember; in its variant ``forgetful`` they do not, on the same states."""
     planes = (len(observe.PLANES) + len(remembered.MEMORY_PLANES)) * size * size
-    shown = {"observe": remembered.observe_remembered, "observation_shape": (planes + len(observe.NUMBERS),)}
+    parts = (observe.PLANES, size), (observe.NUMBERS, 1), (remembered.MEMORY_PLANES, size)
+    has_radio = "radio" in game.variants
+    shown = {
+        "observe": remembered.observe_remembered,
+        "observation_shape": (planes + len(observe.NUMBERS),),
+        "symmetries": () if has_radio else symmetries(*parts),
+    }
     forgetful = {"step": game.step, "key": game.key, "determinize": game.determinize}
     remembered_words = {"determinize": radio.determinize_remembered, "step": radio.step_remembered}
-    told = {"radio": game.variants["radio"] | remembered_words} if "radio" in game.variants else {}
+    told = {"radio": game.variants["radio"] | remembered_words} if has_radio else {}
     return replace(
         game,
         reset=memory.reset,

@@ -7,6 +7,7 @@ from mcts_envs.core import errors
 from mcts_envs.core.contract import Game, blank
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import record
+from mcts_envs.core.typing import Symmetries
 from mcts_envs.core.vector import vectorized
 from mcts_envs.games.football import draw
 from mcts_envs.games.football.players import models, ordering, random_players, scripted, tactical, values
@@ -20,6 +21,7 @@ from mcts_envs.games.football.rules.layout import NO_TEAM, STATE
 from mcts_envs.games.football.rules.paths import LONG_STATE
 from mcts_envs.games.football.settings import read_formations, read_squads, write_formations, write_pitch, write_squads
 from mcts_envs.games.football.sizes import SIZES
+from mcts_envs.games.football.symmetries import symmetries
 
 ORIENTATIONS = ("absolute", "mirrored")
 MOVEMENTS = ("step", "path")
@@ -83,10 +85,12 @@ def football(
     write_squads(s, read_squads(rules_of_size, squads))
     write_formations(s, read_formations(rules_of_size, formations))
     cells = width * height
+    actions = 25 + 10 * int(s.squad) + 2 * cells
+    mirrored = partial(symmetries, width, height, actions=actions)
     return Game(
         name=f"football{size}",
         players=2,
-        actions=25 + 10 * int(s.squad) + 2 * cells,
+        actions=actions,
         template=state,
         layout=layout,
         first_field="ma",
@@ -101,6 +105,7 @@ def football(
         advise=scripted.advise_scripted,
         observe=observe.observe,
         observation_shape=(observe.PLANES * cells + observe.NUMBERS,),
+        symmetries=mirrored(observe.PLANES, observe.NUMBERS),
         position=position,
         place=place,
         picture=partial(draw.picture, show_zones=errors.flag("show_zones", show_zones)),
@@ -108,7 +113,7 @@ def football(
         where=draw.where,
         shown_as=draw.SHOWN_AS,
         action_name=partial(action_name, width, height, int(s.squad)),
-        variants=_variants(width, height),
+        variants=_variants(width, height, mirrored(observe.PLANES + observe.NUMBERS, 0)),
         presets=presets(size),
     )
 
@@ -147,12 +152,13 @@ def _write_length(s: Any, halves: Any, turns: Any, rerolls: Any, max_steps: Any)
     s.max_steps = errors.integer("max_steps", max_steps, 0, 10**9)
 
 
-def _variants(width: int, height: int) -> dict[str, dict[str, Any]]:
+def _variants(width: int, height: int, symmetries_of_planes: Symmetries) -> dict[str, dict[str, Any]]:
     """Return the named replacements of a game on a pitch."""
     return {
         "planes": {
             "observe": observe.observe_planes,
             "observation_shape": (observe.PLANES + observe.NUMBERS, height, width),
+            "symmetries": symmetries_of_planes,
         },
         "tutorial": {"step": models.step_tutorial, "evaluate": values.evaluate_tutorial},
         "tutorial_turn": {

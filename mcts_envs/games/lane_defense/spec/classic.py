@@ -16,6 +16,7 @@ from mcts_envs.games.lane_defense.players import classic as scripted
 from mcts_envs.games.lane_defense.players import models
 from mcts_envs.games.lane_defense.position import classic as position
 from mcts_envs.games.lane_defense.rules import classic as rules
+from mcts_envs.games.lane_defense.symmetries import symmetries
 
 
 def lane_defense(
@@ -79,6 +80,7 @@ def lane_defense(
         advise=scripted.advise_urgent,
         observe=rules.observe,
         observation_shape=(4 * cells + 2,),
+        symmetries=symmetries(rows, columns, (columns,) * 4 + (0, 0), 1),
         discount=0.95,
         position=position.position,
         place=position.place,
@@ -94,7 +96,11 @@ def lane_defense(
 def _variants(rows: int, columns: int) -> dict[str, dict[str, Any]]:
     tree = {"legal": models.legal_cells, "key": models.key_board}
     return {
-        "planes": {"observe": rules.observe_planes, "observation_shape": (6, rows, columns)},
+        "planes": {
+            "observe": rules.observe_planes,
+            "observation_shape": (6, rows, columns),
+            "symmetries": symmetries(rows, columns, (columns,) * 6, 1),
+        },
         "bare_lanes": {"advise": scripted.advise_bare_lanes},
         "planting": {"legal": models.legal_plants},
         "worst_case": {"step": models.step_worst_case},

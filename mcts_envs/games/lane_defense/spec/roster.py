@@ -15,6 +15,7 @@ from mcts_envs.games.lane_defense.players import roster as scripted
 from mcts_envs.games.lane_defense.position.roster import place, position
 from mcts_envs.games.lane_defense.rules.roster import kernels as rules
 from mcts_envs.games.lane_defense.rules.roster.layout import MAX_COLUMNS, MAX_ROWS, PLANES, STATE
+from mcts_envs.games.lane_defense.symmetries import symmetries
 from mcts_envs.games.lane_defense.tables import MAX_STEPS, Roster, RosterSetting, fill_tables, read_roster, read_waves
 
 
@@ -65,9 +66,10 @@ def roster_defense(
 
 def _game(state: Bytes, roster: Roster) -> Game:
     s = record(state, STATE)
-    cells, plants = int(s.cells), int(s.plants)
+    rows, columns, cells, plants = (int(number) for number in (s.rows, s.columns, s.cells, s.plants))
     planes = plants + int(s.zombies) + (4 if s.top_leaps else 3)
-    shape = (planes + plants + 3, int(s.rows), int(s.columns))
+    shape = (planes + plants + 3, rows, columns)
+    mirrored = partial(symmetries, rows, columns, kinds=plants)
     return Game(
         name="roster_defense",
         players=1,
@@ -85,15 +87,20 @@ def _game(state: Bytes, roster: Roster) -> Game:
         advise=scripted.advise_h,
         presets=presets.roster(),
         observe=rules.observe,
-        observation_shape=(planes * cells + plants + 2 + int(s.rows),),
+        observation_shape=(planes * cells + plants + 2 + rows,),
+        symmetries=mirrored((columns,) * planes + (0,) * (plants + 2) + (1,)),
         position=partial(position, roster),
         place=partial(place, roster),
         picture=draw.picture,
         text=partial(draw.text, roster),
         where=draw.where,
-        action_name=partial(_action_name, roster, cells, int(s.columns)),
+        action_name=partial(_action_name, roster, cells, columns),
         variants={
-            "planes": {"observe": rules.observe_planes, "observation_shape": shape},
+            "planes": {
+                "observe": rules.observe_planes,
+                "observation_shape": shape,
+                "symmetries": mirrored((columns,) * shape[0]),
+            },
             "scripted_s": {"advise": scripted.advise_s},
         },
     )
