@@ -31,6 +31,9 @@ SELECTION, FINAL, CURVE = 1, 2, 3
 """Seeds of the games by which the best is found, of those that its card reports, and of a curve's."""
 
 _CHECKPOINTS, _EVALUATIONS = 10, 20
+_OF_TRAININGS = "imitate", "self_play", "n_timesteps"
+"""Changes that expert iteration has no use for."""
+
 _FIELDS = ("settings", "changes", "expert", "start", "minutes", "against", "wanted")
 _LEAST_GAMES = 8
 
@@ -128,6 +131,8 @@ def baselines(file: Path | None = None) -> list[Baseline]:
             raise ValueError(f"expert {found[-1].expert!r} of baseline {name} is no mapping; write {{games: 256}}")
         if found[-1].expert and found[-1].learned_by != TAUGHT:
             raise ValueError(f"baseline {name} has expert: {found[-1].expert}, which is for {TAUGHT}")
+        if found[-1].learned_by == TAUGHT and (idle := sorted({*_OF_TRAININGS} & {*found[-1].changes})):
+            raise ValueError(f"baseline {name} changes {', '.join(idle)}, for which {TAUGHT} has no use; see expert")
         errors.keys(f"expert of baseline {name}", found[-1].expert, (), Plan.__dataclass_fields__)
         found[-1].plan(1.0)
         if (start := found[-1].starts_with) is not None and not start.is_file():

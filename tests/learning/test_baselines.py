@@ -176,4 +176,7 @@ def test_mistakes(tmp_path):
     file.write_text("WallSurvival-v0,board_size=3/maskable_ppo: {expert: {games: 3}}")
     with pytest.raises(ValueError, match=r"maskable_ppo has expert: .'games': 3., which is for expert_iteration"):
         baselines.baselines(file)
+    file.write_text("WallSurvival-v0,board_size=3/expert_iteration: {changes: {n_timesteps: 9, learning_rate: 0.01}}")
+    with pytest.raises(ValueError, match="changes n_timesteps, for which expert_iteration has no use; see expert"):
+        baselines.baselines(file)
     assert Path(baselines.__file__).parent.joinpath("hyperparams", "baselines.yml").is_file()
