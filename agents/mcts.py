@@ -249,6 +249,7 @@ class MCTS(Planner[SearchResult]):
         """
         view = view_of(env)
         check_turn(view)
+        self.load(view)
         return self._started(view, self.max_nodes, None)
 
     def choose_all(self, views: Sequence[View], masks: Sequence[Any]) -> list[int]:

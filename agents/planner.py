@@ -1,6 +1,6 @@
 """What planners have in common: a budget, the only legal move, and what they keep of a game."""
 
-import time
+import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -51,7 +51,7 @@ class Planner(Agent, Generic[Result]):
     simulations : int, optional
         Budget in simulations. The tightest budget ends a search.
     time_limit : float, optional
-        Budget in seconds, from the call on.
+        Budget in seconds, from the call on; what the first search of a game compiles and loads is not in it.
     max_steps : int, optional
         Budget in steps of the model.
     default : Budget
@@ -65,8 +65,9 @@ class Planner(Agent, Generic[Result]):
     """
 
     takes_budget = True
-    _transient = ("_memory",)
+    _transient: tuple[str, ...] = ("_memory", "_loaded")
     _memory: "WeakKeyDictionary[Episode, dict[int, dict[str, Any]]] | None" = None
+    _loaded: frozenset[str] = frozenset()
 
     def __init__(
         self,
@@ -103,13 +104,32 @@ class Planner(Agent, Generic[Result]):
             If the player is not to choose, or the planner does not play such a game.
         """
         view = view_of(env)
-        started = time.perf_counter()
         check_turn(view)
-        clock = Clock(self.budget_for(view), started)
+        budget = self.budget_for(view)
+        if budget.time_limit < math.inf:
+            self.load(view)
+        clock = Clock(budget)
         hurry(view, clock)
         result = self.plan(view, clock)
         warn_if_late(view, result, clock.budget.time_limit)
         return result
+
+    def load(self, view: View) -> None:
+        """Before an agent's first search of a game, search once in vain: what that compiles and loads is off the clock.
+
+        The random stream and what is kept of episodes stay as they are. In environments of others there is nothing to
+        compile.
+        """
+        named = view.game.fingerprint
+        if named in self._loaded or hasattr(view.state, "deadline"):
+            return
+        stream, memory = self.stream.copy(), self._memory
+        self._memory = None
+        try:
+            self.plan(view, Clock(Budget(simulations=1)))
+        finally:
+            self.stream[:], self._memory = stream, memory
+        self._loaded |= {named}
 
     def memory(self, view: View) -> dict[str, Any]:
         """Return what the planner keeps for this player until the episode ends: empty at first, to be written to.

@@ -213,6 +213,38 @@ class TestInterrupts:
         assert agent.search(env).simulations == 5
 
 
+class TestLoading:
+    """A planner that takes half a second to load at its first use."""
+
+    class Slow(Toy):
+        loaded = 0
+
+        def plan(self, view, clock):
+            if not self.loaded:
+                time.sleep(0.5)
+            self.loaded += 1
+            return super().plan(view, clock)
+
+    def test_the_first_search_has_all_of_its_time(self):
+        agent, env = self.Slow(time_limit=0.2), started()
+        result = agent.search(env)
+        assert result.simulations > 1
+        assert result.seconds < 0.5
+        assert agent.memory(env.view()) == {"searches": 1}
+        agent.search(env)
+        assert agent.loaded == 3
+
+    def test_it_draws_no_numbers(self):
+        agent, env = self.Slow(time_limit=0.2, seed=4), started()
+        agent.load(env.view())
+        assert agent.stream.tolist() == self.Slow(seed=4).stream.tolist()
+
+    def test_without_a_limit_of_time_there_is_none(self):
+        agent = self.Slow(simulations=3)
+        agent.search(started())
+        assert agent.loaded == 1
+
+
 class TestOnlyMove:
     @pytest.mark.parametrize("planner", [Toy, OnePly])
     def test_it_costs_no_search(self, planner):
