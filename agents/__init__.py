@@ -149,6 +149,15 @@ def check_planning(env: Any) -> Any:
     return bridge.check_planning(env)
 
 
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Import a module of this package when it is first named, as in ``agents.bridge.view``."""
+        from mcts_envs.core.loading import submodule
+
+        return submodule(__name__, name)
+
+
 def _class(path: str) -> Any:
     module, attribute = path.split(":")
     return getattr(importlib.import_module(module), attribute)

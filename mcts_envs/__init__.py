@@ -124,6 +124,15 @@ def show(env: Any) -> Any:
     return shown(env)
 
 
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Import a module of this package when it is first named, as in ``mcts_envs.filming.film``."""
+        from mcts_envs.core.loading import submodule
+
+        return submodule(__name__, name)
+
+
 def _multiplayer(id: str) -> Any:
     entry = find(id)
     if entry.players < 2:

@@ -279,3 +279,10 @@ def test_the_commands_say_when_another_package_is_called_agents(tmp_path):
         assert command.returncode == 2, complaints
         assert complaints.startswith(f"error: {tmp_path / 'agents'} is not, or not only, the package 'agents'")
         assert complaints.count("\n") == 1
+
+
+def test_modules_that_the_pages_name_are_there_when_they_are_named():
+    named = "agents.bridge.view agents.arena.tuning.tune agents.mcts.MCTS agents.policies.rave.rave mcts_envs.page.show"
+    for name in named.split():
+        code = f"import mcts_envs, agents; {name}; assert not hasattr(agents, 'nothing')"
+        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0, name

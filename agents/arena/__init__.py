@@ -1,5 +1,7 @@
 """Comparing agents: paired episodes over processes, durable results, figures with intervals."""
 
+from typing import TYPE_CHECKING, Any
+
 import agents
 from mcts_envs.core.errors import require_own_agents
 
@@ -46,3 +48,12 @@ __all__ = [
     "ratings",
     "records",
 ]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Import a module of this package when it is first named, as in ``agents.arena.tuning.tune``."""
+        from mcts_envs.core.loading import submodule
+
+        return submodule(__name__, name)

@@ -8,7 +8,7 @@ import importlib
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 _POLICY = re.compile(r"^@policy\((\w+).*?^def (\w+)", re.MULTILINE | re.DOTALL)
 _FUNCTION = re.compile(r"^def ([a-z]\w*)", re.MULTILINE)
@@ -35,3 +35,12 @@ def names(kind: str) -> dict[str, str]:
 def load(kind: str, name: str) -> Any:
     """Return a policy of this package."""
     return getattr(importlib.import_module(f"agents.policies.{names(kind)[name]}"), name)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Import a module of this package when it is first named, as in ``agents.policies.rave.rave``."""
+        from mcts_envs.core.loading import submodule
+
+        return submodule(__name__, name)

@@ -11,6 +11,20 @@ from types import ModuleType
 _IMPORTED = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 
 
+def submodule(package: str, name: str) -> ModuleType:
+    """Import a module of a package that is named as its attribute, as a package's ``__getattr__`` wants it.
+
+    Raises
+    ------
+    AttributeError
+        If there is none.
+    """
+    called = f"{package}.{name}"
+    if name.startswith("_") or importlib.util.find_spec(called) is None:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+    return importlib.import_module(called)
+
+
 def load(source: str) -> ModuleType:
     """Import a module by its name or its file; it finds others beside it, and in the current folder.
 
