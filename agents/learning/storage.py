@@ -107,6 +107,7 @@ class SavedPolicy(Policy):
         policy: Any = self.model.policy
         if not self.has_probabilities:
             raise self._no_probabilities()
+        policy.set_training_mode(False)
         with torch.no_grad(), self._cores():
             shown, _ = policy.obs_to_tensor(self.normalized(observations))
             distribution = policy.get_distribution(shown, masks) if self.masked else policy.get_distribution(shown)
@@ -123,6 +124,7 @@ class SavedPolicy(Policy):
         if not getattr(policy, "share_features_extractor", False) or not hasattr(policy, "action_net"):
             return super().consulted(observations, masks)
         given = self.normalized(observations)
+        policy.set_training_mode(False)
         with torch.inference_mode(), self._cores():
             if np.shape(given)[1:] == self.observation_shape:  # at once: to ask the policy takes a tenth of a pass
                 shown = torch.as_tensor(given, device=next(policy.action_net.parameters()).device)
@@ -140,6 +142,7 @@ class SavedPolicy(Policy):
         import torch
 
         policy: Any = self.model.policy
+        policy.set_training_mode(False)
         with torch.no_grad(), self._cores():
             shown, _ = policy.obs_to_tensor(self.normalized(observations))
             if hasattr(policy, "predict_values"):

@@ -152,7 +152,7 @@ class TestBatched:
     def test_more_actions_than_there_is_room_for(self):
         game = game_of(LANES)
         with pytest.raises(ValueError, match="9000 actions, and a search with a policy room for 8192"):
-            BatchedEvaluator(Elsewhere(random_policy(game)), replace(game, actions=9000))
+            BatchedEvaluator(Elsewhere(random_policy(game)), replace(game, actions=9000, symmetries=()))
 
     def test_a_convolution_searches(self, tmp_path):
         pytest.importorskip("torch")
@@ -202,3 +202,19 @@ class TestBatched:
 
         with pytest.raises(ValueError, match="not finite"):
             agents.make("gumbel", policy=Diverged(random_policy(env.unwrapped.game))).search(env)
+
+
+@pytest.mark.parametrize("remembered", [False, True])
+def test_a_policy_is_asked_as_it_plays_not_as_it_learns(remembered):
+    """Layers that draw, or look at a whole batch, in training only: dropout and batch normalization."""
+    ppo, torch = pytest.importorskip("stable_baselines3").PPO, pytest.importorskip("torch")
+    env = agents.remember(gym.make("CartPole-v1")) if remembered else make(LANES)
+    env.reset(seed=0)
+    model = ppo("MlpPolicy", env, seed=0, device="cpu")
+    width = model.policy.mlp_extractor.latent_dim_pi
+    for tower in (model.policy.mlp_extractor.policy_net, model.policy.mlp_extractor.value_net):
+        tower.append(torch.nn.Dropout(0.5)).append(torch.nn.BatchNorm1d(width))
+    model.policy.set_training_mode(True)
+    first, second = (agents.make("puct", policy=model, simulations=20).search(env) for _ in range(2))
+    assert first.evaluator in ("plain", "batched")
+    assert np.array_equal(first.values, second.values, equal_nan=True)
