@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import gymnasium
@@ -140,9 +141,10 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         if seed is not None:
             seed = errors.integer("seed", seed, 0, MAX_SEED)
         super().reset(seed=seed)
-        seed_stream(self._stream, self._live.restart(seed, start, lambda: int(self.np_random.integers(2**63))))
-        self._rewards[:] = 0.0
-        self._pending_reward[0], self._outcome[0] = self._play(NO_ACTION), 0.0
+        with self._live.all_or_nothing() if self._external else nullcontext():
+            seed_stream(self._stream, self._live.restart(seed, start, lambda: int(self.np_random.integers(2**63))))
+            self._rewards[:] = 0.0
+            self._pending_reward[0], self._outcome[0] = self._play(NO_ACTION), 0.0
         observation = self._observed()
         if self._status:
             self._note_outcome()
@@ -169,7 +171,8 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         TypeError
             If the action is not an integer.
         ValueError
-            If it is out of range, or illegal in strict mode. Nothing is changed then.
+            If it is out of range, or illegal in strict mode. Nothing is changed then, nor where an agent that plays for
+            others raises, or is interrupted.
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
@@ -234,8 +237,11 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         ------
         gymnasium.error.ResetNeeded
             Before the first reset.
+        TypeError, ValueError
+            If the seed is no integer, or out of range.
         """
         self._live.check_started("redraw()")
+        seed = errors.integer("seed", seed, 0, MAX_SEED)
         self.game.determinize(self._state, self.seat, np.uint64(seed))
         seed_stream(self._stream, draw(self._state))
         self._stale = True
@@ -332,6 +338,12 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
                 self._weights,
                 self._stream,
             )
+        self._stale = True
+        with self._live.all_or_nothing():
+            return self._play_with_agents(action)
+
+    def _play_with_agents(self, action: int) -> float:
+        """Play an action, with agents of other packages in the other seats, until this player is to choose again."""
         total = 0.0
         while self.game.status(self._state, self.seat) == 0:
             bits = self.game.active(self._state)

@@ -2,6 +2,7 @@
 
 import difflib
 import linecache
+import math
 import operator
 import os
 import re
@@ -83,7 +84,10 @@ def number(name: str, value: Any, low: float, high: float) -> float:
     """Return ``value`` as a float in ``[low, high]``; raises like :func:`integer`."""
     if isinstance(value, (bool, np.bool_, complex)) or not hasattr(value, "__float__") or np.ndim(value):
         raise TypeError(f"{name} {value!r} is {type(value).__name__}, not a number from {low} to {high}")
-    result = float(value)
+    try:
+        result = float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        result = math.inf if value > 0 else -math.inf
     if not low <= result <= high:
         raise ValueError(f"{name} {result} is outside [{low}, {high}]")
     return result

@@ -4,7 +4,8 @@ The Gymnasium and the batched API hold a :class:`SeatedGame`, the two of Petting
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeGuard
 
@@ -90,6 +91,16 @@ class LiveGame:
         opponents = begin(self.game, self.state, seed, start)
         self.started, self.episode = True, Episode()
         return opponents
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Bring everything back as it was where what is done with it raises, or is interrupted."""
+        kept = self._room.copy(), self.started, self.episode
+        try:
+            yield
+        except BaseException:
+            self._room[:], self.started, self.episode = kept
+            raise
 
     def position(self) -> dict[str, Any]:
         """Return the state as a readable dictionary; raises before the first reset."""

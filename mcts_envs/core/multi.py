@@ -7,10 +7,11 @@ import numpy as np
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
+from mcts_envs.core import errors
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.multi_base import Info, MultiAdapter, Observation
-from mcts_envs.core.rng import draw
+from mcts_envs.core.rng import MAX_SEED, draw
 from mcts_envs.core.turn import NO_ACTION
 
 
@@ -127,8 +128,11 @@ class GameAECEnv(MultiAdapter, AECEnv):  # type: ignore[misc]
         ------
         gymnasium.error.ResetNeeded
             Before the first reset.
+        TypeError, ValueError
+            If the seed is no integer, or out of range.
         """
         self._live.check_started("redraw()")
+        seed = errors.integer("seed", seed, 0, MAX_SEED)
         observer = self._players[self.agent_selection]
         self.game.determinize(self._state, observer, np.uint64(seed))
         for other in np.flatnonzero(self._chosen != NO_ACTION).tolist():

@@ -187,3 +187,48 @@ def test_opponents_with_impossible_actions(answer, error):
     env.reset(seed=0)
     with pytest.raises(error, match="action"):
         env.step(0)
+
+
+class Interrupted(First):
+    """An opponent that is interrupted in its second move, and in the first of the next game."""
+
+    moves = 0
+
+    def act(self, view):
+        self.moves += 1
+        if self.moves > 1:
+            raise KeyboardInterrupt
+        return super().act(view)
+
+
+def test_an_interrupted_opponent_leaves_no_half_a_turn_behind():
+    env = TicTacToe(seat=1, opponent=Interrupted(), illegal="raise")
+    env.reset(seed=0)
+    before, legal = env.clone_state(), env.legal_actions().tolist()
+    for again in (lambda: env.step(4), lambda: env.reset(seed=1)):
+        with pytest.raises(KeyboardInterrupt):
+            again()
+        assert env.clone_state() == before
+        assert env.legal_actions().tolist() == env.view().legal_actions().tolist() == legal
+    fresh = TicTacToe(seat=1, opponent=Interrupted())
+    for opponent in fresh._external.values():
+        opponent.moves = 1
+    with pytest.raises(KeyboardInterrupt):
+        fresh.reset(seed=0)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        fresh.step(0)
+
+
+@pytest.mark.parametrize("seed", [1.5, True, -1, 2**70, np.array([1]), "1"])
+def test_what_is_no_seed_is_not_drawn_by(seed):
+    env = gymnasium.make(SMALL).unwrapped
+    env.reset(seed=0)
+    before = env.clone_state()
+    with pytest.raises((TypeError, ValueError), match=r"^seed .*(not an integer|is outside)"):
+        env.redraw(seed)
+    assert env.clone_state() == before
+
+
+def test_a_number_of_hundreds_of_digits_is_out_of_bounds():
+    with pytest.raises(ValueError, match=r"p_plant -inf is outside \[0, 1\]"):
+        gymnasium.make(SMALL, p_plant=-(10**400))
