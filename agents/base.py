@@ -210,8 +210,16 @@ def _alike(one: Game, other: Game) -> bool:
         one.fingerprint == other.fingerprint
         and all(getattr(one, name) is getattr(other, name) for name in SIGNATURES)
         and one.observation_shape == other.observation_shape
-        and one.variants == other.variants
+        and _changes(one) == _changes(other)
     )
+
+
+def _changes(game: Game) -> dict[str, dict[str, Any]]:
+    """Return what the variants of a game change in play; symmetries, which are arrays, are for learning."""
+    return {
+        name: {field: value for field, value in change.items() if field != "symmetries"}
+        for name, change in game.variants.items()
+    }
 
 
 def _shows(view: View, seen: npt.NDArray[Any]) -> bool:

@@ -294,7 +294,7 @@ class Game(Portable):
                 if not np.array_equal(np.sort(order), np.arange(count)):
                     raise ValueError(
                         f"{called} must have each of the numbers 0 to {count - 1} once for its {name}; it has "
-                        f"{len(order)} numbers, of which {len(set(order))} differ"
+                        f"{len(order)} numbers, of which {len(set(order))} differ; symmetries=() names none"
                     )
 
     def __repr__(self) -> str:
