@@ -76,7 +76,8 @@ class SearchResult(Found):
     values : float64 array [A]
         Their mean returns, in units of reward; NaN without a visit.
     action : int
-        The recommended action.
+        The recommended action. Here and in all that a result holds, actions count from 0: in an environment of others
+        whose ``Discrete`` space starts elsewhere add its ``start``, as ``agent.act(env)`` does.
     tree : SearchTree
         The tree, to look at: ``print(result.tree.to_text(depth=2))``.
     simulations, steps : int

@@ -91,7 +91,7 @@ def fitting(policy: Policy, game: Game, frame_stack: int = 1) -> Game:
     raise ValueError(
         f"{policy.path} was trained on observations {shape} and {actions} actions; this is {game.name} "
         f"with observations {shapes}{stacked} and {game.actions} actions: use a policy that was trained here"
-        f"{_hint(shape, [candidate.observation_shape for candidate in candidates])}"
+        f"{_unpacked(game) or _hint(shape, [candidate.observation_shape for candidate in candidates])}"
     )
 
 
@@ -103,6 +103,17 @@ def own_mask(policy: Policy, game: Game) -> Game:
     """
     name = policy.about.get("settings", {}).get("mask") if policy.masked else None
     return game.variant(name, "legal") if name and "legal" in game.variants.get(name, ()) else game
+
+
+def _unpacked(game: Game) -> str:
+    """Say that what an environment of others shows is no array, and how a policy for it is made, and compared."""
+    shown = next((seat.shown for seat in getattr(game, "seats", ()) if type(seat.shown).__name__ != "Box"), None)
+    if shown is None:
+        return ""
+    return (
+        f"; what it shows, {shown}, is flattened for a search: wrap the environment in FlattenObservation and train it "
+        "so, or compare the policy by a class of your own with predict (docs/own_agent.md)"
+    )
 
 
 def _hint(whole: Shape, shapes: list[Shape]) -> str:
