@@ -217,8 +217,11 @@ class Results:
                 continue
             try:
                 there = {**json.loads(line)["configuration"]}
-            except (ValueError, KeyError, TypeError) as error:
-                raise _damaged(file, number, error) from error
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                raise ValueError(
+                    f"{file}, line 1, which says what is compared, is damaged ({error}); bring it back from a copy, "
+                    "choose another folder with --out, or start anew with --fresh"
+                ) from error
             check_same(there, configuration, self.folder)
         return whole
 
@@ -235,7 +238,7 @@ def _row(file: Path, number: int, line: bytes) -> Row:
     """Read a line of a file of episodes."""
     try:
         return _lean(row_of(json.loads(line)))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise _damaged(file, number, error) from error
 
 

@@ -13,7 +13,7 @@ from agents.learning.loading import load_policy, load_shipped
 from agents.learning.moved import settings_of, tell
 from agents.learning.normalizing import Given, chosen
 from agents.learning.policy import Policy
-from agents.learning.shipped import at_home
+from agents.learning.shipped import SEARCHED, at_home
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.mixed_turns import drawn, shown
@@ -205,6 +205,8 @@ class ShippedAgent(SB3Agent):
     def __init__(self, algorithm: str, *, deterministic: bool = True, seed: int = 0) -> None:
         Agent.__init__(self, seed=seed)
         self.deterministic = errors.flag("deterministic", deterministic)
+        if algorithm not in (known := (*SEARCHED, "dqn")):
+            raise ValueError(errors.unknown("algorithm of a shipped policy", algorithm, known))
         self.name = self.algorithm = algorithm
 
     def _policy(self, game: Game) -> Policy:

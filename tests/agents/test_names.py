@@ -251,3 +251,5 @@ def test_planners_of_a_game_of_ones_own_take_budgets_unless_they_bring_theirs(mo
 def test_a_policy_without_a_path_is_refused():
     with pytest.raises(ValueError, match="agent 'sb3:' names no policy; write the path of a zip behind it"):
         agents.make("sb3:")
+    with pytest.raises(ValueError, match="unknown algorithm of a shipped policy None; known: dqn, expert_iteration"):
+        agents.make("ppo", algorithm=None)

@@ -169,6 +169,9 @@ def test_another_configuration_is_refused(tmp_path: Path) -> None:
     (tmp_path / EPISODES).write_text("\n".join(lines) + "\n")
     with pytest.raises(ValueError, match="line 3, is not what a comparison writes"):
         compare(fakes(*TWO, seed=1), 3, folder=tmp_path)
+    (tmp_path / EPISODES).write_text("\n".join([f"{{{lines[0]}", lines[1]]) + "\n")
+    with pytest.raises(ValueError, match=r"line 1, which says what is compared, is damaged .* from a copy"):
+        compare(fakes(*TWO, seed=1), 3, folder=tmp_path)
 
 
 def test_episodes_can_be_added_and_fewer_shown(tmp_path: Path) -> None:
