@@ -10,6 +10,9 @@ from mcts_envs.core.contract import Game
 _Data = dict[str, Any]
 _BRANCH, _BELOW = ("├─ ", "└─ "), ("│  ", "   ")
 _HEADINGS = ("visits", "player", "value", "→ player", "value", "actions")
+HUGE = 1e7
+"""Numbers from here on are written as powers of ten."""
+
 _SHORTEST = 12
 """Characters that labels keep when lines are cut."""
 
@@ -94,8 +97,7 @@ def _joined(given: Iterable[Any]) -> str:
 
 def _table(game: Game, lines: list[_Line], width: int | None) -> str:
     """Align the columns; those that name players only where there are several."""
-    known = [abs(value) for line in lines for value in (*line.value, *line.then_value) if value is not None]
-    decimals = decimals_of(max(known, default=0.0))
+    decimals = decimals_of(value for line in lines for value in (*line.value, *line.then_value) if value is not None)
     cells = [[game.name, *_HEADINGS]]
     for line in lines:
         value, then = (_joined(written(each, decimals) for each in half) for half in (line.value, line.then_value))
@@ -117,14 +119,19 @@ def cut(label: str, width: int) -> str:
     return label if len(label) <= width else label[: width - 1] + "…"
 
 
-def decimals_of(greatest: float) -> int:
-    """Return the decimals that give the greatest number four digits."""
+def decimals_of(values: Iterable[float]) -> int:
+    """Return the decimals that give the greatest of the numbers that are written in full four digits."""
+    greatest = max((abs(value) for value in values if abs(value) < HUGE), default=0.0)
     return min(max(0, 3 - math.floor(math.log10(greatest))), 9) if greatest else 1
 
 
 def written(value: float | None, decimals: int) -> str:
-    """Return a number with so many decimals."""
-    return "-" if value is None else f"{round(value, decimals) + 0.0:.{decimals}f}"  # + 0.0: there is no -0
+    """Return a number with so many decimals; a huge one, or one that is not finite, with four digits."""
+    if value is None:
+        return "-"
+    if not abs(value) < HUGE:
+        return f"{value:.4g}"
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"  # + 0.0: there is no -0
 
 
 def as_dot(data: _Data) -> str:

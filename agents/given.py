@@ -9,6 +9,7 @@ from agents import policies
 from agents.budget import LIMITS, Budget, read_budget
 from agents.policies.signatures import SIGNATURES, check_form
 from mcts_envs.core import errors
+from mcts_envs.core.loading import load
 
 
 def limit(name: str, given: int | None, low: int, high: int) -> int:
@@ -36,15 +37,19 @@ def first_budget(given: Mapping[str, Any]) -> Budget:
 def policy_of(kind: str, given: Any) -> Any:
     """Return the policy of a kind that is meant: one of :mod:`agents.policies` by its name, or a function.
 
+    A function is given itself, or by where it is: ``FILE.py:NAME`` or ``package.module:NAME``.
+
     Raises
     ------
     TypeError, ValueError
         If there is none of that name, or the function is not compiled or takes something else.
     """
     known = policies.names(kind)
-    if isinstance(given, str):
+    if isinstance(given, str) and ":" in given:
+        given = _own(kind, given)
+    elif isinstance(given, str):
         if given not in known:
-            raise ValueError(errors.unknown(f"{kind} policy", given, known))
+            raise ValueError(errors.unknown(f"{kind} policy", given, [*known, "FILE.py:NAME"]))
         return policies.load(kind, given)
     if not callable(given):
         names = ", ".join(sorted(known)) or "the game's variants"
@@ -56,3 +61,13 @@ def policy_of(kind: str, given: Any) -> Any:
     if kind in SIGNATURES:
         check_form(kind, given)
     return given
+
+
+def _own(kind: str, path: str) -> Any:
+    """Return a policy of one's own by where it is."""
+    source, _, name = path.rpartition(":")
+    module = load(source)
+    if not hasattr(module, name):
+        known = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+        raise ValueError(f"{source}: {errors.unknown(f'{kind} policy', name, known)}")
+    return getattr(module, name)

@@ -63,7 +63,7 @@ class MCTS(Planner[SearchResult]):
         Another budget, in the same terms, for an agent's first search of a game: ``{"time_limit": 5.0}``.
     select, simulate, backup : kernel or str
         Policies of :mod:`agents.policies`: what is looked at next, how a leaf is played on, and how the result is taken
-        into the tree.
+        into the tree. One of your own is given itself, or by its file: ``"my_policy.py:bold"``; so are those below.
     noise : kernel or str
         Policy that keeps players who choose at the same time from moving in step; ``"no_noise"`` for none.
     option : kernel or str

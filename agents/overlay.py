@@ -93,8 +93,7 @@ def _draw_panel(place: Canvas, data: _Data, shown: int, colour: str) -> None:
     """List actions with bars of their visits, and their values."""
     rows, total = data["actions"][:shown], _visits(data)
     counts = any("visits" in row for row in rows)
-    known = [abs(row["value"]) for row in rows if row["value"] is not None]
-    decimals = min(decimals_of(max(known, default=0.0)), 4)
+    decimals = min(decimals_of(row["value"] for row in rows if row["value"] is not None), 4)
     right, bar = _PANEL - 0.6, 1.5
     spent = counted(data["simulations"], "simulation") if data.get("simulations") else ""
     place.text(0.2, 0.55, spent, _QUIET, 0.26, anchor="start")

@@ -70,7 +70,7 @@ def ranking(result: "SearchResult", top: int) -> Ranking:
     visits, values, prior = result.visits, result.values, result.prior
     order = ranked(visits, values)
     shown, left = order[:top], order[top:]
-    decimals = decimals_of(float(np.abs(values[order]).max()))
+    decimals = decimals_of(values[order].tolist())
     rows = []
     for action in shown:
         name = f"{'>' if action == result.action else ' '} {name_of(result.tree.game, int(action))}"

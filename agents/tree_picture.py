@@ -34,7 +34,7 @@ class _Layout:
 
     def __init__(self, data: _Data, values: list[float]) -> None:
         self.boxes: list[_Box] = []
-        self._next, self._total, self._decimals = 0.0, max(1, data["visits"]), decimals_of(max(values, default=0.0))
+        self._next, self._total, self._decimals = 0.0, max(1, data["visits"]), decimals_of(values)
         self._add("root", counted(data["visits"], "visit"), data["visits"], -1, 0, _LINE, [data])
 
     def _add(

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from agents.arena.figures import Summary
 from agents.arena.statistics import Estimate
+from agents.drawing import HUGE
 
 NONE = "-"
 OVERRUN = "!"
@@ -79,9 +80,10 @@ def percent(estimate: Estimate, sign: str = "") -> Text:
 
 
 def plain(estimate: Estimate, sign: str = "") -> Text:
-    """Write a mean with three significant digits; a difference with ``sign="+"``."""
+    """Write a mean with three significant digits, a huge one as a power of ten; a difference with ``sign="+"``."""
     scale = max(abs(part) for part in estimate if not isnan(part)) if not isnan(estimate.value) else 0.0
-    return _interval(estimate, f"{sign}.{(scale < 100) + (scale < 10)}f")
+    form = f".{(scale < 100) + (scale < 10)}f" if scale < HUGE else ".4g"
+    return _interval(estimate, f"{sign}{form}")
 
 
 def elo(estimate: Estimate) -> Text:

@@ -52,7 +52,7 @@ def lead(report: Report) -> Lead | None:
     except ValueError:
         return None
     found = _met(report, agent, reference) or _paired(report, agent, reference) or _rated(report, agent, reference)
-    return found if found is not None and isfinite(found.gap.low) else None
+    return found if found is not None and all(map(isfinite, found.gap)) else None
 
 
 def _met(report: Report, agent: str, reference: str) -> Lead | None:
@@ -118,7 +118,7 @@ def _needed(found: Lead) -> float:
     if not found.gap.value:
         return float("inf")
     wider = 1.0 + normal.inv_cdf(POWER) / normal.inv_cdf(0.5 + LEVEL / 2)
-    return _round(found.boards * max(2.0, (wider * half / found.gap.value) ** 2))
+    return _round(found.boards * max(2.0, min(wider * half / abs(found.gap.value), 1e6) ** 2))
 
 
 def _round(count: float) -> int:

@@ -226,7 +226,12 @@ class Plan:
 
 
 def _digests(spec: AgentSpec, game: Game | None) -> dict[str, str]:
-    """Hash the files of an agent: of its class, or of its policy and its normalisation."""
+    """Hash the files of an agent: of its class, or of its policy and its normalisation, and of search policies."""
+    own = {f"{kind}={file.name}": closure_digest(file)[:16] for kind, file in spec.policies().items()}
+    return own | _digests_of_agent(spec, game)
+
+
+def _digests_of_agent(spec: AgentSpec, game: Game | None) -> dict[str, str]:
     if (source := spec.source()) is not None:
         return {source.name: closure_digest(source)[:16]} if source.is_file() else {}
     try:

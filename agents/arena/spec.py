@@ -9,8 +9,11 @@ from typing import Any
 
 from agents import own, takes_budget
 from mcts_envs.core import errors
+from mcts_envs.core.loading import file_of
 
 _SETTING = re.compile(r"[A-Za-z_]\w*=")
+_POLICIES = "select", "simulate", "backup", "noise", "option", "recommend"
+_OWN_POLICY = re.compile(rf"({'|'.join(_POLICIES)})=.*\.py")
 _LABEL = re.compile(r"([\w.-]+)=(.*)")
 _WORDS = {"True": True, "False": False, "None": None}
 _BUDGETS = {"simulations": "simulations", "time": "time_limit", "steps": "max_steps"}
@@ -41,6 +44,12 @@ class AgentSpec:
     def source(self) -> Path | None:
         """Return the file of the class that the name points to, None if it points to none."""
         return own.source_of(self.name) if self.own else None
+
+    def policies(self) -> dict[str, Path]:
+        """Return the files of search policies of one's own (``mcts:select=FILE.py:NAME``), by the setting."""
+        own_ones = {kind: str(self.settings.get(kind, "")) for kind in _POLICIES}
+        files = {kind: file_of(path.rpartition(":")[0]) for kind, path in own_ones.items() if ":" in path}
+        return {kind: file for kind, file in files.items() if file is not None and file.is_file()}
 
     def policy(self) -> Path | None:
         """Return the file of the policy that plays (``sb3:PATH``) or is consulted (``mcts:policy=PATH``), if any."""
@@ -124,6 +133,8 @@ def parse_part(text: str | None) -> tuple[int, int]:
 def parse_agent(text: str, limits: Mapping[str, Any] | None = None) -> AgentSpec:
     """Read an agent: ``mcts``, ``mcts:simulations=500:c=1.4``, ``sb3:PATH:deterministic=false``, ``mine=mcts:c=0.5``.
 
+    A search policy of one's own is named by its file: ``mcts:select=my_policy.py:bold``.
+
     Parameters
     ----------
     text : str
@@ -136,7 +147,7 @@ def parse_agent(text: str, limits: Mapping[str, Any] | None = None) -> AgentSpec
     ValueError
         If there is no name, or a setting is malformed.
     """
-    label, parts = text.strip(), _split(text.strip(), ":")
+    label, parts = text.strip(), _parts(text.strip())
     if given := _LABEL.fullmatch(parts[0]):
         label, parts[0] = given.groups()
     count = len(parts)
@@ -212,6 +223,17 @@ def require_distinct(specs: Sequence[AgentSpec]) -> None:
     for label in labels:
         if labels.count(label) > 1:
             raise ValueError(f"agent {label!r} is there twice; give each agent once")
+
+
+def _parts(text: str) -> list[str]:
+    """Split an agent at its colons, but for that in ``select=FILE.py:NAME``."""
+    parts: list[str] = []
+    for part in _split(text, ":"):
+        if len(parts) > 1 and _OWN_POLICY.fullmatch(parts[-1]) and not _SETTING.match(part):
+            parts[-1] += f":{part}"
+        else:
+            parts.append(part)
+    return parts
 
 
 def _split(text: str, separator: str) -> list[str]:

@@ -11,7 +11,6 @@ from pettingzoo import AECEnv, ParallelEnv
 
 from agents.bridge.chance import GLOBALS
 from agents.bridge.copying import Copy
-from agents.bridge.layers import innermost
 from agents.bridge.remembering import shown_after
 from agents.bridge.states import ForeignGame, ForeignState
 
@@ -60,7 +59,7 @@ class Played:
         """Begin an episode."""
         given = {"seed": seed} if options is None else {"seed": seed, "options": options}
         self.said, self.over = self.env.reset(**given), False
-        self.shown = shown_after(self.env, self.said)
+        self.shown = shown_after(self.env, self.said, self.game)
 
     def step(self, actions: dict[Any, Any]) -> None:
         """Make a step with the actions of those who are to choose, by name."""
@@ -70,7 +69,7 @@ class Played:
             (action,) = actions.values()
             self.said = self.env.step(action)
             self.over = self.said is not None and bool(self.said[2] or self.said[3])
-        self.shown = shown_after(self.env, self.said)
+        self.shown = shown_after(self.env, self.said, self.game)
 
     def choosing(self) -> list[Any]:
         """Return who is to choose, by name; in an AEC environment that may be one that has ended."""
@@ -85,17 +84,13 @@ class Played:
         env: Any = self.env
         if isinstance(env, AECEnv) and (env.terminations[agent] or env.truncations[agent]):
             return [None]
-        player, actions = self.game.numbers[agent], [0] * self.game.actions
-        count, first = self.game.legal(self.state, player, actions), self.game.seats[player].start
-        return [int(action) + first for action in actions[:count]]
+        first = self.game.seats[self.game.numbers[agent]].start
+        return [action + first for action in self.game.offered(self.state, agent)]
 
     @property
     def state(self) -> ForeignState:
         """The environment inside, as functions of a game take it."""
-        state = ForeignState(self.game)
-        state.env, state.bits = innermost(self.env), 1
-        state.seen, state.infos = self.seen, self.infos
-        return state
+        return self.game.state_of(self.env, self.said)
 
     @property
     def seen(self) -> Any:

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import gymnasium
@@ -41,7 +42,8 @@ class History:
     actions : list
         What ``step`` was given, step by step.
     shown : list of dict
-        From the reset on, by player: a hash of what each that was to choose was shown. In Gymnasium the player is None.
+        From the reset on, by player: a hash of what each that was to choose was shown, and of what was legal for it. In
+        Gymnasium the player is None.
     pools : dict
         By player, the :class:`agents.bridge.hidden.Pool` of what the player could not know.
     episode : Episode
@@ -56,6 +58,23 @@ class History:
         self.shown: list[dict[Any, int]] = []
         self.pools: dict[Any, Any] = {}
         self.episode = Episode()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "game"}
+
+    @cached_property
+    def game(self) -> Any:
+        """The game that planners see in the environment; None where they can see none."""
+        from agents.bridge.live import view  # it looks for histories itself
+
+        try:
+            return view(self.env, next(iter(getattr(self.env, "possible_agents", ())), None)).game
+        except (TypeError, ValueError):
+            return None
+
+    def note(self, said: Any) -> None:
+        """Keep what is shown after ``reset`` or ``step`` said something."""
+        self.shown.append(shown_after(self.env, said, self.game))
 
     @property
     def known(self) -> bool:
@@ -79,33 +98,51 @@ class History:
             draws(left == 0)
             said = env.step(self.actions[-1 - left])
         draws(False)
-        if type(env) is type(self.env) and shown_after(env, said) != self.shown[-1]:
+        if type(env) is type(self.env) and shown_after(env, said, self.game) != self.shown[-1]:
             raise ValueError(
                 f"with the same seed and actions, another {type(env.unwrapped).__name__} shows other things"
             )
 
 
-def shown_in_turn(env: Any) -> dict[Any, int]:
+def shown_after(env: Any, said: Any, game: Any) -> dict[Any, int]:
+    """Return a hash of what each player that is to choose is shown, after ``reset`` or ``step`` said something.
+
+    Parameters
+    ----------
+    env : gymnasium.Env, pettingzoo.AECEnv or pettingzoo.ParallelEnv
+    said : object
+        None in an AEC environment.
+    game : ForeignGame or None
+        That of the environment, which tells what is legal.
+    """
+    if isinstance(env, AECEnv):
+        return _shown_in_turn(env, game)
+    rewards = said[1] if len(said) > 2 else None
+    if isinstance(env, ParallelEnv):
+        paid = {agent: 0.0 if rewards is None else float(rewards.get(agent, 0.0)) for agent in said[0]}
+        offered = {agent: _legal(env, said, game, agent) for agent in said[0] if agent in env.agents}
+        return {agent: fingerprint((seen, paid[agent], offered.get(agent))) for agent, seen in said[0].items()}
+    over = len(said) > 2 and bool(said[2] or said[3])
+    legal = None if over else _legal(env, said, game, None)
+    return {None: fingerprint((said[0], 0.0 if rewards is None else float(rewards), legal))}
+
+
+def _shown_in_turn(env: Any, game: Any) -> dict[Any, int]:
     """Return a hash of what is shown to the agent that is to choose in an AEC environment, and who is still in it."""
     if not env.agents:
         return {}
     agent = env.agent_selection
     ended = [(name, env.terminations[name], env.truncations[name]) for name in env.agents]
-    return {agent: fingerprint((env.observe(agent), float(env._cumulative_rewards[agent]), ended))}
+    legal = None if env.terminations[agent] or env.truncations[agent] else _legal(env, None, game, agent)
+    return {agent: fingerprint((env.observe(agent), float(env._cumulative_rewards[agent]), ended, legal))}
 
 
-def shown_at_once(observations: Any, rewards: Any) -> dict[Any, int]:
-    """Return a hash of what is shown to each agent of a parallel environment."""
-    return {agent: fingerprint((seen, float(rewards.get(agent, 0.0)))) for agent, seen in observations.items()}
-
-
-def shown_after(env: Any, said: Any) -> dict[Any, int]:
-    """Return a hash of what each player that is to choose is shown, after ``reset`` or ``step`` said something."""
-    if isinstance(env, AECEnv):
-        return shown_in_turn(env)
-    if isinstance(env, ParallelEnv):
-        return shown_at_once(said[0], said[1] if len(said) > 2 else {})
-    return {None: fingerprint((said[0], float(said[1]) if len(said) > 2 else 0.0))}
+def _legal(env: Any, said: Any, game: Any, agent: Any) -> list[int] | None:
+    """Return the actions that are legal for an agent; None where nothing tells, or none is."""
+    try:
+        return None if game is None else game.offered(game.state_of(env, said), agent)
+    except ValueError:  # a mask that allows nothing, which a search says
+        return None
 
 
 class Remember(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -136,7 +173,7 @@ class Remember(gymnasium.Wrapper[Any, Any, Any, Any]):
         history = History(self.env, given)
         self.observation, self.info = self.env.reset(**given)
         self.over = False
-        history.shown.append(shown_after(self.env, (self.observation, self.info)))
+        history.note((self.observation, self.info))
         self.history = history
         return self.observation, self.info
 
@@ -147,7 +184,7 @@ class Remember(gymnasium.Wrapper[Any, Any, Any, Any]):
         self.over = bool(terminated or truncated)
         if self.history is not None:
             self.history.actions.append(action)
-            self.history.shown.append(shown_after(self.env, said))
+            self.history.note(said)
         return said
 
 
@@ -162,7 +199,7 @@ class RememberTurns(BaseWrapper):  # type: ignore[misc]
         """Reset the environment."""
         history = History(self.env, {"seed": seed, "options": options})
         self.env.reset(seed=seed, options=options)
-        history.shown.append(shown_after(self.env, None))
+        history.note(None)
         self.history = history
 
     def step(self, action: Any) -> None:
@@ -170,7 +207,7 @@ class RememberTurns(BaseWrapper):  # type: ignore[misc]
         self.env.step(action)
         if self.history is not None:
             self.history.actions.append(action)
-            self.history.shown.append(shown_after(self.env, None))
+            self.history.note(None)
 
 
 class RememberMoves(BaseParallelWrapper):  # type: ignore[misc]
@@ -192,7 +229,7 @@ class RememberMoves(BaseParallelWrapper):  # type: ignore[misc]
         """Reset the environment."""
         history = History(self.env, {"seed": seed, "options": options})
         self.observations, self.infos = self.env.reset(seed=seed, options=options)
-        history.shown.append(shown_after(self.env, (self.observations, self.infos)))
+        history.note((self.observations, self.infos))
         self.history = history
         return self.observations, self.infos
 
@@ -202,7 +239,7 @@ class RememberMoves(BaseParallelWrapper):  # type: ignore[misc]
         self.observations, _, _, _, self.infos = said
         if self.history is not None:
             self.history.actions.append(dict(actions))
-            self.history.shown.append(shown_after(self.env, said))
+            self.history.note(said)
         return said
 
 

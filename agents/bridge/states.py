@@ -90,6 +90,18 @@ class ForeignGame(Game):
         """Return a state that is to be copied into."""
         return ForeignState(self)
 
+    def state_of(self, env: Any, said: Any) -> "ForeignState":
+        """Return an environment, and what its ``reset`` or ``step`` said last, as the functions of a game take it."""
+        state = ForeignState(self)
+        state.env, state.bits = innermost(env), 1
+        state.seen, state.infos = (None, None) if said is None else (said[0], said[-1])
+        return state
+
+    def offered(self, state: "ForeignState", agent: Any) -> list[int]:
+        """Return the legal actions of an agent who is to choose, counted from 0."""
+        actions = [0] * self.actions
+        return [int(action) for action in actions[: self.legal(state, self.numbers[agent], actions)]]
+
     def outward(self, player: int, action: int) -> int:
         """Return an action, counted from 0, as the player's action space has it."""
         return action + self.seats[player].start

@@ -20,6 +20,9 @@ MAX_HORIZON = 10_000
 
 _SWEEPS = 30
 
+_CERTAIN, _CHANCE = 0.003, 1.0
+"""Exploration constants where nothing is left to chance, and where something is."""
+
 
 class Place:
     """What is known of a state: of each legal action, its visits, its value, and what came of it.
@@ -110,8 +113,9 @@ class Graph(Planner[GraphResult]):
 
     Parameters
     ----------
-    c : float
-        Exploration constant: the bonus for an action that was tried once, in ranges of the values met.
+    c : float, optional
+        Exploration constant: the bonus for an action that was tried once, in ranges of the values met. By default 0.003
+        as long as every action has shown one outcome alone, and 1 from then on: what fell badly once is tried again.
     discount : float
         Discount of rewards a step.
     horizon : int
@@ -128,9 +132,9 @@ class Graph(Planner[GraphResult]):
 
     name = "graph"
 
-    def __init__(self, *, c: float = 0.003, discount: float = 0.99, horizon: int = 200, **budget: Any) -> None:
+    def __init__(self, *, c: float | None = None, discount: float = 0.99, horizon: int = 200, **budget: Any) -> None:
         super().__init__(**budget)
-        self.c = errors.number("c", c, 0.0, 1e6)
+        self.c = c if c is None else errors.number("c", c, 0.0, 1e6)
         self.discount = errors.number("discount", discount, 0.0, 1.0)
         self.horizon = errors.integer("horizon", horizon, 1, MAX_HORIZON)
 
@@ -168,6 +172,7 @@ class _Walk:
         self._actions: Any = [0] if plain else np.zeros(1, np.int64)
         self._rewards: Any = [0.0] if plain else np.zeros(1)
         self._legal: Any = [0] * view.game.actions if plain else np.zeros(view.game.actions, np.int64)
+        self._memory = memory
         self.graph: dict[int, Place] = memory.setdefault("graph", {})
         self._key = int(view.game.key(view.state, view.player))
         if getattr(view.state, "seen", self) is None:  # the environment does not say again what it showed
@@ -201,9 +206,7 @@ class _Walk:
             over = not game.active(work)
             key = None if over else int(game.key(work, player))
             place.visits[i] += 1
-            outcome = place.outcomes[i].setdefault(key, [0, 0.0])
-            outcome[0] += 1
-            outcome[1] += float(self._rewards[0])
+            self._note(place.outcomes[i], key, float(self._rewards[0]))
             path.append((place, i))
             if key is None:
                 break
@@ -215,6 +218,16 @@ class _Walk:
             place = graph[key]
         for place, i in reversed(path):
             self._back_up(place, i)
+
+    def _note(self, outcomes: dict[int | None, list[float]], key: int | None, reward: float) -> None:
+        """Count an outcome of an action."""
+        outcome = outcomes.setdefault(key, [0, 0.0])
+        if len(outcomes) > 1 or (outcome[0] and not math.isclose(outcome[1], outcome[0] * reward, abs_tol=1e-9)):
+            self._memory["chance"] = True
+        outcome[0] += 1
+        outcome[1] += reward
+        worth = reward + (self._planner.discount * self.graph[key].value if key in self.graph else 0.0)
+        self._low, self._high = min(self._low, worth), max(self._high, worth)
 
     def _selected(self, place: Place) -> int:
         """Return the place of an action that was not tried yet, or of the one that is worth most with its bonus."""
@@ -240,7 +253,10 @@ class _Walk:
     @property
     def _bonus(self) -> float:
         """For an action that was tried once."""
-        return self._planner.c * ((self._high - self._low) or 1.0)
+        c = self._planner.c
+        if c is None:
+            c = _CHANCE if self._memory.get("chance") else _CERTAIN
+        return c * ((self._high - self._low) or 1.0)
 
     @property
     def _unknown(self) -> float:

@@ -166,6 +166,16 @@ def _looks(game: Game) -> dict[str, Callable[[Bytes], Any]]:
     }
 
 
+def rewards_are_finite(game: Game, sample: Sample) -> None:
+    """No step pays NaN or without bound."""
+    for seed, choices in zip(sample.seeds, sample.choices, strict=True):
+        state, rewards = game.new_state(), np.zeros(game.players)
+        game.reset(state, np.uint64(seed))
+        for t, actions in enumerate(choices, 1):
+            game.step(state, actions, rewards)
+            require(np.isfinite(rewards).all(), "rewards are finite", f"step {t} of seed {seed} paid {rewards}")
+
+
 def copies_are_independent(game: Game, sample: Sample) -> None:
     """Stepping a copy leaves the source as it was, and two copies have the same future."""
     for state in sample.states:
@@ -173,7 +183,7 @@ def copies_are_independent(game: Game, sample: Sample) -> None:
         first, first_rewards = stepped(game, state, actions)
         second, second_rewards = stepped(game, state, actions)
         require(np.array_equal(state, before), "copies are independent", "stepping a copy changed the source")
-        same = np.array_equal(first, second) and np.array_equal(first_rewards, second_rewards)
+        same = np.array_equal(first, second) and np.array_equal(first_rewards, second_rewards, equal_nan=True)
         require(same, "copies are independent", "the same actions on two copies gave different futures")
 
 
@@ -388,6 +398,7 @@ LAWS: tuple[Callable[[Game, Sample], None], ...] = (
     same_seed_same_game,
     each_seed_has_its_own_chance,
     looking_changes_nothing,
+    rewards_are_finite,
     copies_are_independent,
     legal_actions_are_sound,
     chance_is_redrawn_and_nothing_known,

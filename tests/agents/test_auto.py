@@ -45,6 +45,51 @@ def test_values_of_slippery_ice_are_those_of_value_iteration():
     assert result.table().startswith("  action")
 
 
+class Dice(gym.Env):
+    """Moves on a line of six, down or up by a die, or is paid by it; the last place pays, the third costs."""
+
+    observation_space, action_space = gym.spaces.MultiDiscrete([6, 5]), gym.spaces.Discrete(3)
+
+    def __init__(self, limit=4):
+        self.limit = limit
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at, self.t = 2, 0
+        return np.array([self.at, self.t]), {}
+
+    def step(self, action):
+        die = int(self.np_random.integers(3))
+        self.at, paid = self.moved(self.at, action, die)
+        self.t += 1
+        return np.array([self.at, self.t]), paid, self.t >= self.limit, False, {}
+
+    @staticmethod
+    def moved(at, action, die):
+        at = max(0, at - die) if action == 0 else min(5, at + die) if action == 1 else at
+        return at, 0.4 * die * (action == 2) + 1.5 * (at == 5) - 0.7 * (at == 2)
+
+    def values(self):
+        """Return what each action is worth at the start [3]."""
+        worth = np.zeros(6)
+        for _ in range(self.limit):
+            outcomes = [[[self.moved(at, a, die) for die in range(3)] for a in range(3)] for at in range(6)]
+            each = np.array([[np.mean([paid + worth[to] for to, paid in dice]) for dice in row] for row in outcomes])
+            worth = each.max(1)
+        return each[2]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 4])
+def test_what_fell_badly_once_is_tried_again(limit):
+    env = Dice(limit)
+    env.reset(seed=1)
+    exact = env.values()
+    for seed in range(5):
+        result = agents.make("graph", simulations=1000, discount=1.0, seed=seed).search(env)
+        assert exact[result.action] == exact.max()
+        assert abs(result.value - exact.max()) < 0.25
+
+
 def test_a_graph_is_kept_until_the_episode_ends():
     env = agents.remember(gym.make("CliffWalking-v1"))
     env.reset(seed=1)

@@ -145,6 +145,60 @@ def test_an_edited_agent_is_another_configuration(bots: Path) -> None:
     assert len({default_folder(configuration) for configuration in found}) == 3
 
 
+POLICIES = """
+from agents.policies.parameters import Parameter, parameter_record
+from agents.policies.signatures import SELECT, nth, policy
+from mcts_envs.core.kernel import row
+
+P = {"boldness": Parameter(1.0, 0.0, 10.0, "how bold")}
+R = parameter_record(P)
+
+@policy(SELECT, parameters=P)
+def bold(candidates, store, stream):
+    "The last action of the few that were tried less than boldness says."
+    best = 0
+    for i in range(candidates.k):
+        if nth(candidates, i).visits <= row(store.parameters, 0, R).boldness:
+            best = i
+    return best
+
+def lowest(visits, values, legal, stream):
+    return int(legal[0])
+"""
+
+
+def test_policies_of_ones_own_go_by_file_and_name(tmp_path: Path) -> None:
+    file = tmp_path / "bold_policies.py"
+    file.write_text(POLICIES)
+    spec = parse_agent(f"mcts:select={file}:bold:boldness=3:recommend={file}:lowest:simulations=20")
+    assert spec.name == "mcts"
+    assert spec.settings == {
+        "select": f"{file}:bold", "boldness": 3, "recommend": f"{file}:lowest", "simulations": 20
+    }  # fmt: skip
+    agent = agents.make(spec.name, **spec.settings)
+    env = gymnasium.make(f"mcts_envs/{ID}")
+    env.reset(seed=1)
+    result = agent.search(env)
+    assert result.action == min(env.unwrapped.view().legal_actions())
+    assert result.visits.max() == 4  # boldness and one
+    plan = Plan(ID, (spec,))
+    assert all(row[-1] is None for row in rows(plan, 2))
+    before = plan.configuration()
+    file.write_text(POLICIES + "# edited\n")
+    assert default_folder(plan.configuration()) != default_folder(before)
+
+
+def test_a_policy_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "bolder_policies.py"
+    file.write_text(POLICIES)
+    with pytest.raises(ValueError, match="unknown select policy 'blod'; did you mean 'bold'"):
+        agents.make("mcts", select=f"{file}:blod")
+    with pytest.raises(ValueError, match="there is no file"):
+        agents.make("mcts", select=f"{tmp_path}/none.py:bold")
+    with pytest.raises(TypeError, match="not compiled"):
+        agents.make("mcts", select=f"{file}:lowest")
+
+
 def test_two_files_of_one_name_are_two_agents_and_share_nothing_unsaid(tmp_path: Path) -> None:
     for number in (1, 2):
         (tmp_path / str(number)).mkdir()

@@ -12,12 +12,13 @@ from rich.console import Console
 
 import agents.arena.comparison
 from agents.arena import Plan, compare, parse_agents, parse_budget
-from agents.arena.cells import short_names
+from agents.arena.cells import plain, short_names
 from agents.arena.page import page
 from agents.arena.plot import drawing, plot, require_drawable
 from agents.arena.report import Report, report
 from agents.arena.rows import Row, Seat, blank_row
 from agents.arena.runner import Crew
+from agents.arena.statistics import Estimate
 from agents.arena.storage import EPISODES
 from agents.arena.table import remarks, render, write_markdown
 from tests.arena.reports import printed
@@ -35,6 +36,19 @@ def test_the_budget_is_shown_for_those_who_take_it(tmp_path: Path) -> None:
         plan = Plan(ID, parse_agents(text, limits), budget=limits)
         assert expected in remarks(report(plan, tmp_path, {}, 1, 1, 1.0))[0]
     assert "each agent's own budget;" in remarks(report(fakes(*TWO), tmp_path, {}, 1, 1, 1.0))[0]
+
+
+@pytest.mark.parametrize(
+    ("estimate", "expected"),
+    [
+        (Estimate(1e200, -1e200, 3e200), "+1e+200 [-1e+200,+3e+200]"),
+        (Estimate(12345678.0, 1.0, 2e7), "+1.235e+07 [+1,+2e+07]"),
+        (Estimate(math.inf, math.nan, math.nan), "+inf"),
+        (Estimate(123456.0, 1.0, 2e5), "+123456 [+1,+200000]"),
+    ],
+)
+def test_huge_means_are_short(estimate: Estimate, expected: str) -> None:
+    assert plain(estimate, "+").plain == expected
 
 
 def test_views_take_little_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

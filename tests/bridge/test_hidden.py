@@ -2,6 +2,7 @@
 
 import functools
 import math
+import pickle
 import time
 import warnings
 
@@ -9,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
+from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.classic.rps import rps
 
 import agents
@@ -171,6 +173,102 @@ def test_courses_go_on_with_what_is_seen():
             if len(known) == 1:
                 break
         assert mcts(300, seed=seed).act(env) == env.unwrapped.ball or len(known) > 1
+
+
+class ToldInInfo(Cups):
+    """The mask tells whether the ball is under the first cup, and nothing else does."""
+
+    def mask(self):
+        return np.array([self.ball == 0, True, True, True], np.int8)
+
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=seed)[0], {"action_mask": self.mask()}
+
+    def step(self, action):
+        said = (3, 0), float(action == self.ball), action < 3, False
+        return *said, {"action_mask": self.mask()}
+
+
+class ToldWhenAsked(ToldInInfo):
+    def action_masks(self):
+        return self.mask()
+
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=seed)[0], {}
+
+    def step(self, action):
+        return *super().step(action)[:4], {}
+
+
+class ToldAtOnce(ParallelEnv):
+    """The same for two who choose at once, each of whom is told in its info."""
+
+    metadata, possible_agents = {"name": "told_v0"}, ["a", "b"]
+
+    def observation_space(self, agent):
+        return spaces.Discrete(1)
+
+    def action_space(self, agent):
+        return spaces.Discrete(4)
+
+    def infos(self):
+        return {agent: {"action_mask": np.array([self.ball == 0, 1, 1, 1], np.int8)} for agent in self.agents}
+
+    def reset(self, seed=None, options=None):
+        self.agents, self.ball = ["a", "b"], int(np.random.default_rng(seed).integers(3))
+        return dict.fromkeys(self.agents, 0), self.infos()
+
+    def step(self, actions):
+        paid = {agent: float(action == self.ball) for agent, action in actions.items()}
+        ended = dict.fromkeys(self.agents, min(actions.values()) < 3)
+        infos = self.infos()
+        self.agents = [agent for agent in self.agents if not ended[agent]]
+        return dict.fromkeys(ended, 0), paid, ended, dict.fromkeys(ended, False), infos
+
+
+class ToldInTurn(AECEnv):
+    """The same for one who may look on, in an environment in which agents choose in turn."""
+
+    metadata, possible_agents = {"name": "told_v0"}, ["a"]
+    observation_space, action_space = ToldAtOnce.observation_space, ToldAtOnce.action_space
+    observe = dict.fromkeys(possible_agents, 0).get
+
+    def reset(self, seed=None, options=None):
+        self.agents, self.agent_selection = ["a"], "a"
+        self.ball = int(np.random.default_rng(seed).integers(3))
+        self.rewards, self._cumulative_rewards = {"a": 0.0}, {"a": 0.0}
+        self.terminations, self.truncations = {"a": False}, {"a": False}
+        self.infos = {"a": {"action_mask": np.array([self.ball == 0, 1, 1, 1], np.int8)}}
+
+    def step(self, action):
+        if action is None:
+            self._was_dead_step(action)
+        else:
+            self.rewards, self.terminations = {"a": float(action == self.ball)}, {"a": action < 3}
+            self._cumulative_rewards = dict(self.rewards)
+
+
+@pytest.mark.parametrize("kind", [ToldInInfo, ToldWhenAsked, ToldAtOnce, ToldInTurn])
+def test_a_mask_is_shown_too(kind):
+    env = agents.remember(kind())
+    agent = None if kind in (ToldInInfo, ToldWhenAsked) else "a"
+    balls = set()
+    for seed in range(12):
+        env.reset(seed=seed)
+        for _ in range(2):
+            view = bridge.view(env, agent)
+            result = mcts(60, seed=seed).search(view)
+            first = env.unwrapped.ball == 0
+            assert result.copies.hidden == SAMPLED
+            held = {course.env.unwrapped.ball for course in env.history.pools[agent].particles}
+            assert held == ({0} if first else {1, 2})
+            assert result.action == 0 or not first
+            env.step({"a": 3, "b": 3} if kind is ToldAtOnce else 3)
+        balls.add(env.unwrapped.ball)
+    assert balls > {0}
+    again = agents.remember(kind())
+    again.reset(seed=0)
+    assert pickle.loads(pickle.dumps(again)).history.shown == again.history.shown
 
 
 @pytest.mark.filterwarnings("ignore:Slow. . simulations took")  # as none of few courses may fit

@@ -118,6 +118,11 @@ BROKEN = [
         (laws.looking_changes_nothing, f"{name} wrote to the state", {name: then(name, mark)})
         for name in ("active", "legal", "status", "outcome", "key", "evaluate", "advise", "observe")
     ),
+    (
+        laws.rewards_are_finite,
+        r"rewards are finite: step 1 of seed 0 paid \[nan",
+        {"step": then("step", lambda state, actions, rewards: rewards.fill(np.nan))},
+    ),
     (laws.copies_are_independent, "stepping a copy changed the source", {"step": step_into_the_past}),
     (laws.copies_are_independent, "gave different futures", {"step": step_that_pays_more_each_time}),
     (laws.legal_actions_are_sound, r"player 0 has \[0 0\], not distinct", {"legal": one_action_twice}),

@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import agents
@@ -187,6 +188,21 @@ def test_results_of_other_planners_are_a_line_and_a_table_too():
     assert re.fullmatch(r"RheaResult\(action=\d \(.+\), value=.+, simulations=50, steps=.+\)", repr(evolved))
     assert evolved.table().split("\n")[1].startswith("> ")
     assert evolved._repr_html_().startswith("<table>")
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -1e200, 1e7])
+def test_numbers_that_are_not_finite_or_huge_are_short_in_tables(odd):
+    env = Stakes()
+    env.reset(seed=1)
+    result = MCTS(simulations=300).search(env)
+    values = result.values.copy()
+    values[np.flatnonzero(result.visits)[0]] = odd
+    shown = replace(result, values=values).table()
+    assert f"{odd:.4g}" in shown
+    assert max(map(len, shown.split("\n"))) <= 80
+    others = [line.split()[-1] for line in shown.split("\n")[1:] if f"{odd:.4g}" not in line]
+    assert others
+    assert all(text in result.table() for text in others)  # with as many decimals as ever
 
 
 def test_long_names_of_actions_are_cut_in_the_table():
