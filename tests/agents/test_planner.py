@@ -25,7 +25,6 @@ from mcts_envs.core.rng import below
 from mcts_envs.core.view import Episode, View
 from tests.toys import TicTacToe, Tron, tic_tac_toe
 
-
 RESULTS_OF_ONE = [("graph", "FrozenLake-v1"), ("runs", "FrozenLake-v1"), ("policy_search", "CartPole-v1")]
 
 
