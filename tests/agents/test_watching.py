@@ -199,6 +199,57 @@ def test_a_search_is_shown_as_it_was_when_the_game_has_gone_on():
     assert frame["decisions"][0]["action"] is None
 
 
+def test_a_search_is_shown_as_it_grows():
+    env = gym.make("mcts_envs/LaneDefense3x3-v0")
+    env.reset(seed=1)
+    search = agents.make("mcts").start(env)
+    results = [search.run(simulations=more).result() for more in (1, 9, 90)]
+    shown = agents.show(results)
+    assert repr(shown) == "Shown(lane_defense: 3 results, 3 frames)"
+    thought = [each["search"] for each in decisions_of(shown.document)]
+    assert [each["simulations"] for each in thought] == [each["tree"]["visits"] for each in thought] == [1, 10, 100]
+    assert all(each["line"][0]["action"] == each["action"] for each in thought)
+    for result, frame in zip(results, shown.document["frames"], strict=True):
+        assert agents.show(result).document["frames"] == [frame]
+    assert agents.show(tuple(results)).document == agents.show(results, env).document == shown.document
+    assert len({agents.picture(each).to_rgb(16).shape for each in results}) == 1
+    own = OnePly(simulations=20).search(env)  # a named tuple is one result
+    assert len(agents.show([own, own], env).document["frames"]) == 2
+    assert len(agents.show(own, env).document["frames"]) == 1
+
+
+def test_what_is_no_search_of_this_state_is_refused_with_its_cure():
+    env, other, larger = (
+        gym.make(f"mcts_envs/{id}-v0") for id in ("LaneDefense3x3", "WallSurvival", "LaneDefense10x10")
+    )
+    for each in (env, other, larger):
+        each.reset(seed=1)
+    agent = agents.make("mcts", simulations=5)
+    search, result = agent.start(env), agent.search(env)
+    for given, cure in (
+        (search, r"Search is a search under way; call \.result\(\), and {} that"),
+        (result.tree, "SearchTree is the tree of a search; {} the result"),
+        (agent, r"MCTS is an agent; {} what its search\(env\) returns"),
+        (3, "{} takes a result, .* this is int: 3"),
+        (None, "{} takes a result, .* this is NoneType: None"),
+    ):
+        for call in (agents.show, agents.picture):
+            for more in ((), (env,)):
+                with pytest.raises(TypeError, match=cure.format(call.__name__)):
+                    call(given, *more)
+    for call in (agents.show, agents.picture):
+        with pytest.raises(ValueError, match="search was one of lane_defense, and the state is one of wall_survival"):
+            call(result, other)
+        with pytest.raises(ValueError, match="one of lane_defense with other settings"):
+            call(result, larger)
+    with pytest.raises(ValueError, match="no result in the list"):
+        agents.show([])
+    with pytest.raises(TypeError, match="Search is a search under way"):
+        agents.show([result, search])
+    with pytest.raises(ValueError, match="search was one of lane_defense, and the state is one of wall_survival"):
+        agents.show([result, agent.search(other)])
+
+
 def test_the_search_of_a_foreign_environment_is_shown_too():
     env = gym.make("FrozenLake-v1")
     env.reset(seed=0)
