@@ -123,10 +123,10 @@ def searched(result: Any, env: Any, call: str) -> View:
             raise TypeError(f"{kind} is {cure}".format(call=call))
     if not any(hasattr(result, name) for name in ("action", "simulations", "steps")):
         raise TypeError(f"{call} takes a result, what agent.search(env) returns; this is {kind}: {result!r:.60}")
-    held = getattr(result, "view", None)
-    if env is None and held is None:
+    held: View | None = getattr(result, "view", None)
+    view = held if env is None else view_of(env)
+    if view is None:
         raise ValueError(f"{kind} does not hold the state that was searched; call {call}(result, env)")
-    view: View = held if env is None else view_of(env)
     for known in (held, getattr(result, "tree", None), result):
         if isinstance(game := getattr(known, "game", None), Game):
             _check_same(view.game, game)

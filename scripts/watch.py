@@ -121,10 +121,10 @@ def refuse(context: typer.Context, names: Iterable[str], why: str) -> None:
 
 def check(out: Path, replay: Path | None, fps: float, begin: Callable[[], Any]) -> None:
     """Raise if what is wanted of a game cannot be written, before it is played; ``begin()`` begins its replay."""
-    from mcts_envs.filming import SUFFIXES, check_film
+    from mcts_envs.filming import check_film, is_film
 
-    filmed = out.suffix in SUFFIXES
-    if not filmed and out.suffix not in _PAGES:
+    filmed = is_film(out)
+    if not filmed and out.suffix.lower() not in _PAGES:
         raise ValueError(f"out {out} is neither a page, .html, nor a film, .gif or .mp4; name it so")
     if filmed or replay is not None:
         begun = begin()
@@ -194,10 +194,10 @@ def play(game: Game, host: Any) -> tuple[dict[str, Any], BaseException | None]:
 def write(document: dict[str, Any], record: Callable[..., Any], out: Path, replay: Path | None, fps: float) -> None:
     """Write a game as a page or a film, and as a replay if it is to be kept; ``record(document)`` makes that."""
     from agents.watching import fitted
-    from mcts_envs.filming import SUFFIXES, film
+    from mcts_envs.filming import film, is_film
 
     out.parent.mkdir(parents=True, exist_ok=True)
-    moves, filmed = len(document["frames"]) - 1, out.suffix in SUFFIXES
+    moves, filmed = len(document["frames"]) - 1, is_film(out)
     game = record(document) if filmed or replay is not None else None
     if replay is not None:
         game.save(replay)
