@@ -31,10 +31,7 @@ MAX_DEPTH = 100
 
 @dataclass(frozen=True, eq=False)
 class _Source:
-    """The tree that nodes and edges are views of, the first of a list, where a search puts it anew when it grows.
-
-    Compared by identity.
-    """
+    """The tree that nodes and edges are views of, the first of a list; compared by identity."""
 
     trees: Sequence[Tree]
     game: Game
@@ -240,8 +237,14 @@ class JointAction:
         return sum(node.visits for node in self.outcomes)
 
 
+class Trees(list[Tree]):
+    """The trees of a search, one a thread, as long as somebody looks at them: a search that goes on grows others."""
+
+    __slots__ = ("__weakref__",)
+
+
 class SearchTree:
-    """The tree of a search, to look at; it follows a search that goes on.
+    """The tree of a search, to look at.
 
     The trees of several threads are added up when they are first looked at.
 

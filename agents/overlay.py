@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from agents.base import view_of
 from agents.drawing import counted, cut, decimals_of, written
-from agents.showing import search_data
+from agents.showing import search_data, searched
 from mcts_envs.core import errors
 from mcts_envs.core.render import Canvas, mix, on
 from mcts_envs.core.showing import picture_of
@@ -19,7 +18,8 @@ def picture(result: Any, env: Any = None, *, actions: int = 8, line: int = 5, pa
     """Return a position with visits, values and principal variation of a search on it.
 
     Places are tinted by their share of the visits, and numbered in the order of the principal variation; beside the
-    board are the most visited actions. ``to_svg()`` and ``to_rgb(cell)`` make SVG and pixels of it.
+    board are the most visited actions. ``to_svg()`` and ``to_rgb(cell)`` make SVG and pixels of it, of one size for all
+    tree searches of a state.
 
     Parameters
     ----------
@@ -36,19 +36,18 @@ def picture(result: Any, env: Any = None, *, actions: int = 8, line: int = 5, pa
 
     Raises
     ------
+    TypeError
+        If this is no result, but for example an environment, an agent, or a search under way.
     ValueError
         If neither the result holds a state nor an environment is given, or the game has no picture.
     """
     actions, line = errors.integer("actions", actions, 1, 12), errors.integer("line", line, 0, 8)
-    view = getattr(result, "view", None) if env is None else view_of(env)
-    if view is None:
-        raise ValueError(
-            f"{type(result).__name__} does not hold the state that was searched; call picture(result, env)"
-        )
+    view = searched(result, env, "picture")
     board, data = picture_of(view.game, view.state), search_data(result, view)
     colours = [player["colour"] for player in header(view.game, "")["players"]]
     rows = data.get("actions", [])
-    height = max(board.height, 1.3 + _ROW * (len(rows[:actions]) + 1) + 0.6) if panel and rows else board.height
+    listed = min(actions, max(len(rows), len(view.legal_actions())))  # as many for every search of a state
+    height = max(board.height, 1.3 + _ROW * (listed + 1) + 0.6) if panel and rows else board.height
     canvas = Canvas(board.width + (_PANEL if panel and rows else 0), height, _PAPER)
     inner = canvas.at(0, (height - board.height) / 2)
     inner.draw(board)
@@ -94,7 +93,7 @@ def _draw_panel(place: Canvas, data: _Data, shown: int, colour: str) -> None:
     rows, total = data["actions"][:shown], _visits(data)
     counts = any("visits" in row for row in rows)
     decimals = min(decimals_of(row["value"] for row in rows if row["value"] is not None), 4)
-    right, bar = _PANEL - 0.6, 1.5
+    right, bar = _PANEL - 0.6, 1.3
     spent = counted(data["simulations"], "simulation") if data.get("simulations") else ""
     place.text(0.2, 0.55, spent, _QUIET, 0.26, anchor="start")
     place.text(right, 0.55, "value", _QUIET, 0.26, anchor="end")
@@ -109,7 +108,7 @@ def _draw_panel(place: Canvas, data: _Data, shown: int, colour: str) -> None:
             place.rectangle(left, y - 0.13, bar, 0.26, _TRACK, radius=0.06)
             width = max(bar * row["visits"] / most, 0.03)
             place.rectangle(left, y - 0.13, width, 0.26, colour if chosen else mix(colour, _PAPER, 0.4), radius=0.06)
-            place.text(left + bar + 0.75, y, f"{row['visits'] / total:.1%}", _INK, 0.25, anchor="end")
+            place.text(4.8, y, f"{row['visits'] / total:.1%}", _INK, 0.25, anchor="end")
         place.text(right, y, written(row["value"], decimals), _INK, 0.25, anchor="end")
     left_out = len(data["actions"]) - len(rows) + data.get("omitted", {}).get("actions", 0)
     if left_out:

@@ -1,7 +1,7 @@
 """What planners hand back: a line for Python, a table for people and for notebooks."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from agents.inspection import SearchTree
@@ -65,7 +65,7 @@ class Found(ABC):
         """Return the rows of the table, up to ``top``."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SearchResult(Found):
     """What a search found.
 
@@ -108,7 +108,7 @@ class SearchResult(Found):
     prior: Floats | None = None
     evaluator: str | None = None
     improved: Floats | None = None
-    view: View | None = field(default=None, compare=False)
+    view: View | None = None
     copies: Any = None
 
     @property

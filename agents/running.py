@@ -6,18 +6,19 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from threading import Event, Lock
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from agents.budget import NO_LIMIT, Clock, read_budget
 from agents.evaluator.packed import Packed
-from agents.inspection import SearchTree
+from agents.inspection import SearchTree, Trees
 from agents.policies.signatures import needs_of
 from agents.records import compiled, new_path, new_work
 from agents.results import SearchResult
 from agents.search import OPEN_LOOP
 from agents.search_plan import SearchPlan
-from agents.tree import NODE, RANGE, ROOT, Tree, add_root_statistics, enlarge, find_node
+from agents.tree import NODE, RANGE, ROOT, Tree, add_root_statistics, copy_of, enlarge, find_node
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import row
 from mcts_envs.core.rng import draw, new_stream
@@ -91,6 +92,7 @@ class Search:
         self._works = [new_work(plan.inside, stream, length, plain=plan.plain) for stream in own]
         self._paths = [new_path(plan.inside, depth, plain=plan.plain) for _ in self._streams]
         self._locks = [Lock() for _ in self.trees]
+        self._shown: list[ref[Trees]] = []
         self._over = Event()
         self.seconds = 0.0
         self.choice: int | None = None
@@ -228,18 +230,22 @@ class Search:
         return bool(first - second > left)
 
     def result(self) -> SearchResult:
-        """Return what has been found so far.
+        """Return what has been found so far, which stays as it is when the search goes on.
+
+        Asked for while another thread searches, its tree may be a few milliseconds ahead of its visits.
 
         Raises
         ------
         ValueError
             If nothing was searched yet, or ``recommend`` returned an illegal action.
         """
+        trees = Trees(self.trees)
+        self._shown = [each for each in self._shown if each() is not None] + [ref(trees)]
         visits, values = self.statistics()
         if not visits.any():
             raise ValueError("nothing was searched yet; call run(simulations=...) first")
         action = self.recommended(visits, values) if self.choice is None else self.choice
-        shown = SearchTree(self.trees, self._game)
+        shown = SearchTree(trees, self._game)
         prior = self._prior() if self._settings.prior else None
         how = None if self.plan.evaluator is None else str(self.plan.evaluator.name)
         made = self.simulations, self.steps, self.seconds
@@ -291,6 +297,12 @@ class Search:
 
         return again
 
+    def _own(self, i: int) -> Tree:
+        """Return the tree to grow: a copy if somebody still has a result with this one."""
+        tree = self.trees[i]
+        kept = any((trees := each()) is not None and trees[i].nodes is tree.nodes for each in self._shown)
+        return copy_of(tree) if kept else tree
+
     def _growing(self, i: int, clock: Clock, arms: Ints, until: float, over: Event) -> Iterator[None]:
         """Add simulations to one tree, alone; yield when those that are left wait for answers.
 
@@ -304,6 +316,9 @@ class Search:
             run, begun_ahead = self._call(i, max_steps), plan.evaluator.ahead if waits else 0
             before_pass = stream.copy()
             while not over.is_set():
+                if (own := self._own(i)) is not tree:
+                    tree = self.trees[i] = own
+                    run, made = self._call(i, max_steps), tree.count
                 begun = len(rest) < len(arms)
                 count = clock.slice(max(1, len(rest)) if begun or (waits and once > 1) else NO_LIMIT, once)
                 if not count:
@@ -328,7 +343,7 @@ class Search:
                     yield
                     if over.is_set() or not clock.resumed(began, done):
                         break
-                    room = enlarge(tree, count - done + begun_ahead)
+                    room = enlarge(self._own(i), count - done + begun_ahead)
                     if room is not tree:
                         tree = self.trees[i] = room
                         run, made = self._call(i, max_steps), tree.count

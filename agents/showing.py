@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from agents.base import view_of
+from agents.drawing import counted
 from agents.ranking import ranked
 from mcts_envs.core.contract import Game
 from mcts_envs.core.typing import Bytes, Ints
@@ -19,6 +20,14 @@ _SHOWN = 12
 _LINE = 8
 _DEPTH, _BREADTH, _NODES = 8, 12, 120
 """Of a tree: decisions deep, actions of a player and outcomes of an action, and actions in all."""
+
+_OTHERS = {
+    "reset": "an environment, not a search; mcts_envs.show(env) shows it",
+    "result": "a search under way; call .result(), and {call} that",
+    "best_line": "the tree of a search; {call} the result that it belongs to",
+    "act": "an agent; {call} what its search(env) returns",
+}
+"""What is no result, by what it has, and what to do."""
 
 
 def search_data(result: Any, view: View | None = None, nodes: int = _NODES) -> Data:
@@ -67,32 +76,68 @@ def show(result: Any, env: Any = None) -> Shown:
 
     Parameters
     ----------
-    result : SearchResult or another result of a planner
-        What ``agent.search(env)`` returned.
+    result : SearchResult or another result of a planner, or a list of them
+        What ``agent.search(env)`` returned. Of several, as of a search that goes on, each is a frame of the page.
     env : environment, optional
         In the state that was searched from, where the result does not hold that.
 
     Raises
     ------
     TypeError
-        If the result is an environment.
+        If this is no result, but for example an environment, an agent, or a search under way.
     ValueError
-        If neither the result holds a state nor an environment is given.
+        If neither the result holds a state nor an environment is given, or the results are of several games, or none.
     """
-    if hasattr(result, "reset"):
-        raise TypeError(f"{type(result).__name__} is an environment, not a search; mcts_envs.show(env) shows it")
-    view = getattr(result, "view", None) if env is None else view_of(env)
-    if view is None:
-        raise ValueError(f"{type(result).__name__} does not hold the state that was searched; call show(result, env)")
+    several = type(result) in (list, tuple)  # an agent's own result may be a named tuple
+    results = list(result) if several else [result]
+    if not results:
+        raise ValueError("there is no result in the list; give those of agent.search(env) or search.result()")
+    views = [searched(each, env, "show") for each in results]
+    game = views[0].game
+    for view in views[1:]:
+        _check_same(view.game, game)
     from agents.overlay import picture
 
-    document = header(view.game, f"{view.game.name}: a search")
-    shown = (
-        frame(view.game, view.state) if _board(view) is not None else {"text": view.game.name, "turn": [view.player]}
-    )
-    document["frames"].append(shown | {"decisions": [decision(view, None, result)]})
-    still = image_html(picture(result, view).to_svg()) if view.game.picture else None
+    title = f"{game.name}: {counted(len(results), 'result') if several else 'a search'}"
+    document = header(game, title)
+    for each, view in zip(results, views, strict=True):
+        drawn = frame(game, view.state) if _board(view) is not None else {"text": game.name, "turn": [view.player]}
+        document["frames"].append(drawn | {"decisions": [decision(view, None, each)]})
+    still = image_html(picture(results[-1], views[-1]).to_svg()) if game.picture else None
     return Shown(document, still=still)
+
+
+def searched(result: Any, env: Any, call: str) -> View:
+    """Return the state that a result was searched from: its own, or that of an environment.
+
+    Raises
+    ------
+    TypeError
+        If this is no result; ``call`` is what wanted one.
+    ValueError
+        If there is no state, or it is one of another game.
+    """
+    kind = type(result).__name__
+    for name, cure in _OTHERS.items():
+        if callable(getattr(result, name, None)):
+            raise TypeError(f"{kind} is {cure}".format(call=call))
+    if not any(hasattr(result, name) for name in ("action", "simulations", "steps")):
+        raise TypeError(f"{call} takes a result, what agent.search(env) returns; this is {kind}: {result!r:.60}")
+    held: View | None = getattr(result, "view", None)
+    view = held if env is None else view_of(env)
+    if view is None:
+        raise ValueError(f"{kind} does not hold the state that was searched; call {call}(result, env)")
+    for known in (held, getattr(result, "tree", None), result):
+        if isinstance(game := getattr(known, "game", None), Game):
+            _check_same(view.game, game)
+    return view
+
+
+def _check_same(given: Game, game: Game) -> None:
+    """Refuse the state of another game than was searched."""
+    if given.fingerprint != game.fingerprint:
+        same = " with other settings" if given.name == game.name else ""
+        raise ValueError(f"the search was one of {game.name}, and the state is one of {given.name}{same}")
 
 
 def _tried(result: Any, view: View | None) -> Data:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -183,9 +184,9 @@ def new_tree(
 
 
 def copy_of(tree: Tree) -> Tree:
-    """Return a copy of a tree in bytes."""
+    """Return a copy of a tree."""
     whole: Any = tree[: -len(STORES)]
-    arrays: Any = [array.copy() for array in whole]
+    arrays: Any = [type(each)(map(copy, each)) if tree.plain else each.copy() for each in whole]
     stores = (
         Store(store.per_edge.copy(), store.per_tree.copy(), store.parameters.copy()) for store in tree.stores.values()
     )

@@ -41,18 +41,23 @@ def film(replay: "Replay", path: Path | str, fps: float = 4.0, pixels: int = 480
     """
     path = Path(path)
     check_film(replay.game, path, fps, pixels)
-    (_gif if path.suffix == ".gif" else _mp4)(_pictures(replay, pixels), path, fps)
+    (_gif if path.suffix.lower() == ".gif" else _mp4)(_pictures(replay, pixels), path, fps)
+
+
+def is_film(path: Path) -> bool:
+    """Return whether a file is named as a film."""
+    return path.suffix.lower() in SUFFIXES
 
 
 def check_film(game: Game, path: Path, fps: float = 4.0, pixels: int = 480) -> None:
     """Raise what :func:`film` does, before there is a game to be filmed."""
     errors.number("fps", fps, 0.1, 60.0)
     errors.integer("pixels", pixels, 64, 4096)
-    if path.suffix not in SUFFIXES:
+    if not is_film(path):
         raise ValueError(f"{path} is neither a .gif nor an .mp4")
     if game.picture is None:
         raise ValueError(f"{game.name} has no picture; give its Game one")
-    if path.suffix == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None:
+    if path.suffix.lower() == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None:
         raise ImportError('an .mp4 needs imageio-ffmpeg: pip install "mcts-envs[film]"; a .gif does not')
 
 

@@ -142,9 +142,11 @@ class Replay:
             If the game is over, others than those who are to choose have chosen, or an action is out of range. Nothing
             has changed then.
         TypeError
-            If an action is no integer.
+            If an action is no integer, or there is no mapping.
         """
         choosing = self.choosing
+        if not isinstance(actions, Mapping):
+            raise TypeError(f"actions {actions!r:.60} are {type(actions).__name__}; give a mapping such as {{0: 3}}")
         if not choosing:
             raise ValueError("the game is over; nobody is to choose")
         if sorted(actions) != choosing:

@@ -5,6 +5,7 @@ import re
 import secrets
 import sys
 import threading
+import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -42,6 +43,11 @@ for (;; await pause(250)) {
 class Live(ThreadingHTTPServer):
     """Serves a document that grows at ``127.0.0.1``, to those who know the token in its address.
 
+    Parameters
+    ----------
+    port : int
+        0: any that is free.
+
     Attributes
     ----------
     document : dict, optional
@@ -52,8 +58,8 @@ class Live(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
         self.document: dict[str, Any] | None = None
         self.token = secrets.token_urlsafe(16)
         self.host = f"127.0.0.1:{self.server_port}"
@@ -121,9 +127,15 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving() -> Iterator[Live]:
-    """Serve as long as the block runs."""
-    with Live() as live:
+def serving(port: int = 0, browser: bool = False) -> Iterator[Live]:
+    """Serve as long as the block runs; open a browser if wanted."""
+    with Live(port) as live:
+        opening = threading.Timer(0.5, webbrowser.open, [live.address])
+        if browser:
+            opening.start()
         threading.Thread(target=live.serve_forever, daemon=True).start()
-        yield live
-        live.shutdown()
+        try:
+            yield live
+        finally:
+            opening.cancel()
+            live.shutdown()

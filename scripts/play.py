@@ -52,7 +52,8 @@ def main(
     try:
         if replay is not None:
             writable("replay", replay)
-        game = Replay.load(environment) if Path(environment).is_file() else environment
+        saved = Path(environment).is_file() or Path(environment).suffix == ".json"
+        game = Replay.load(environment) if saved else environment
         entry = find(game.id if isinstance(game, Replay) else game)
         sitting = (
             [HUMAN] + ["best"] * (entry.players - 1) if seats is None else [each.strip() for each in seats.split(",")]

@@ -10,16 +10,16 @@
 
 The page is one file that fetches nothing: open it in a browser, send it, put it beside a paper. One agent plays all
 seats, one for each team plays the team. It is the game that compare.py with the same seed plays as this episode with
-the agents in these seats. Ctrl-C ends it where it is, and what was played is written. Of a game that was saved, an
-agent says what it thinks of each decision. With --live and the folder of a comparison that keeps --replays, its games
-are shown while it runs.
+the agents in these seats. Ctrl-C ends it where it is, and what was played is written. With --live a browser follows it,
+and the page is served after its end until Ctrl-C. Of a game that was saved, an agent says what it thinks of each
+decision. With --live and the folder of a comparison that keeps --replays, its games are shown while it runs.
 """
 
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
+from time import sleep
 from typing import Annotated, Any, TypeAlias
 
 import _own  # noqa: F401
@@ -34,7 +34,12 @@ _PAGES = ("", ".html", ".htm")
 _MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
 
 
+_GAME = ("setting", "seed", "episode")
+_ALL = (*_GAME, "agents", "budget", "out", "replay", "fps")
+
+
 def main(
+    context: typer.Context,
     environment: Annotated[
         str,
         typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/; a saved game; results, to follow."),
@@ -51,6 +56,8 @@ def main(
     replay: Annotated[Path | None, typer.Option(help="Where to keep the game as a replay that proves itself.")] = None,
     fps: Annotated[float, typer.Option(help="Of a film: moves a second.")] = 4.0,
     live: Annotated[bool, typer.Option("--live", help="Follow the game in a browser while it is played.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="With --live; 0: any that is free.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open a browser, with --live.")] = True,
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
     ] = None,
@@ -67,15 +74,21 @@ def main(
     from mcts_envs.replay import Replay
 
     try:
+        if not live:
+            refuse(context, ("port", "browser"), "only --live serves a page")
         if (results := comparison(Path(environment))) is not None:
-            follow(results, live)
+            refuse(context, _ALL, f"{results} is a comparison, whose games are shown as they were played")
+            follow(results, live, port, browser)
             return
         for name, file in (("out", out), ("replay", replay)):
             if file is not None:
                 writable(name, file)
         limits = parse_budget(budget)
-        if Path(environment).is_file():
+        if Path(environment).is_file() or Path(environment).suffix == ".json":
             kept = Replay.load(environment)
+            refuse(context, _GAME, f"{environment} is a saved game, which has its settings and seed")
+            if agents is None:
+                refuse(context, ("budget",), "nobody searches in a saved game unless --agents names who")
             check(out, replay, fps, lambda: kept)
             game, record = analysed(kept, agents, limits), lambda document: kept
         else:
@@ -83,24 +96,35 @@ def main(
             plan = Plan(environment, specs, parse_settings(setting or []), seed, limits)
             check(out, replay, fps, partial(begun, plan))
             game, record = partial(watch, plan, episode), partial(recorded, plan, episode)
-        with serving() if live else nullcontext() as host:
+        with serving(port, browser) if live else nullcontext() as host:
             document, failed = play(game, host)
             write(document, record, out, replay, fps)
             if failed is not None:
                 raise failed
-            if host is not None and sys.stdin.isatty():
-                input("the page is served until you press Enter ")
+            if host is not None:
+                typer.echo("the page is served until Ctrl-C")
+                with suppress(KeyboardInterrupt):
+                    while True:
+                        sleep(1)
     except _MISTAKES as error:
         typer.secho(f"error: {said(error)}", err=True, fg="red")
         raise typer.Exit(2) from error
 
 
+def refuse(context: typer.Context, names: Iterable[str], why: str) -> None:
+    """Raise if options were given that would change nothing."""
+    parameters = {parameter.name: parameter.opts[0] for parameter in context.command.params}
+    given = [name for name in names if getattr(context.get_parameter_source(name), "name", "DEFAULT") != "DEFAULT"]
+    if given:
+        raise ValueError(f"{why}; leave {', '.join(parameters[name] for name in given)} out")
+
+
 def check(out: Path, replay: Path | None, fps: float, begin: Callable[[], Any]) -> None:
     """Raise if what is wanted of a game cannot be written, before it is played; ``begin()`` begins its replay."""
-    from mcts_envs.filming import SUFFIXES, check_film
+    from mcts_envs.filming import check_film, is_film
 
-    filmed = out.suffix in SUFFIXES
-    if not filmed and out.suffix not in _PAGES:
+    filmed = is_film(out)
+    if not filmed and out.suffix.lower() not in _PAGES:
         raise ValueError(f"out {out} is neither a page, .html, nor a film, .gif or .mp4; name it so")
     if filmed or replay is not None:
         begun = begin()
@@ -108,7 +132,7 @@ def check(out: Path, replay: Path | None, fps: float, begin: Callable[[], Any]) 
             check_film(begun.game, out, fps)
 
 
-def follow(folder: Path, live: bool) -> None:
+def follow(folder: Path, live: bool, port: int, browser: bool) -> None:
     """Show one game after the other of a comparison, until Ctrl-C."""
     from _following import games
     from _live import serving
@@ -117,7 +141,8 @@ def follow(folder: Path, live: bool) -> None:
 
     if not live:
         raise ValueError(f"{folder} is a comparison; --live follows it, and its folder replays has games to be watched")
-    with serving() as host, suppress(KeyboardInterrupt), Console(stderr=True).status("waiting for a game") as status:
+    waiting = Console(stderr=True).status("waiting for a game")
+    with serving(port, browser) as host, suppress(KeyboardInterrupt), waiting as status:
         typer.echo(f"live: {host.address}")
         for document in games(folder):
             host.document = document
@@ -127,11 +152,13 @@ def follow(folder: Path, live: bool) -> None:
 def analysed(replay: Any, agent: str | None, limits: dict[str, Any]) -> Game:
     """Return a saved game to be looked at, of which an agent says what it thinks if one is named."""
     import agents
-    from agents.arena import parse_agent
+    from agents.arena import parse_meeting
     from agents.watching import replayed
 
-    spec = None if agent is None else parse_agent(agent, limits)
-    return partial(replayed, replay, None if spec is None else agents.make(spec.name, **spec.settings))
+    specs = () if agent is None else parse_meeting(agent, None, limits)[0]
+    if agent is not None and len(specs) != 1:
+        raise ValueError(f"--agents {agent} names {len(specs)} agents; of a saved game one says what it thinks")
+    return partial(replayed, replay, *(agents.make(spec.name, **spec.settings) for spec in specs))
 
 
 def play(game: Game, host: Any) -> tuple[dict[str, Any], BaseException | None]:
@@ -167,10 +194,10 @@ def play(game: Game, host: Any) -> tuple[dict[str, Any], BaseException | None]:
 def write(document: dict[str, Any], record: Callable[..., Any], out: Path, replay: Path | None, fps: float) -> None:
     """Write a game as a page or a film, and as a replay if it is to be kept; ``record(document)`` makes that."""
     from agents.watching import fitted
-    from mcts_envs.filming import SUFFIXES, film
+    from mcts_envs.filming import film, is_film
 
     out.parent.mkdir(parents=True, exist_ok=True)
-    moves, filmed = len(document["frames"]) - 1, out.suffix in SUFFIXES
+    moves, filmed = len(document["frames"]) - 1, is_film(out)
     game = record(document) if filmed or replay is not None else None
     if replay is not None:
         game.save(replay)

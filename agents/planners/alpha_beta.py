@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -36,7 +36,7 @@ MAX_DEPTH = 64
 """Plies that can be looked ahead."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AlphaBetaResult(Found):
     """What an alpha-beta search found.
 
@@ -72,8 +72,8 @@ class AlphaBetaResult(Found):
     simulations: int
     steps: int
     seconds: float
-    game: Game = field(compare=False)
-    view: View | None = field(default=None, compare=False)
+    game: Game
+    view: View | None = None
 
     def _played(self) -> Game:
         return self.game

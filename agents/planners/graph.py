@@ -2,7 +2,7 @@
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ class Place:
         self.outcomes: list[dict[int | None, list[float]]] = [{} for _ in legal]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GraphResult(Found):
     """What a search in a graph found.
 
@@ -80,8 +80,8 @@ class GraphResult(Found):
     simulations: int
     steps: int
     seconds: float
-    game: Game = field(compare=False)
-    view: View | None = field(default=None, compare=False)
+    game: Game
+    view: View | None = None
 
     @property
     def copies(self) -> Any:

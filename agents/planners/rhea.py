@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -26,7 +26,7 @@ from mcts_envs.core.view import View
 MAX_LENGTH, MAX_POPULATION = 1000, 10_000
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RheaResult(Found):
     """What an evolution found.
 
@@ -53,8 +53,8 @@ class RheaResult(Found):
     simulations: int
     steps: int
     seconds: float
-    game: Game = field(compare=False)
-    view: View | None = field(default=None, compare=False)
+    game: Game
+    view: View | None = None
 
     def _played(self) -> Game:
         return self.game

@@ -1,7 +1,7 @@
 """A line of actions in runs, kept from move to move and bettered by chance."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from mcts_envs.core.view import View
 MAX_HORIZON = 10_000
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RunsResult(Found):
     """What the search for a line found.
 
@@ -46,8 +46,8 @@ class RunsResult(Found):
     simulations: int
     steps: int
     seconds: float
-    game: Game = field(compare=False)
-    view: View | None = field(default=None, compare=False)
+    game: Game
+    view: View | None = None
 
     def _played(self) -> Game:
         return self.game

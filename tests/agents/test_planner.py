@@ -25,6 +25,8 @@ from mcts_envs.core.rng import below
 from mcts_envs.core.view import Episode, View
 from tests.toys import TicTacToe, Tron, tic_tac_toe
 
+RESULTS_OF_ONE = [("graph", "FrozenLake-v1"), ("runs", "FrozenLake-v1"), ("policy_search", "CartPole-v1")]
+
 
 class Found(NamedTuple):
     action: int
@@ -298,6 +300,26 @@ class TestMemory:
         twin = again(agent)
         assert (twin._memory, twin._prepared) == (None, None)
         assert twin.search(env).visits.sum() == 20
+
+
+@pytest.mark.parametrize(
+    ("name", "env_id"),
+    [*((name, "mcts_envs/WallSurvival-v0") for name in ("mcts", "alpha_beta", "rhea")), *RESULTS_OF_ONE],
+)
+def test_results_are_equal_to_themselves_alone(name, env_id):
+    env = agents.remember(gymnasium.make(env_id))
+    env.reset(seed=0)
+    agent = agents.make(name, simulations=5) if name != "alpha_beta" else agents.make(name, max_steps=100)
+    one, other = (agent.search(env) for _ in range(2))
+    assert one == one != other
+    assert [one, other].index(other) == 1
+    assert {one: 1, other: 2}[other] == 2
+
+
+@pytest.mark.parametrize("name", ["alpha_beta", "rhea", "runs", "graph", "policy_search", "auto"])
+def test_what_does_not_go_on_says_what_does(name):
+    with pytest.raises(TypeError, match=rf"{name} has no search that goes on; call search\(env\), or start an 'mcts'"):
+        agents.make(name).start(started())
 
 
 def test_what_is_prepared_is_kept_until_another_game_is_played():

@@ -84,6 +84,9 @@ def test_only_actions_of_those_who_are_to_choose_are_played(game):
     for actions in ({}, {1: 0}, {0: 10**6}, {0: True}, {0: "1"}, {0: 0, 1: 0}):
         with pytest.raises((ValueError, TypeError), match=r"are to choose|outside|not an integer"):
             replay.play(actions)
+    for actions in (3, [0]):
+        with pytest.raises(TypeError, match=r"actions .* are (int|list); give a mapping such as \{0: 3\}"):
+            replay.play(actions)
     assert np.array_equal(replay.state, before)
     assert replay.actions == []
 
@@ -197,9 +200,11 @@ def test_films(tmp_path, game):
     with Image.open(tmp_path / "game.gif") as picture:
         assert picture.n_frames > 1
         assert abs(picture.width - 96) < 48
+    film(game, tmp_path / "again.GIF", pixels=96)
+    assert (tmp_path / "again.GIF").read_bytes() == (tmp_path / "game.gif").read_bytes()
     pytest.importorskip("imageio_ffmpeg")
-    film(game, tmp_path / "game.mp4", pixels=96)
-    assert (tmp_path / "game.mp4").read_bytes()[4:8] == b"ftyp"
+    film(game, tmp_path / "game.MP4", pixels=96)
+    assert (tmp_path / "game.MP4").read_bytes()[4:8] == b"ftyp"
 
 
 def test_films_of_another_kind(tmp_path, game):

@@ -79,18 +79,6 @@ class TestWalking:
                 assert edge.visits == result.visits[edge.action]
                 assert edge.value == pytest.approx(result.values[edge.action])
 
-    def test_it_follows_a_search_that_goes_on(self):
-        env = TicTacToe()
-        env.reset(seed=0)
-        for threads in (1, 2):
-            search = MCTS(threads=threads).start(env).run(simulations=50)
-            tree = search.result().tree
-            assert tree.root.visits == 50
-            assert tree.root == tree.root
-            search.run(simulations=30)
-            assert tree.root.visits == 80
-            assert len(tree) == len(list(walk(tree.root)))
-
     def test_a_full_tree(self):
         tree = searched(Tron, "open", max_nodes=20).tree
         assert len(tree) <= 21

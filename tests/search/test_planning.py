@@ -250,14 +250,34 @@ class TestMemory:
         assert found[0] == found[1]
         assert len(search.result().tree) > 200
 
-    def test_what_is_looked_at_follows_a_tree_that_grows(self):
-        search = MCTS(loop="closed").start(lane()).run(simulations=10)
-        tree = search.result().tree
-        root, size = tree.root, len(tree)
-        search.run(simulations=5000)
-        assert root.visits == 5010
-        assert len(tree) > size + 1000
-        assert sum(edge.visits for edge in root.edges) == search.result().visits.sum()
+    @pytest.mark.parametrize("kind", [lambda game: game, lambda game: as_lists(game)], ids=["bytes", "objects"])
+    @pytest.mark.parametrize("threads", [1, 2])
+    def test_results_that_are_kept_stay_as_they_are_and_change_no_search(self, kind, threads):
+        made = [1, 10, 200, 500]
+        settings = {"select": "rave", "simulate": "mast", "loop": "closed", "threads": threads}
+        view = first_view(kind(tic_tac_toe()))
+        kept, unseen = (MCTS(**settings).start(view) for _ in range(2))
+        results = [kept.run(simulations=count).result() for count in made]
+        for count in made:
+            unseen.run(simulations=count)
+        for result, simulations in zip(results, np.cumsum(made), strict=True):
+            root = result.tree.root
+            assert result.simulations == result.visits.sum() == root.visits == simulations
+            assert sum(edge.visits for edge in root.edges) == simulations
+            assert result.principal_variation[0] == result.action
+        assert [contents(tree) for tree in kept.trees] == [contents(tree) for tree in unseen.trees]
+
+    def test_only_results_that_somebody_has_are_copied(self, monkeypatch):
+        copies = []
+        monkeypatch.setattr(running, "copy_of", lambda tree: copies.append(1) or tree_module.copy_of(tree))
+        search = MCTS().start(lane()).run(simulations=10)
+        for _ in range(3):
+            assert search.result().tree.root.visits == search.simulations
+            search.run(simulations=10)
+        assert not copies
+        root = search.result().tree.root
+        search.run(simulations=10).run(simulations=10)
+        assert (root.visits, len(copies)) == (40, 1)
 
     def test_bytes_of_players_who_choose_at_once(self):
         tree = MCTS(simulations=2000).search(first_view(Tron().game)).tree.trees[0]
