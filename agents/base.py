@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from agents.budget import LIMITS
+from agents.wrappers import check_wrappers
 from mcts_envs.core import errors
 from mcts_envs.core.contract import SIGNATURES, Game
 from mcts_envs.core.kernel import reference, resolve
@@ -259,10 +260,11 @@ def view_of(env: Any) -> View:
     Raises
     ------
     TypeError
-        If this is no environment, or one whose actions are not discrete.
+        If this is no environment, one whose actions are not discrete, or in a wrapper that changes them.
     """
     inner = getattr(env, "unwrapped", env)
     if _has_view(inner):
+        check_wrappers(env)
         view: View = inner.view()
         return view
     from agents import bridge

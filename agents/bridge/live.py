@@ -17,12 +17,13 @@ from agents.bridge.chance import Watch
 from agents.bridge.classes import has_table
 from agents.bridge.hidden import Hidden
 from agents.bridge.kinds import in_cycle
-from agents.bridge.layers import layers_of, peeled
+from agents.bridge.layers import peeled
 from agents.bridge.lenses import lenses_of
 from agents.bridge.means import copier_of
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns
 from agents.bridge.shapes import bounds, shaped
 from agents.bridge.states import NO_LIMIT, ForeignGame, ForeignSeat, ForeignState
+from agents.wrappers import check_wrappers, layers_of
 from mcts_envs.core import errors
 from mcts_envs.core.rng import CHANCE_BYTES
 from mcts_envs.core.view import Episode, View
@@ -44,13 +45,14 @@ def view(env: Any, agent: Any = None, *, observation: Any = None, info: Any = No
     Raises
     ------
     TypeError
-        If it is no such environment, or its actions are not discrete.
+        If it is no such environment, its actions are not discrete, or a wrapper changes them.
     ValueError
         If there is no such agent, or several choose at once and none is named.
     """
     if isinstance(env, gymnasium.Env):
         if agent is not None:
             raise ValueError(f"agent {agent!r} in a Gymnasium environment, which has one player; leave it out")
+        check_wrappers(env)
         live: Any = LiveSingle(env, observation, info)
         return View(live.game, live, 0, _episode(live))
     if not isinstance(env, (AECEnv, ParallelEnv)):
