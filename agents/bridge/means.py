@@ -9,6 +9,7 @@ from gymnasium.utils import EzPickle
 from agents.bridge.cloning import Clone, Copier, Deep, Replay, offers_clones
 from agents.bridge.copying import Copy
 from agents.bridge.digest import digest
+from agents.bridge.returned import StepError
 from mcts_envs.core.contract import EVERYTHING
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
     ------
     TypeError
         If none works; it says why not, and the cure.
+    StepError
+        If its steps return what no step returns.
     gymnasium.error.ResetNeeded
         If the environment was not reset.
     """
@@ -48,6 +51,8 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
             try:
                 made = make()
                 fault = None if known else _fault(live, state, make)
+            except StepError:
+                raise
             except Exception as error:
                 fault = str(error)
                 not_reset = error if isinstance(error, ResetNeeded) else not_reset
