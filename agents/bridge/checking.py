@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from pettingzoo import ParallelEnv
 
-from agents.bridge.chance import drawn_from_global
+from agents.bridge.chance import drawn_from_global, drawn_from_system
 from agents.bridge.cloning import fresh, generators_in
 from agents.bridge.copying import Copy
 from agents.bridge.hidden import AS_IT_IS, UNKNOWN, UNTOLD
 from agents.bridge.layers import innermost
 from agents.bridge.live import view
-from agents.bridge.means import FAST
+from agents.bridge.means import FAST, NATIVE
 from agents.bridge.mirroring import mirrored, walk, whole
 from agents.bridge.played import chance_apart
 from agents.bridge.remembering import remember
@@ -132,7 +132,7 @@ def _future(root: ForeignState, work: ForeignState, seed: int, choices: int) -> 
 
 def _independence(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     before, other, work = whole(seen.state), root.copy(), root.copy()
-    kept = whole(other)
+    kept, first = whole(other), _sibling(root)
     walks = 0
     for walks in _up_to(_WALKS):
         _future(root, work, walks, walks)
@@ -140,7 +140,17 @@ def _independence(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
         return FAILS, "steps of a copy changed the environment"
     if whole(other) != kept:
         return FAILS, "steps of a copy changed another copy"
+    if _sibling(root) != first:
+        chance = root.game.notes["means"] == NATIVE or drawn_from_system(lambda: _sibling(root))
+        return (OPEN if chance else FAILS), "after steps of a copy, another shows something else with the same chance"
     return (HOLDS if before is not None else OPEN), f"{walks + 1} walks of up to {_LENGTH} steps changed no other copy"
+
+
+def _sibling(root: ForeignState) -> list[Any]:
+    """Return what a new copy shows in one and the same walk with given chance."""
+    state = root.copy()
+    state.game.determinize(state, EVERYTHING, _ODD)
+    return list(walk(state, np.random.default_rng(0), _LENGTH))
 
 
 def _restoring(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
