@@ -13,7 +13,7 @@ from agents.bridge.cloning import fresh, generators_in
 from agents.bridge.copying import Copy
 from agents.bridge.hidden import AS_IT_IS, UNKNOWN, UNTOLD
 from agents.bridge.layers import innermost
-from agents.bridge.live import view
+from agents.bridge.live import foreign_view
 from agents.bridge.means import FAST, NATIVE
 from agents.bridge.mirroring import mirrored, walk, whole
 from agents.bridge.played import chance_apart
@@ -99,7 +99,7 @@ def check_planning(env: Any) -> PlanningReport:
     """
     name = type(getattr(env, "unwrapped", env)).__name__
     try:
-        seen: Any = view(env, env.agents[0] if isinstance(innermost(env), ParallelEnv) and env.agents else None)
+        seen: Any = foreign_view(env, env.agents[0] if isinstance(innermost(env), ParallelEnv) and env.agents else None)
     except (TypeError, ValueError) as error:
         return PlanningReport(name, (Law("actions", FAILS, str(error)),))
     laws = [Law("actions", HOLDS, f"{seen.game.players} player(s), up to {seen.game.actions} actions")]
@@ -175,7 +175,7 @@ def _fidelity(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     steps = 0
     for k in _up_to(_WALKS):
         original.reset(seed=k)
-        found = mirrored(view(original, seen.game.seats[seen.player].name).state, k, _LENGTH)
+        found = mirrored(foreign_view(original, seen.game.seats[seen.player].name).state, k, _LENGTH)
         if found.differs:
             return FAILS, f"a copy is not as the original: {found.differs}"
         steps += found.steps
