@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from agents.budget import LIMITS
+from agents.wrappers import check_wrappers
 from mcts_envs.core import errors
 from mcts_envs.core.contract import SIGNATURES, Game
 from mcts_envs.core.kernel import reference, resolve
@@ -267,15 +268,37 @@ def view_of(env: Any) -> View:
     Raises
     ------
     TypeError
-        If this is no environment, or one whose actions are not discrete.
+        If this is no environment, one whose actions are not discrete, or in a wrapper that changes them.
     """
-    inner = getattr(env, "unwrapped", env)
-    if _has_view(inner):
-        view: View = inner.view()
+    view = own_view(env)
+    if view is not None:
         return view
     from agents import bridge
 
     return bridge.view(env)
+
+
+def own_view(env: Any, agent: Any = None) -> View | None:
+    """Return the view that an environment gives of itself, for an agent or whoever is to choose; None if it gives none.
+
+    Raises
+    ------
+    TypeError
+        If a wrapper changes actions, or it holds several games and none is named.
+    """
+    inner = getattr(env, "unwrapped", env)
+    if not _has_view(inner):
+        return None
+    check_wrappers(env)
+    if agent is None:  # an environment of those who choose at once does not know for whom a wrapper asks
+        agent = getattr(env, "agent_selection", None)
+    if agent is None and getattr(inner, "num_envs", 1) > 1:
+        raise TypeError(
+            f"{type(inner).__name__} holds {inner.num_envs} games, and act and search look at one: give them "
+            "env.unwrapped.view(i) for game i, or let bind(env) and predict(observations) choose for all"
+        )
+    view: View = inner.view() if agent is None else inner.view(agent)
+    return view
 
 
 def outward(view: View, action: int) -> int:

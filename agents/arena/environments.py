@@ -12,6 +12,7 @@ from pettingzoo.utils.conversions import parallel_to_aec
 
 import mcts_envs
 from agents import bridge
+from agents.wrappers import named
 from mcts_envs.core import errors
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.loading import load
@@ -112,13 +113,11 @@ def _of_pettingzoo(name: str) -> str | None:
 
 def _check_bare(name: str, env: Any) -> None:
     """Raise if a wrapper around a game of ours changes what is seen or done: agents are asked about the game itself."""
-    while isinstance(env, gymnasium.Wrapper):
-        if isinstance(env, (gymnasium.ObservationWrapper, gymnasium.ActionWrapper)):
-            raise ValueError(
-                f"{name} puts {type(env).__name__} around a game of ours, which no agent would notice; name the game "
-                "itself, and let an agent of your own, with predict(observation), do what the wrapper does"
-            )
-        env = env.env
+    for wrapper in named(env, gymnasium.ObservationWrapper, gymnasium.ActionWrapper):
+        raise ValueError(
+            f"{name} puts {wrapper} around a game of ours, which no agent would notice; name the game itself, and let "
+            "an agent of your own, with predict(observation), do what the wrapper does"
+        )
 
 
 def _check_discrete(name: str, env: AECEnv[Any, Any, Any]) -> None:

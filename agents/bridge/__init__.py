@@ -19,10 +19,10 @@ What is hidden
 What is not looked after
     Chance that cannot be found: seeds or keys that an environment keeps as plain numbers and draws from, and simulators
     in compiled code, are copied with their future. State outside the environment's object (class attributes, module
-    globals, files, other processes) is not copied, nor is the action that an Atari game may repeat (a "sticky" one):
-    its emulator leaves it out of snapshots. Rewards and observations are those inside all wrappers. A Gymnasium
-    environment does not know by itself that it has ended, nor what its last ``info`` said, which :class:`Remember`
-    keeps. :func:`check_planning` looks at all of this.
+    globals, files, other processes) is not copied, and refused where a few steps show it; nor is the action that an
+    Atari game may repeat (a "sticky" one): its emulator leaves it out of snapshots. Rewards and observations are those
+    inside all wrappers. A Gymnasium environment does not know by itself that it has ended, nor what its last ``info``
+    said, which :class:`Remember` keeps. :func:`check_planning` looks at all of this.
 
 How it is copied
     By the first means that passes a check (:mod:`agents.bridge.means`): what the environment or its adapter saves and

@@ -1,6 +1,7 @@
 """Chance in copies of environments: seeding it anew, and keeping the world's global generators out of it."""
 
 import ctypes
+import os
 import random
 import warnings
 from collections.abc import Callable
@@ -99,6 +100,27 @@ def drawn_from_global(what: Callable[[], Any]) -> set[str]:
         before = _states()
         what()
         return set(_changed(before, _states()))
+
+
+def drawn_from_system(what: Callable[[], Any]) -> bool:
+    """Return whether the operating system's source of chance is asked while something is done."""
+    asked = []
+
+    def noted(size: int) -> bytes:
+        asked.append(size)
+        return urandom(size)
+
+    with GLOBALS:
+        urandom = os.urandom
+        places = [(os, "urandom"), (random, "_urandom")]  # the second serves SystemRandom, secrets and NumPy's seeds
+        try:
+            for module, name in places:
+                setattr(module, name, noted)
+            what()
+        finally:
+            for module, name in places:
+                setattr(module, name, urandom)
+    return bool(asked)
 
 
 def _plain(state: Any) -> Any:

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from pettingzoo import ParallelEnv
 
-from agents.bridge.chance import drawn_from_global
+from agents.bridge.chance import drawn_from_global, drawn_from_system
 from agents.bridge.cloning import fresh, generators_in
 from agents.bridge.copying import Copy
 from agents.bridge.hidden import AS_IT_IS, UNKNOWN, UNTOLD
 from agents.bridge.layers import innermost
-from agents.bridge.live import view
-from agents.bridge.means import FAST
+from agents.bridge.live import foreign_view
+from agents.bridge.means import FAST, NATIVE
 from agents.bridge.mirroring import mirrored, walk, whole
 from agents.bridge.played import chance_apart
 from agents.bridge.remembering import remember
@@ -99,7 +99,7 @@ def check_planning(env: Any) -> PlanningReport:
     """
     name = type(getattr(env, "unwrapped", env)).__name__
     try:
-        seen: Any = view(env, env.agents[0] if isinstance(innermost(env), ParallelEnv) and env.agents else None)
+        seen: Any = foreign_view(env, env.agents[0] if isinstance(innermost(env), ParallelEnv) and env.agents else None)
     except (TypeError, ValueError) as error:
         return PlanningReport(name, (Law("actions", FAILS, str(error)),))
     laws = [Law("actions", HOLDS, f"{seen.game.players} player(s), up to {seen.game.actions} actions")]
@@ -132,7 +132,7 @@ def _future(root: ForeignState, work: ForeignState, seed: int, choices: int) -> 
 
 def _independence(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     before, other, work = whole(seen.state), root.copy(), root.copy()
-    kept = whole(other)
+    kept, first = whole(other), _sibling(root)
     walks = 0
     for walks in _up_to(_WALKS):
         _future(root, work, walks, walks)
@@ -140,7 +140,17 @@ def _independence(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
         return FAILS, "steps of a copy changed the environment"
     if whole(other) != kept:
         return FAILS, "steps of a copy changed another copy"
+    if _sibling(root) != first:
+        chance = root.game.notes["means"] == NATIVE or drawn_from_system(lambda: _sibling(root))
+        return (OPEN if chance else FAILS), "after steps of a copy, another shows something else with the same chance"
     return (HOLDS if before is not None else OPEN), f"{walks + 1} walks of up to {_LENGTH} steps changed no other copy"
+
+
+def _sibling(root: ForeignState) -> list[Any]:
+    """Return what a new copy shows in one and the same walk with given chance."""
+    state = root.copy()
+    state.game.determinize(state, EVERYTHING, _ODD)
+    return list(walk(state, np.random.default_rng(0), _LENGTH))
 
 
 def _restoring(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
@@ -165,7 +175,7 @@ def _fidelity(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     steps = 0
     for k in _up_to(_WALKS):
         original.reset(seed=k)
-        found = mirrored(view(original, seen.game.seats[seen.player].name).state, k, _LENGTH)
+        found = mirrored(foreign_view(original, seen.game.seats[seen.player].name).state, k, _LENGTH)
         if found.differs:
             return FAILS, f"a copy is not as the original: {found.differs}"
         steps += found.steps

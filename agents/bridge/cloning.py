@@ -70,12 +70,13 @@ class Clone:
         If no other environment like it can be made, or it does not save its state.
     """
 
+    _spares: list[Any] | None = None
+
     def __init__(self, source: Any) -> None:
         self._snapshot = snapshot_of(source)
         self._runs_on = runs_on(source)
         self._exact = getattr(source, _pair(source)[0])(include_rng=True) if self._runs_on else self._snapshot
         self._seeded = False
-        self._spares = None
         self.env, self._spares = _twin_to_keep(source)
         self.restore()
 

@@ -40,6 +40,8 @@ class Copy:
         The copy. Its ``render_mode`` is None, so that its steps draw nothing.
     generators : list
         The NumPy and Python random generators in it.
+    opaque : bool
+        Whether it holds something whose inside cannot be seen.
 
     Raises
     ------
@@ -59,14 +61,14 @@ class Copy:
         self._sliced: list[tuple[Any, Any]] = []
         self._dicts: list[tuple[Any, Any]] = []
         self._others: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
-        self._opaque = False  # whether it holds something whose inside cannot be seen
+        self.opaque = False
         self.env = self.of(self._source)
         self._lend_generator()
         self._memo = {}
 
     def restore(self) -> None:
         """Bring the copy back to where it was made; its random generators go on."""
-        if self._opaque:
+        if self.opaque:
             self._make()
             return
         for items, kept in self._sliced:
@@ -313,7 +315,7 @@ def _copy_opaque(into: Copy, value: Any) -> Any:
         made = copy.deepcopy(value, into._memo)
     except Exception as error:
         raise TypeError(f"it holds a {name_of(type(value))} ({error})") from error
-    into._opaque |= made is not value
+    into.opaque |= made is not value
     return made
 
 

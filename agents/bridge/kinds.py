@@ -11,6 +11,7 @@ from agents.bridge.cloning import offers_clones, snapshot_of
 from agents.bridge.digest import digest
 from agents.bridge.lenses import through
 from agents.bridge.means import NATIVE
+from agents.bridge.returned import paid, wrong
 from agents.bridge.rollouts import played_by, single
 from agents.bridge.states import ForeignState, active, advise, determinize, evaluate, reset, status
 from mcts_envs.core.contract import EVERYTHING
@@ -24,8 +25,11 @@ def step_single(state: ForeignState, actions: Any, rewards: Any) -> None:
     if state.bits:
         action = int(actions[0]) + state.game.seats[0].start
         said = state.game.watch.step(state.env.step, action)
-        state.seen, reward, terminated, truncated, state.infos = said
-        rewards[0] = float(reward)
+        try:
+            state.seen, reward, terminated, truncated, state.infos = said
+        except (TypeError, ValueError):
+            raise wrong(said, action) from None
+        rewards[0] = paid(reward, action)
         state.end_step(0 if terminated or truncated else 1, bool(truncated))
 
 
@@ -37,10 +41,11 @@ def step_aec(state: ForeignState, actions: Any, rewards: Any) -> None:
     else:
         env, game = state.env, state.game
         player = state.bits.bit_length() - 1
-        game.watch.step(env.step, int(actions[player]) + game.seats[player].start)
+        action = int(actions[player]) + game.seats[player].start
+        game.watch.step(env.step, action)
         given = env.rewards
         for player, seat in enumerate(game.seats):
-            rewards[player] = float(given.get(seat.name, 0.0))
+            rewards[player] = paid(given.get(seat.name, 0.0), action)
         truncated = any(env.truncations.values())
         state.end_step(chooser(state), truncated)
 
@@ -69,9 +74,10 @@ def step_cycle(state: ForeignState, actions: Any, rewards: Any) -> None:
             if env.terminations[env.agent_selection] or env.truncations[env.agent_selection]:
                 env.step(None)
             elif left >> player & 1:
-                game.watch.step(env.step, int(actions[player]) + game.seats[player].start)
+                action = int(actions[player]) + game.seats[player].start
+                game.watch.step(env.step, action)
                 for other, seat in enumerate(game.seats):
-                    rewards[other] += float(env.rewards.get(seat.name, 0.0))
+                    rewards[other] += paid(env.rewards.get(seat.name, 0.0), action)
             else:
                 break  # the cycle is over
             left &= ~(1 << player)
@@ -96,9 +102,13 @@ def step_parallel(state: ForeignState, actions: Any, rewards: Any) -> None:
             for player, seat in enumerate(seats)
             if state.bits >> player & 1
         }
-        state.seen, given, ended, cut, state.infos = state.game.watch.step(env.step, moves)
+        said = state.game.watch.step(env.step, moves)
+        try:
+            state.seen, given, ended, cut, state.infos = said
+        except (TypeError, ValueError):
+            raise wrong(said, moves) from None
         for player, seat in enumerate(seats):
-            rewards[player] = float(given.get(seat.name, 0.0))
+            rewards[player] = paid(given.get(seat.name, 0.0), moves)
         live = [agent for agent in env.agents if not (ended.get(agent) or cut.get(agent))]
         state.end_step(sum(1 << state.game.numbers[agent] for agent in live), any(cut.values()))
 

@@ -7,14 +7,6 @@ from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 
 
-def layers_of(env: Any) -> list[Any]:
-    """Return an environment's wrappers, from the outermost on, and itself."""
-    layers = [env]
-    while isinstance(layers[-1], gymnasium.Wrapper):
-        layers.append(layers[-1].env)
-    return layers
-
-
 def peeled(env: Any) -> tuple[list[Any], Any]:
     """Return the layers down to the environment that is to be copied, and who is to choose if that cannot tell.
 

@@ -11,18 +11,20 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from pettingzoo import AECEnv, ParallelEnv
 
+from agents.base import own_view
 from agents.bridge import kinds
 from agents.bridge.adapters import adapter_of
 from agents.bridge.chance import Watch
 from agents.bridge.classes import has_table
 from agents.bridge.hidden import Hidden
 from agents.bridge.kinds import in_cycle
-from agents.bridge.layers import layers_of, peeled
+from agents.bridge.layers import peeled
 from agents.bridge.lenses import lenses_of
 from agents.bridge.means import copier_of
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns
 from agents.bridge.shapes import bounds, shaped
 from agents.bridge.states import NO_LIMIT, ForeignGame, ForeignSeat, ForeignState
+from agents.wrappers import check_wrappers, layers_of
 from mcts_envs.core import errors
 from mcts_envs.core.rng import CHANCE_BYTES
 from mcts_envs.core.view import Episode, View
@@ -36,7 +38,7 @@ def view(env: Any, agent: Any = None, *, observation: Any = None, info: Any = No
     env : gymnasium.Env, pettingzoo.AECEnv or pettingzoo.ParallelEnv
         Wrapped or not. Its actions are ``Discrete``.
     agent : hashable, optional
-        Who looks, in PettingZoo; by default the one that is to choose.
+        Who looks, in PettingZoo; by default the one that is to choose. A number, in a batch of games of ours.
     observation, info : object, optional
         What ``reset`` or ``step`` returned last, in case it holds an ``action_mask`` that the environment does not tell
         otherwise.
@@ -44,13 +46,20 @@ def view(env: Any, agent: Any = None, *, observation: Any = None, info: Any = No
     Raises
     ------
     TypeError
-        If it is no such environment, or its actions are not discrete.
+        If it is no such environment, its actions are not discrete, or a wrapper changes them.
     ValueError
         If there is no such agent, or several choose at once and none is named.
     """
+    if isinstance(env, gymnasium.Env) and agent is not None:
+        raise ValueError(f"agent {agent!r} in a Gymnasium environment, which has one player; leave it out")
+    own = own_view(env, agent)
+    return foreign_view(env, agent, observation=observation, info=info) if own is None else own
+
+
+def foreign_view(env: Any, agent: Any = None, *, observation: Any = None, info: Any = None) -> View:
+    """Return the view of a live environment that is copied, whatever it says of itself; as for :func:`view`."""
     if isinstance(env, gymnasium.Env):
-        if agent is not None:
-            raise ValueError(f"agent {agent!r} in a Gymnasium environment, which has one player; leave it out")
+        check_wrappers(env)
         live: Any = LiveSingle(env, observation, info)
         return View(live.game, live, 0, _episode(live))
     if not isinstance(env, (AECEnv, ParallelEnv)):

@@ -1,14 +1,17 @@
 """By what means an environment is copied: the first that passes a check."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
+from agents.bridge.chance import drawn_from_system
 from agents.bridge.cloning import Clone, Copier, Deep, Replay, offers_clones
 from agents.bridge.copying import Copy
 from agents.bridge.digest import digest
+from agents.bridge.returned import StepError
 from mcts_envs.core.contract import EVERYTHING
 
 if TYPE_CHECKING:
@@ -28,6 +31,14 @@ NATIVE, FAST, DEEP, REPLAY, REPLAY_ANEW = (
 deep copies; its reset and actions once more; the same in an environment that is made anew each time."""
 
 
+_CHANGES = "a step of a copy changes the original"
+_OUTSIDE = (
+    "copies of one state under one seed go on in different ways, so its state lies outside of it (in its module or "
+    "class, or behind the handle of an engine), or its chance does: keep both inside, and draw from self.np_random"
+)
+"""Faults that are seen by steps which the environment itself may have made; what has them is not tried again."""
+
+
 def copier_of(live: Any, state: "ForeignState") -> Copier:
     """Return a copy of a live environment by the first means that works, which the game notes.
 
@@ -36,18 +47,31 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
     Raises
     ------
     TypeError
-        If none works; it says why not, and the cure.
+        If none works, or the environment itself was stepped before one was found; it says why, and the cure.
+    StepError
+        If its steps return what no step returns.
     gymnasium.error.ResetNeeded
         If the environment was not reset.
     """
-    known = live.game.notes.get("means")
+    known, name = live.game.notes.get("means"), type(live.env).__name__
+    harmful = live.game.notes.setdefault("harmful", {})
     refused: list[str] = []
+    stepped = False
     not_reset: ResetNeeded | None = None
     for means, make in _makers(live):
-        if known in (None, means):
+        if means in harmful:
+            refused.append(f"{means}: {harmful[means]}")
+        elif known in (None, means):
+            if stepped:
+                tried = "; ".join(refused)
+                raise TypeError(
+                    f"{name} may have been stepped as it was tried ({tried}); reset it, and {means} is tried"
+                )
             try:
                 made = make()
                 fault = None if known else _fault(live, state, make)
+            except StepError:
+                raise
             except Exception as error:
                 fault = str(error)
                 not_reset = error if isinstance(error, ResetNeeded) else not_reset
@@ -55,6 +79,10 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
                 live.game.notes["means"] = means
                 return made
             refused.append(f"{means}: {fault}")
+            if fault in (_CHANGES, _OUTSIDE):
+                stepped, harmful[means] = True, fault
+            if fault == _OUTSIDE and means == FAST:
+                harmful[DEEP] = "holds no more"
     if known is not None:
         del live.game.notes["means"]
         return copier_of(live, state)
@@ -62,8 +90,8 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
         raise not_reset
     cure = "" if live.history is not None else "; wrap it in agents.remember(env) before reset, so that it is replayed"
     raise TypeError(
-        f"{type(live.env).__name__} cannot be copied: {'; '.join(refused)}{cure}; or give it clone_state() and "
-        "restore_state(snapshot), or register an agents.bridge.Adapter"
+        f"{name} cannot be copied: {'; '.join(refused)}{cure}; or give it clone_state() and restore_state(snapshot), "
+        f"or register an agents.bridge.Adapter{'. It may have been stepped as it was tried; reset it' * stepped}"
     )
 
 
@@ -87,6 +115,8 @@ def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str 
     """
     before = _inside(live)
     first, second = make(), make()
+    if len({id(env) for env in (live.env, first.env, second.env)}) < 3:
+        return "a copy is the environment itself"
     state.become(live, first)
     start = _inside(state)
     if isinstance(first, (Clone, Deep)) and _whole(live.env) != _whole(first.env):
@@ -97,11 +127,21 @@ def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str 
     back = _inside(state)
     walks += [_walk(live, state, first), _walk(live, state, second)]
     if _inside(live) != before:
-        return "a step of a copy changes the original"
+        return _CHANGES
+    differ = walks[0] != walks[2] or (walks[0] != walks[1] and start == back)
+    apart = differ and not isinstance(first, Clone) and not drawn_from_system(lambda: _walk(live, state, second))
+    if apart and not getattr(first, "opaque", False):  # what saves itself says what its state is
+        return _OUTSIDE
     if walks[0] != walks[1] and (start is None or start != back):
         return "brought back and played again with the same chance, it shows something else"
     if walks[0][0] != walks[2][0]:
         return "two copies show different things"
+    if apart:
+        warnings.warn(
+            f"copies of one state of {type(live.env).__name__} under one seed go on in different ways: if that is no "
+            "chance in its compiled parts, its state lies outside of it, and a search steps the environment itself",
+            stacklevel=2,
+        )
     return None
 
 

@@ -8,6 +8,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from agents.bridge.returned import paid, wrong
 from agents.rollout import add_evaluation
 from mcts_envs.core.kernel import interpreted
 from mcts_envs.core.rng import below
@@ -34,8 +35,15 @@ def single(masked: bool) -> Callable[[Rollout], Rollout]:
                 action = below(stream, count)
             if played is not None:
                 played[depth + steps, 0] = action
-            seen, reward, terminated, truncated, infos = watch.step(step, action + start)
-            total += weight * float(reward)
+            said = watch.step(step, action + start)
+            try:
+                seen, reward, terminated, truncated, infos = said
+                number = float(reward)
+            except (TypeError, ValueError):
+                raise wrong(said, action + start) from None
+            if number - number:
+                paid(reward, action + start)  # raises
+            total += weight * number
             weight *= discount
             steps += 1
             left -= 1

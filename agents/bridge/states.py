@@ -56,7 +56,8 @@ class ForeignGame(Game):
     watch : Watch
     adapter : Adapter, optional
     notes : dict
-        What was found out about such environments: ``"means"``, how they are copied; ``("hides", player)``.
+        What was found out about such environments: ``"means"``, how they are copied; ``"harmful"``, means that step
+        the original, and how that was seen; ``("hides", player)``.
     loops : mapping
         What makes a uniform rollout quicker (:mod:`agents.bridge.rollouts`), for a ``step`` and a ``legal``.
     **fields

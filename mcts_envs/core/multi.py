@@ -13,6 +13,7 @@ from mcts_envs.core.env import GameEnv
 from mcts_envs.core.multi_base import Info, MultiAdapter, Observation
 from mcts_envs.core.rng import MAX_SEED, draw
 from mcts_envs.core.turn import NO_ACTION
+from mcts_envs.core.view import View
 
 
 class _Turn(NamedTuple):
@@ -245,7 +246,7 @@ class GameParallelEnv(MultiAdapter, ParallelEnv):  # type: ignore[misc]
             Before the first reset.
         """
         self._live.check_started("step()")
-        checked = self._all_checked(actions)
+        checked = {agent: self._checked(agent, actions[agent]) for agent in self._check_given(actions)}
         if not self.agents:
             return {}, {}, {}, {}, {}
         events: dict[str, Info] = {agent: {} for agent in self.agents}
@@ -262,14 +263,6 @@ class GameParallelEnv(MultiAdapter, ParallelEnv):  # type: ignore[misc]
         truncations = {agent: now == TRUNCATED for agent, now in status.items()}
         return observations, rewards, terminations, truncations, infos
 
-    def _all_checked(self, actions: Mapping[str, Any]) -> dict[str, tuple[int, Info]]:
-        for agent in actions:
-            self._player(agent)
-        to_choose = self._to_choose()
-        if missing := [agent for agent in to_choose if agent not in actions]:
-            raise ValueError(f"no action of {', '.join(missing)}; give one of each of {', '.join(to_choose)}")
-        return {agent: self._checked(agent, actions[agent]) for agent in to_choose}
-
     def _seen(self, events: dict[str, Info]) -> tuple[dict[str, Observation], dict[str, Info]]:
         """Return the observations and infos of the agents."""
         looks = {agent: self._look_at(agent) for agent in self.agents}
@@ -278,18 +271,26 @@ class GameParallelEnv(MultiAdapter, ParallelEnv):  # type: ignore[misc]
 
 
 class _InTurns(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
-    """PettingZoo's conversion, which gives four things in place of five after the end."""
+    """PettingZoo's conversion, which gives four things in place of five after the end, and reads what it is given."""
 
     def step(self, actions: Mapping[str, Any]) -> Any:
         """Step as the conversion does; after the end five empty dictionaries, as :class:`GameParallelEnv` does.
 
         Raises
         ------
+        TypeError, ValueError
+            As :meth:`GameParallelEnv.step` does.
         gymnasium.error.ResetNeeded
             Before the first reset.
         """
         self.aec_env._live.check_started("step()")
+        self.aec_env._check_given(actions)
         return super().step(actions) if self.agents else ({}, {}, {}, {}, {})
+
+    def view(self, agent: str | None = None) -> View:
+        """Return the live state as an agent sees it; see :meth:`GameAECEnv.view`."""
+        view: View = self.aec_env.view(agent)
+        return view
 
 
 def parallel(env_class: type[GameEnv], **arguments: Any) -> Any:

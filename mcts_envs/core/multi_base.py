@@ -230,6 +230,15 @@ class MultiAdapter(Configured, ActionNames, Pictured):
         bits = self.game.active(self._state)
         return [a for a, p in self._players.items() if bits >> p & 1 and self._chosen[p] == NO_ACTION]
 
+    def _check_given(self, actions: Mapping[str, Any]) -> list[str]:
+        """Return whose choice the world waits for; raise unless each of them is given one, and nobody unknown."""
+        for agent in actions:
+            self._player(agent)
+        to_choose = self._to_choose()
+        if missing := [agent for agent in to_choose if agent not in actions]:
+            raise ValueError(f"no action of {', '.join(missing)}; give one of each of {', '.join(to_choose)}")
+        return to_choose
+
     def _running(self) -> list[str]:
         return [agent for agent in self.possible_agents if self._status(agent) == RUNNING]
 

@@ -134,6 +134,18 @@ class TestPredict:
         actions, _ = agent.predict(observation[None])
         assert actions.shape == (1,)
 
+    @pytest.mark.parametrize("kind", ["make_vec", "make_sb3_vec_env"])
+    def test_a_batch_is_not_one_game(self, kind):
+        pytest.importorskip("stable_baselines3")
+        batch, agent = getattr(mcts_envs, kind)("LaneDefense3x3-v0", 3), agents.make("mcts", simulations=20)
+        observations = batch.reset()
+        for ask in (agent.act, agent.search, agents.make("random").act):
+            with pytest.raises(TypeError, match=r"holds 3 games.*env\.unwrapped\.view\(i\).*bind\(env\)"):
+                ask(batch)
+        assert agent.act(batch.unwrapped.view(2)) in batch.unwrapped.view(2).legal_actions()
+        actions, _ = agent.bind(batch).predict(observations[0] if kind == "make_vec" else observations)
+        assert actions.shape == (3,)
+
     def test_observation_of_another_environment(self):
         env, other = gym.make(ID), gym.make(ID)
         env.reset(seed=3)

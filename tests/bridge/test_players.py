@@ -10,7 +10,9 @@ from pettingzoo.classic.rps import rps
 from pettingzoo.utils.conversions import parallel_to_aec
 
 import agents
+import mcts_envs
 from agents import bridge
+from agents.bridge.live import foreign_view
 from mcts_envs.core.contract import TRUNCATED
 from mcts_envs.core.multi import GameAECEnv, GameParallelEnv
 from tests.bridge.worlds import mcts
@@ -197,7 +199,7 @@ def test_ours_are_searched_alike_behind_the_bridge():
         env.step(0)
     for settings in ({}, {"reuse": True, "loop": "closed"}, {"discount": 0.9, "horizon": 4, "c": 1.0}):
         agent, twin = (agents.make("mcts", simulations=150, seed=3, **settings) for _ in range(2))
-        expected, found = agent.search(own), twin.search(bridge.view(foreign))
+        expected, found = agent.search(own), twin.search(foreign_view(foreign))
         assert np.array_equal(expected.visits, found.visits)
         assert np.array_equal(expected.values, found.values, equal_nan=True)
         assert (expected.action, expected.steps) == (found.action, found.steps)
@@ -205,8 +207,30 @@ def test_ours_are_searched_alike_behind_the_bridge():
     own.reset(seed=1)
     seen, infos = foreign.reset(seed=1)
     expected = mcts(150).search(own.view("player_1"))
-    found = mcts(150).search(bridge.view(foreign, "player_1", observation=seen, info=infos))
+    found = mcts(150).search(foreign_view(foreign, "player_1", observation=seen, info=infos))
     assert np.array_equal(expected.visits, found.visits)
+
+
+@pytest.mark.parametrize("make", [mcts_envs.make_aec, mcts_envs.make_parallel])
+@pytest.mark.parametrize("env_id", ["Football1-v0", "BomberTeam-v0"])
+def test_ours_are_looked_at_as_they_say_themselves(make, env_id):
+    env = make(env_id)
+    env.reset(seed=1)
+    view = bridge.view(env, "player_1")
+    assert (view.game, view.player) == (env.unwrapped.game, 1)
+    with pytest.raises(ValueError, match="unknown agent 'bob'"):
+        bridge.view(env, "bob")
+    first = bridge.view(env)
+    assert first.player == mcts(5).search(env).view.player
+    assert mcts(20).act(first) in first.legal_actions()
+
+
+def test_who_chooses_in_a_conversion_of_ours_is_asked_of_it():
+    env = parallel_to_aec(GameParallelEnv(Tron))
+    env.reset(seed=1)
+    for player in (0, 1, 0):
+        assert bridge.view(env).player == mcts(5).search(env).view.player == player
+        env.step(0)
 
 
 def test_ours_with_chance_are_valued_alike_behind_the_bridge():
@@ -215,7 +239,7 @@ def test_ours_with_chance_are_valued_alike_behind_the_bridge():
     for env in (own, foreign):
         env.reset(seed=2)
     expected = agents.make("flat_mc", simulations=20_000).search(own)
-    found = agents.make("flat_mc", simulations=700).search(bridge.view(foreign))
+    found = agents.make("flat_mc", simulations=700).search(foreign_view(foreign))
     assert np.array_equal(expected.visits > 0, found.visits > 0)
     tried = found.visits > 0
     error = 300.0 / 2 / np.sqrt(found.visits[tried])  # returns lie in a range of 300

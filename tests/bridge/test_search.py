@@ -164,7 +164,7 @@ def test_what_cannot_be_planned_in_is_refused():
     with pytest.raises(TypeError, match=r"int is no environment.*, not an observation"):
         mcts().act(3)
 
-    class Turned(gym.ActionWrapper):
+    class Turned(gym.Wrapper):
         def __init__(self, env):
             super().__init__(env)
             self.action_space = spaces.Discrete(3)

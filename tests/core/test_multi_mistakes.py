@@ -82,6 +82,22 @@ def test_illegal_actions_at_the_same_time():
     assert strict.clone_state() == snapshot
 
 
+def test_turns_as_parallel_read_what_they_are_given():
+    env = parallel(TicTacToe, illegal="raise")
+    env.reset(seed=0)
+    snapshot = env.unwrapped.clone_state()
+    with pytest.raises(ValueError, match="no action of player_0; give one of each of player_0"):
+        env.step({})
+    with pytest.raises(ValueError, match=r"unknown agent 'bob'.*player_0"):
+        env.step({"player_0": 0, "bob": 0})
+    assert env.unwrapped.clone_state() == snapshot
+    env.step({"player_0": 4, "player_1": None})
+    assert env.view().player == 1
+    assert env.view("player_0").player == 0
+    with pytest.raises(ValueError, match="unknown agent 'bob'"):
+        env.view("bob")
+
+
 def test_the_dead_only_leave():
     env = GameAECEnv(Stakes)
     env.reset(seed=0, options={"position": {"chips": [1, 4, 4], "turn": 0, "dice": [0]}})

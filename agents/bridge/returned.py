@@ -1,0 +1,46 @@
+"""What steps return, and what is wrong with it: a search cannot make up for that."""
+
+from typing import Any
+
+_SAID = "observation, reward, terminated, truncated, info"
+
+
+class StepError(TypeError, ValueError):
+    """A step returned something that no step of its API returns."""
+
+
+def wrong(said: Any, action: Any) -> StepError:
+    """Return what is wrong with five things that could not be told apart, or with the reward among them."""
+    if not isinstance(said, (tuple, list)):
+        return StepError(f"step({action}) returned {_short(said)}; Gymnasium's returns 5 values: {_SAID}")
+    if len(said) != 5:
+        old = "; the old API returns 4, terminated and truncated in one" if len(said) == 4 else ""
+        return StepError(f"step({action}) returned {len(said)} values; Gymnasium's returns 5: {_SAID}{old}")
+    return _wrong_reward(said[1], action)
+
+
+def paid(reward: Any, action: Any) -> float:
+    """Return a reward as a number.
+
+    Raises
+    ------
+    StepError
+        If it is none, or not finite.
+    """
+    try:
+        number = float(reward)
+    except (TypeError, ValueError):
+        raise _wrong_reward(reward, action) from None
+    if number - number:  # NaN where the number is not finite: the quickest way to tell
+        raise _wrong_reward(reward, action)
+    return number
+
+
+def _wrong_reward(reward: Any, action: Any) -> StepError:
+    kind = "not finite" if isinstance(reward, (float, int)) else f"{type(reward).__name__}, not a number"
+    return StepError(f"step({action}) pays {_short(reward)}, which is {kind}; rewards are finite numbers")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

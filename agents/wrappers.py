@@ -1,0 +1,48 @@
+"""Wrappers around an environment: planners play what is inside, whatever is done to its actions and rewards."""
+
+import functools
+import warnings
+from typing import Any
+
+import gymnasium
+from gymnasium.wrappers import NormalizeReward
+
+
+def layers_of(env: Any) -> list[Any]:
+    """Return an environment's wrappers, from the outermost on, and itself."""
+    layers = [env]
+    while isinstance(layers[-1], gymnasium.Wrapper):
+        layers.append(layers[-1].env)
+    return layers
+
+
+def named(env: Any, *kinds: type) -> list[str]:
+    """Return the names of the wrappers of some kinds around an environment, from the outermost on."""
+    return [type(layer).__name__ for layer in layers_of(env) if isinstance(layer, kinds)]
+
+
+def check_wrappers(env: Any) -> None:
+    """Refuse a wrapper that changes actions; warn, once for each class, of one that changes rewards.
+
+    Raises
+    ------
+    TypeError
+        If there is one that changes actions.
+    """
+    inside = type(getattr(env, "unwrapped", env)).__name__
+    for name in named(env, gymnasium.ActionWrapper):
+        raise TypeError(
+            f"{name} changes actions on their way to {inside}, and planners play the environment inside it: plan in "
+            f"that one, or write the change into {inside}"
+        )
+    for name in named(env, gymnasium.RewardWrapper, NormalizeReward):
+        _warn_of_rewards(name, inside)
+
+
+@functools.cache
+def _warn_of_rewards(name: str, inside: str) -> None:
+    warnings.warn(
+        f"{name} changes the rewards of {inside}; the search plans for those of the environment inside it: write the "
+        f"change into {inside} if it is to count",
+        stacklevel=5,
+    )

@@ -1,0 +1,71 @@
+"""Wrappers that planners do not look through: those that change actions are refused, those of rewards are named."""
+
+import warnings
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.wrappers import (
+    FlattenObservation,
+    NormalizeReward,
+    RecordEpisodeStatistics,
+    TimeLimit,
+    TransformAction,
+    TransformReward,
+)
+
+import agents
+from agents import bridge, wrappers
+
+CARTS, LANES = "CartPole-v1", "mcts_envs/LaneDefense3x3-v0"
+
+
+def wrapped(env_id, *around):
+    env = gym.make(env_id)
+    for wrap in around:
+        env = wrap(env)
+    env.reset(seed=0)
+    return env
+
+
+def turned(env):
+    n = env.action_space.n
+    return TransformAction(env, lambda action: n - 1 - action, spaces.Discrete(n))
+
+
+def halved(env):
+    return TransformReward(env, lambda reward: reward / 2)
+
+
+@pytest.mark.parametrize(("env_id", "inside"), [(CARTS, "CartPoleEnv"), (LANES, "LaneDefense")])
+def test_wrappers_of_actions_are_refused(env_id, inside):
+    env, agent = wrapped(env_id, turned, RecordEpisodeStatistics), agents.make("mcts", simulations=20)
+    said = rf"TransformAction changes actions on their way to {inside}.*plan in that one"
+    for ask in (agent.act, agent.search, bridge.view, agents.make("random").act):
+        with pytest.raises(TypeError, match=said):
+            ask(env)
+    assert agent.act(env.env.env) in range(env.action_space.n)
+
+
+@pytest.mark.parametrize("env_id", [CARTS, LANES])
+@pytest.mark.parametrize(("wrap", "name"), [(halved, "TransformReward"), (NormalizeReward, "NormalizeReward")])
+def test_wrappers_of_rewards_are_named_once(env_id, wrap, name):
+    wrappers._warn_of_rewards.cache_clear()
+    env, agent = wrapped(env_id, wrap), agents.make("mcts", simulations=20, seed=3)
+    with pytest.warns(UserWarning, match=rf"{name} changes the rewards of .*the environment inside"):
+        found = agent.search(env)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent.act(env)
+    plain = agents.make("mcts", simulations=20, seed=3).search(wrapped(env_id))
+    np.testing.assert_array_equal(found.values, plain.values)
+
+
+@pytest.mark.parametrize("env_id", [CARTS, LANES])
+def test_other_wrappers_are_fine(env_id):
+    def limited(env):
+        return TimeLimit(env, 50)
+
+    env = wrapped(env_id, limited, FlattenObservation, RecordEpisodeStatistics)
+    assert agents.make("mcts", simulations=20).act(env) in range(env.action_space.n)

@@ -1,0 +1,109 @@
+"""What steps of other environments return: what no step returns is named as what it is, and no copy is blamed."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from pettingzoo import ParallelEnv
+
+import agents
+from agents import bridge
+from agents.bridge.returned import StepError
+from tests.bridge.worlds import Walk, mcts
+
+LATE = 3
+
+
+class Twisted(Walk):
+    """Says something else once it has come far enough."""
+
+    def __init__(self, twist, since=0):
+        super().__init__()
+        self.twist, self.since = twist, since
+
+    def step(self, action):
+        said = super().step(action)
+        return self.twist(*said) if self.at > self.since else said
+
+
+TWISTS = {
+    "the old API": (lambda *said: said[:4], r"step\(.\) returned 4 values; Gymnasium's returns 5: observation, reward"),
+    "nothing": (lambda *said: None, r"step\(.\) returned None; Gymnasium's returns 5 values"),
+    "no reward": (lambda at, _, *rest: (at, None, *rest), r"step\(.\) pays None, which is NoneType, not a number"),
+    "a list": (lambda at, r, *rest: (at, [r], *rest), r"step\(.\) pays \[.\.0\], which is list, not a number"),
+    "nan": (lambda at, _, *rest: (at, float("nan"), *rest), r"step\(.\) pays nan, which is not finite"),
+    "infinity": (lambda at, _, *rest: (at, np.float64("inf"), *rest), r"step\(.\) pays .*inf.*, which is not finite"),
+}
+
+
+@pytest.mark.parametrize("since", [0, LATE])
+@pytest.mark.parametrize("name", TWISTS)
+def test_a_broken_step_is_named(name, since):
+    twist, said = TWISTS[name]
+    env = Twisted(twist, since)
+    for each in (env, agents.remember(Twisted(lambda *said: said))):
+        each.reset(seed=0)
+        each.unwrapped.twist = twist
+        with pytest.raises(StepError, match=said):
+            mcts(50).act(each)
+
+
+def test_broken_steps_are_errors_of_both_kinds():
+    for name, kind in (("the old API", TypeError), ("nan", ValueError)):
+        env = Twisted(TWISTS[name][0])
+        env.reset(seed=0)
+        with pytest.raises(kind, match=r"step\("):
+            mcts(20).search(env)
+        report = agents.check_planning(env)
+        assert report["copies"].verdict == "FAILS"
+        assert "cannot be copied" not in report["copies"].evidence
+
+
+class Both(ParallelEnv):
+    """Pays two agents, who choose at once, what it is told to."""
+
+    metadata = {"name": "both"}  # noqa: RUF012
+    possible_agents = ["a", "b"]  # noqa: RUF012
+
+    def __init__(self, pay):
+        self.pay = pay
+
+    def observation_space(self, agent):
+        return spaces.Discrete(2)
+
+    def action_space(self, agent):
+        return spaces.Discrete(2)
+
+    def reset(self, seed=None, options=None):
+        self.agents = self.possible_agents[:]
+        return self.each(0), self.each({})
+
+    def each(self, value):
+        return dict.fromkeys(self.agents, value)
+
+    def step(self, actions):
+        return self.each(0), self.each(self.pay), self.each(False), self.each(False), self.each({})
+
+
+def test_rewards_of_several_are_looked_at():
+    for pay, said in ((None, "pays None, which is NoneType"), (float("nan"), "pays nan, which is not finite")):
+        env = Both(pay)
+        env.reset(seed=0)
+        with pytest.raises(StepError, match=said):
+            mcts(20, horizon=5).search(bridge.view(env, "a"))
+
+
+def test_numbers_of_any_kind_are_rewards():
+    for kind in (int, bool, np.float32, np.int64, np.asarray):
+        env = Twisted(lambda at, reward, *rest, kind=kind: (at, kind(reward), *rest))
+        env.reset(seed=0)
+        assert mcts(50).act(env) == 1
+
+
+@pytest.mark.parametrize("name", ["graph", "rhea", "halving", "auto"])
+def test_other_planners_say_it_too(name):
+    env = gym.make("CartPole-v1")
+    env.reset(seed=0)
+    env.unwrapped.step = lambda action: (np.zeros(4, np.float32), float("nan"), False, False, {})
+    with pytest.raises(StepError, match="pays nan"):
+        agents.make(name, simulations=30).act(env)
