@@ -115,8 +115,10 @@ def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str 
     """
     before = _inside(live)
     first, second = make(), make()
-    if len({id(env) for env in (live.env, first.env, second.env)}) < 3:
+    if live.env is first.env or live.env is second.env:
         return "a copy is the environment itself"
+    if first.env is second.env:
+        return "two copies are one object"
     state.become(live, first)
     start = _inside(state)
     if isinstance(first, (Clone, Deep)) and _whole(live.env) != _whole(first.env):

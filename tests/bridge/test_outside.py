@@ -184,6 +184,12 @@ def test_a_copy_that_is_the_environment_is_refused_before_a_step():
     assert env.at == 1
 
 
+def test_copies_that_are_one_object_are_refused():
+    env = begun(type("Nothing", (Kept,), {"__deepcopy__": lambda env, memo: None})())
+    with pytest.raises(TypeError, match=r"fast copy: two copies are one object.*clone_state"):
+        mcts().act(env)
+
+
 def test_a_look_that_stepped_the_environment_says_so():
     env = begun(Sharing())
     with pytest.raises(
