@@ -3,6 +3,7 @@
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakKeyDictionary
@@ -117,8 +118,8 @@ class Planner(Agent, Generic[Result]):
     def load(self, view: View) -> None:
         """Before an agent's first search of a game, search once in vain: what that compiles and loads is off the clock.
 
-        The random stream and what is kept of episodes stay as they are. In environments of others there is nothing to
-        compile.
+        The random stream and what is kept of episodes stay as they are; what goes wrong the search itself will say. In
+        environments of others there is nothing to compile.
         """
         named = view.game.fingerprint
         if named in self._loaded or hasattr(view.state, "deadline"):
@@ -126,7 +127,8 @@ class Planner(Agent, Generic[Result]):
         stream, memory = self.stream.copy(), self._memory
         self._memory = None
         try:
-            self.plan(view, Clock(Budget(simulations=1)))
+            with suppress(Exception):
+                self.plan(view, Clock(Budget(simulations=1)))
         finally:
             self.stream[:], self._memory = stream, memory
         self._loaded |= {named}

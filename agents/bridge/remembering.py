@@ -65,10 +65,10 @@ class History:
     @cached_property
     def game(self) -> Any:
         """The game that planners see in the environment; None where they can see none."""
-        from agents.bridge.live import view  # it looks for histories itself
+        from agents.bridge.live import foreign_view  # it looks for histories itself
 
         try:
-            return view(self.env, next(iter(getattr(self.env, "possible_agents", ())), None)).game
+            return foreign_view(self.env, next(iter(getattr(self.env, "possible_agents", ())), None)).game
         except (TypeError, ValueError):
             return None
 

@@ -269,6 +269,11 @@ def test_a_search_can_be_interrupted():
     assert agent.search(view).action == AlphaBeta(max_steps=3000).search(view).action
 
 
+def said_by(result):
+    """Return all that a result says but for its clock."""
+    return {name: value for name, value in vars(result).items() if name not in ("seconds", "game", "view")}
+
+
 @pytest.mark.parametrize("margin", [None, 0.1])
 def test_compiled_equals_interpreted(margin):
     agent = AlphaBeta(max_steps=400, margin=margin, table_size=64)
@@ -276,7 +281,7 @@ def test_compiled_equals_interpreted(margin):
         view = view_of_start(game, 1)
         compiled = agent.search(view)
         plain = agent.search(View(game.interpreted(), view.state, view.player))
-        assert replace(plain, seconds=0.0) == replace(compiled, seconds=0.0)
+        assert said_by(plain) == said_by(compiled)
 
 
 def test_pruning_looks_deeper_for_the_same_steps():
@@ -293,7 +298,7 @@ def test_evaluate_by_name_or_kernel():
     view = view_of_start(game, 1)
     kernel_given = AlphaBeta(depth=2, margin=None, evaluate=game.variant("mobility").evaluate).search(view)
     named = AlphaBeta(depth=2, margin=None, evaluate="mobility").search(view)
-    assert replace(named, seconds=0.0) == replace(kernel_given, seconds=0.0)
+    assert said_by(named) == said_by(kernel_given)
     assert score_of(named) == minimax(View(game.variant("mobility"), view.state, view.player), 2)
 
 

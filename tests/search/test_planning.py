@@ -121,8 +121,8 @@ class TestThreads:
                 time.sleep(0.01)
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(running, "ThreadPoolExecutor", Impatient)
         search = MCTS(threads=2).start(lane(10))
+        monkeypatch.setattr(running, "ThreadPoolExecutor", Impatient)
         with pytest.raises(KeyboardInterrupt):
             search.run(time_limit=20.0)
         monkeypatch.undo()
