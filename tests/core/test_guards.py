@@ -56,10 +56,11 @@ def other_settings(id):
 def looks(name, env):
     """Yield all that looks at the state of a face, or changes it."""
     inner = env.unwrapped
+    one = (lambda: inner.view(0)) if name in ("batch", "sb3") else lambda: env
     for agent in ("random", "scripted", "uniform", "mcts", "one_step", "halving", "gumbel", "rhea", "best"):
-        yield f"{agent}.act", lambda agent=agent: agents.make(agent).act(env)
-    yield "search", lambda: agents.make("mcts", simulations=5).search(env)
-    yield "start", lambda: agents.make("mcts", simulations=5).start(env)
+        yield f"{agent}.act", lambda agent=agent: agents.make(agent).act(one())
+    yield "search", lambda: agents.make("mcts", simulations=5).search(one())
+    yield "start", lambda: agents.make("mcts", simulations=5).start(one())
     if name in ("aec", "parallel"):
         yield from looks_of_several(name, env)
         return
