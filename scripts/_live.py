@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from _words import binding
+
 _FOLLOW = """
 const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds));
 let game = page.data.game ?? 0, seen = game ? page.frames.reduce((sum, each) => sum + 1 + each.decisions.length, 0) : 0;
@@ -59,7 +61,8 @@ class Live(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, port: int = 0) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
+        with binding(port):
+            super().__init__(("127.0.0.1", port), _Handler)
         self.document: dict[str, Any] | None = None
         self.token = secrets.token_urlsafe(16)
         self.host = f"127.0.0.1:{self.server_port}"

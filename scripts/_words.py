@@ -3,7 +3,8 @@
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
@@ -28,6 +29,21 @@ def said(error: Exception, options: Mapping[str, str] = MappingProxyType({})) ->
 
     text = _SETTING.sub(written, str(error))
     return _SCRIPT.sub(lambda found: command(found[1]), text) if _hosted() else text
+
+
+@contextmanager
+def binding(port: int) -> Iterator[None]:
+    """Name the port of this machine that cannot be had, and the cure.
+
+    Raises
+    ------
+    OSError
+        If the block raises it.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise OSError(f"port {port} cannot be had ({error.strerror}); give another --port, or 0 for any") from error
 
 
 def _hosted() -> bool:

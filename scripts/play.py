@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import _own  # noqa: F401
 import typer
-from _words import said
+from _words import binding, said
 
 HUMAN = "human"
 
@@ -86,7 +86,8 @@ def _serve(session: Any, port: int, browser: bool) -> None:
 
     with socket.socket() as bound:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(("127.0.0.1", port))
+        with binding(port):
+            bound.bind(("127.0.0.1", port))
         bound.listen()  # who opens the address at once waits
         number = bound.getsockname()[1]
         server = Server(session, (f"127.0.0.1:{number}", f"localhost:{number}"))

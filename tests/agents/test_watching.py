@@ -247,6 +247,19 @@ def test_a_page_is_served_until_it_is_interrupted(tmp_path):
             run.kill()
 
 
+@pytest.mark.parametrize("script", ["watch.py LaneDefense3x3-v0 --agents random --live", "play.py LaneDefense3x3-v0"])
+def test_a_port_in_use_is_named(tmp_path, script):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        name, *words = script.split()
+        line = [sys.executable, ROOT / "scripts" / name, *words, "--no-browser", "--port", str(port)]
+        ended = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert f"port {port} cannot be had (Address already in use); give another --port" in ended.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
