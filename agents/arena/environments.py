@@ -1,5 +1,6 @@
 """Environments by how people name them: ids of Gymnasium, modules of PettingZoo, functions of one's own."""
 
+import difflib
 import importlib.util
 import re
 from typing import Any
@@ -78,13 +79,23 @@ def _made(name: str, settings: dict[str, Any]) -> Any:
     if (registered := _of_pettingzoo(name)) is not None:
         return pettingzoo.make("aec" if registered in pettingzoo.aec_registry else "parallel", registered, **settings)
     if known != name:
-        raise ValueError(errors.unknown("environment", name.rpartition(":")[2], mcts_envs.environment_ids()))
+        asked = name.rpartition(":")[2]
+        if near := _near(asked):
+            raise ValueError(f"unknown environment {asked!r}; did you mean {', '.join(near)}?")
+        raise ValueError(errors.unknown("environment", asked, mcts_envs.environment_ids()))
     source, _, function = name.rpartition(":")
     maker: Any = getattr(load(source), function) if source else _maker(name)
     env = maker(**settings)
     if not isinstance(env, (gymnasium.Env, AECEnv, ParallelEnv)):
         raise TypeError(f"{name} makes {env!r}, which is no environment of Gymnasium or PettingZoo")
     return env
+
+
+def _near(name: str) -> list[str]:
+    """Return ids of Gymnasium, and of PettingZoo by the last part of theirs, that look much like a name."""
+    ids = {id.rpartition("/")[2]: id for id in (*pettingzoo.aec_registry, *pettingzoo.parallel_registry)}
+    ids |= {id: id for id in gymnasium.registry}
+    return [ids[found] for found in difflib.get_close_matches(_VERSION.sub(r"-v\1", name), ids, 3, 0.8)]
 
 
 def _maker(module: str) -> Any:

@@ -22,7 +22,7 @@ from agents.bridge.layers import peeled
 from agents.bridge.lenses import lenses_of
 from agents.bridge.means import copier_of
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns
-from agents.bridge.shapes import bounds, shaped
+from agents.bridge.shapes import bounds, shaped, structure
 from agents.bridge.states import NO_LIMIT, ForeignGame, ForeignSeat, ForeignState
 from agents.wrappers import check_wrappers, layers_of
 from mcts_envs.core import errors
@@ -319,6 +319,7 @@ def _game(kind: str, env: type, name: str, made: str, seats: tuple[ForeignSeat, 
             seats=seats,
             watch=Watch(env.__name__),
             adapter=adapter_of(env),
+            structure=structure(shown),
             variants=shaped(functions["observe"], shown),
             **bounds(shown),
             **functions,

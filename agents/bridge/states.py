@@ -58,6 +58,8 @@ class ForeignGame(Game):
     notes : dict
         What was found out about such environments: ``"means"``, how they are copied; ``"harmful"``, means that step
         the original, and how that was seen; ``("hides", player)``.
+    structure : gymnasium.Space, optional
+        Of what players see, where that is no array, and the same for all.
     loops : mapping
         What makes a uniform rollout quicker (:mod:`agents.bridge.rollouts`), for a ``step`` and a ``legal``.
     **fields
@@ -70,6 +72,7 @@ class ForeignGame(Game):
     watch: Watch = field(default_factory=lambda: Watch("environment"))
     adapter: Adapter | None = None
     notes: dict[Any, Any] = field(default_factory=dict)
+    structure: Any = None
     loops: Mapping[Any, Any] = field(default_factory=dict)
 
     def hastened(self, simulate: Callable[..., int]) -> Callable[..., int]:

@@ -83,9 +83,16 @@ def fitting(policy: Policy, game: Game, frame_stack: int = 1) -> Game:
     variants = _observations(game)
     named = variants.get(policy.about.get("settings", {}).get("observation", "flat"))
     candidates = [game if named is None or named.observe is game.observe else named, game, *variants.values()]
-    for candidate in candidates:
-        if actions == game.actions and axis_of(candidate.observation_shape, frame_stack, shape) is not None:
+    for candidate in candidates if actions == game.actions else []:
+        alike = policy.structure is None or policy.structure == _structure(candidate)
+        if alike and axis_of(candidate.observation_shape, frame_stack, shape) is not None:
             return candidate
+    if policy.structure is not None:
+        raise ValueError(
+            f"{policy.path} was trained on {policy.structure} and {actions} actions; {game.name} shows "
+            f"{_structure(game) or f'arrays {game.observation_shape}'} and has {game.actions}: use a policy that was "
+            "trained here"
+        )
     shapes = ", ".join(dict.fromkeys(str(candidate.observation_shape) for candidate in candidates))
     stacked = f" in stacks of {frame_stack}" if frame_stack > 1 else ""
     raise ValueError(
@@ -105,21 +112,23 @@ def own_mask(policy: Policy, game: Game) -> Game:
     return game.variant(name, "legal") if name and "legal" in game.variants.get(name, ()) else game
 
 
+def _structure(game: Game) -> Any:
+    """Return the space of what an environment of others shows, if that is no array; else None."""
+    return getattr(game, "structure", None)
+
+
 def _unpacked(game: Game) -> str:
     """Say that what an environment of others shows is no array, and how a policy for it is made, and compared."""
-    shown = next((seat.shown for seat in getattr(game, "seats", ()) if type(seat.shown).__name__ != "Box"), None)
-    if shown is None:
+    if (shown := _structure(game)) is None:
         return ""
     return (
-        f"; what it shows, {shown}, is flattened for a search: wrap the environment in FlattenObservation and train it "
-        "so, or compare the policy by a class of your own with predict (docs/own_agent.md)"
+        f"; what it shows, {shown}, is flattened for policies on arrays: train yours on the environment as it is or in "
+        "FlattenObservation, or compare it by a class of your own with predict (docs/own_agent.md)"
     )
 
 
 def _hint(whole: Shape, shapes: list[Shape]) -> str:
     """Say which number of stacked frames would make up an observation."""
-    if not whole:
-        return "; or, if it was trained on what is no array, wrap the environment in FlattenObservation and train it so"
     counts = {math.prod(whole) // math.prod(shape) for shape in shapes}
     found = sorted(n for n in counts if n > 1 and any(axis_of(shape, n, whole) is not None for shape in shapes))
     if not found:

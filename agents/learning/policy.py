@@ -51,6 +51,11 @@ class Policy(ABC):
         """Shape of the observations that it was trained on."""
 
     @property
+    def structure(self) -> Any:
+        """The space of observations that are no arrays, which are shown flattened; None for arrays."""
+        return None
+
+    @property
     @abstractmethod
     def observation_dtype(self) -> str:
         """Their type, where the sidecar does not say it."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from gymnasium import spaces
 
 from agents.learning import normalizing, sidecar, trust
 from agents.learning.algorithms import algorithm_class, one_thread, takes_masks
@@ -22,6 +23,7 @@ from agents.learning.frames import AXES, Shape, stacked_shape
 from agents.learning.hyperparameters import import_classes
 from agents.learning.policy import Policy
 from agents.learning.recognizing import algorithm_in
+from agents.learning.structured import flat_shape, restored
 from mcts_envs.core.writing import write_whole
 
 if TYPE_CHECKING:
@@ -79,13 +81,23 @@ class SavedPolicy(Policy):
 
     @property
     def observation_shape(self) -> Shape:
-        """Shape of the observations that it was trained on."""
-        return tuple(self.model.observation_space.shape or ())
+        """Shape of the observations that it was trained on; flattened, if they are no arrays."""
+        return flat_shape(self.model.observation_space)
+
+    @property
+    def structure(self) -> Any:
+        """The space of observations that are no arrays; else None."""
+        space = self.model.observation_space
+        return None if isinstance(space, spaces.Box) else space
 
     @property
     def observation_dtype(self) -> str:
         """Their type, where the sidecar does not say it."""
         return str(self.model.observation_space.dtype)
+
+    def shown(self, observations: Any) -> Any:
+        """Return observations [n, ...] as the model takes them."""
+        return self.normalized(observations) if self.structure is None else restored(self.structure, observations)
 
     @property
     def action_count(self) -> int:
@@ -94,7 +106,7 @@ class SavedPolicy(Policy):
 
     def actions(self, observations: Any, masks: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.int64]:
         """Return the best action for each observation."""
-        shown = self.normalized(observations)
+        shown = self.shown(observations)
         masked: dict[str, Any] = {"action_masks": masks} if self.masked else {}
         with self._cores():
             chosen, _ = self.model.predict(shown, deterministic=True, **masked)
@@ -109,7 +121,7 @@ class SavedPolicy(Policy):
             raise self._no_probabilities()
         policy.set_training_mode(False)
         with torch.no_grad(), self._cores():
-            shown, _ = policy.obs_to_tensor(self.normalized(observations))
+            shown, _ = policy.obs_to_tensor(self.shown(observations))
             distribution = policy.get_distribution(shown, masks) if self.masked else policy.get_distribution(shown)
             found: npt.NDArray[np.float64] = distribution.distribution.probs.numpy(force=True).astype(np.float64)
         return found
@@ -123,10 +135,10 @@ class SavedPolicy(Policy):
         policy: Any = self.model.policy
         if not getattr(policy, "share_features_extractor", False) or not hasattr(policy, "action_net"):
             return super().consulted(observations, masks)
-        given = self.normalized(observations)
+        given, whole = self.shown(observations), self.structure is None
         policy.set_training_mode(False)
         with torch.inference_mode(), self._cores():
-            if np.shape(given)[1:] == self.observation_shape:  # at once: to ask the policy takes a tenth of a pass
+            if whole and np.shape(given)[1:] == self.observation_shape:  # at once: to ask takes a tenth of a pass
                 shown = torch.as_tensor(given, device=next(policy.action_net.parameters()).device)
             else:
                 shown, _ = policy.obs_to_tensor(given)
@@ -144,7 +156,7 @@ class SavedPolicy(Policy):
         policy: Any = self.model.policy
         policy.set_training_mode(False)
         with torch.no_grad(), self._cores():
-            shown, _ = policy.obs_to_tensor(self.normalized(observations))
+            shown, _ = policy.obs_to_tensor(self.shown(observations))
             if hasattr(policy, "predict_values"):
                 found = policy.predict_values(shown)[:, 0]
             elif hasattr(policy, "q_net") or hasattr(policy, "quantile_net"):

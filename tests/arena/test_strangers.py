@@ -331,3 +331,18 @@ def test_the_example_of_the_page_plays(tmp_path: Path) -> None:
     bot, uniform = compare(Plan(ID, parse_agents(f"{example}:Bot,uniform")), 30, folder=tmp_path).summaries
     assert (bot.games, bot.forfeits, bot.errors) == (30, {}, 0)
     assert bot.win_rate.value >= uniform.win_rate.value
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("connect_four_v3", "classic/connect_four-v3"),
+        ("tictactoe", "classic/tictactoe-v3"),
+        ("CartPole-v2", "CartPole-v1"),
+        ("FrozenLake", "FrozenLake-v1"),
+        ("Football33-v0", "mcts_envs/Football3-v0"),
+    ],
+)
+def test_a_name_that_is_nearly_right_is_told_the_right_one(name, meant):
+    with pytest.raises(ValueError, match=f"unknown environment '{name}'; did you mean {meant}"):
+        environments.make(name, {})

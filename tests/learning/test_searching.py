@@ -353,18 +353,6 @@ class TestMistakes:
         with pytest.raises(ValueError, match=r"20 inputs, not the \(38,\) that it names"):
             evaluator_for(small, game)
 
-    def test_what_is_observed_is_no_array(self):
-        ppo = pytest.importorskip("stable_baselines3").PPO
-        for wrapper in (gym.Wrapper, gym.wrappers.FlattenObservation):
-            env = Remember(wrapper(gym.make("FrozenLake-v1")))
-            env.reset(seed=0)
-            agent = agents.make("gumbel", policy=ppo("MlpPolicy", env, device="cpu"), simulations=8)
-            if wrapper is gym.Wrapper:
-                with pytest.raises(ValueError, match="wrap the environment in FlattenObservation"):
-                    agent.act(env)
-            else:
-                assert agent.search(env).visits.sum() == 8
-
     @pytest.mark.parametrize("of", ["values", "probabilities"])
     def test_what_is_not_finite_is_refused_in_plain_python_too(self, of):
         game = game_of(LANES)

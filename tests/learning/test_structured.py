@@ -1,0 +1,133 @@
+"""Policies on observations that are no arrays: numbers, several of them, dictionaries, and PettingZoo's with a mask."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+pytest.importorskip("stable_baselines3")
+pytest.importorskip("sb3_contrib")
+
+import pettingzoo
+from sb3_contrib import MaskablePPO
+from stable_baselines3 import DQN, PPO
+
+import agents
+from agents.bridge import Remember, view
+from agents.learning.algorithms import one_thread
+from agents.learning.searching import evaluator_for, read_policy
+
+PICTURE = spaces.Box(0, 255, (36, 37, 3), np.uint8)
+TOGETHER = spaces.Dict(
+    picture=PICTURE,
+    place=spaces.Discrete(5),
+    speed=spaces.Box(-1.0, 1.0, (2, 3, 4), np.float32),
+    pair=spaces.MultiDiscrete([3, 4]),
+    bits=spaces.MultiBinary(3),
+)
+SPACES = [TOGETHER["place"], TOGETHER["pair"], TOGETHER["bits"], TOGETHER]
+TRUSTED = pytest.mark.filterwarnings("ignore:.* holds pickles")
+
+
+@pytest.fixture(autouse=True)
+def _quietly():
+    with one_thread():
+        yield
+
+
+class Shows(gym.Env):
+    """Shows what a space draws, another at each step, and pays for the action of that number."""
+
+    action_space = spaces.Discrete(3)
+
+    def __init__(self, space):
+        self.observation_space = space
+
+    def _seen(self):
+        self.observation_space.seed(self.t)
+        return self.observation_space.sample()
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.t = 0
+        return self._seen(), {}
+
+    def step(self, action):
+        self.t += 1
+        return self._seen(), float(action == self.t % 3), self.t == 6, False, {}
+
+
+def trained(space, algorithm=PPO):
+    kind = "MultiInputPolicy" if isinstance(space, spaces.Dict) else "MlpPolicy"
+    return algorithm(kind, Shows(space), device="cpu", seed=0, learning_rate=0.01, policy_kwargs={"net_arch": [8]})
+
+
+@pytest.mark.parametrize("space", SPACES, ids=lambda space: type(space).__name__)
+def test_a_search_hears_what_the_policy_says_of_the_observation(space):
+    model, env = trained(space), Remember(Shows(space))
+    model.learn(128)
+    seen, _ = env.reset(seed=0)
+    for _ in range(3):
+        at = view(env)
+        evaluator, prior, values = evaluator_for(read_policy(model), at.game), np.zeros(3), np.zeros(1)
+        evaluator.advise(at.state, 0, prior)
+        evaluator.evaluate(at.state, values)
+        shown, _ = model.policy.obs_to_tensor(seen)
+        wanted = model.policy.get_distribution(shown).distribution.probs.detach().numpy()[0]
+        np.testing.assert_allclose(prior, wanted, atol=1e-6)
+        np.testing.assert_allclose(values, model.policy.predict_values(shown).detach().numpy()[0], atol=1e-5)
+        seen, *_ = env.step(1)
+    assert agents.make("mcts", select="puct", policy=model, evaluate="policy", simulations=8).search(env).simulations
+
+
+@TRUSTED
+@pytest.mark.parametrize("algorithm", [PPO, DQN], ids=lambda algorithm: algorithm.__name__)
+def test_a_saved_policy_acts_as_it_predicts(tmp_path, algorithm):
+    env = Remember(gym.make("FrozenLake-v1"))
+    model = algorithm("MlpPolicy", env, device="cpu", seed=0)
+    model.save(tmp_path / "lake.zip")
+    agent = agents.make(f"sb3:{tmp_path / 'lake.zip'}", algorithm=algorithm.__name__.lower())
+    seen, _ = env.reset(seed=1)
+    ended = False
+    while not ended:
+        action = agent.act(env)
+        assert action == model.predict(seen, deterministic=True)[0]
+        seen, _, terminated, truncated, _ = env.step(env.action_space.sample())
+        ended = terminated or truncated
+
+
+def test_dictionaries_with_a_mask_show_the_observation():
+    class Alone(gym.Env):
+        observation_space, action_space = spaces.Box(0, 1, (3, 3, 2), np.int8), spaces.Discrete(9)
+
+    env = pettingzoo.make("aec", "classic/tictactoe-v3")
+    model = MaskablePPO("MlpPolicy", Alone(), device="cpu", seed=0)
+    env.reset(seed=0)
+    for action in (4, 0, 8):
+        at, seen = view(env), env.observe(env.agent_selection)
+        prior = np.zeros(9)
+        evaluator_for(read_policy(model), at.game).advise(at.state, at.player, prior)
+        shown, _ = model.policy.obs_to_tensor(seen["observation"])
+        masks = seen["action_mask"].astype(bool)
+        wanted = model.policy.get_distribution(shown, masks).distribution.probs.detach().numpy()[0]
+        np.testing.assert_allclose(prior, wanted, atol=1e-6)
+        assert agents.make("gumbel", policy=model, simulations=8).act(env) in np.flatnonzero(masks)
+        env.step(action)
+
+
+def test_another_structure_is_refused():
+    model = trained(TOGETHER["place"])
+    for env, shows in (
+        (Shows(TOGETHER["pair"]), r"MultiDiscrete\(\[3 4\]\)"),
+        (Shows(spaces.Discrete(6)), r"Discrete\(6\)"),
+        (Shows(spaces.Box(0, 1, (5,), np.float32)), r"arrays \(5,\)"),
+    ):
+        remembered = Remember(env)
+        remembered.reset(seed=0)
+        with pytest.raises(ValueError, match=rf"on Discrete\(5\) and 3 actions; Shows shows {shows} and has 3"):
+            agents.make("gumbel", policy=model, simulations=8).act(remembered)
+    flat = PPO("MlpPolicy", Shows(spaces.Box(0, 1, (4,), np.float32)), device="cpu")
+    remembered = Remember(Shows(TOGETHER["place"]))
+    remembered.reset(seed=0)
+    with pytest.raises(ValueError, match="train yours on the environment as it is or in FlattenObservation"):
+        agents.make("gumbel", policy=flat, simulations=8).act(remembered)
