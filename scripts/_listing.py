@@ -28,6 +28,7 @@ AGENTS = {
     "alpha_beta": "iterative deepening, for deterministic games of two",
     "auto": "looks at the environment and picks a planner",
     "best": "the strongest planner that we know for the game",
+    "best_with_policy": "the strongest search with the shipped policy",
     "careful": "never walks into fire that it can foresee",
     "determinized": "a tree for each of several guesses at what is hidden",
     "dqn": "the policy that is shipped, of action values",

@@ -12,6 +12,10 @@ from mcts_envs.core.view import View
 from mcts_envs.registry import ENTRIES
 
 
+EVERYWHERE = {"best": {"agent": "mcts"}, "best_with_policy": {"agent": "puct"}}
+"""What these names are in a game that does not say."""
+
+
 class PresetAgent(Agent):
     """The agent that the game at hand describes under a name.
 
@@ -49,7 +53,7 @@ class PresetAgent(Agent):
             If the game has no such preset.
         """
         if game.fingerprint not in self._agents:
-            presets = {"best": {"agent": "mcts"}, **game.presets}
+            presets = {**EVERYWHERE, **game.presets}
             if self.name not in presets:
                 known = ", ".join(sorted(presets))
                 owners = ", ".join(id.split("/")[-1] for id, entry in ENTRIES.items() if self.name in entry.presets)

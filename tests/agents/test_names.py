@@ -265,3 +265,26 @@ def test_a_policy_without_a_path_is_refused():
         agents.make("sb3:")
     with pytest.raises(ValueError, match="unknown algorithm of a shipped policy None; known: dqn, expert_iteration"):
         agents.make("ppo", algorithm=None)
+
+
+@pytest.mark.parametrize(
+    ("id", "behind"),
+    [
+        ("LaneDefense3x3-v0", "puct(simulations=8)"),
+        ("Football1-v0", "puct(simulations=8, opponents='advised')"),
+        ("WallSurvival-v0", "mcts(simulations=8, select='puct_solver'"),
+    ],
+)
+def test_the_strongest_search_with_what_is_shipped_has_one_name(id, behind):
+    agent, env = agents.make("best_with_policy", simulations=8), gym.make(f"mcts_envs/{id}")
+    env.reset(seed=0)
+    if id != "WallSurvival-v0":
+        assert agent.search(env).simulations == 8
+        assert behind in repr(agent)
+    else:
+        with pytest.raises(ValueError, match="no policy is shipped for"):
+            agent.act(env)
+        env = gym.make(f"mcts_envs/{id}", board_size=6)
+        env.reset(seed=0)
+        agent.act(env)
+        assert behind in repr(agent)

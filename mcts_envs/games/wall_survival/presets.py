@@ -4,7 +4,7 @@ from typing import Any
 
 
 def presets() -> dict[str, dict[str, Any]]:
-    """Return the agents: the reference's random player, one ply ahead, tree searches, and our best."""
+    """Return the agents: the reference's random player, one ply ahead, tree searches, and our best, with a policy and without."""
     return {
         "random_walk": {"agent": "scripted", "model": "random_walk"},
         "greedy": {"agent": "scripted", "model": "greedy"},
@@ -28,4 +28,13 @@ def presets() -> dict[str, dict[str, Any]]:
             "time_limit": 1.9,
         },
         "best": {"agent": "alpha_beta", "time_limit": 0.1},
+        "best_with_policy": {
+            "agent": "mcts",
+            "select": "puct_solver",
+            "recommend": "proved",
+            "c": 0.5,
+            "policy": "shipped",
+            "evaluate": "policy",
+            "time_limit": 0.1,
+        },
     }
