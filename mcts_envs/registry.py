@@ -140,9 +140,15 @@ def find(id: str) -> Entry:
         If the id is unknown or no name.
     """
     full = full_id(id)
-    if full not in ENTRIES:
-        raise ValueError(unknown("environment", id.rpartition(":")[2], ENTRIES))
-    return ENTRIES[full]
+    if full in ENTRIES:
+        return ENTRIES[full]
+    if full in gymnasium.registry:
+        raise ValueError(
+            f"{id} is an environment of others, and this wants a game of ours or of mcts_envs.register; agents.make, "
+            "agents.bridge and scripts/compare.py take any, and a policy from Stable-Baselines3's own learn() is "
+            "sb3:PATH there"
+        )
+    raise ValueError(unknown("environment", id.rpartition(":")[2], ENTRIES))
 
 
 def register_all() -> None:

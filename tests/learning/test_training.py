@@ -343,6 +343,8 @@ def test_a_failed_save_leaves_the_old_policy(tmp_path, trained, monkeypatch):
 def test_wrong_trainings(tmp_path, trained):
     with pytest.raises(ValueError, match="unknown environment 'LaneDefence3x3-v0'"):
         quick(tmp_path, env_id="LaneDefence3x3-v0")
+    with pytest.raises(ValueError, match="FrozenLake-v1 is an environment of others, and this wants a game of ours"):
+        quick(tmp_path, env_id="FrozenLake-v1")
     with pytest.raises(TypeError, match="setting 'p_mov'"):
         quick(tmp_path, settings={"p_mov": 1})
     with pytest.raises(FileNotFoundError):
