@@ -300,7 +300,7 @@ class Search:
     def _own(self, i: int) -> Tree:
         """Return the tree to grow: a copy if somebody still has a result with this one."""
         tree = self.trees[i]
-        kept = any((trees := each()) is not None and trees[i].nodes is tree.nodes for each in self._shown)
+        kept = any((trees := each()) is not None and trees[i].ranges is tree.ranges for each in self._shown)
         return copy_of(tree) if kept else tree
 
     def _growing(self, i: int, clock: Clock, arms: Ints, until: float, over: Event) -> Iterator[None]:

@@ -13,7 +13,7 @@ from mcts_envs.core.loading import file_of
 
 _SETTING = re.compile(r"[A-Za-z_]\w*=")
 _POLICIES = "select", "simulate", "backup", "noise", "option", "recommend"
-_OWN_POLICY = re.compile(rf"({'|'.join(_POLICIES)})=.*\.py")
+_OWN_POLICY = re.compile(rf"({'|'.join(_POLICIES)})=.*")
 _LABEL = re.compile(r"([\w.-]+)=(.*)")
 _WORDS = {"True": True, "False": False, "None": None}
 _BUDGETS = {"simulations": "simulations", "time": "time_limit", "steps": "max_steps"}
@@ -226,7 +226,7 @@ def require_distinct(specs: Sequence[AgentSpec]) -> None:
 
 
 def _parts(text: str) -> list[str]:
-    """Split an agent at its colons, but for that in ``select=FILE.py:NAME``."""
+    """Split an agent at its colons, but for that in ``select=FILE.py:NAME`` or ``select=MODULE:NAME``."""
     parts: list[str] = []
     for part in _split(text, ":"):
         if len(parts) > 1 and _OWN_POLICY.fullmatch(parts[-1]) and not _SETTING.match(part):

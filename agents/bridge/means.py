@@ -131,6 +131,9 @@ def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str 
     if _inside(live) != before:
         return _CHANGES
     differ = walks[0] != walks[2] or (walks[0] != walks[1] and start == back)
+    if differ and walks[0] == walks[1] and isinstance(first, Copy):  # sets of objects have an order in each copy
+        first.restore()
+        differ = _walk(live, state, first) != walks[0]
     apart = differ and not isinstance(first, Clone) and not drawn_from_system(lambda: _walk(live, state, second))
     if apart and not getattr(first, "opaque", False):  # what saves itself says what its state is
         return _OUTSIDE

@@ -59,7 +59,7 @@ class Played:
         """Begin an episode."""
         given = {"seed": seed} if options is None else {"seed": seed, "options": options}
         self.said, self.over = self.env.reset(**given), False
-        self.shown = shown_after(self.env, self.said, self.game)
+        self.shown = shown_after(self.env, self.said)
 
     def step(self, actions: dict[Any, Any]) -> None:
         """Make a step with the actions of those who are to choose, by name."""
@@ -69,7 +69,7 @@ class Played:
             (action,) = actions.values()
             self.said = self.env.step(action)
             self.over = self.said is not None and bool(self.said[2] or self.said[3])
-        self.shown = shown_after(self.env, self.said, self.game)
+        self.shown = shown_after(self.env, self.said)
 
     def choosing(self) -> list[Any]:
         """Return who is to choose, by name; in an AEC environment that may be one that has ended."""

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any
 
 import gymnasium
@@ -10,7 +9,9 @@ import numpy as np
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 
+from agents.bridge.adapters import adapter_of
 from agents.bridge.digest import digest
+from agents.bridge.layers import innermost
 from mcts_envs.core.view import Episode
 
 _nothing_equals = itertools.count(-1, -1)
@@ -59,23 +60,6 @@ class History:
         self.pools: dict[Any, Any] = {}
         self.episode = Episode()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "game"}
-
-    @cached_property
-    def game(self) -> Any:
-        """The game that planners see in the environment; None where they can see none."""
-        from agents.bridge.live import foreign_view  # it looks for histories itself
-
-        try:
-            return foreign_view(self.env, next(iter(getattr(self.env, "possible_agents", ())), None)).game
-        except (TypeError, ValueError):
-            return None
-
-    def note(self, said: Any) -> None:
-        """Keep what is shown after ``reset`` or ``step`` said something."""
-        self.shown.append(shown_after(self.env, said, self.game))
-
     @property
     def known(self) -> bool:
         """Whether the reset can be repeated."""
@@ -98,51 +82,49 @@ class History:
             draws(left == 0)
             said = env.step(self.actions[-1 - left])
         draws(False)
-        if type(env) is type(self.env) and shown_after(env, said, self.game) != self.shown[-1]:
+        if type(env) is type(self.env) and shown_after(env, said) != self.shown[-1]:
             raise ValueError(
                 f"with the same seed and actions, another {type(env.unwrapped).__name__} shows other things"
             )
 
 
-def shown_after(env: Any, said: Any, game: Any) -> dict[Any, int]:
+def shown_after(env: Any, said: Any) -> dict[Any, int]:
     """Return a hash of what each player that is to choose is shown, after ``reset`` or ``step`` said something.
 
-    Parameters
-    ----------
-    env : gymnasium.Env, pettingzoo.AECEnv or pettingzoo.ParallelEnv
-    said : object
-        None in an AEC environment.
-    game : ForeignGame or None
-        That of the environment, which tells what is legal.
+    What is legal for it is shown too. In an AEC environment nothing was said: None.
     """
     if isinstance(env, AECEnv):
-        return _shown_in_turn(env, game)
+        return _shown_in_turn(env)
     rewards = said[1] if len(said) > 2 else None
     if isinstance(env, ParallelEnv):
         paid = {agent: 0.0 if rewards is None else float(rewards.get(agent, 0.0)) for agent in said[0]}
-        offered = {agent: _legal(env, said, game, agent) for agent in said[0] if agent in env.agents}
-        return {agent: fingerprint((seen, paid[agent], offered.get(agent))) for agent, seen in said[0].items()}
+        told = {agent: _told(env, said[-1].get(agent), agent) for agent in said[0] if agent in env.agents}
+        return {agent: fingerprint((seen, paid[agent], told.get(agent))) for agent, seen in said[0].items()}
     over = len(said) > 2 and bool(said[2] or said[3])
-    legal = None if over else _legal(env, said, game, None)
+    legal = None if over else _told(env, said[-1], None)
     return {None: fingerprint((said[0], 0.0 if rewards is None else float(rewards), legal))}
 
 
-def _shown_in_turn(env: Any, game: Any) -> dict[Any, int]:
+def _shown_in_turn(env: Any) -> dict[Any, int]:
     """Return a hash of what is shown to the agent that is to choose in an AEC environment, and who is still in it."""
     if not env.agents:
         return {}
     agent = env.agent_selection
     ended = [(name, env.terminations[name], env.truncations[name]) for name in env.agents]
-    legal = None if env.terminations[agent] or env.truncations[agent] else _legal(env, None, game, agent)
+    over = env.terminations[agent] or env.truncations[agent]
+    legal = None if over else _told(env, env.infos.get(agent), agent)
     return {agent: fingerprint((env.observe(agent), float(env._cumulative_rewards[agent]), ended, legal))}
 
 
-def _legal(env: Any, said: Any, game: Any, agent: Any) -> list[int] | None:
-    """Return the actions that are legal for an agent; None where nothing tells, or none is."""
-    try:
-        return None if game is None else game.offered(game.state_of(env, said), agent)
-    except ValueError:  # a mask that allows nothing, which a search says
-        return None
+def _told(env: Any, info: Any, agent: Any) -> Any:
+    """Return what tells the legal actions of an agent, apart from what it observes; None if nothing does."""
+    inside: Any = innermost(env)
+    adapter = adapter_of(inside.__class__)
+    if adapter is not None and (listed := adapter.actions or adapter.legal) is not None:
+        return listed(inside, agent)
+    if isinstance(inside, gymnasium.Env) and hasattr(inside, "action_masks"):
+        return inside.action_masks()
+    return info.get("action_mask") if isinstance(info, Mapping) else None
 
 
 class Remember(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -173,7 +155,7 @@ class Remember(gymnasium.Wrapper[Any, Any, Any, Any]):
         history = History(self.env, given)
         self.observation, self.info = self.env.reset(**given)
         self.over = False
-        history.note((self.observation, self.info))
+        history.shown.append(shown_after(self.env, (self.observation, self.info)))
         self.history = history
         return self.observation, self.info
 
@@ -184,7 +166,7 @@ class Remember(gymnasium.Wrapper[Any, Any, Any, Any]):
         self.over = bool(terminated or truncated)
         if self.history is not None:
             self.history.actions.append(action)
-            self.history.note(said)
+            self.history.shown.append(shown_after(self.env, said))
         return said
 
 
@@ -199,7 +181,7 @@ class RememberTurns(BaseWrapper):  # type: ignore[misc]
         """Reset the environment."""
         history = History(self.env, {"seed": seed, "options": options})
         self.env.reset(seed=seed, options=options)
-        history.note(None)
+        history.shown.append(shown_after(self.env, None))
         self.history = history
 
     def step(self, action: Any) -> None:
@@ -207,7 +189,7 @@ class RememberTurns(BaseWrapper):  # type: ignore[misc]
         self.env.step(action)
         if self.history is not None:
             self.history.actions.append(action)
-            self.history.note(None)
+            self.history.shown.append(shown_after(self.env, None))
 
 
 class RememberMoves(BaseParallelWrapper):  # type: ignore[misc]
@@ -229,7 +211,7 @@ class RememberMoves(BaseParallelWrapper):  # type: ignore[misc]
         """Reset the environment."""
         history = History(self.env, {"seed": seed, "options": options})
         self.observations, self.infos = self.env.reset(seed=seed, options=options)
-        history.note((self.observations, self.infos))
+        history.shown.append(shown_after(self.env, (self.observations, self.infos)))
         self.history = history
         return self.observations, self.infos
 
@@ -239,7 +221,7 @@ class RememberMoves(BaseParallelWrapper):  # type: ignore[misc]
         self.observations, _, _, _, self.infos = said
         if self.history is not None:
             self.history.actions.append(dict(actions))
-            self.history.note(said)
+            self.history.shown.append(shown_after(self.env, said))
         return said
 
 

@@ -126,8 +126,8 @@ class ForeignState:
         Steps that a rollout in it may take; 0 where that is not settled yet.
     truncated : bool
         Whether it was cut off.
-    chance : numpy.random.Generator
-        What an adapter draws from.
+    chance : numpy.random.Generator, optional
+        What an adapter draws from; None before it first does.
     hidden : Hidden
         What is done about what the environment hides.
     at_root : bool
@@ -170,7 +170,7 @@ class ForeignState:
         self.hidden: Any = None
         self.at_root = False
         self.lenses: Any = (), ()
-        self.chance = np.random.Generator(np.random.PCG64(0))
+        self.chance: np.random.Generator | None = None
         self._copy: Copier
         self._dealt: Copier | None = None
         self.dealt: dict[int, Copier] = {}
@@ -248,6 +248,8 @@ def determinize(state: ForeignState, observer: int, seed: int) -> None:
     if observer != EVERYTHING:
         game = state.game
         if game.adapter is not None and game.redraws:
+            if state.chance is None:
+                state.chance = np.random.Generator(np.random.PCG64(0))
             reseed([state.chance], seed ^ _APART)
             try:
                 game.adapter.determinize(state.env, game.seats[observer].name, state.chance)

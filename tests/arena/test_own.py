@@ -188,6 +188,16 @@ def test_policies_of_ones_own_go_by_file_and_name(tmp_path: Path) -> None:
     assert default_folder(plan.configuration()) != default_folder(before)
 
 
+def test_policies_of_ones_own_go_by_module_and_name_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "module_of_policies.py").write_text(POLICIES)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    spec = parse_agent("mine=mcts:select=module_of_policies:bold:boldness=3")
+    assert (spec.label, spec.name) == ("mine", "mcts")
+    assert spec.settings == {"select": "module_of_policies:bold", "boldness": 3}
+    assert spec.policies()["select"].name == "module_of_policies.py"
+    assert agents.make(spec.name, **spec.settings).select.__name__ == "bold"
+
+
 def test_a_policy_that_is_not_there_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "bolder_policies.py"
     file.write_text(POLICIES)

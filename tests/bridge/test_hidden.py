@@ -15,6 +15,7 @@ from pettingzoo.classic.rps import rps
 
 import agents
 from agents import bridge
+from agents.bridge import live
 from agents.bridge.hidden import ADAPTER, AS_IT_IS, NOTHING, SAMPLED, UNTOLD
 from tests.bridge.worlds import TAXI, mcts, same_whatever_is_hidden
 
@@ -269,6 +270,31 @@ def test_a_mask_is_shown_too(kind):
     again = agents.remember(kind())
     again.reset(seed=0)
     assert pickle.loads(pickle.dumps(again)).history.shown == again.history.shown
+
+
+@pytest.mark.parametrize("kind", [ToldInInfo, ToldAtOnce, ToldInTurn])
+def test_what_is_shown_is_kept_without_a_look_at_the_environment(monkeypatch, kind):
+    looks = []
+    for name in ("LiveSingle", "LiveParallel", "LiveAEC"):
+        monkeypatch.setattr(live, name, lambda *given: looks.append(given))
+    env = agents.remember(kind())
+    for seed in range(2):
+        env.reset(seed=seed)
+        env.step({"a": 3, "b": 3} if kind is ToldAtOnce else 3)
+    assert not looks
+
+
+class Terse(Cups):
+    """Its info is no mapping."""
+
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=seed)[0], None
+
+
+def test_an_info_that_is_no_mapping_is_kept():
+    env = agents.remember(Terse())
+    env.reset(seed=0)
+    assert len(env.history.shown) == 1
 
 
 @pytest.mark.filterwarnings("ignore:Slow. . simulations took")  # as none of few courses may fit

@@ -216,3 +216,41 @@ def test_chance_of_the_system_is_no_state_outside(noise):
         warnings.filterwarnings("ignore", message=".*global generator.*")
         assert mcts().act(env) in (0, 1)
     assert env.at == 1
+
+
+class Slow(InClass):
+    """Shows its steps by the dozen."""
+
+    def step(self, action):
+        _, reward, ended, cut, info = super().step(action)
+        return self.get() // 14, reward, ended, cut, info
+
+
+class Thing:
+    def __init__(self, number):
+        self.number = number
+
+
+class Drawn(Walk):
+    """Draws from a set of objects, whose order is another in every copy."""
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.bag = {Thing(number) for number in range(60)}
+        return 0, {}
+
+    def step(self, action):
+        drawn = list(self.bag)[self.np_random.integers(len(self.bag))]
+        self.bag.discard(drawn)
+        return drawn.number, float(action), len(self.bag) < 40, False, {}
+
+
+def test_sets_of_objects_are_no_state_outside():
+    env = begun(Drawn())
+    assert mcts().act(env) == 1
+    assert len(env.bag) == 59
+
+
+def test_what_changes_slowly_outside_is_refused_too():
+    with pytest.raises(TypeError, match="its state lies outside of it"):
+        mcts().act(begun(Slow()))

@@ -279,6 +279,24 @@ class TestMemory:
         search.run(simulations=10).run(simulations=10)
         assert (root.visits, len(copies)) == (40, 1)
 
+    def test_a_result_that_another_thread_asks_for_while_a_tree_grows_shares_nothing_with_it(self, monkeypatch):
+        results = []
+
+        def asked(tree, simulations):
+            grown = tree_module.enlarge(tree, simulations)
+            if grown is not tree:
+                results.append(search.result())
+            return grown
+
+        search = MCTS(loop="closed").start(lane()).run(simulations=10)
+        monkeypatch.setattr(running, "enlarge", asked)
+        search.run(simulations=2000)
+        assert len(results) > 1
+        for result in results:
+            (kept,), (tree,) = result.tree.trees, search.trees
+            assert not np.shares_memory(kept.slots, tree.slots)
+            assert not np.shares_memory(kept.ranges, tree.ranges)
+
     def test_bytes_of_players_who_choose_at_once(self):
         tree = MCTS(simulations=2000).search(first_view(Tron().game)).tree.trees[0]
         assert bytes_of(tree) <= 300 * 2000

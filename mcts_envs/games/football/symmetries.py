@@ -1,4 +1,8 @@
-"""Pitches mirrored along their length: what each number of an observation and each action is there."""
+"""Pitches mirrored along their length: what each number of an observation and each action is there.
+
+Formations are not mirrored: who sets up puts the same players in the same places. Of equally safe ways of one length
+the first from the own side is taken, so that a way on the mirrored pitch may fail at another square.
+"""
 
 import numpy as np
 
