@@ -30,7 +30,8 @@ from agents.arena.executing import RayExecutor
 from agents.evaluator.batched import BatchedEvaluator
 from agents.learning import positions, storage
 from agents.learning.distilling import turned
-from agents.learning.expert import checkpoints, expert_iteration
+from agents.learning.expert import expert_iteration
+from agents.learning.expert_folder import checkpoints
 from agents.learning.expert_plan import Plan
 from agents.learning.jobs import Here, local
 from agents.learning.networks import PlanesExtractor
