@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from agents.learning.algorithms import one_thread, takes_masks
 from agents.learning.evaluation import CURVE
 from agents.learning.imitation import checked, imitate
-from agents.learning.run import Run, begin, environment, given, made, planned, protect, save
+from agents.learning.run import Run, begin, environment, given, last_checkpoint, made, planned, protect, save
 from agents.learning.settings import to_evaluate_in
 from agents.locking import only_writer
 from mcts_envs.core import errors
@@ -219,5 +219,17 @@ def _learn(
             interrupted = False
         except KeyboardInterrupt:
             interrupted = True
-        keep(run.target)
+        except OSError as error:
+            raise _unwritten(run, error) from error
+        try:
+            keep(run.target)
+        except OSError as error:
+            raise _unwritten(run, error) from error
         return interrupted or stop.requested
+
+
+def _unwritten(run: Run, error: OSError) -> OSError:
+    """Return an error that says how a training goes on that could not write, as on a full disk."""
+    _, last = last_checkpoint(run.out, run.algorithm)
+    cure = "begin anew" if last is None else f"resume with --resume {last}"
+    return OSError(error.errno, f"{error.strerror or error}: {error.filename or run.out}; make room, and {cure}")

@@ -1,5 +1,6 @@
 """Folders of trainings: one writer at a time, lost and damaged files, mistakes that leave nothing in the way."""
 
+import errno
 import subprocess
 import sys
 import time
@@ -9,6 +10,7 @@ import pytest
 pytest.importorskip("stable_baselines3")
 pytest.importorskip("sb3_contrib")
 
+from agents.learning import storage
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_plan import Plan
 from agents.learning.jobs import Here
@@ -114,3 +116,19 @@ def test_a_teacher_is_looked_at_before_anything_is_written(tmp_path):
     with pytest.raises(ValueError, match="imitate is for policies with probabilities, not for DQN; leave it out"):
         quick(tmp_path, "dqn", changes={"imitate": {"agent": "scripted", "steps": 8}})
     assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_told_with_what_to_do(tmp_path, monkeypatch):
+    save, saved = storage.save, []
+
+    def full(model, path, about):
+        saved.append(path)
+        if len(saved) > 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return save(model, path, about)
+
+    monkeypatch.setattr(storage, "save", full)
+    with pytest.raises(OSError, match=r"No space left .*; make room, and resume with --resume .*ppo_256\.zip"):
+        quick(tmp_path, checkpoint_every=256)
+    monkeypatch.setattr(storage, "save", save)
+    assert quick(tmp_path, resume=tmp_path / "checkpoints" / "ppo_256").timesteps == 1024
