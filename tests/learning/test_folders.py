@@ -12,6 +12,7 @@ pytest.importorskip("sb3_contrib")
 
 from agents.learning import storage
 from agents.learning.expert import expert_iteration
+from agents.learning.expert_folder import checkpoints
 from agents.learning.expert_plan import Plan
 from agents.learning.jobs import Here
 from agents.locking import only_writer
@@ -132,3 +133,10 @@ def test_a_full_disk_is_told_with_what_to_do(tmp_path, monkeypatch):
         quick(tmp_path, checkpoint_every=256)
     monkeypatch.setattr(storage, "save", save)
     assert quick(tmp_path, resume=tmp_path / "checkpoints" / "ppo_256").timesteps == 1024
+
+
+def test_checkpoints_are_in_the_order_of_their_iterations(tmp_path):
+    (tmp_path / "checkpoints").mkdir()
+    for number in ("0002", "10000", "9999"):
+        (tmp_path / "checkpoints" / f"ppo_{number}.json").touch()
+    assert [path.name for path in checkpoints(tmp_path, "ppo")] == ["ppo_0002.zip", "ppo_9999.zip", "ppo_10000.zip"]
