@@ -21,6 +21,7 @@ from _words import said
 
 from mcts_envs.core.cores import cores
 from mcts_envs.core.errors import unknown, writable
+from mcts_envs.core.writing import write_whole
 
 if TYPE_CHECKING:
     from papers.record import Record
@@ -33,7 +34,7 @@ def main(
     paper: Annotated[str, typer.Argument(help=f"One of: {', '.join(PAPERS)}.")],
     scale: Annotated[float, typer.Option(min=0.001, max=100.0, help="Share of the games to play.")] = 1.0,
     only: Annotated[list[str] | None, typer.Option(help="Words of a table's title, or its number; repeatable.")] = None,
-    workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one for each core.")] = 0,
+    workers: Annotated[int, typer.Option(min=0, max=1024, help="Processes; 0: one for each core.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder of the games.")] = Path("results/reproduce"),
     pages: Annotated[Path, typer.Option(help="Folder of the pages and of their data.")] = PAGES,
     report_only: Annotated[bool, typer.Option("--report-only", help="Write the page anew, and play nothing.")] = False,
@@ -126,7 +127,7 @@ def publish(study: "Study", record: "Record", pages: Path) -> Path:
     for picture in filter(None, pictures):
         picture.save(pages / f"{study.name}.png")
     page = pages / f"{study.name}.md"
-    page.write_text(write(study, record, (pages / f"{study.name}.png").exists()), encoding="utf-8")
+    write_whole(page, write(study, record, (pages / f"{study.name}.png").exists()).encode())
     return page
 
 

@@ -29,6 +29,7 @@ def main(
 ) -> None:
     """Solve start boards of wall survival, and judge agents by exact values."""
     # Late, so that --help loads no game.
+    from exact.judging import check
     from exact.page import Page
 
     from agents.arena import parse_agents, parse_budget
@@ -39,6 +40,7 @@ def main(
         writable("page", pages / "data", folder=True)
         specs = parse_agents(agents, parse_budget(budget)) if agents else ()
         page = Page(pages)
+        check(size[0], specs)
         for each in dict.fromkeys(size):
             page.solve(each, steps, typer.echo)
             if specs:

@@ -33,7 +33,9 @@ def main(
     start: Annotated[Path | None, typer.Option(help="Policy whose weights to begin a new training with.")] = None,
     checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 500_000,
     evaluate_every: Annotated[int, typer.Option(help="Steps between evaluations for TensorBoard (eval/*).")] = 100_000,
-    games: Annotated[int, typer.Option(min=0, help="Fresh games to evaluate the policy with afterwards.")] = 1000,
+    games: Annotated[
+        int, typer.Option(min=0, max=10**9, help="Fresh games to evaluate the policy with afterwards.")
+    ] = 1000,
 ) -> None:
     """Train a policy; Ctrl-C ends early and saves it."""
     # Late, so that --help loads no library.

@@ -37,9 +37,9 @@ class Parameter:
         return f"{self.name}={self.low}:{self.high}{':log' if self.log else ''}"
 
     @property
-    def first(self) -> Any:
-        """A value that it may have."""
-        return self.choices[0] if self.choices else self.low
+    def ends(self) -> tuple[Any, ...]:
+        """Values that it may have: the choices, or the least number and the greatest."""
+        return self.choices or (self.low, self.high)
 
     def of(self, inner: Any) -> Any:
         """Return a value that Optuna chose; of numbers that are not whole, four digits."""

@@ -13,15 +13,13 @@ from time import monotonic
 from types import TracebackType
 from typing import Any
 
-import filelock
-
 from agents.arena.plan import circumstances
 from agents.arena.replays import REPLAYS, file_of, has_replay, keep_replay, tidy_replays
 from agents.arena.rows import Key, Match, Played, Row, Transition, row_of
+from agents.locking import only_writer
 
 EPISODES = "episodes.jsonl"
 TRANSITIONS = "transitions.jsonl"
-LOCK = ".lock"
 _SECONDS_BETWEEN_SYNCS = 0.25
 _CLOCKS = ("seconds", "p99", "slowest", "overruns")
 
@@ -107,7 +105,7 @@ class Results:
         self.rows: dict[Key, Row] = {}
         folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
-            stack.enter_context(_only_writer(folder))
+            stack.enter_context(only_writer(folder, "comparison"))
             if fresh:
                 for name in (EPISODES, TRANSITIONS):
                     (folder / name).unlink(missing_ok=True)
@@ -173,7 +171,7 @@ class Results:
             return
         if not (folder / EPISODES).is_file():
             raise FileNotFoundError(f"{folder} holds no results; merge folders that a comparison has written to")
-        with _only_writer(folder):
+        with only_writer(folder, "comparison"):
             check_same(read_header(folder)["configuration"], configuration, folder, "Merge comparisons by one plan")
             for row in read_rows(folder).values():
                 there = self.rows.get(row.key)
@@ -274,22 +272,6 @@ def _damaged(file: Path, number: int, error: Exception) -> ValueError:
         f"{file}, line {number}, is not what a comparison writes ({error}); delete the line (its episode is played "
         "again), choose another folder with --out, or start anew with --fresh"
     )
-
-
-@contextmanager
-def _only_writer(folder: Path) -> Iterator[None]:
-    """Keep all others, in this process and in others, from writing to a folder."""
-    lock = filelock.FileLock(folder / LOCK)
-    try:
-        lock.acquire(blocking=False)
-    except filelock.Timeout as error:
-        raise BlockingIOError(
-            f"another comparison is writing to {folder}; wait for it, or choose another folder with --out"
-        ) from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 @contextmanager

@@ -107,11 +107,16 @@ class Tuning:
             if name in self.agent.settings:
                 given = self.agent.settings[name]
                 raise ValueError(f"{name!r} is a parameter, and set to {given!r} for the agent; leave one out")
-        first = {parameter.name: parameter.first for parameter in self.parameters}
+        first = {parameter.name: parameter.ends[0] for parameter in self.parameters}
         test = self.test(first)
+        if self.against is not None and test.format.rivals(self.shipped, self.against)[0] is None:
+            raise ValueError(f"against {self.against.name}: {test.id} is a game for one; leave it out")
         for plan in (self.plan(first), test):
             plan.check()
         test.format.contest(test)
+        for parameter in self.parameters:
+            for value in parameter.ends:
+                test.make(self.candidate({**first, parameter.name: value}))
 
     def described(self) -> dict[str, Any]:
         """Return, as it is written to JSON, what must be equal for trials to belong together."""

@@ -13,7 +13,8 @@ import yaml
 from agents.learning import card, curves, storage
 from agents.learning.curves import Point
 from agents.learning.evaluation import evaluate
-from agents.learning.expert import checkpoints, expert_iteration
+from agents.learning.expert import expert_iteration
+from agents.learning.expert_folder import checkpoints
 from agents.learning.expert_plan import Plan
 from agents.learning.hyperparameters import hyperparameters
 from agents.learning.run import last_checkpoint
@@ -35,6 +36,9 @@ _OF_TRAININGS = "imitate", "self_play", "n_timesteps"
 """Changes that expert iteration has no use for."""
 
 _FIELDS = ("settings", "changes", "expert", "start", "minutes", "against", "wanted")
+_SETTLED = ("settings", "changes", "expert", "start", "minutes")
+"""What a training depends on, besides name, seed and scale."""
+
 _LEAST_GAMES = 8
 
 
@@ -120,15 +124,19 @@ def baselines(file: Path | None = None) -> list[Baseline]:
         If a name or a field is unknown, or a number of an expert iteration is out of its bounds.
     """
     there = resources.files("agents.learning") / "hyperparams" / "baselines.yml" if file is None else file
-    entries: Mapping[str, Mapping[str, Any] | None] = yaml.safe_load(there.read_text(encoding="utf-8"))
     found = []
-    for name, given in entries.items():
-        errors.keys(f"baseline {name}", given or {}, (), _FIELDS)
-        fields = {**(given or {}), "against": tuple((given or {}).get("against", ()))}
-        found.append(Baseline(name, **fields))
+    for name, given in _entries(there).items():
+        errors.keys(f"baseline {name}", given, (), _FIELDS)
+        for key in ("settings", "changes", "expert"):
+            if not isinstance(given.get(key, {}), Mapping):
+                raise ValueError(f"{key} {given[key]!r} of baseline {name} is no mapping; write {{key: value}}")
+        if not isinstance(given.get("against", []), list):
+            raise ValueError(f"against {given['against']!r} of baseline {name} is no list; write [greedy, random]")
+        for key, most in (("minutes", 1e6), ("wanted", 1.0)):
+            if key in given:
+                errors.number(f"{key} of baseline {name}", given[key], 0.001, most)
+        found.append(Baseline(name, **{**given, "against": tuple(given.get("against", ()))}))
         hyperparameters(found[-1].algorithm, find(found[-1].env_id).id, found[-1].changes)
-        if not isinstance(found[-1].expert, Mapping):
-            raise ValueError(f"expert {found[-1].expert!r} of baseline {name} is no mapping; write {{games: 256}}")
         if found[-1].expert and found[-1].learned_by != TAUGHT:
             raise ValueError(f"baseline {name} has expert: {found[-1].expert}, which is for {TAUGHT}")
         if found[-1].learned_by == TAUGHT and (idle := sorted({*_OF_TRAININGS} & {*found[-1].changes})):
@@ -138,6 +146,17 @@ def baselines(file: Path | None = None) -> list[Baseline]:
         if (start := found[-1].starts_with) is not None and not start.is_file():
             raise ValueError(f"baseline {name}: no policy {found[-1].start} is shipped to start with")
     return found
+
+
+def _entries(file: Any) -> dict[str, dict[str, Any]]:
+    """Return what a file of policies says of each."""
+    try:
+        entries = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{file} is no YAML ({error}); write NAME: {{minutes: 10}}") from error
+    if not isinstance(entries, dict) or not all(isinstance(given or {}, dict) for given in entries.values()):
+        raise ValueError(f"{file} holds {entries!r:.80}, not what policies are trained by; write NAME: {{minutes: 10}}")
+    return {str(name): given or {} for name, given in entries.items()}
 
 
 def train_all(
@@ -162,9 +181,16 @@ def train_all(
     -------
     list of Path
         The folder ``best`` of each: policy, sidecar, plain arrays, card, curves.
+
+    Raises
+    ------
+    ValueError
+        If a folder holds a policy that was trained by something else.
     """
     games = max(_LEAST_GAMES, round(scale * games))
     jobs = [(each, seed) for each in chosen for seed in range(seeds)]
+    for each, seed in jobs:
+        _settle(each, out / each.name / f"seed-{seed}")
     futures = [crew.submit(train_one, each, seed, out / each.name, games, scale) for each, seed in jobs]
     try:
         for future in as_completed(futures):
@@ -184,24 +210,43 @@ def train_one(baseline: Baseline, seed: int, folder: Path, games: int, scale: fl
         If the training was interrupted; it is saved.
     """
     here = folder / f"seed-{seed}"
-    if (here / "selection.json").is_file():
+    kept, opponents = here / "selection.json", _opponents(baseline)
+    said = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else None
+    if said and {name: found["games"] for name, found in said["found"].items()} == dict.fromkeys(opponents, games):
         return
-    learned = _iterated if baseline.learned_by == TAUGHT else _trained
-    target, points, seconds = learned(baseline, seed, here, games, scale)
-    found = {name: _measured(baseline, target, name, games, SELECTION) for name in _opponents(baseline)}
+    if said:
+        target, points, seconds = here / said["policy"], said["curve"], said["seconds"]
+    else:
+        learned = _iterated if baseline.learned_by == TAUGHT else _trained
+        target, points, seconds = learned(baseline, seed, here, games, scale)
+    found = {name: _measured(baseline, target, name, games, SELECTION) for name in opponents}
     said = {"policy": target.relative_to(here).as_posix(), "found": found, "curve": points, "seconds": seconds}
-    write_whole(here / "selection.json", json.dumps(said, indent=2).encode())
+    write_whole(kept, json.dumps(said, indent=2).encode())
+
+
+def _settle(baseline: Baseline, here: Path) -> None:
+    """Note what a policy is trained by; raise ``ValueError`` if its folder holds one that was trained by other."""
+    file = here / "baseline.json"
+    asked = json.loads(json.dumps({name: getattr(baseline, name) for name in _SETTLED}))
+    there = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else asked
+    for name, value in asked.items():
+        if there.get(name) != value:
+            raise ValueError(
+                f"{here} holds a training with {name} {there.get(name)!r}, not {value!r}; choose another --out, or "
+                "remove it"
+            )
+    here.mkdir(parents=True, exist_ok=True)
+    write_whole(file, json.dumps(asked, indent=2).encode())
 
 
 def _trained(baseline: Baseline, seed: int, here: Path, games: int, scale: float) -> tuple[Path, list[Point], float]:
     """Train a policy in a folder, or go on; return it, its learning curve, and the seconds that it took."""
     changes = baseline.scaled(scale)
     total = hyperparameters(baseline.algorithm, find(baseline.env_id).id, changes).n_timesteps
-    target = here / f"{baseline.algorithm}.zip"
-    begun = curves.read(here / "tensorboard")[1] if (here / "tensorboard").is_dir() else 0.0
-    minutes = scale * baseline.minutes - begun / 60
-    _, last = last_checkpoint(here, baseline.algorithm)
-    if not target.is_file() and (last is None or minutes > 0):
+    last = _furthest(here, baseline.algorithm)
+    about = {} if last is None else storage.described(last)[1]
+    minutes = scale * baseline.minutes - about.get("seconds", 0.0) / 60
+    if last is None or (about["timesteps"] < total and minutes > 0):
         result = train(
             baseline.env_id,
             baseline.algorithm,
@@ -217,11 +262,21 @@ def _trained(baseline: Baseline, seed: int, here: Path, games: int, scale: float
             progress=False,
         )
         if result.interrupted:
-            target.unlink()  # the checkpoints stay, and the training goes on from the last
             raise KeyboardInterrupt
-    if not target.is_file() and last is not None:
-        target = last
-    return target, *curves.read(here / "tensorboard")
+        last = result.path
+    seconds = storage.described(last)[1].get("seconds", 0.0)
+    return last, curves.read(here / "tensorboard"), seconds
+
+
+def _furthest(here: Path, algorithm: str) -> Path | None:
+    """Return the policy of most steps in the folder of a training; None if there is none yet."""
+    target = here / f"{algorithm}.zip"
+    steps, last = last_checkpoint(here, algorithm)
+    if not target.with_suffix(".json").is_file():
+        target.unlink(missing_ok=True)  # killed as it was written
+    elif storage.described(target)[1]["timesteps"] >= steps:
+        return target
+    return last
 
 
 def _iterated(baseline: Baseline, seed: int, here: Path, games: int, scale: float) -> tuple[Path, list[Point], float]:

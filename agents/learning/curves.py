@@ -20,11 +20,10 @@ class Point(NamedTuple):
     length: float
 
 
-def read(log: Path) -> tuple[list[Point], float]:
-    """Return the evaluations in TensorBoard's log of a training, and the seconds that it took.
+def read(log: Path) -> list[Point]:
+    """Return the evaluations in TensorBoard's log of a training.
 
-    Of a training that went on from a checkpoint, what came after this checkpoint the first time does not count for the
-    curve; the time does.
+    Of a training that went on from a checkpoint, what came after this checkpoint the first time does not count.
 
     Parameters
     ----------
@@ -34,20 +33,17 @@ def read(log: Path) -> tuple[list[Point], float]:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     points: dict[int, Point] = {}
-    seconds = 0.0
     for file in sorted(log.rglob("events.out.tfevents.*"), key=lambda path: (path.stat().st_mtime, path.name)):
         events: Any = EventAccumulator(str(file), size_guidance={"scalars": 0})
         events.Reload()
         known = events.Tags()["scalars"]
-        times = [event.wall_time for tag in known for event in events.Scalars(tag)]
-        seconds += max(times) - (events.FirstEventTimestamp() or min(times)) if times else 0.0
         if not {*_MEASURES} <= {*known}:
             continue
         rows = zip(*(events.Scalars(tag) for tag in _MEASURES), strict=False)
         found = [Point(int(row[0].step), *(float(event.value) for event in row)) for row in rows]
         points = {steps: point for steps, point in points.items() if steps < found[0].steps}
         points |= {point.steps: point for point in found}
-    return [points[steps] for steps in sorted(points)], seconds
+    return [points[steps] for steps in sorted(points)]
 
 
 def write(path: Path, curves: Mapping[int, Sequence[Point]]) -> None:

@@ -24,20 +24,22 @@ import agents
 from agents.learning import positions, storage, trust
 from agents.learning.algorithms import one_thread
 from agents.learning.distilling import agreement, distil, settle
+from agents.learning.expert_folder import PLAN, check_folder, checkpoint, description, done, games_folder
 from agents.learning.expert_plan import Plan
 from agents.learning.jobs import local, play_all
 from agents.learning.playing import Job, described, repeats
-from agents.learning.run import Run, environment, made, planned, protect, save
+from agents.learning.run import Run, environment, made, planned, save
 from agents.learning.run import described as sidecar_of
 from agents.learning.searching import plain_arrays
+from agents.locking import only_writer
 from mcts_envs.core import errors
+from mcts_envs.core.cores import most_processes
 from mcts_envs.core.writing import write_whole
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
 _GAMES_OF_A_JOB = 8
-_PLAN = "plan.json"
 _MATCH_OPENINGS = 4
 """Random moves at most before a match where the game knows no chance: the same two games would be played else."""
 
@@ -115,6 +117,8 @@ def expert_iteration(
         If a name, a setting or a number is wrong, or ``out`` holds what another call began. Nothing is written then.
     FileExistsError
         If ``out`` holds another training.
+    BlockingIOError
+        If another training is writing to ``out``.
     RuntimeError
         If a job failed three times, whoever was given it.
     """
@@ -126,16 +130,21 @@ def expert_iteration(
     run = dataclasses.replace(run, seed=errors.integer("seed", seed, 0, 2**31 - 1))  # not that of the start
     if start is not None:
         plan = dataclasses.replace(plan, imitate=None)
-    _check_folder(run, plan, start)
-    with one_thread():
-        at_once = math.inf if executor is None or workers is None else errors.integer("workers", workers, 1, 100_000)
-        loop = _Loop(env_id, run, plan, report, at_once)
+    if workers is not None:
+        errors.integer("workers", workers, 1, most_processes() if executor is None else 100_000)
+    check_folder(run, plan, start)
+    with one_thread(), contextlib.ExitStack() as stack:
+        if run.out.is_dir():
+            stack.enter_context(only_writer(run.out, "training"))
+        loop = _Loop(env_id, run, plan, report, math.inf if executor is None or workers is None else workers)
         loop.check()
-        run.out.mkdir(parents=True, exist_ok=True)
-        write_whole(run.out / _PLAN, json.dumps(_description(run, plan, start), indent=2).encode())
-        with local(workers) if executor is None else _kept(executor) as crew:
-            over = loop.go_on(crew, math.inf if minutes is None else began + 60 * minutes)
-    path = loop.finish() if loop.history else None
+        if not run.out.is_dir():
+            run.out.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(only_writer(run.out, "training"))
+        write_whole(run.out / PLAN, json.dumps(description(run, plan, start), indent=2).encode())
+        crew = stack.enter_context(local(workers) if executor is None else _kept(executor))
+        over = loop.go_on(crew, math.inf if minutes is None else began + 60 * minutes)
+        path = loop.finish() if loop.history else None
     return Learned(path, loop.history, time.monotonic() - began, not over)
 
 
@@ -145,8 +154,8 @@ class _Loop:
     def __init__(self, env_id: str, run: Run, plan: Plan, report: Callable[[str], None], at_once: float) -> None:
         self._env_id, self._plan, self._report, self._at_once = env_id, plan, report, at_once
         self._fresh = run.resume is None
-        self.done = _done(run)
-        last = _checkpoint(run, self.done) if self.done >= 0 else None
+        self.done = done(run)
+        last = checkpoint(run, self.done) if self.done >= 0 else None
         about = run.about
         if last is not None:
             _, about, _ = storage.described(last, run.algorithm, run.env_id)
@@ -161,7 +170,10 @@ class _Loop:
         self._alone = len(self._teams) == 1
 
     def check(self) -> None:
-        """Make the agents, so that mistakes are found before anything is played."""
+        """Make the agents, and read the games of before, so that mistakes are found before anything is played."""
+        for iteration in range(self._plan.first_kept(self.done + 1), self.done + 1):
+            if self.done < self._plan.iterations:
+                self._of(iteration)
         for agent in (self._searching(), self._plan.imitate):
             if agent is not None:
                 made_with = dict(agent)
@@ -215,7 +227,7 @@ class _Loop:
     def finish(self) -> Path:
         """Put the policy of the last iteration where trainings have theirs."""
         for suffix in (".zip", ".json"):
-            content = _checkpoint(self.run, self.done).with_suffix(suffix).read_bytes()
+            content = checkpoint(self.run, self.done).with_suffix(suffix).read_bytes()
             write_whole(self.run.target.with_suffix(suffix), content)
         trust.written(self.run.target)
         return self.run.target
@@ -225,7 +237,7 @@ class _Loop:
         teacher = self._plan.imitate if iteration == 0 else None
         player = described(self._searching() if teacher is None else teacher)
         options = {"openings": self._plan.openings, "explore": teacher is None}
-        folder = _games_folder(self.run, iteration)
+        folder = games_folder(self.run, iteration)
         return self._split(iteration, folder, self._plan.games_in(iteration), (player,), **options)
 
     def _match(self, iteration: int, before: bytes) -> Iterator[tuple[Path, Job]]:
@@ -233,7 +245,7 @@ class _Loop:
         if not self._alone and repeats(self._env_id, self.run.settings):
             openings = max(openings, _MATCH_OPENINGS)
         options = {"openings": openings, "learn": False}
-        folder = _games_folder(self.run, iteration) / "match"
+        folder = games_folder(self.run, iteration) / "match"
         return self._split(_MATCH + iteration, folder, self._plan.match_games, players, **options)
 
     def _split(
@@ -258,7 +270,7 @@ class _Loop:
 
     def _learn(self, iteration: int) -> dict[str, Any]:
         """Learn from the window; return what there is to say of the iteration."""
-        new = [positions.read(path) for path in sorted(_games_folder(self.run, iteration).glob("*.npz"))]
+        new = [positions.read(path) for path in self._files(iteration)]
         now = self._window[iteration] = positions.together([part.positions for part in new])
         old = [self._of(i) for i in range(self._plan.first_kept(iteration), iteration)]
         if iteration == 0 and self._fresh:
@@ -285,9 +297,21 @@ class _Loop:
     def _of(self, iteration: int) -> positions.Positions:
         """Return the positions of an earlier iteration, from memory if they are there."""
         if iteration not in self._window:
-            files = sorted(_games_folder(self.run, iteration).glob("*.npz"))
-            self._window[iteration] = positions.together([positions.read(path).positions for path in files])
+            try:
+                parts = [positions.read(path).positions for path in self._files(iteration)]
+            except ValueError as error:
+                raise ValueError(
+                    f"games of iteration {iteration}, from which iteration {self.done + 1} is to learn, are lost "
+                    f"({error.__cause__}); bring {games_folder(self.run, iteration)} back from a copy, or begin in "
+                    f"another folder with --start {checkpoint(self.run, self.done)}"
+                ) from error
+            self._window[iteration] = positions.together(parts)
         return self._window[iteration]
+
+    def _files(self, iteration: int) -> list[Path]:
+        """Return the files of the games of an iteration."""
+        jobs = -(-self._plan.games_in(iteration) // _GAMES_OF_A_JOB)
+        return [games_folder(self.run, iteration) / f"{k:04}.npz" for k in range(jobs)]
 
     def _points(self, match: Mapping[Path, Job]) -> float | None:
         """Return what the new policy had of the points in a match, None without one."""
@@ -300,10 +324,10 @@ class _Loop:
         """Save the policy, and what was noted; drop games that are not learned from any more."""
         self.history.append(noted)
         self.done = iteration
-        save(self.run, self.model, _checkpoint(self.run, iteration), expert_iteration=self._noted())
+        save(self.run, self.model, checkpoint(self.run, iteration), expert_iteration=self._noted())
         self._report(self._in_words(noted))
         for i in range(self._plan.first_kept(iteration + 1)):
-            shutil.rmtree(_games_folder(self.run, i), ignore_errors=True)
+            shutil.rmtree(games_folder(self.run, i), ignore_errors=True)
             self._window.pop(i, None)
 
     def _in_words(self, noted: Mapping[str, Any]) -> str:
@@ -325,53 +349,3 @@ class _Loop:
 def _kept(executor: Executor) -> Iterator[Executor]:
     """Hand on an executor that somebody else will shut down."""
     yield executor
-
-
-def checkpoints(out: Path, algorithm: str) -> list[Path]:
-    """Return the policies after the iterations that are over, in their order."""
-    there = (out / "checkpoints").glob(f"{algorithm}_*.json")  # written after the zip
-    return [path.with_suffix(".zip") for path in sorted(there, key=_number)]
-
-
-def _number(path: Path) -> int:
-    """Return the iteration that a checkpoint is of; its name has four digits up to the 9,999th, then more."""
-    return int(path.stem.rpartition("_")[2])
-
-
-def _checkpoint(run: Run, iteration: int) -> Path:
-    return run.out / "checkpoints" / f"{run.algorithm}_{iteration:04}.zip"
-
-
-def _done(run: Run) -> int:
-    """Return the last iteration that is over; -1 if none is."""
-    there = checkpoints(run.out, run.algorithm)
-    return _number(there[-1]) if there else -1
-
-
-def _games_folder(run: Run, iteration: int) -> Path:
-    return run.out / "games" / f"{iteration:04}"
-
-
-def _description(run: Run, plan: Plan, start: Path | str | None) -> dict[str, Any]:
-    """Return, as JSON has it, what must stay the same where an expert iteration goes on."""
-    hyper = {"normalize": run.hyper.normalize, "n_envs": run.hyper.n_envs, **run.hyper.model}
-    about: dict[str, Any] = {"environment": run.env_id, "algorithm": run.algorithm, "settings": run.settings}
-    about |= {"hyperparameters": hyper, "seed": run.seed, "start": None if start is None else str(start)}
-    about |= {name: value for name, value in asdict(plan).items() if name != "iterations"}
-    found: dict[str, Any] = json.loads(json.dumps(about, default=str))
-    return found
-
-
-def _check_folder(run: Run, plan: Plan, start: Path | str | None) -> None:
-    """Raise an error if the folder holds what another call began."""
-    file = run.out / _PLAN
-    if not file.is_file():
-        protect(dataclasses.replace(run, resume=None, about={}))
-        return
-    there, here = json.loads(file.read_text(encoding="utf-8")), _description(run, plan, start)
-    for name, value in here.items():
-        if there.get(name) != value:
-            raise ValueError(
-                f"{run.out} holds an expert iteration with {name} {there.get(name)!r}, not {value!r}; "
-                "go on with the same, or choose another out"
-            )

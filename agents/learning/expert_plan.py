@@ -76,6 +76,11 @@ class Plan:
             given = getattr(self, name)
             if not (given is None and name == "imitate") and not (isinstance(given, Mapping) and "agent" in given):
                 raise TypeError(f"{name} {given!r} is no agent; give its name and settings, as {{'agent': 'gumbel'}}")
+        if "policy" in self.search:
+            raise ValueError(
+                f"search has policy {self.search['policy']!r}, and it consults the one that learns; leave it out, or "
+                "begin with that one (start)"
+            )
 
     def games_in(self, iteration: int) -> int:
         """Return how many games an iteration plays."""

@@ -87,7 +87,7 @@ def network_of(saved: "storage.SavedPolicy") -> Network:
 
 
 def _check_extractor(saved: "storage.SavedPolicy", policy: Any) -> None:
-    if not hasattr(saved.model.action_space, "n"):
+    if not saved.action_count:
         raise ValueError(f"{saved.path} has actions {saved.model.action_space}; only policies of Discrete ones will do")
     whole = policy.q_net if hasattr(policy, "q_net") else getattr(policy, "quantile_net", policy)
     kind = type(whole.features_extractor).__name__

@@ -14,10 +14,31 @@ from mcts_envs.core.loading import load
 
 _OWN = ("n_envs", "n_timesteps", "normalize", "self_play", "imitate")
 _LONGEST = 10**12
-_INTEGERS = {"n_steps": 1, "batch_size": 2, "n_epochs": 1}
+_INTEGERS = {
+    "n_steps": 1,
+    "batch_size": 2,
+    "n_epochs": 1,
+    "buffer_size": 1,
+    "learning_starts": 0,
+    "target_update_interval": 1,
+    "gradient_steps": -1,
+    "stats_window_size": 1,
+}
 """Least values: below them an algorithm would divide by 0, train on nothing or never end."""
 
-_FRACTIONS = ("gamma", "gae_lambda")
+_FRACTIONS = (
+    "gamma",
+    "gae_lambda",
+    "tau",
+    "exploration_fraction",
+    "exploration_initial_eps",
+    "exploration_final_eps",
+)
+_POSITIVE = ("ent_coef", "vf_coef", "max_grad_norm", "target_kl", "clip_range", "clip_range_vf", "learning_rate")
+"""Numbers from 0 on; the last three may be texts."""
+
+_SCHEDULES = ("learning_rate", "clip_range", "clip_range_vf")
+_LARGE = 1e9
 _SELF_PLAY = ("every", "most", "choice", "weights", "starts")
 _IMITATE = ("agent", "steps", "noise", "learning_rate", "epochs", "window")
 _CLASSES = ("features_extractor_class", "activation_fn", "optimizer_class")
@@ -79,10 +100,7 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
     entries: dict[str, dict[str, Any]] = yaml.safe_load(file.read_text(encoding="utf-8"))
     merged = {**entries.get(env_id, entries["default"]), **(changes or {})}
     errors.keys(f"{algorithm} hyper-parameter", merged, ("policy", *_OWN[:2]), {*parameters_of(algorithm), *_OWN})
-    normalize = plain(merged.get("normalize", False))
-    if isinstance(normalize, bool):
-        normalize = {"norm_obs": True, "norm_reward": True} if normalize else {}
-    errors.keys("normalize", normalize, (), _NORMALIZE)
+    normalize = _normalize(plain(merged.get("normalize", False)))
     model = {key: plain(value) for key, value in merged.items() if key not in _OWN}
     if (kwargs := model.get("policy_kwargs")) is not None:
         if not isinstance(kwargs, Mapping):
@@ -93,6 +111,9 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
     for key in _FRACTIONS:
         if key in model:
             errors.number(key, model[key], 0, 1)
+    for key in _POSITIVE:
+        if model.get(key) is not None and not (isinstance(model[key], str) and key in _SCHEDULES):
+            errors.number(key, model[key], 0, _LARGE)
     return Hyperparameters(
         n_envs=errors.integer("n_envs", merged["n_envs"], 1, 2**16),
         n_timesteps=_steps(merged["n_timesteps"]),
@@ -101,6 +122,24 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
         imitate=_mapping("imitate", merged, _IMITATE[:2] if merged.get("imitate") else (), _IMITATE),
         model=model,
     )
+
+
+def _normalize(given: Any) -> dict[str, Any]:
+    """Return the arguments of ``VecNormalize``, checked; empty: no normalisation."""
+    if isinstance(given, bool):
+        return {"norm_obs": True, "norm_reward": True} if given else {}
+    if not isinstance(given, Mapping):
+        raise TypeError(
+            f"normalize {given!r} is no mapping; write true, false or dict(norm_obs=True, norm_reward=True)"
+        )
+    errors.keys("normalize", given, (), _NORMALIZE)
+    for key, value in given.items():
+        if key.startswith("norm_"):
+            errors.flag(f"normalize {key}", value)
+        else:
+            least, most = (0.0, 1.0) if key == "gamma" else (1e-12, _LARGE)
+            errors.number(f"normalize {key}", value, least, most)
+    return dict(given)
 
 
 def _mapping(key: str, merged: Mapping[str, Any], needed: tuple[str, ...], known: tuple[str, ...]) -> dict[str, Any]:
@@ -193,15 +232,15 @@ def resolved(model: Mapping[str, Any]) -> dict[str, Any]:
     from stable_baselines3.common.utils import LinearSchedule
 
     found = dict(model)
-    for key in ("learning_rate", "clip_range", "clip_range_vf"):
+    for key in _SCHEDULES:
         value = found.get(key)
         if isinstance(value, str):
             try:
-                found[key] = LinearSchedule(float(value.removeprefix("lin_")), 0.0, 1.0)
+                first = float(value.removeprefix("lin_"))
             except ValueError:
                 raise ValueError(f"{key} {value!r} is neither a number nor 'lin_NUMBER', as in 'lin_3e-4'") from None
-            if not value.startswith("lin_"):
-                found[key] = float(value)
+            errors.number(key, first, 0, _LARGE)
+            found[key] = LinearSchedule(first, 0.0, 1.0) if value.startswith("lin_") else first
     if isinstance(kwargs := found.get("policy_kwargs"), Mapping):
         named = {key: class_named(key, kwargs[key]) for key in _CLASSES if isinstance(kwargs.get(key), str)}
         found["policy_kwargs"] = {**kwargs, **named}

@@ -70,12 +70,7 @@ def imitate(
     """
     import torch
 
-    steps = errors.integer("imitate steps", steps, 1, 10**12)
-    noise = errors.number("imitate noise", noise, 0.0, 1.0)
-    epochs = errors.integer("imitate epochs", epochs, 1, _MOST)
-    window = errors.integer("imitate window", window, 1, _MOST)
-    described = {"agent": agent} if isinstance(agent, str) else dict(agent)
-    teacher = many(agents.make(described.pop("agent"), **described))
+    teacher = many(checked(model, agent, steps, noise, learning_rate, epochs, window))
     env: Any = model.get_env()
     policy: Any = model.policy
     dice = np.random.default_rng([model.seed or 0, 7])
@@ -102,6 +97,27 @@ def imitate(
     if alone:
         opponents.forget_selves()
     return agreed
+
+
+def checked(
+    model: "BaseAlgorithm",
+    agent: str | Mapping[str, Any],
+    steps: int,
+    noise: float = 0.1,
+    learning_rate: float = 1e-3,
+    epochs: int = 2,
+    window: int = 1,
+) -> Any:
+    """Return the agent that is to be imitated, if what :func:`imitate` takes is right; raises as it does."""
+    if not hasattr(model.policy, "evaluate_actions"):
+        raise ValueError(f"imitate is for policies with probabilities, not for {type(model).__name__}; leave it out")
+    errors.integer("imitate steps", steps, 1, 10**12)
+    errors.number("imitate noise", noise, 0.0, 1.0)
+    errors.number("imitate learning_rate", learning_rate, 1e-12, 10.0)
+    errors.integer("imitate epochs", epochs, 1, _MOST)
+    errors.integer("imitate window", window, 1, _MOST)
+    described = {"agent": agent} if isinstance(agent, str) else dict(agent)
+    return agents.make(described.pop("agent"), **described)
 
 
 def _watch(

@@ -2,11 +2,15 @@
 
 import math
 import multiprocessing
+import os
 import signal
+import threading
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,7 @@ from mcts_envs.core import errors
 from mcts_envs.core.cores import cores, most_processes
 
 _SECONDS_BETWEEN_LOOKS = 0.2
+_SECONDS_TO_SAVE = 30.0
 _TRIES = 3
 
 
@@ -49,7 +54,7 @@ class Processes(Executor):
         self._pool.shutdown(wait, cancel_futures=cancel_futures)
 
     def _begun(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self._count, multiprocessing.get_context("spawn"), _leave_interrupts)
+        return ProcessPoolExecutor(self._count, multiprocessing.get_context("spawn"), _settle)
 
 
 def local(workers: int | None = None) -> Executor:
@@ -66,9 +71,19 @@ def local(workers: int | None = None) -> Executor:
     return Processes(count)
 
 
-def _leave_interrupts() -> None:
-    """Let Ctrl-C reach the process alone that gives out the jobs."""
+def _settle() -> None:
+    """Let Ctrl-C reach the process alone that gives out the jobs, and end with it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_follow_parent, daemon=True).start()
+
+
+def _follow_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait_for([parent.sentinel])
+        os.kill(os.getpid(), signal.SIGTERM)  # which a training takes as a wish to stop
+        time.sleep(_SECONDS_TO_SAVE)
+        os._exit(1)
 
 
 def play_all(

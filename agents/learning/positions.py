@@ -1,11 +1,13 @@
 """Positions of played games, with what a search made of them: what a policy learns from."""
 
 import io
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -129,10 +131,10 @@ def read(path: Path) -> Played:
         If it is damaged.
     """
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             positions = Positions(*(arrays[field.name] for field in fields(Positions)))
             return Played(positions, arrays["points"], arrays["rewards"], arrays["lengths"])
-    except (OSError, KeyError, ValueError) as error:
+    except (OSError, KeyError, ValueError, EOFError, BadZipFile, zlib.error) as error:
         raise ValueError(f"{path} is damaged ({error}); delete it, and its games are played again") from error
 
 

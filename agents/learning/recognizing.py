@@ -39,7 +39,7 @@ def algorithm_in(path: Path) -> str | None:
         if module not in {*_BY_MODULE, *_CONTINUOUS, _ACTOR_CRITICS, _RECURRENT}:
             buffer = said.get("rollout_buffer_class") or {}
             module = _BY_BUFFER.get(buffer.get("__module__", ""), module)
-    except (AttributeError, KeyError, OSError, TypeError, ValueError, zipfile.BadZipFile):
+    except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError, zipfile.BadZipFile):
         return None
     if module == _RECURRENT:
         raise ValueError(

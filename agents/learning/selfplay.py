@@ -6,9 +6,11 @@ PPO("MlpPolicy", env).learn(1_000_000, callback=SelfPlay(choice="prioritized"))
 
 import io
 import json
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -215,7 +217,7 @@ class SelfPlay(BaseCallback):
             return
         mixture = _mixture_of(model)
         try:
-            with np.load(file, allow_pickle=False) as arrays:
+            with file.open("rb") as raw, np.load(raw, allow_pickle=False) as arrays:
                 about = json.loads(arrays["about"].tobytes())
                 for i, (name, games, points, moments) in enumerate(about["selves"]):
                     past, start = PastSelf(model), f"{i}:"
@@ -224,7 +226,7 @@ class SelfPlay(BaseCallback):
                     past.moments = moments
                     opponent = mixture.add_self(name, past, self.most)
                     opponent.games, opponent.points = float(games), float(points)
-        except (OSError, KeyError, ValueError, RuntimeError) as error:
+        except (OSError, KeyError, ValueError, RuntimeError, EOFError, TypeError, BadZipFile, zlib.error) as error:
             detail = f"{type(error).__name__}: {error}".splitlines()[0][:200]
             raise ValueError(
                 f"{file} is damaged, or of other networks ({detail}); resume from another checkpoint"

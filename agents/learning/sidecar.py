@@ -63,6 +63,9 @@ def check(about: Mapping[str, Any]) -> None:
     for name, high in (("timesteps", _LARGE), ("seed", 2**31 - 1)):
         if name in about:
             errors.integer(name, about[name], 0, high)
+    for name in ("policy_kwargs", "normalize"):
+        if given := about.get("hyperparameters", {}).get(name):
+            _expect(f"hyperparameters.{name}", given, dict, "an object")
     if "observation_space" in about:
         errors.keys("observation_space", about["observation_space"], ("shape",), ("dtype",))
         _check_shape("observation_space.shape", about["observation_space"]["shape"])

@@ -102,7 +102,8 @@ class SavedPolicy(Policy):
     @property
     def action_count(self) -> int:
         """How many actions it chooses among; 0 if they are not numbered."""
-        return int(getattr(self.model.action_space, "n", 0))
+        space: Any = self.model.action_space
+        return int(space.n) if type(space).__name__ == "Discrete" else 0  # a MultiBinary has an n too
 
     def actions(self, observations: Any, masks: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.int64]:
         """Return the best action for each observation."""
@@ -221,12 +222,14 @@ def load(
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it cannot be read, its sidecar or normalisation is damaged or another policy's, the algorithm is missing or
-        unknown, or it was made by another algorithm or for another environment.
+        If it cannot be read, its weights are not finite, its sidecar or normalisation is damaged or another policy's,
+        the algorithm is missing or unknown, or it was made by another algorithm or for another environment.
     """
     target, about, algorithm = described(path, algorithm, env_id)
+    trust.warn_of_pickles(target)
     import_classes(about)
     model = read_model(target, algorithm)
+    _check_weights(target, model)
     check_sidecar(target, about, model)
     if statistics := normalizing.of_policy(target, normalization, about):
         _check_size(target, statistics, tuple(model.observation_space.shape or ()), frame_stack)
@@ -275,6 +278,12 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
         kind = type(model.policy).__name__
         raise ValueError(f"{path} holds a {kind}, which is no policy of {algorithm}; name the algorithm that made it")
     return model
+
+
+def _check_weights(path: Path, model: "BaseAlgorithm") -> None:
+    for name, weights in model.policy.state_dict().items():
+        if weights.is_floating_point() and not bool(weights.isfinite().all()):
+            raise ValueError(f"{path}: {name} is not finite: training has diverged; take an earlier checkpoint")
 
 
 def check_sidecar(path: Path, about: Mapping[str, Any], model: "BaseAlgorithm") -> None:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from agents.learning.algorithms import one_thread, takes_masks
 from agents.learning.evaluation import CURVE
-from agents.learning.imitation import imitate
-from agents.learning.run import Run, begin, environment, given, made, planned, protect, save
+from agents.learning.imitation import checked, imitate
+from agents.learning.run import Run, begin, environment, given, last_checkpoint, made, planned, protect, save
 from agents.learning.settings import to_evaluate_in
+from agents.locking import only_writer
 from mcts_envs.core import errors
 from mcts_envs.core.mixture import Mixture
 
@@ -114,6 +115,8 @@ def train(
         of another board, or nothing is left to train. Nothing is written then.
     FileExistsError
         If ``out`` holds a policy or checkpoints already, and this training does not go on from the last of them.
+    BlockingIOError
+        If another training is writing to ``out``.
     FileNotFoundError
         If there is nothing at ``resume`` or ``start``.
     """
@@ -128,7 +131,7 @@ def train(
     if total <= run.done:
         raise ValueError(f"timesteps {total}: {run.resume} has {run.done} already; ask for more than that in all")
     started = time.monotonic()
-    with one_thread():
+    with one_thread(), contextlib.ExitStack() as stack:
         model = made(
             run,
             environment(run, run.settings, run.hyper.n_envs, run.seed + run.done),
@@ -136,12 +139,16 @@ def train(
         )
         begin(run, model)
         past = _self_play(run, model)
-        if run.hyper.imitate and run.resume is None:
+        if teaches := bool(run.hyper.imitate) and run.resume is None:
+            checked(model, **run.hyper.imitate)
+        run.out.mkdir(parents=True, exist_ok=True)
+        stack.enter_context(only_writer(run.out, "training"))
+        protect(run)  # again: one that wrote to it may just have ended
+        if teaches:
             _imitate(run, model, past, progress)
         evaluate_every = evaluate_every if tensorboard else 0
         interrupted = _learn(run, model, past, minutes, checkpoint_every, evaluate_every, progress)
-    path = save(run, model, run.target, past)
-    return Trained(path, int(model.num_timesteps), time.monotonic() - started, interrupted)
+    return Trained(run.target, int(model.num_timesteps), time.monotonic() - started, interrupted)
 
 
 def _self_play(run: Run, model: "BaseAlgorithm") -> "SelfPlay | None":
@@ -180,12 +187,17 @@ def _learn(
     evaluate_every: int,
     progress: bool,
 ) -> bool:
-    """Train, and return whether it was interrupted."""
+    """Train, save the policy and return whether it was interrupted."""
     from agents.learning.callbacks import Limits, StopRequest, checkpoints, evaluations
     from agents.learning.progress import ProgressReport
 
+    began, before = time.monotonic(), float(run.about.get("seconds", 0.0))
+
+    def keep(path: Path) -> None:
+        save(run, model, path, past, seconds=round(before + time.monotonic() - began, 3))
+
     def checkpoint() -> None:
-        save(run, model, run.out / "checkpoints" / f"{run.algorithm}_{model.num_timesteps}", past)
+        keep(run.out / "checkpoints" / f"{run.algorithm}_{model.num_timesteps}")
 
     report = ProgressReport(run.hyper.n_timesteps, minutes)
     with StopRequest() as stop, contextlib.closing(report):
@@ -204,6 +216,20 @@ def _learn(
                 tb_log_name=run.algorithm,
                 reset_num_timesteps=run.resume is None,
             )
+            interrupted = False
         except KeyboardInterrupt:
-            return True
-        return stop.requested
+            interrupted = True
+        except OSError as error:
+            raise _unwritten(run, error) from error
+        try:
+            keep(run.target)
+        except OSError as error:
+            raise _unwritten(run, error) from error
+        return interrupted or stop.requested
+
+
+def _unwritten(run: Run, error: OSError) -> OSError:
+    """Return an error that says how a training goes on that could not write, as on a full disk."""
+    _, last = last_checkpoint(run.out, run.algorithm)
+    cure = "begin anew" if last is None else f"resume with --resume {last}"
+    return OSError(error.errno, f"{error.strerror or error}: {error.filename or run.out}; make room, and {cure}")

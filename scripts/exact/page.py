@@ -2,9 +2,10 @@
 
 import gzip
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from agents.arena.spec import AgentSpec
@@ -14,6 +15,7 @@ from exact.wall import boards, game_of, position, state_of
 from mcts_envs.core.writing import write_whole
 
 _EVERY = 50
+_SECONDS_BETWEEN_WRITES = 10.0
 _HEAD = """# Exact values
 
 Written by `python scripts/solve.py`; do not edit. Wall survival on small boards, solved by alpha-beta to the end of the
@@ -49,11 +51,15 @@ class Page:
             known = solved.get(name)
             if known is None or (known["value"] is None and known["steps"] < steps):
                 left.append((name, at, count))
+        written = monotonic()
         try:
             for number, (name, at, count) in enumerate(left, 1):
                 solved[name] = {**asdict(solver.worth(state_of(solver.game, at))), "stands_for": count}
                 if number % _EVERY == 0:
                     say(f"{size} x {size}: {number} of {len(left)} boards")
+                if monotonic() - written > _SECONDS_BETWEEN_WRITES:
+                    self._write()
+                    written = monotonic()
         finally:
             self._write()
 
@@ -71,10 +77,14 @@ class Page:
             for kept in self._kept["questions"][name]
         ]
         there = self._kept["judged"].setdefault(name, {})
-        there |= {judged.label: asdict(judged) for judged in judge(size, asked, specs, say)}
-        self._write()
+        for judged in judge(size, asked, specs, say):
+            there[judged.label] = asdict(judged)
+            self._write()
 
     def _write(self) -> None:
+        """Write data and page, with what another process has written since they were read."""
+        if self._data.is_file():
+            _take(self._kept, json.loads(gzip.decompress(self._data.read_bytes())))
         self._data.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(self._kept, separators=(",", ":"), sort_keys=True)
         write_whole(self._data, gzip.compress(text.encode(), mtime=0))
@@ -99,6 +109,17 @@ class Page:
             lines += [_judged(**each) for each in judged.values()]
             lines.append("")
         return "\n".join(lines).rstrip() + "\n"
+
+
+def _take(ours: dict[str, Any], theirs: Mapping[str, Any]) -> None:
+    """Add what is not there; a board that is solved goes before one that is not."""
+    for part in ("boards", "judged"):
+        for name, found in theirs[part].items():
+            there = ours[part].setdefault(name, {})
+            for key, value in found.items():
+                if there.setdefault(key, value).get("value", 0) is None:
+                    there[key] = value
+    ours["questions"] = {**theirs["questions"], **ours["questions"]}
 
 
 def _line(size: str, solved: Sequence[dict[str, Any]]) -> str:

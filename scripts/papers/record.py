@@ -22,6 +22,7 @@ import mcts_envs
 from agents.arena.plan import circumstances
 from agents.arena.statistics import Estimate, mean_points, wilson
 from mcts_envs.core.sources import source_digest
+from mcts_envs.core.writing import write_whole
 from papers.measures import Cost, Found
 from papers.study import Cell
 
@@ -147,6 +148,7 @@ class Record:
     file: Path
     runs: dict[str, Run] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
+    _added: set[str] = field(default_factory=set, compare=False)
 
     @classmethod
     def read(cls, file: Path) -> "Record":
@@ -188,17 +190,22 @@ class Record:
         if old is not None and old.boards > entry.boards:
             return False
         self.runs[run.id], self.entries[entry.cell] = run, entry
+        self._added.add(entry.cell)
         return True
 
     def write(self, keys: Sequence[str]) -> None:
-        """Write the entries of these cells, in this order, and the runs that they come from."""
+        """Write the entries of these cells, in this order, and the runs that they come from.
+
+        What another process has written since the file was read stays, but for cells that this one has played.
+        """
+        there = Record.read(self.file)
+        self.runs = {**there.runs, **self.runs}
+        self.entries |= {cell: entry for cell, entry in there.entries.items() if cell not in self._added}
         kept = [self.entries[key] for key in dict.fromkeys(keys) if key in self.entries]
         used = dict.fromkeys(entry.run for entry in kept)
         lines = [asdict(self.runs[id]) for id in used] + [asdict(entry) for entry in kept]
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        whole = self.file.with_suffix(".new")
-        whole.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-        whole.replace(self.file)
+        write_whole(self.file, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
 
 def total(costs: Mapping[str, Cost], name: str, seat: Any) -> Cost:

@@ -21,7 +21,8 @@ from rich.console import Console
 from agents import names
 from agents.arena import Plan, compare, parse_agents
 from agents.arena.replays import REPLAYS
-from agents.arena.storage import EPISODES, LOCK, TRANSITIONS, default_folder
+from agents.arena.storage import EPISODES, TRANSITIONS, default_folder
+from agents.locking import LOCK
 from mcts_envs.registry import ENTRIES
 from tests.arena.single import TWO, fakes
 

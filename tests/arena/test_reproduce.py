@@ -153,6 +153,16 @@ def test_a_study_is_played_kept_and_written_once(tmp_path, monkeypatch):
     assert asked == measured == []
 
 
+def test_two_runs_of_other_tables_keep_what_each_other_found(tmp_path):
+    study = small()
+    one, other = study.tables[:1], study.tables[3:]
+    late = Record.read(tmp_path / "data" / "small.jsonl")
+    whole = played(study, tmp_path, tables=one)
+    reproduce.play(study, other, late, tmp_path / "out", 1.0, 1, False)
+    cells = [cell.key for table in (*one, *other) for cell in table.cells]
+    assert {*Record.read(tmp_path / "data" / "small.jsonl").entries} == {*whole.entries, *cells}
+
+
 def test_a_run_goes_on_after_kill_9(tmp_path):
     command = [sys.executable, "scripts/reproduce.py", "lane", "--only", "2", "--scale", "0.05", "--workers", "1"]
     command += ["--out", str(tmp_path / "out"), "--pages", str(tmp_path / "pages")]

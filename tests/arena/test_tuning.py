@@ -80,6 +80,12 @@ class TestWhoMeets:
         ({"params": ("c=1:2", "c=2:3")}, "'c' is given twice"),
         ({"agent": "mcts:c=1", "params": ("c=1:2",)}, "set to 1"),
         ({"boards": 0}, "boards"),
+        ({"params": ("c=-5:2",)}, r"c -5 is outside|c -5\.0 is outside"),
+        ({"params": ("select=ucb1,nobody",)}, "nobody"),
+        (
+            {"environment": "LaneDefense3x3-v0", "settings": {}, "against": parse_agent("random")},
+            r"against random: mcts_envs/LaneDefense3x3-v0 is a game for one; leave it out",
+        ),
         ({"environment": "Nowhere-v0"}, "Nowhere"),
     ],
 )

@@ -143,11 +143,52 @@ def test_what_was_broken_off_goes_on_from_its_last_checkpoint(tmp_path, monkeypa
     baselines.train_one(each, 3, tmp_path, 8, 1.0)
     about = storage.described(tmp_path / "seed-3" / "ppo.zip")[1]
     assert (about["timesteps"], about["seed"]) == (1280, 3)
-    points, seconds = curves.read(tmp_path / "seed-3" / "tensorboard")
-    steps = [point.steps for point in points]
+    steps = [point.steps for point in curves.read(tmp_path / "seed-3" / "tensorboard")]
     assert steps == sorted(set(steps))
     assert steps[-1] == 1280
-    assert 0 < seconds < 300
+    assert 0 < about["seconds"] < 300
+
+
+TINY = {"n_envs": 8, "n_steps": 16, "batch_size": 64, "n_timesteps": 512, "policy_kwargs": {"net_arch": [8]}}
+
+
+def test_a_changed_list_is_not_answered_with_an_old_policy(tmp_path):
+    each = baselines.Baseline("LaneDefense3x3-v0/ppo", changes=TINY)
+    (best,) = train_all([each], tmp_path, Here(), seeds=1, games=8)
+    for changed, words in (
+        ({"minutes": 2.0}, r"seed-0 holds a training with minutes 60\.0, not 2\.0; choose another --out"),
+        ({"changes": {**TINY, "gamma": 0.5}}, "holds a training with changes"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            train_all([replace(each, **changed)], tmp_path, Here(), seeds=1, games=8)
+    before = (tmp_path / each.name / "seed-0" / "ppo.zip").read_bytes()
+    train_all([each], tmp_path, Here(), seeds=1, games=12)
+    assert [found[""]["games"] for found in figures_of(best)["selection"]] == [12]
+    assert (tmp_path / each.name / "seed-0" / "ppo.zip").read_bytes() == before
+
+
+def test_nothing_is_lost_where_it_was_broken_off_nor_time_counted_that_was(tmp_path, monkeypatch):
+    each = baselines.Baseline("LaneDefense3x3-v0/ppo", changes={**TINY, "n_timesteps": 1280}, minutes=1.0)
+    asked, train = [], baselines.train
+
+    def noted(*args, **options):
+        asked.append((options["resume"], options["minutes"]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(baselines, "train", noted)
+    here = tmp_path / "seed-0"
+    train(each.env_id, out=here, timesteps=640, changes=TINY, checkpoint_every=256, progress=False)
+    last = here / "checkpoints" / "ppo_512.json"
+    for file, seconds in ((here / "ppo.json", 30.0), (last, 15.0)):
+        about = json.loads(file.read_text())
+        assert 0 < about["seconds"] < 60
+        file.write_text(json.dumps({**about, "seconds": seconds}))
+    with pytest.raises(KeyboardInterrupt):
+        baselines.train_one(each, 0, tmp_path, 8, 1.0)
+    (here / "ppo.json").unlink()  # killed between policy and sidecar
+    with pytest.raises(KeyboardInterrupt):
+        baselines.train_one(each, 0, tmp_path, 8, 1.0)
+    assert asked == [(here / "ppo.zip", 0.5), (last.with_suffix(".zip"), 0.75)]
 
 
 def test_dqn_is_trained_saved_and_played(tmp_path):
@@ -179,4 +220,15 @@ def test_mistakes(tmp_path):
     file.write_text("WallSurvival-v0,board_size=3/expert_iteration: {changes: {n_timesteps: 9, learning_rate: 0.01}}")
     with pytest.raises(ValueError, match="changes n_timesteps, for which expert_iteration has no use; see expert"):
         baselines.baselines(file)
+    for text, words in (
+        ("- 1", r"holds \[1\], not what policies are trained by; write NAME"),
+        ("a: [", "is no YAML"),
+        ("LaneDefense3x3-v0/ppo: {minutes: abc}", "minutes of baseline LaneDefense3x3-v0/ppo 'abc' is str"),
+        ("LaneDefense3x3-v0/ppo: {minutes: -5}", r"minutes of baseline .* -5\.0 is outside"),
+        ("LaneDefense3x3-v0/ppo: {against: greedy}", "against 'greedy' of baseline LaneDefense3x3-v0/ppo is no list"),
+        ("LaneDefense3x3-v0/ppo: {changes: 3}", "changes 3 of baseline LaneDefense3x3-v0/ppo is no mapping"),
+    ):
+        file.write_text(text)
+        with pytest.raises((ValueError, TypeError), match=words):
+            baselines.baselines(file)
     assert Path(baselines.__file__).parent.joinpath("hyperparams", "baselines.yml").is_file()

@@ -30,7 +30,7 @@ from agents.arena.executing import RayExecutor
 from agents.evaluator.batched import BatchedEvaluator
 from agents.learning import positions, storage
 from agents.learning.distilling import turned
-from agents.learning.expert import checkpoints, expert_iteration
+from agents.learning.expert import expert_iteration
 from agents.learning.expert_plan import Plan
 from agents.learning.jobs import Here, local
 from agents.learning.networks import PlanesExtractor
@@ -388,13 +388,6 @@ def test_what_it_says(tmp_path):
     assert said[-1] == f"all 1 iterations are there; kept in {tmp_path}"
     learned(tmp_path / "searched", iterations=1, imitate=None, report=said.append)
     assert f"iterations 0 to 1 learn from gumbel; kept in {tmp_path / 'searched'}" in said
-
-
-def test_checkpoints_are_in_the_order_of_their_iterations(tmp_path):
-    (tmp_path / "checkpoints").mkdir()
-    for number in ("0002", "10000", "9999"):
-        (tmp_path / "checkpoints" / f"ppo_{number}.json").touch()
-    assert [path.name for path in checkpoints(tmp_path, "ppo")] == ["ppo_0002.zip", "ppo_9999.zip", "ppo_10000.zip"]
 
 
 def test_behaviour_cloning_of_any_agent(tmp_path):

@@ -5,6 +5,7 @@ import json
 import pickle
 import zipfile
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -122,6 +123,32 @@ def test_wrong_files(tmp_path, trained):
         storage.load(trained["ppo"], "maskable_ppo")
     with pytest.raises(ValueError, match="not for mcts_envs/LaneDefense10x10-v0"):
         storage.load(trained["ppo"], env_id="mcts_envs/LaneDefense10x10-v0")
+
+
+def test_weights_that_are_not_finite_are_refused_however_they_are_to_play(tmp_path):
+    model = DQN("MlpPolicy", gym.make("CartPole-v1"), buffer_size=100, device="cpu")
+    model.q_net.q_net[0].weight.data[:] = float("nan")  # whose best action would ever be the first
+    model.save(tmp_path / "torn.zip")
+    with pytest.raises(
+        ValueError, match=r"q_net\.q_net\.0\.weight is not finite: training has diverged; take an earlier"
+    ):
+        agents.make(f"sb3:{tmp_path / 'torn.zip'}")
+
+
+def test_a_policy_of_several_switches_is_none_of_numbered_actions(tmp_path):
+    class Switches(gym.ActionWrapper):
+        action_space = gym.spaces.MultiBinary(2)
+
+        def action(self, action):
+            return int(action[0])
+
+    PPO("MlpPolicy", Switches(gym.make("CartPole-v1")), device="cpu").save(tmp_path / "two.zip")
+    with pytest.raises(ValueError, match="only policies of Discrete ones will do"):
+        agents.export(tmp_path / "two.zip")
+    env = gym.make("CartPole-v1")
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=r"was trained on .* and 0 actions"):
+        agents.make(f"sb3:{tmp_path / 'two.zip'}").act(env)
 
 
 def test_a_policy_for_another_game_is_refused(trained):

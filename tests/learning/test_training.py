@@ -300,6 +300,12 @@ def test_hyperparameters_are_the_zoos():
         (lambda: hyperparameters("ppo", "x", {"policy_kwargs": "{'net_arch': f()}"}), "no dict"),
         (lambda: hyperparameters("ppo", "x", {"policy_kwargs": "{[64]: 1}"}), "no dict.*unhashable"),
         (lambda: hyperparameters("ppo", "x", {"gamma": 99}), r"gamma 99\.0 is outside \[0, 1\]"),
+        (lambda: hyperparameters("ppo", "x", {"clip_range": float("nan")}), r"clip_range nan is outside \[0,"),
+        (lambda: hyperparameters("ppo", "x", {"vf_coef": -3}), r"vf_coef -3\.0 is outside \[0,"),
+        (lambda: hyperparameters("dqn", "x", {"buffer_size": 0}), r"buffer_size 0 is outside \[1,"),
+        (lambda: hyperparameters("dqn", "x", {"tau": 5}), r"tau 5\.0 is outside \[0, 1\]"),
+        (lambda: hyperparameters("ppo", "x", {"normalize": {"clip_obs": -1}}), r"normalize clip_obs -1\.0 is outside"),
+        (lambda: resolved({"learning_rate": "lin_nan"}), "learning_rate nan is outside"),
         (lambda: hyperparameters("ppo", "x", {"n_envs": 0}), r"n_envs 0 is outside \[1,"),
         (lambda: hyperparameters("ppo", "x", {"n_timesteps": 0}), "n_timesteps 0 is no number of steps"),
         (lambda: hyperparameters("ppo", "x", {"n_timesteps": float("inf")}), "n_timesteps inf is no number of steps"),
@@ -360,4 +366,7 @@ def test_wrong_trainings(tmp_path, trained):
         quick(tmp_path, changes={"n_steps": 0})
     with pytest.raises(ValueError, match=r"ppo cannot train with these hyper-parameters: .*n_steps \* n_envs"):
         quick(tmp_path, n_envs=1, changes={"n_steps": 1})
+    for change in ({"policy": "MultiInputPolicy"}, {"policy_kwargs": {"net_arch": [-4]}}, {"n_steps": 10**11}):
+        with pytest.raises(ValueError, match="ppo cannot train with these hyper-parameters: "):
+            quick(tmp_path, changes=change)
     assert not list(tmp_path.iterdir())

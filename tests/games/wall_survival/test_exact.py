@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from exact.judging import judge, questions
+from exact.judging import check, judge, questions
 from exact.page import Page
 from exact.solving import Solver
 from exact.wall import boards, game_of, played_from, position, state_of
@@ -84,3 +84,37 @@ def test_the_page_goes_on_where_it_was(tmp_path, monkeypatch):
     monkeypatch.setattr(Solver, "worth", lambda self, state: pytest.fail("it is solved"))
     Page(tmp_path).solve(3, 10**6, lambda line: None)
     assert (tmp_path / "exact.md").read_text() == text
+
+
+def test_what_two_processes_found_is_kept_and_each_agent_at_once(tmp_path, monkeypatch):
+    one, other = Page(tmp_path), Page(tmp_path)
+    one.solve(3, 10**6, lambda line: None)
+    specs = parse_agents("random,alpha_beta:depth=20")
+
+    def stopped(line):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        other.judge(3, specs, 2, 0, 10**6, lambda line: "alpha_beta" in line and stopped(line))
+    kept = Page(tmp_path)._kept
+    assert kept["boards"]["3"]
+    assert [*kept["judged"]["3, 2 of seed 0"]] == ["a random move", "random"]
+
+
+def test_boards_are_kept_while_others_are_solved(tmp_path, monkeypatch):
+    monkeypatch.setattr("exact.page._SECONDS_BETWEEN_WRITES", 0.0)
+    there, worth = [], Solver.worth
+
+    def noted(self, state):
+        there.append(len(Page(tmp_path)._kept["boards"].get("3", {})))
+        return worth(self, state)
+
+    monkeypatch.setattr(Solver, "worth", noted)
+    Page(tmp_path).solve(3, 10**6, lambda line: None)
+    assert there == [*range(len(there))]
+
+
+def test_agents_are_looked_at_before_anything_is_solved():
+    check(3, parse_agents("random"))
+    with pytest.raises(ValueError, match="nobody"):
+        check(3, parse_agents("nobody"))

@@ -1,0 +1,70 @@
+"""The folder of an expert iteration: what lies where in it, and whether it belongs to a call."""
+
+import dataclasses
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from agents.learning.expert_plan import Plan
+from agents.learning.run import Run, protect
+
+PLAN = "plan.json"
+
+
+def checkpoints(out: Path, algorithm: str) -> list[Path]:
+    """Return the policies after the iterations that are over, in their order."""
+    there = (out / "checkpoints").glob(f"{algorithm}_*.json")  # written after the zip
+    return [path.with_suffix(".zip") for path in sorted(there, key=_number)]
+
+
+def _number(path: Path) -> int:
+    """Return the iteration that a checkpoint is of; its name has four digits up to the 9,999th, then more."""
+    return int(path.stem.rpartition("_")[2])
+
+
+def checkpoint(run: Run, iteration: int) -> Path:
+    """Return where the policy after an iteration is."""
+    return run.out / "checkpoints" / f"{run.algorithm}_{iteration:04}.zip"
+
+
+def done(run: Run) -> int:
+    """Return the last iteration that is over; -1 if none is."""
+    there = checkpoints(run.out, run.algorithm)
+    return _number(there[-1]) if there else -1
+
+
+def games_folder(run: Run, iteration: int) -> Path:
+    """Return where the games of an iteration are."""
+    return run.out / "games" / f"{iteration:04}"
+
+
+def description(run: Run, plan: Plan, start: Path | str | None) -> dict[str, Any]:
+    """Return, as JSON has it, what must stay the same where an expert iteration goes on."""
+    hyper = {"normalize": run.hyper.normalize, "n_envs": run.hyper.n_envs, **run.hyper.model}
+    about: dict[str, Any] = {"environment": run.env_id, "algorithm": run.algorithm, "settings": run.settings}
+    about |= {"hyperparameters": hyper, "seed": run.seed, "start": None if start is None else str(start)}
+    about |= {name: value for name, value in asdict(plan).items() if name != "iterations"}
+    found: dict[str, Any] = json.loads(json.dumps(about, default=str))
+    return found
+
+
+def check_folder(run: Run, plan: Plan, start: Path | str | None) -> None:
+    """Raise an error if the folder holds what another call began."""
+    file = run.out / PLAN
+    if not file.is_file():
+        protect(dataclasses.replace(run, resume=None, about={}))
+        return
+    if not (run.out / "games").exists() and not (run.out / "checkpoints").exists():
+        return  # nothing was played by that plan
+    try:
+        there: dict[str, Any] = {**json.loads(file.read_text(encoding="utf-8"))}
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{file} is damaged ({error}); bring it back from a copy, or choose another out") from error
+    here = description(run, plan, start)
+    for name, value in here.items():
+        if there.get(name) != value:
+            raise ValueError(
+                f"{run.out} holds an expert iteration with {name} {there.get(name)!r}, not {value!r}; "
+                "go on with the same, or choose another out"
+            )

@@ -1,0 +1,37 @@
+"""Folders that one process at a time writes to."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import filelock
+
+LOCK = ".lock"
+
+
+@contextmanager
+def only_writer(folder: Path, what: str) -> Iterator[None]:
+    """Keep all others, in this process and in others, from writing to a folder that is there.
+
+    Parameters
+    ----------
+    folder : Path
+    what : str
+        What others would be, for the message: ``"comparison"``.
+
+    Raises
+    ------
+    BlockingIOError
+        If another one is writing to it.
+    """
+    lock = filelock.FileLock(folder / LOCK)
+    try:
+        lock.acquire(blocking=False)
+    except filelock.Timeout as error:
+        raise BlockingIOError(
+            f"another {what} is writing to {folder}; wait for it, or choose another folder with --out"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()

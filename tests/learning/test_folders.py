@@ -1,0 +1,142 @@
+"""Folders of trainings: one writer at a time, lost and damaged files, mistakes that leave nothing in the way."""
+
+import errno
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytest.importorskip("stable_baselines3")
+pytest.importorskip("sb3_contrib")
+
+from agents.learning import storage
+from agents.learning.expert import expert_iteration
+from agents.learning.expert_folder import checkpoints
+from agents.learning.expert_plan import Plan
+from agents.learning.jobs import Here
+from agents.locking import only_writer
+from tests.learning.quick import SMALL, quick
+
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+
+LANE = "LaneDefense3x3-v0"
+
+
+def learned(out, **more):
+    options = {"iterations": 1, "games": 16, "search": {"agent": "gumbel", "simulations": 4}, "match_games": 0}
+    options |= {"imitate": {"agent": "scripted"}, "batch": 64}
+    plan = Plan(**{**options, **{name: more.pop(name) for name in [*more] if name in Plan.__dataclass_fields__}})
+    changes = {"n_envs": 4, **SMALL}
+    return expert_iteration(LANE, "ppo", out=out, plan=plan, changes=changes, executor=Here(), **more)
+
+
+def test_one_training_at_a_time_writes_to_a_folder(tmp_path):
+    with only_writer(tmp_path, "training"):
+        for begin in (quick, learned):
+            with pytest.raises(BlockingIOError, match=r"another training is writing to .*; wait for it"):
+                begin(tmp_path)
+    assert not [*tmp_path.glob("*.*z*")]
+    assert quick(tmp_path).timesteps == 1024
+
+
+def test_games_that_were_lost_are_not_silently_done_without(tmp_path):
+    first = learned(tmp_path)
+    games = tmp_path / "games" / "0000" / "0001.npz"
+    whole = games.read_bytes()
+    for lose in (games.unlink, lambda: games.write_bytes(whole[:100])):
+        lose()
+        with pytest.raises(ValueError, match=r"games of iteration 0, from which iteration 2 is to learn, are lost"):
+            learned(tmp_path, iterations=2)
+    assert learned(tmp_path).path == first.path  # nothing is learned from them any more
+    games.write_bytes(whole)
+    now = tmp_path / "games" / "0002" / "0000.npz"
+    now.parent.mkdir()
+    now.write_bytes(whole[:100])
+    with pytest.raises(ValueError, match=r"0000\.npz is damaged .*; delete it, and its games are played again"):
+        learned(tmp_path, iterations=2)
+    now.unlink()
+    assert len(learned(tmp_path, iterations=2).history) == 3
+
+
+def test_a_plan_by_which_nothing_was_played_is_in_nobodys_way(tmp_path):
+    with pytest.raises(ValueError, match="alpha_beta plays games in which 2 players take turns"):
+        learned(tmp_path, imitate={"agent": "alpha_beta"})
+    assert len(learned(tmp_path).history) == 2
+    (tmp_path / "plan.json").write_text("{")
+    with pytest.raises(ValueError, match=r"plan\.json is damaged .* choose another out"):
+        learned(tmp_path)
+
+
+def test_a_search_that_brings_a_policy_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"search has policy 'x\.zip', and it consults the one that learns"):
+        Plan(search={"agent": "gumbel", "policy": "x.zip"})
+    with pytest.raises(ValueError, match=r"workers 0 is outside \[1, 100000\]"):
+        learned(tmp_path / "none", workers=0)
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at /proc")
+def test_processes_end_with_whom_they_work_for(tmp_path):
+    script = tmp_path / "crew.py"
+    script.write_text(
+        "import multiprocessing, time\n"
+        "from agents.learning.jobs import local\n"
+        "if __name__ == '__main__':\n"
+        "    crew = local(2)\n"
+        "    crew.submit(time.sleep, 0).result()\n"
+        "    print(*[child.pid for child in multiprocessing.active_children()], flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as parent:
+        children = [int(text) for text in parent.stdout.readline().split()]
+        parent.kill()
+    assert children
+    deadline = time.monotonic() + 20
+    while any(map(_alive, children)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(map(_alive, children))
+
+
+def _alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_teacher_is_looked_at_before_anything_is_written(tmp_path):
+    for imitate, words in (
+        ({"agent": "nobody", "steps": 8}, "nobody"),
+        ({"agent": "scripted", "steps": 0}, "imitate steps 0 is outside"),
+        ({"agent": "scripted", "steps": 8, "learning_rate": -1}, r"imitate learning_rate -1\.0 is outside"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            quick(tmp_path, changes={"imitate": imitate})
+    with pytest.raises(ValueError, match="imitate is for policies with probabilities, not for DQN; leave it out"):
+        quick(tmp_path, "dqn", changes={"imitate": {"agent": "scripted", "steps": 8}})
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_told_with_what_to_do(tmp_path, monkeypatch):
+    save, saved = storage.save, []
+
+    def full(model, path, about):
+        saved.append(path)
+        if len(saved) > 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return save(model, path, about)
+
+    monkeypatch.setattr(storage, "save", full)
+    with pytest.raises(OSError, match=r"No space left .*; make room, and resume with --resume .*ppo_256\.zip"):
+        quick(tmp_path, checkpoint_every=256)
+    monkeypatch.setattr(storage, "save", save)
+    assert quick(tmp_path, resume=tmp_path / "checkpoints" / "ppo_256").timesteps == 1024
+
+
+def test_checkpoints_are_in_the_order_of_their_iterations(tmp_path):
+    (tmp_path / "checkpoints").mkdir()
+    for number in ("0002", "10000", "9999"):
+        (tmp_path / "checkpoints" / f"ppo_{number}.json").touch()
+    assert [path.name for path in checkpoints(tmp_path, "ppo")] == ["ppo_0002.zip", "ppo_9999.zip", "ppo_10000.zip"]
