@@ -333,10 +333,12 @@ class _Loop:
     def _in_words(self, noted: Mapping[str, Any]) -> str:
         """Return what there is to say of an iteration as a line."""
         against = "" if self._alone else " against the last policy"
+        teacher = self._plan.imitate if noted["iteration"] == 0 else None
+        whom = "search" if teacher is None else teacher["agent"]
         match = "" if noted["match"] is None else f", {noted['match']:.0%} of the points{against}"
         return (
             f"iteration {noted['iteration']} of {self._plan.iterations}: {noted['games']:,} games of "
-            f"{noted['length']:.1f} steps, policy and search agreed on {noted['agreed']:.0%} of positions, "
+            f"{noted['length']:.1f} steps, before it policy and {whom} agreed on {noted['agreed']:.0%} of positions, "
             f"losses {noted['policy_loss']:.3f} (policy) and {noted['value_loss']:.3f} (value){match}, "
             f"{noted['seconds']:.0f} s"
         )

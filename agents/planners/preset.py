@@ -11,7 +11,6 @@ from mcts_envs.core.typing import Bytes, Ints
 from mcts_envs.core.view import View
 from mcts_envs.registry import ENTRIES
 
-
 EVERYWHERE = {"best": {"agent": "mcts"}, "best_with_policy": {"agent": "puct"}}
 """What these names are in a game that does not say."""
 
