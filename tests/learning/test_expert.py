@@ -377,8 +377,8 @@ def test_what_it_says(tmp_path):
     learned(tmp_path, iterations=0, report=said.append)
     assert said[0] == f"iteration 0 learns from uniform; kept in {tmp_path}"
     assert re.fullmatch(
-        r"iteration 0 of 0: 12 games of \d\.\d steps, before it policy and uniform agreed on \d+% of positions, losses \d\.\d{3} "
-        r"\(policy\) and \d\.\d{3} \(value\), \d+% of the points against the last policy, \d+ s",
+        r"iteration 0 of 0: 12 games of \d\.\d steps, before it policy and uniform agreed on \d+% of positions, "
+        r"losses \d\.\d{3} \(policy\) and \d\.\d{3} \(value\), \d+% of the points against the last policy, \d+ s",
         said[-1],
     )
     said.clear()

@@ -4,7 +4,7 @@ from typing import Any
 
 
 def presets() -> dict[str, dict[str, Any]]:
-    """Return the agents: the reference's random player, one ply ahead, tree searches, and our best, with a policy and without."""
+    """Return the agents: the reference's random player, one ply ahead, tree searches, and our best."""
     return {
         "random_walk": {"agent": "scripted", "model": "random_walk"},
         "greedy": {"agent": "scripted", "model": "greedy"},
