@@ -271,7 +271,7 @@ def test_a_policy_without_a_path_is_refused():
     ("id", "behind"),
     [
         ("LaneDefense3x3-v0", "puct(simulations=8)"),
-        ("Football1-v0", "puct(simulations=8, opponents='advised')"),
+        ("Football1-v0", "puct(simulations=8)"),
         ("WallSurvival-v0", "mcts(simulations=8, select='puct_solver'"),
     ],
 )

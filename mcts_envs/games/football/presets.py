@@ -26,8 +26,6 @@ def presets(size: int = 11) -> dict[str, dict[str, Any]]:
     - ``best``: sequential halving over rollouts in which both coaches follow the tactical player, so that an action is
       judged as the beginning of a whole activation; another than his is played if it is ahead of it by a margin. It
       begins no pass, hand-off or foul, of which he would make nothing.
-    - ``best_with_policy``: AlphaZero's search with the shipped policy, which the other coach follows too: so all of the
-      tree is about one's own activations, of which a turn has several.
     - ``mcts_widening``: a tree in which every outcome of the dice has a node of its own, actions are looked at in the
       order of :mod:`mcts_envs.games.football.players.ordering`, more with every visit, and states are evaluated at
       once; kept from decision to decision.
@@ -49,7 +47,6 @@ def presets(size: int = 11) -> dict[str, dict[str, Any]]:
             "horizon": horizon,
             "time_limit": 0.05,
         },
-        "best_with_policy": {"agent": "puct", "opponents": "advised", "time_limit": 0.05},
         "mcts_widening": {
             "agent": "mcts",
             "model": "ordered",
