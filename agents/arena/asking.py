@@ -3,7 +3,7 @@
 import math
 import operator
 from collections.abc import Callable
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -83,11 +83,11 @@ class Chair:
             env = self._look(env)
         self._asked(self._number)
         with agents_code():
-            started = perf_counter()
+            started, used = perf_counter(), process_time()
             action = self._agent.act(env)
-            seconds = perf_counter() - started
+            seconds, cpu = perf_counter() - started, process_time() - used
             if choices > 1:
-                self._note(seconds)
+                self._note(seconds, cpu)
             if seconds > self._limit:  # and still thinking, for whoever ends this process meanwhile
                 raise LateError(f"a move took {seconds:.3g} s, more than {self._limit:g} ({self._option})")
             self._asked(None)
@@ -100,10 +100,11 @@ class Chair:
             clock = sorted(self._clock)
             self.seat.p99, self.seat.slowest = clock[math.ceil(0.99 * len(clock)) - 1], clock[-1]
 
-    def _note(self, seconds: float) -> None:
+    def _note(self, seconds: float, cpu: float) -> None:
         self._clock.append(seconds)
         seat = self.seat
         seat.seconds += seconds
+        seat.cpu += cpu
         seat.decisions += 1
         seat.overruns += seconds > self._own_limit
         if (result := getattr(self._agent, "last_result", None)) is not None:

@@ -7,18 +7,23 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import agents
 from agents.arena.doubts import cut_short
 from agents.arena.figures import Difference, Pairing, Rating, Standing, Summary, Trial
 from agents.arena.plan import Plan
 from agents.arena.rows import Row, Rows
 from agents.arena.spec import AgentSpec
 from agents.arena.statistics import RESAMPLES
+from agents.budget import LIMITS
+from mcts_envs.registry import ENTRIES, full_id
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _WIDTH = 110
 _OVERRUN = 1.2
+_STARVED = 0.85
+"""Share of a processor below which a limit of time was hardly the agent's own."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +125,18 @@ class Report:
         taken = {s.agent: s.milliseconds for s in self.summaries}
         return {label: (taken[label], limit) for label, limit in limits.items() if taken[label] > _OVERRUN * limit}
 
+    @property
+    def starved(self) -> dict[str, float]:
+        """Share of a core that planners of ours with a time limit had, by label, where others used the machine."""
+        found = {}
+        for label in (spec.label for spec in self.plan.agents if _by_the_clock(spec, self.plan.id)):
+            seats = [seat for row in self.rows.values() for seat in row.seats if seat.agent == label and seat.decisions]
+            seconds = sum(seat.seconds for seat in seats)
+            share = sum(seat.cpu for seat in seats) / seconds if seconds else 1.0
+            if share < _STARVED and all(seat.cpu for seat in seats):
+                found[label] = share
+        return found
+
 
 def report(
     plan: Plan,
@@ -148,6 +165,14 @@ def report(
     found = replace(found, forfeited=[row for row in played.values() if row.forfeit is not None])
     found = replace(found, **plan.format.figures(plan, played, episodes, resamples)._asdict())
     return replace(found, doubts=[*found.doubts, *cut_short(found.summaries)])
+
+
+def _by_the_clock(spec: AgentSpec, id: str) -> bool:
+    """Say whether this is a planner of ours with a time limit, its own or that of its preset in an environment."""
+    if spec.name not in agents.names() or not spec.settings.keys().isdisjoint(LIMITS):
+        return spec.name in agents.names() and _timed(spec)
+    entry = ENTRIES.get(full_id(id))
+    return entry is not None and "time_limit" in entry.presets.get(spec.name, {})
 
 
 def _timed(spec: AgentSpec) -> bool:

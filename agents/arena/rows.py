@@ -56,6 +56,8 @@ class Seat:
         Seconds of the 99th percentile of these moves, and of the slowest.
     overruns : int
         Those that took over 20 % more than the agent's time limit.
+    cpu : float
+        Seconds of a processor that this process had in them; 0 where an earlier release wrote the row.
     """
 
     agent: str
@@ -73,6 +75,7 @@ class Seat:
     p99: Seconds = 0.0
     slowest: Seconds = 0.0
     overruns: Count = 0
+    cpu: Seconds = 0.0
 
 
 @dataclass(slots=True)

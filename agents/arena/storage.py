@@ -21,7 +21,7 @@ from agents.locking import only_writer
 EPISODES = "episodes.jsonl"
 TRANSITIONS = "transitions.jsonl"
 _SECONDS_BETWEEN_SYNCS = 0.25
-_CLOCKS = ("seconds", "p99", "slowest", "overruns")
+_CLOCKS = ("seconds", "p99", "slowest", "overruns", "cpu")
 
 
 def default_folder(configuration: Mapping[str, Any]) -> Path:

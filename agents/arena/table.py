@@ -42,10 +42,17 @@ def remarks(report: Report) -> list[str]:
     there = cores()
     machine = f"{report.workers} process{'es' * (report.workers > 1)} on {there} core{'s' * (there > 1)}"
     result = [f"{plan.id}{settings}; {shape.played(report)}; {budget(plan)}; {machine}", shape.legend(report)]
+    starved = report.starved
     for label, (taken, limit) in report.overruns.items():
+        loaded = "" if label in starved else ": was the machine loaded? fewer --workers give each more time"
+        over = f"{taken / limit - 1:.0%} over its limit of {limit:.3g}"
+        result.append(f"{OVERRUN} {label} took {taken:.3g} ms a move, {over}{loaded}")
+    if starved:
+        shares = ", ".join(f"{label} {share:.0%}" for label, share in starved.items())
         result.append(
-            f"{OVERRUN} {label} took {taken:.3g} ms a move, {taken / limit - 1:.0%} over its limit of {limit:.3g}: was "
-            "the machine loaded? fewer --workers give each more time"
+            f"{OVERRUN} something else used the machine: while they thought, agents with a time limit had this much of "
+            f"a core: {shares}; planners suffer differently from that, so do not believe who is better. Play on an "
+            "idle machine with fewer --workers, or with budgets in simulations or steps"
         )
     if report.reused:
         result.append(f"{report.reused} {shape.unit} were there from before; --fresh plays all of them anew")

@@ -127,6 +127,31 @@ def test_an_overrun_budget_is_marked(tmp_path: Path) -> None:
     assert "! flat_mc took 72.3 ms a move, 45% over its limit of 50" in text
 
 
+def test_a_machine_that_others_use_is_told(tmp_path: Path) -> None:
+    limits = {"time_limit": 0.05}
+    players = [*parse_agents("random,mcts,flat_mc", limits), *parse_agents("halving", {"simulations": 100})]
+    plan = Plan(ID, players, budget=limits)
+    had = {"random": 0.001, "mcts": 0.0499, "flat_mc": 0.02, "halving": 0.02}
+    rows = {
+        ((name,), game): Row(game, 0, [Seat(name, 0, decisions=1, seconds=0.05, cpu=cpu)])
+        for name, cpu in had.items()
+        for game in range(2)
+    }
+    found = report(plan, tmp_path, rows, 2, 1, 1.0)
+    assert found.starved == {"flat_mc": pytest.approx(0.4)}
+    assert "had this much of a core: flat_mc 40%; planners suffer differently" in printed(found)
+    for row in rows.values():
+        row.seats[0].cpu = 0.0  # as an earlier release wrote it
+    assert report(plan, tmp_path, rows, 2, 1, 1.0).starved == {}
+
+
+def test_what_a_preset_limits_by_time_is_watched_too(tmp_path: Path) -> None:
+    plan = Plan("Football1-v0", parse_agents("best,quick=best:simulations=10,tactical"))
+    seats = [Seat(spec.label, 0, decisions=1, seconds=1.0, cpu=0.5) for spec in plan.agents]
+    rows = {((seat.agent,), 0): Row(0, 0, [seat]) for seat in seats}
+    assert Report(plan, tmp_path, 1, 1, 1.0, [], [], [], 0, rows=rows).starved == {"best": 0.5}
+
+
 def test_the_picture_says_who_played_whom_and_holds_all_its_words(tmp_path: Path) -> None:
     limits = parse_budget("time=0.1,simulations=1000")
     plan = Plan(
