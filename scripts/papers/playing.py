@@ -45,7 +45,7 @@ def play_table(
     for cells in companies(_possible(table, say)):
         others = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
         say(f"{table.title}: {', '.join(cells[0].words)}{others}")
-        play = _play_games if cells[0].measure is None else _measure
+        play = partial(_play_games, say=say) if cells[0].measure is None else _measure
         scaled = f"-{run.scale:g}" if cells[0].minutes else ""
         name = f"{cells[0].key}-{cells[0].games}{scaled}"
         packed = kept and kept / f"{name}.jsonl.gz"
@@ -88,13 +88,19 @@ def companies(cells: Sequence[Cell]) -> list[list[Cell]]:
 
 
 def _play_games(
-    table: Table, cells: Sequence[Cell], run: Run, folder: Path, workers: int, fresh: bool
+    table: Table, cells: Sequence[Cell], run: Run, folder: Path, workers: int, fresh: bool, say: Say
 ) -> Iterator[Entry]:
     """Play cells of one company, and yield what each came to."""
     plan = plan_of(cells, table.measure.keep)
     boards = boards_of(cells[0], plan, run.scale)
-    if not compare(plan, boards, workers=workers, folder=folder, fresh=fresh).finished:
+    played = compare(plan, boards, workers=workers, folder=folder, fresh=fresh)
+    if not played.finished:
         raise Stopped
+    for label, share in played.starved.items():
+        say(
+            f"{table.title}: {label} had {share:.0%} of a core while it thought, something else used the machine: do "
+            "not believe who is better; play this again with --fresh when it is idle"
+        )
     rows = [row for row in read_rows(folder).values() if row.episode < boards]
     for cell in cells:
         alone = len(cell.players) == 1

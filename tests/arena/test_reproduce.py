@@ -20,6 +20,7 @@ from papers.study import Cell, Entrant, Study, Table, boards_of, plan_of
 
 import agents
 from agents.arena.formats.lineup_figures import side_name
+from agents.arena.report import Report
 from agents.arena.runner import Crew
 from agents.arena.statistics import Estimate, wilson
 from agents.arena.storage import EPISODES
@@ -65,6 +66,13 @@ def played(study, tmp_path, scale=1.0, tables=None):
     record = Record.read(tmp_path / "data" / "small.jsonl")
     reproduce.play(study, study.tables if tables is None else tables, record, tmp_path / "out", scale, 1, False)
     return record
+
+
+def test_games_on_a_machine_that_others_use_are_not_to_be_believed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(Report, "starved", {"random": 0.4})
+    study = small()
+    played(study, tmp_path, 0.1, study.tables[1:2])
+    assert "Two: random had 40% of a core while it thought" in capsys.readouterr().err
 
 
 # What is going to be played

@@ -57,15 +57,16 @@ class Shows(gym.Env):
         return self._seen(), float(action == self.t % 3), self.t == 6, False, {}
 
 
-def trained(space, algorithm=PPO):
+def trained(space):
     kind = "MultiInputPolicy" if isinstance(space, spaces.Dict) else "MlpPolicy"
-    return algorithm(kind, Shows(space), device="cpu", seed=0, learning_rate=0.01, policy_kwargs={"net_arch": [8]})
+    small = {"n_steps": 32, "batch_size": 16, "n_epochs": 2, "policy_kwargs": {"net_arch": [8]}}
+    return PPO(kind, Shows(space), device="cpu", seed=0, learning_rate=0.01, **small)
 
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: type(space).__name__)
 def test_a_search_hears_what_the_policy_says_of_the_observation(space):
     model, env = trained(space), Remember(Shows(space))
-    model.learn(128)
+    model.learn(64)
     seen, _ = env.reset(seed=0)
     for _ in range(3):
         at = view(env)
