@@ -1,5 +1,7 @@
 """Folders that one process at a time writes to."""
 
+import errno
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,6 +9,8 @@ from pathlib import Path
 import filelock
 
 LOCK = ".lock"
+_NO_LOCKS = errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP
+"""What file systems without locks say, such as some of networks."""
 
 
 @contextmanager
@@ -31,6 +35,10 @@ def only_writer(folder: Path, what: str) -> Iterator[None]:
         raise BlockingIOError(
             f"another {what} is writing to {folder}; wait for it, or choose another folder with --out"
         ) from error
+    except (NotImplementedError, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
+            raise
+        warnings.warn(f"{folder} cannot be locked ({error}); see that no other {what} writes there", stacklevel=3)
     try:
         yield
     finally:

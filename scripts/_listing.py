@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import agents
+from agents.planners.preset import EVERYWHERE
 from mcts_envs.registry import ENTRIES
 
 GAMES = {
@@ -75,8 +76,6 @@ AGENTS = {
 }
 """What each of :func:`agents.names` is; of others the settings are shown."""
 
-_EVERYWHERE = "best"
-
 
 def main(arguments: list[str]) -> int:
     """Print the list: ``mcts-envs list``."""
@@ -105,7 +104,7 @@ def _ids() -> list[str]:
 
 def _general() -> Iterator[str]:
     yield "agents of every environment"
-    brought = {name for entry in ENTRIES.values() for name in entry.presets} - {_EVERYWHERE, *agents.NAMES}
+    brought = {name for entry in ENTRIES.values() for name in entry.presets} - {*EVERYWHERE, *agents.NAMES}
     yield from (_line(name) for name in agents.names() if name not in brought)
 
 
@@ -115,7 +114,7 @@ def _own() -> Iterator[str]:
     for id in _ids():
         together.setdefault(tuple(ENTRIES[f"mcts_envs/{id}"].presets), []).append(id.removesuffix("-v0"))
     for presets, ids in together.items():
-        if names := [name for name in presets if name not in (_EVERYWHERE, *agents.NAMES)]:
+        if names := [name for name in presets if name not in (*EVERYWHERE, *agents.NAMES)]:
             yield from ("", f"agents of {', '.join(ids)}", *map(_line, names))
 
 

@@ -59,6 +59,7 @@ class Live(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    allow_reuse_address = sys.platform != "win32"  # where it would share a port in use
 
     def __init__(self, port: int = 0) -> None:
         with binding(port):

@@ -9,6 +9,7 @@ The page is served to this machine alone; its address holds a random token. Need
 """
 
 import socket
+import sys
 import threading
 import webbrowser
 from pathlib import Path
@@ -85,7 +86,8 @@ def _serve(session: Any, port: int, browser: bool) -> None:
     from agents.server import Server
 
     with socket.socket() as bound:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if sys.platform != "win32":  # where it would share a port in use
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         with binding(port):
             bound.bind(("127.0.0.1", port))
         bound.listen()  # who opens the address at once waits

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _WIDTH = 110
 _OVERRUN = 1.2
+_SECONDS = 1.0
+"""Of thinking, from which on the share of a core is told: some systems count it in ticks of 16 ms."""
+
 _STARVED = 0.85
 """Share of a processor below which a limit of time was hardly the agent's own."""
 
@@ -132,8 +135,8 @@ class Report:
         for label in (spec.label for spec in self.plan.agents if _by_the_clock(spec, self.plan.id)):
             seats = [seat for row in self.rows.values() for seat in row.seats if seat.agent == label and seat.decisions]
             seconds = sum(seat.seconds for seat in seats)
-            share = sum(seat.cpu for seat in seats) / seconds if seconds else 1.0
-            if share < _STARVED and all(seat.cpu for seat in seats):
+            share = sum(seat.cpu for seat in seats) / max(seconds, _SECONDS)
+            if share < _STARVED and seconds >= _SECONDS and all(seat.cpu for seat in seats):
                 found[label] = share
         return found
 

@@ -50,7 +50,7 @@ def remarks(report: Report) -> list[str]:
     if starved:
         shares = ", ".join(f"{label} {share:.0%}" for label, share in starved.items())
         result.append(
-            f"{OVERRUN} something else used the machine: while they thought, agents with a time limit had this much of "
+            f"{OVERRUN} something else used the machine, or they waited: agents with a time limit had this much of "
             f"a core: {shares}; planners suffer differently from that, so do not believe who is better. Play on an "
             "idle machine with fewer --workers, or with budgets in simulations or steps"
         )

@@ -32,7 +32,7 @@ def shaped(observe: Observe, seen: Sequence[Any]) -> Mapping[str, Mapping[str, A
         observe, first = _unmasked(observe, first), first["observation"]
         variants["unmasked"] = {"observe": observe, "observation_shape": (spaces.flatdim(first),)}
     if isinstance(first, spaces.Dict):
-        turned_space = spaces.Dict({name: _turned_space(part) for name, part in first.items()})
+        turned_space = spaces.Dict([(name, _turned_space(part)) for name, part in first.items()])  # in its order
         variants["channels_first"] = {"observe": _turned_inside(observe, first), "structure": turned_space}
     if not isinstance(first, spaces.Box) or len(first.shape) < 2:
         return variants
@@ -99,7 +99,9 @@ def _turned_space(space: Any) -> Any:
 
 
 def _is_picture(space: Any) -> bool:
-    return isinstance(space, spaces.Box) and len(space.shape) == 3 and space.dtype == np.uint8
+    if not isinstance(space, spaces.Box) or len(space.shape) != 3 or space.dtype != np.uint8:
+        return False
+    return bool((space.low == 0).all() and (space.high == 255).all())  # others are not turned
 
 
 def _is_masked(space: spaces.Dict) -> bool:

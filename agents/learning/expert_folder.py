@@ -52,11 +52,10 @@ def description(run: Run, plan: Plan, start: Path | str | None) -> dict[str, Any
 def check_folder(run: Run, plan: Plan, start: Path | str | None) -> None:
     """Raise an error if the folder holds what another call began."""
     file = run.out / PLAN
-    if not file.is_file():
+    played = (run.out / "games").exists() or (run.out / "checkpoints").exists()
+    if not file.is_file() or not played:  # nothing was played by a plan that is there
         protect(dataclasses.replace(run, resume=None, about={}))
         return
-    if not (run.out / "games").exists() and not (run.out / "checkpoints").exists():
-        return  # nothing was played by that plan
     try:
         there: dict[str, Any] = {**json.loads(file.read_text(encoding="utf-8"))}
     except (ValueError, TypeError) as error:

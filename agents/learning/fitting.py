@@ -84,7 +84,7 @@ def fitting(policy: Policy, game: Game, frame_stack: int = 1) -> Game:
     named = variants.get(policy.about.get("settings", {}).get("observation", "flat"))
     candidates = [game if named is None or named.observe is game.observe else named, game, *variants.values()]
     for candidate in candidates if actions == game.actions else []:
-        alike = policy.structure is None or policy.structure == _structure(candidate)
+        alike = policy.structure is None or _same(policy.structure, _structure(candidate))
         if alike and axis_of(candidate.observation_shape, frame_stack, shape) is not None:
             return candidate
     if policy.structure is not None:
@@ -110,6 +110,11 @@ def own_mask(policy: Policy, game: Game) -> Game:
     """
     name = policy.about.get("settings", {}).get("mask") if policy.masked else None
     return game.variant(name, "legal") if name and "legal" in game.variants.get(name, ()) else game
+
+
+def _same(ours: Any, theirs: Any) -> bool:
+    """Return whether two spaces are equal, and flatten in the same order: dictionaries are equal in any."""
+    return bool(ours == theirs) and (not isinstance(ours, Mapping) or [*ours] == [*theirs])
 
 
 def _structure(game: Game) -> Any:

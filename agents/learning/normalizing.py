@@ -112,7 +112,9 @@ def read(path: Path) -> dict[str, Any]:
     if not isinstance(env, VecNormalize):
         raise ValueError(f"{path} holds a {type(env).__name__}, no VecNormalize; give what VecNormalize.save wrote")
     if env.norm_obs and isinstance(env.obs_rms, dict):
-        raise ValueError(f"{path} normalises dictionaries ({', '.join(env.obs_rms)}); games show arrays here")
+        raise ValueError(
+            f"{path} normalises dictionaries ({', '.join(env.obs_rms)}), which is not read; train with norm_obs=False"
+        )
     found = normalization(env)
     try:
         sidecar.check_normalization(found)

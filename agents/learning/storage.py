@@ -103,7 +103,7 @@ class SavedPolicy(Policy):
     def action_count(self) -> int:
         """How many actions it chooses among; 0 if they are not numbered."""
         space: Any = self.model.action_space
-        return int(space.n) if type(space).__name__ == "Discrete" else 0  # a MultiBinary has an n too
+        return int(space.n) if isinstance(space, spaces.Discrete) else 0  # a MultiBinary has an n too
 
     def actions(self, observations: Any, masks: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.int64]:
         """Return the best action for each observation."""
@@ -281,8 +281,8 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
 
 
 def _check_weights(path: Path, model: "BaseAlgorithm") -> None:
-    for name, weights in model.policy.state_dict().items():
-        if weights.is_floating_point() and not bool(weights.isfinite().all()):
+    for name, weights in model.policy.named_parameters():
+        if not bool(weights.isfinite().all()):
             raise ValueError(f"{path}: {name} is not finite: training has diverged; take an earlier checkpoint")
 
 

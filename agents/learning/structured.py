@@ -23,7 +23,13 @@ def restored(space: Any, observations: Singles) -> Any:
         ``Discrete``, ``MultiDiscrete``, ``MultiBinary``, or a ``Dict`` of these and ``Box``.
     observations : float32 array
     """
-    rows = [spaces.unflatten(space, row) for row in observations]
-    if isinstance(space, spaces.Dict):
-        return {name: np.stack([row[name] for row in rows]) for name in space.spaces}
-    return np.stack(rows)
+    if isinstance(space, spaces.Box):
+        return observations.reshape(len(observations), *space.shape)  # as they are: float32 may exceed its integers
+    if not isinstance(space, spaces.Dict):
+        return np.stack([spaces.unflatten(space, row) for row in observations])
+    found, first = {}, 0
+    for name, part in space.items():
+        last = first + spaces.flatdim(part)
+        found[name] = restored(part, observations[:, first:last])
+        first = last
+    return found

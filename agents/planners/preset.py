@@ -44,7 +44,7 @@ class PresetAgent(Agent):
         return super().__repr__() + behind
 
     def resolve(self, game: Game) -> Any:
-        """Return the agent behind the name in a game; ``mcts`` where a game does not say what is best.
+        """Return the agent behind the name in a game; that of :data:`EVERYWHERE` where a game does not say.
 
         Raises
         ------

@@ -117,7 +117,8 @@ def _take(ours: dict[str, Any], theirs: Mapping[str, Any]) -> None:
         for name, found in theirs[part].items():
             there = ours[part].setdefault(name, {})
             for key, value in found.items():
-                if there.setdefault(key, value).get("value", 0) is None:
+                mine = there.setdefault(key, value)
+                if mine.get("value", 0) is None and (value["value"] is not None or value["steps"] > mine["steps"]):
                     there[key] = value
     ours["questions"] = {**theirs["questions"], **ours["questions"]}
 

@@ -98,8 +98,8 @@ def _play_games(
         raise Stopped
     for label, share in played.starved.items():
         say(
-            f"{table.title}: {label} had {share:.0%} of a core while it thought, something else used the machine: do "
-            "not believe who is better; play this again with --fresh when it is idle"
+            f"{table.title}: {label} had {share:.0%} of a core while it thought: something else used the machine, or "
+            "it waited; do not believe who is better; play this again with --fresh when it is idle"
         )
     rows = [row for row in read_rows(folder).values() if row.episode < boards]
     for cell in cells:

@@ -200,7 +200,9 @@ class Record:
         """
         there = Record.read(self.file)
         self.runs = {**there.runs, **self.runs}
-        self.entries |= {cell: entry for cell, entry in there.entries.items() if cell not in self._added}
+        for cell, entry in there.entries.items():
+            if cell not in self._added or entry.boards > self.entries[cell].boards:
+                self.entries[cell] = entry
         kept = [self.entries[key] for key in dict.fromkeys(keys) if key in self.entries]
         used = dict.fromkeys(entry.run for entry in kept)
         lines = [asdict(self.runs[id]) for id in used] + [asdict(entry) for entry in kept]

@@ -133,7 +133,7 @@ def test_a_machine_that_others_use_is_told(tmp_path: Path) -> None:
     plan = Plan(ID, players, budget=limits)
     had = {"random": 0.001, "mcts": 0.0499, "flat_mc": 0.02, "halving": 0.02}
     rows = {
-        ((name,), game): Row(game, 0, [Seat(name, 0, decisions=1, seconds=0.05, cpu=cpu)])
+        ((name,), game): Row(game, 0, [Seat(name, 0, decisions=1, seconds=0.5, cpu=10 * cpu)])
         for name, cpu in had.items()
         for game in range(2)
     }

@@ -116,6 +116,15 @@ def test_dictionaries_with_a_mask_show_the_observation():
         env.step(action)
 
 
+def test_dictionaries_in_another_order_are_told_apart():
+    parts = {"near": spaces.Discrete(2), "far": spaces.Discrete(2)}
+    model = trained(spaces.Dict([*parts.items()]))
+    remembered = Remember(Shows(spaces.Dict([*parts.items()][::-1])))
+    remembered.reset(seed=0)
+    with pytest.raises(ValueError, match="use a policy that was trained here"):
+        agents.make("gumbel", policy=model, simulations=8).act(remembered)
+
+
 def test_another_structure_is_refused():
     model = trained(TOGETHER["place"])
     for env, shows in (
