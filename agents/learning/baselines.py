@@ -189,8 +189,10 @@ def train_all(
     """
     games = max(_LEAST_GAMES, round(scale * games))
     jobs = [(each, seed) for each in chosen for seed in range(seeds)]
-    for each, seed in jobs:
-        _settle(each, out / each.name / f"seed-{seed}")
+    settled = [(_settled(each, here), here) for each, seed in jobs for here in [out / each.name / f"seed-{seed}"]]
+    for asked, here in settled:
+        here.mkdir(parents=True, exist_ok=True)
+        write_whole(here / "baseline.json", json.dumps(asked, indent=2).encode())
     futures = [crew.submit(train_one, each, seed, out / each.name, games, scale) for each, seed in jobs]
     try:
         for future in as_completed(futures):
@@ -224,19 +226,19 @@ def train_one(baseline: Baseline, seed: int, folder: Path, games: int, scale: fl
     write_whole(kept, json.dumps(said, indent=2).encode())
 
 
-def _settle(baseline: Baseline, here: Path) -> None:
-    """Note what a policy is trained by; raise ``ValueError`` if its folder holds one that was trained by other."""
+def _settled(baseline: Baseline, here: Path) -> dict[str, Any]:
+    """Return what a policy is trained by; raise ``ValueError`` if its folder holds one that was trained by other."""
     file = here / "baseline.json"
-    asked = json.loads(json.dumps({name: getattr(baseline, name) for name in _SETTLED}))
-    there = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else asked
+    asked: dict[str, Any] = json.loads(json.dumps({name: getattr(baseline, name) for name in _SETTLED}))
+    begun = file.is_file() and any((here / name).exists() for name in ("selection.json", "checkpoints", "games"))
+    there = json.loads(file.read_text(encoding="utf-8")) if begun else asked
     for name, value in asked.items():
         if there.get(name) != value:
             raise ValueError(
                 f"{here} holds a training with {name} {there.get(name)!r}, not {value!r}; choose another --out, or "
                 "remove it"
             )
-    here.mkdir(parents=True, exist_ok=True)
-    write_whole(file, json.dumps(asked, indent=2).encode())
+    return asked
 
 
 def _trained(baseline: Baseline, seed: int, here: Path, games: int, scale: float) -> tuple[Path, list[Point], float]:

@@ -1,6 +1,7 @@
 """Training a policy on the batched API of an environment."""
 
 import contextlib
+import errno
 import math
 import time
 from collections.abc import Mapping
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _SHORTEST, _LONGEST = 1e-3, 10**12
 """Minutes, steps."""
+
+_FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 
 _EVALUATIONS = 64
 """Games of an evaluation during the training, all at once."""
@@ -220,10 +223,14 @@ def _learn(
         except KeyboardInterrupt:
             interrupted = True
         except OSError as error:
+            if error.errno not in _FULL:
+                raise
             raise _unwritten(run, error) from error
         try:
             keep(run.target)
         except OSError as error:
+            if error.errno not in _FULL:
+                raise
             raise _unwritten(run, error) from error
         return interrupted or stop.requested
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 
+import filelock
 import pytest
 
 pytest.importorskip("stable_baselines3")
@@ -140,3 +141,27 @@ def test_checkpoints_are_in_the_order_of_their_iterations(tmp_path):
     for number in ("0002", "10000", "9999"):
         (tmp_path / "checkpoints" / f"ppo_{number}.json").touch()
     assert [path.name for path in checkpoints(tmp_path, "ppo")] == ["ppo_0002.zip", "ppo_9999.zip", "ppo_10000.zip"]
+
+
+@pytest.mark.parametrize("error", [NotImplementedError("no flock"), OSError(errno.ENOLCK, "No locks available")])
+def test_a_file_system_without_locks_is_warned_of(tmp_path, monkeypatch, error):
+    def refuses(*_, **__):
+        raise error
+
+    monkeypatch.setattr(filelock.FileLock, "acquire", refuses)
+    told = pytest.warns(UserWarning, match="cannot be locked .*; see that no other training writes there")
+    with told, only_writer(tmp_path, "training"):
+        pass
+    monkeypatch.setattr(error, "errno", errno.EACCES, raising=False)
+    if isinstance(error, OSError):
+        with pytest.raises(OSError, match="No locks"), only_writer(tmp_path, "training"):
+            pass
+
+
+def test_a_plan_that_played_nothing_does_not_give_a_policy_away(tmp_path):
+    quick(tmp_path)
+    for part in tmp_path.glob("checkpoints"):
+        part.rename(tmp_path / "elsewhere")
+    (tmp_path / "plan.json").write_text("{}")
+    with pytest.raises(FileExistsError):
+        learned(tmp_path)
