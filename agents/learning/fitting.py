@@ -88,6 +88,10 @@ def fitting(policy: Policy, game: Game, frame_stack: int = 1) -> Game:
         if alike and axis_of(candidate.observation_shape, frame_stack, shape) is not None:
             return candidate
     if policy.structure is not None:
+        if frame_stack > 1 and actions == game.actions and _same(policy.structure, _structure(game)):
+            raise ValueError(
+                f"frame_stack={frame_stack}: {policy.structure} is no array, and is not stacked; leave it out"
+            )
         raise ValueError(
             f"{policy.path} was trained on {policy.structure} and {actions} actions; {game.name} shows "
             f"{_structure(game) or f'arrays {game.observation_shape}'} and has {game.actions}: use a policy that was "
