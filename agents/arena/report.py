@@ -135,10 +135,9 @@ class Report:
         for label in (spec.label for spec in self.plan.agents if _by_the_clock(spec, self.plan.id)):
             seats = [seat for row in self.rows.values() for seat in row.seats if seat.agent == label and seat.decisions]
             seconds = sum(seat.seconds for seat in seats)
-            share = sum(seat.cpu for seat in seats) / max(seconds, _SECONDS)
-            if share < _STARVED and seconds >= _SECONDS and all(seat.cpu for seat in seats):
-                found[label] = share
-        return found
+            if seconds >= _SECONDS and all(seat.cpu for seat in seats):
+                found[label] = sum(seat.cpu for seat in seats) / seconds
+        return {label: share for label, share in found.items() if share < _STARVED}
 
 
 def report(
@@ -172,8 +171,10 @@ def report(
 
 def _by_the_clock(spec: AgentSpec, id: str) -> bool:
     """Say whether this is a planner of ours with a time limit, its own or that of its preset in an environment."""
-    if spec.name not in agents.names() or not spec.settings.keys().isdisjoint(LIMITS):
-        return spec.name in agents.names() and _timed(spec)
+    if spec.name not in agents.names():
+        return False
+    if not spec.settings.keys().isdisjoint(LIMITS):
+        return _timed(spec)
     entry = ENTRIES.get(full_id(id))
     return entry is not None and "time_limit" in entry.presets.get(spec.name, {})
 

@@ -189,8 +189,8 @@ def train_all(
     """
     games = max(_LEAST_GAMES, round(scale * games))
     jobs = [(each, seed) for each in chosen for seed in range(seeds)]
-    settled = [(_settled(each, here), here) for each, seed in jobs for here in [out / each.name / f"seed-{seed}"]]
-    for asked, here in settled:
+    folders = {out / each.name / f"seed-{seed}": each for each, seed in jobs}
+    for here, asked in [(here, _settled(each, here)) for here, each in folders.items()]:  # all, before one is written
         here.mkdir(parents=True, exist_ok=True)
         write_whole(here / "baseline.json", json.dumps(asked, indent=2).encode())
     futures = [crew.submit(train_one, each, seed, out / each.name, games, scale) for each, seed in jobs]
