@@ -14,7 +14,7 @@ from agents.arena.report import Report
 from agents.arena.storage import EPISODES, read_rows, read_transitions
 from mcts_envs.core.players import BuiltIn
 from mcts_envs.replay import Replay
-from tests.arena.reports import figures, rows_of
+from tests.arena.reports import figures, timeless_rows
 from tests.arena.single import ID, TWO, fakes
 
 GAMES = [
@@ -64,12 +64,7 @@ def test_every_game_is_kept_as_it_was_played(tmp_path: Path, id: str, names: str
 def test_replays_change_nothing_else(tmp_path: Path) -> None:
     found = [compare(fakes(*TWO, replays=kept), 5, folder=tmp_path / str(kept)) for kept in (True, False)]
     assert figures(found[0]) == figures(found[1])
-    rows = [rows_of(tmp_path / name) for name in ("True", "False")]
-    for row in (row for each in rows for row in each):
-        row.pop("replay")
-        row.pop("took")
-        for clock in ("seconds", "p99", "slowest"):
-            row["seats"][0].pop(clock)
+    rows = [[{**row, "replay": None} for row in timeless_rows(tmp_path / name)] for name in ("True", "False")]
     assert rows[0] == rows[1]
     assert not (tmp_path / "False" / REPLAYS).exists()
     assert compare(fakes(*TWO), 5, folder=tmp_path / "True").reused == 10
