@@ -82,7 +82,9 @@ class TestCompiledEqualsInterpreted:
         code = (
             "import gymnasium as gym, mcts_envs, agents;"
             "env = gym.make('mcts_envs/LaneDefense3x3-v0'); env.reset(seed=3);"
-            "r = agents.make('mcts', simulations=60, seed=2).search(env); print(r.visits.tolist(), r.steps)"
+            "r = agents.make('mcts', simulations=60, seed=2).search(env); print(r.visits.tolist(), r.steps);"
+            "wall = gym.make('mcts_envs/WallSurvival-v0', board_size=3); wall.reset(seed=3);"
+            "print(repr(wall.step(wall.unwrapped.action_masks().argmax())[1:4]))"
         )
         outputs = [
             subprocess.run(
