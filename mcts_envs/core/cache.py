@@ -254,8 +254,15 @@ def _is_ours(directory: Path) -> bool:
     return os.name == "nt" or directory.stat().st_uid == os.getuid()
 
 
+def _temporary() -> Path | None:
+    """Return the system's folder for temporary files; None where no such folder can be written to."""
+    with contextlib.suppress(OSError):
+        return Path(tempfile.gettempdir())
+    return None
+
+
 def _is_temporary(root: Path) -> bool:
-    return root.parent == Path(tempfile.gettempdir())
+    return root.parent == _temporary()
 
 
 def _cache_roots() -> Iterator[Path]:
@@ -271,7 +278,8 @@ def _cache_roots() -> Iterator[Path]:
     else:
         with contextlib.suppress(RuntimeError):
             yield Path.home() / ".cache" / "mcts_envs"
-    yield Path(tempfile.gettempdir()) / f"mcts_envs-{os.getuid() if os.name != 'nt' else 'cache'}"
+    if temporary := _temporary():
+        yield temporary / f"mcts_envs-{os.getuid() if os.name != 'nt' else 'cache'}"
 
 
 def _prune(root: Path) -> None:

@@ -96,6 +96,26 @@ class TestCache:
         assert Path(found).parent == tmp_path / f"mcts_envs-{os.getuid()}"
         assert Path(found).parent.stat().st_mode & 0o077 == 0
 
+    @pytest.mark.parametrize("named", [False, True])
+    def test_where_no_temporary_folder_can_be_written_to(self, tmp_path, named):
+        (tmp_path / "file").write_text("")
+        code = """
+            import tempfile
+            from pathlib import Path
+            from mcts_envs.core import cache
+
+            def refuse():
+                raise FileNotFoundError("No usable temporary directory found")
+
+            tempfile.gettempdir = refuse
+            source = Path(cache.__file__)
+            print(cache.cache_directory(source), cache.filled_directories(source))
+            """
+        root = tmp_path / ("cache" if named else "file/below")
+        found = python(code, MCTS_ENVS_CACHE_DIR=str(root))
+        assert found.startswith(str(root) if named else "None")
+        assert found.endswith(" []")
+
     def test_only_own_directories_that_nobody_uses_are_dropped(self, tmp_path):
         stale, foreign, mixed = (
             tmp_path / "a.b-0123456789abcdef",
