@@ -41,7 +41,7 @@ def start(
     reset_of(functions)(state, seed)
     seed_stream(stream, draw(state))
     rewards[:] = 0.0
-    return float(play_turn(functions, advised, seats, state, seat, NO_ACTION, actions, rewards, legal, weights, stream))
+    return play_turn(functions, advised, seats, state, seat, NO_ACTION, actions, rewards, legal, weights, stream)
 
 
 @kernel(types.int64(_MASK_ROWS, INTS, types.boolean[::1]))

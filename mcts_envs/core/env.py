@@ -325,7 +325,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
     def _play(self, action: int) -> float:
         """Play an action and the opponents after it; return the sum of this player's rewards."""
         if not self._external:
-            played = play_turn(
+            return play_turn(
                 self._table,
                 self._advised,
                 self._seats,
@@ -338,7 +338,6 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
                 self._weights,
                 self._stream,
             )
-            return float(played)  # NumPy's where nothing is compiled
         self._stale = True
         with self._live.all_or_nothing():
             return self._play_with_agents(action)

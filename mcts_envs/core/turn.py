@@ -64,7 +64,7 @@ def play_turn(
                 else:
                     actions[player] = play_random(advised, state, player, legal, weights, stream)
         step_of(functions)(state, actions, rewards)
-        total += rewards[seat]
+        total += float(rewards[seat])  # NumPy's where nothing is compiled
     return total
 
 
