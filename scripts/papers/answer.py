@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -258,7 +259,7 @@ class Answer:
                 errors = [[100 * (s.value - s.low) for _, s in shown], [100 * (s.high - s.value) for _, s in shown]]
                 heights = [100 * s.value for _, s in shown]
                 axes.bar([x for x, _ in shown], heights, 0.25, yerr=errors, capsize=2, label=words)
-            axes.set_xticks(range(len(played)), [c.title.replace(" with ", "\nwith ", 1) for c in played], fontsize=7)
+            axes.set_xticks(range(len(played)), [fill(c.title, 15) for c in played], fontsize=7)
             axes.set(title=f"{BUDGETS[at]} ms a move", ylim=(0, 100))
         figure.axes[0].set_ylabel("won alone, or points\nagainst the other two, %")
         figure.legend(*figure.axes[-1].get_legend_handles_labels(), loc="outside upper right", ncols=3, fontsize=8)
