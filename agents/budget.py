@@ -134,7 +134,7 @@ class Clock:
         if left <= 0 or (self._begun and self.simulations >= self._least and not self._worthwhile(now)):
             return 0
         if self.budget.steady and self.deadline == math.inf:
-            count = min(_STEADY_SLICE, left)
+            count = min(_STEADY_SLICE, max(unit, self._most), left)
         else:
             fit = int(self._rate * min(SLICE_SECONDS, max(self.deadline - now, 0.0) / 2))
             count = min(max(1, fit), self._most, left)

@@ -306,13 +306,13 @@ class MCTS(Planner[SearchResult]):
     def _look_ahead(self, jobs: Sequence[tuple[View, Clock]], several: bool) -> int:
         """Let a tree that waits alone begin some simulations more; return how many there are to each that counts.
 
-        Several searches, and the arms of a pass, wait in the same batches each time.
+        What waits does so in the same batches each time.
         """
         evaluator = self.prepared(jobs[0][0].game).evaluator if jobs else None
         if evaluator is None or not evaluator.waits:
             return 1
         evaluator.ahead = 1 if several or self.threads > 1 else AHEAD
-        if (several or self.common_chance) and not self.early_stop:
+        if not self.early_stop:
             for _, clock in jobs:
                 clock.budget = replace(clock.budget, steady=True)
         return AHEAD

@@ -99,6 +99,7 @@ class TestBatched:
             elsewhere = Elsewhere(random_policy(env.unwrapped.game))
             agents.make(**more, policy=elsewhere, simulations=60).search_all(views[:3])
             agents.make(**more, policy=elsewhere, simulations=60).search_all(views[3:])
+            agents.make(**more, policy=elsewhere, simulations=60).search(views[3])
             asked.append(elsewhere.asked)
         assert asked[0] == asked[1]
 
