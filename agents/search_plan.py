@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from agents.hastened import hastened, serves
 from agents.inlining import interpreted_on_objects
 from agents.luck import luck
 from agents.patience import patient
@@ -165,6 +164,8 @@ class SearchPlan:
         """The search, compiled or in plain Python."""
         if not self.interpreted:
             return search
+        from agents.hastened import hastened, serves  # writes kernels out, which no compiled search needs
+
         python: Callable[..., None] = _in_python(search, self.plain)
         return hastened(python) if serves(self) else python
 

@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def package_of(source: Path) -> Path:
 def source_digest(package: Path) -> str:
     """Hash the Python sources of a package, or of the one folder that holds a single file outside any package."""
     files = package.rglob("*.py") if (package / "__init__.py").exists() else package.glob("*.py")
-    return _digest(sorted(files))
+    return _digest(sorted(map(str, files)))
 
 
 def closure_digest(source: Path) -> str:
@@ -41,65 +41,65 @@ def kernels_in(folder: Path) -> int:
     return sum(len(re.findall(rb"^@(?:kernel|policy)\(", file.read_bytes(), re.M)) for file in files)
 
 
-def _closure(source: Path) -> list[Path]:
+def _closure(source: Path) -> list[str]:
     source = source.resolve()
     package = package_of(source)
-    found, left = {source}, [source]
+    first, below, whole = str(source), str(package), (package / "__init__.py").exists()
+    found, left = {first}, [first]
     while left:
-        for file in _imported(left.pop(), package):
-            if file not in found:
-                found.add(file)
-                left.append(file)
-    return [source, *sorted(found - {source})]
+        file = left.pop()
+        # Single files come and go beside an open notebook; what is there of a package stays.
+        imported = _imported if whole or file.startswith(str(_OWN)) else _imported.__wrapped__
+        with contextlib.suppress(OSError):
+            stat = os.stat(file)
+            new = imported(file, stat.st_mtime_ns, stat.st_size, below, whole) - found
+            found |= new
+            left += new
+    return [first, *sorted(found - {first})]
 
 
-def _digest(files: list[Path]) -> str:
+def _digest(files: Iterable[str]) -> str:
     digest = hashlib.sha256()
     for file in files:
         with contextlib.suppress(OSError):
-            stat = file.stat()
+            stat = os.stat(file)
             digest.update(_read(file, stat.st_mtime_ns, stat.st_size)[0])
     return digest.hexdigest()
 
 
-def _imported(file: Path, package: Path) -> Iterator[Path]:
-    try:
-        stat = file.stat()
-        names = _read(file, stat.st_mtime_ns, stat.st_size)[1]
-    except OSError:
-        return
-    for name in names:
+@cache
+def _imported(file: str, modified: int, size: int, package: str, whole: bool) -> frozenset[str]:
+    """Return the files that a file imports; ``whole`` if ``package`` is one, and no folder of single files."""
+    found: set[str] = set()
+    for name in _read(file, modified, size)[1]:
         level = len(name) - len(name.lstrip("."))
+        top = name.partition(".")[0]
         if level:
-            yield from _files(file.parents[level - 1], name[level:])
-        elif name.partition(".")[0] == _OWN.name:
-            yield from _files(_OWN.parent, name)
-        elif not (package / "__init__.py").exists():
-            yield from _files(package, name.partition(".")[0])
-        elif name.partition(".")[0] == package.name:
-            yield from _files(package.parent, name)
+            found.update(_files(str(Path(file).parents[level - 1]), name[level:]))
+        elif top == _OWN.name:
+            found.update(_files(str(_OWN.parent), name))
+        elif not whole:
+            found.update(_files(package, top))
+        elif top == os.path.basename(package):
+            found.update(_files(os.path.dirname(package), name))
+    return frozenset(found)
 
 
-def _files(root: Path, name: str) -> Iterator[Path]:
+def _files(root: str, name: str) -> Iterator[str]:
     """Yield the file of a module below a folder, or of its package; nothing for a name that is neither."""
-    path = os.path.join(root, *name.split(".")) if name else str(root)
+    path = os.path.join(root, *name.split(".")) if name else root
     for file in (f"{path}.py", os.path.join(path, "__init__.py")):
         if os.path.isfile(file):
-            yield _resolved(file)
+            yield os.path.realpath(file)
 
 
 @cache
-def _resolved(file: str) -> Path:
-    return Path(file).resolve()
-
-
-@cache
-def _read(file: Path, modified: int, size: int) -> tuple[bytes, tuple[str, ...]]:
+def _read(file: str, modified: int, size: int) -> tuple[bytes, tuple[str, ...]]:
     """Return the hash of a file's name and text, and the dotted names that it imports.
 
     Of ``from a import b`` both ``a`` and ``a.b`` are names: ``b`` may be a module.
     """
-    raw = file.read_bytes()
+    raw = Path(file).read_bytes()
     text = _TYPES_ONLY.sub("", raw.decode(errors="replace").replace("\r\n", "\n").replace("\\\n", " "))
     names: list[str] = []
     for origin, parts, modules in _IMPORT.findall(text):
@@ -107,4 +107,4 @@ def _read(file: Path, modified: int, size: int) -> tuple[bytes, tuple[str, ...]]
         listed = [name for name in listed if re.fullmatch(r"[\w.]+", name)]
         between = "" if origin.endswith(".") or not origin else "."
         names += [origin, *(origin + between + name for name in listed)] if origin else listed
-    return hashlib.sha256(file.name.encode() + raw).digest(), tuple(names)
+    return hashlib.sha256(os.path.basename(file).encode() + raw).digest(), tuple(names)

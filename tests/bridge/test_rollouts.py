@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import agents
-from agents import bridge, search_plan
+from agents import bridge, hastened
 from agents.bridge.states import ForeignGame
 from tests.bridge.worlds import TAXI, Walk, mcts, playing
 from tests.search.contents import contents
@@ -74,7 +74,7 @@ def found(make, settings):
 def test_quicker_forms_build_the_same_tree(make, settings, monkeypatch):
     quick = found(make, settings)
     monkeypatch.setattr(ForeignGame, "hastened", lambda game, simulate: simulate)
-    monkeypatch.setattr(search_plan, "serves", lambda plan: False)
+    monkeypatch.setattr(hastened, "serves", lambda plan: False)
     assert found(make, settings) == quick
 
 

@@ -49,7 +49,7 @@ class TestCache:
         seen = []
         monkeypatch.setattr(sources, "_digest", lambda files: seen.extend(files) or "")
         sources.closure_digest(ROOT / "mcts_envs" / "games" / "bomber_grid" / "rules" / "kernels.py")
-        names = {file.relative_to(ROOT).as_posix() for file in seen}
+        names = {Path(file).relative_to(ROOT).as_posix() for file in seen}
         assert {
             "mcts_envs/games/bomber_grid/rules/bits.py",
             "mcts_envs/core/rng.py",
