@@ -1,6 +1,7 @@
 """Ideas of the field one by one, each against an answer that is known."""
 
 from collections import Counter
+from functools import cache
 from types import SimpleNamespace
 
 import gymnasium as gym
@@ -102,6 +103,7 @@ class TestGrave:
         assert result.principal_variation[:5] == [1] * 5
 
 
+@cache
 def negamax(cells, mover):
     """Return what tic-tac-toe is worth to who moves, and what each of its actions is: 1, 0 or -1."""
     lines = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
@@ -109,7 +111,7 @@ def negamax(cells, mover):
         return -1, {}
     worth = {}
     for i in (i for i in range(9) if cells[i] == 0):
-        worth[i] = -negamax([*cells[:i], mover + 1, *cells[i + 1 :]], 1 - mover)[0]
+        worth[i] = -negamax((*cells[:i], mover + 1, *cells[i + 1 :]), 1 - mover)[0]
     return max(worth.values(), default=0), worth
 
 
@@ -130,9 +132,9 @@ class TestSolver:
         moves = np.random.default_rng(seed).permutation(9)[: 2 + seed % 6].tolist()
         cells = [0] * 9
         for i, move in enumerate(moves):
-            if negamax(cells, i % 2)[1]:
+            if negamax(tuple(cells), i % 2)[1]:
                 cells[move] = 1 + i % 2
-        best, worth = negamax(cells, len(moves) % 2)
+        best, worth = negamax(tuple(cells), len(moves) % 2)
         if not worth:
             return
         search = self.searched(moves, select)
