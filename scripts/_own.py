@@ -1,10 +1,11 @@
 """What every command does first: to be imported before all else of ours.
 
 It ends, with a line that says why, where ``agents`` is another package than ours, and shows warnings as a line. What
-an output cannot encode is written as ``?``.
+an output cannot encode is written as ``?``. An output that is closed goes nowhere.
 """
 
 import io
+import os
 import sys
 import warnings
 
@@ -17,6 +18,11 @@ def _line(message: object, *_: object, **__: object) -> str:
 
 
 warnings.formatwarning = _line
+for number in range(3):  # else the next pipe that is opened, here or in a worker, has the number, and is written over
+    try:
+        os.fstat(number)
+    except OSError:
+        os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 for stream in (sys.stdout, sys.stderr):
     if isinstance(stream, io.TextIOWrapper):  # a log in a narrow code page shall not cost a night's results
         stream.reconfigure(errors="replace")

@@ -81,8 +81,8 @@ def chosen(study: "Study", only: Sequence[str]) -> "list[Table]":
     """
     found = []
     for words in only:
-        numbered = enumerate(study.tables, 1)
-        named = [t for number, t in numbered if words == str(number) or words.lower() in t.title.lower()]
+        named = [table for number, table in enumerate(study.tables, 1) if words == str(number)]
+        named = named or [table for table in study.tables if words.lower() in table.title.lower()]
         if not named:
             titles = "; ".join(f"{number} {table.title}" for number, table in enumerate(study.tables, 1))
             raise ValueError(f"only {words!r}: no table has this in its title; there are: {titles}")

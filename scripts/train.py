@@ -69,7 +69,8 @@ def main(
         typer.secho(f"error: {said(error, {'algorithm': '--algo'})}", err=True, fg="red")
         raise typer.Exit(2) from None
     end = "interrupted after" if result.interrupted else "trained for"
-    typer.echo(f"{end} {result.timesteps:,} steps, {result.seconds:.0f} s; saved {result.path}")
+    on = f"; --resume {result.path} goes on" if result.interrupted else ""
+    typer.echo(f"{end} {result.timesteps:,} steps, {result.seconds:.0f} s; saved {result.path}{on}")
     if games and not result.interrupted:
         found = evaluate(result.path, games)
         typer.echo(f"won {found.wins} of {found.games} games ({found.wins / found.games:.1%})")

@@ -233,15 +233,20 @@ def test_the_name_that_was_meant_is_near(name, known, meant):
 def test_what_cannot_be_written_is_said_before(tmp_path):
     file = tmp_path / "there"
     file.write_text("")
+    link = tmp_path / "link"
+    link.symlink_to("disk")
     errors.writable("out", tmp_path / "new" / "folder", folder=True)
     errors.writable("out", tmp_path, folder=True)
     errors.writable("picture", tmp_path / "new" / "picture.png")
     errors.writable("picture", file)
+    errors.writable("picture", link)
     for path, folder, wrong in [
         (file, True, "there is a file; give a folder"),
         (file / "below", True, "there is a file; give a folder"),
         (file / "below", False, "there is a file; give a file"),
         (tmp_path, False, "is a folder; give a file"),
+        (link, True, "link is a link to disk, which is not there"),
+        (link / "below", True, "link is a link to disk, which is not there"),
     ]:
         with pytest.raises(OSError, match=f"out .* cannot be written: .*{wrong}"):
             errors.writable("out", path, folder)

@@ -180,8 +180,8 @@ def serve(connection: "Connection[Any, Any]", pulse: Any, plan: Plan) -> None:
 
     room, home = Room(plan, asked), os.getpid()
     plan.limits.apply()
-    connection.send("ready")
     with contextlib.suppress(EOFError, OSError):  # the parent has gone, or an agent has closed the connection
+        connection.send("ready")
         while (jobs := connection.recv()) is not None:
             for job in jobs:
                 asked(-1)

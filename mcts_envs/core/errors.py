@@ -130,9 +130,13 @@ def writable(name: str, path: Path, folder: bool = False) -> None:
     OSError
         If it cannot.
     """
-    there = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
+    above = (path.absolute(), *path.absolute().parents)
+    there = next(parent for parent in above if parent.exists())
     whole = there == path.absolute()
-    if there.is_dir() != (folder or not whole):
+    lost = [link for link in above if link.is_symlink() and not link.exists() and (folder or link != above[0])]
+    if lost:
+        wrong = f"{lost[0]} is a link to {lost[0].readlink()}, which is not there"
+    elif there.is_dir() != (folder or not whole):
         wrong = f"{there} is a {'folder' if there.is_dir() else 'file'}"
     elif not os.access(there, os.W_OK):
         wrong = f"there is no leave to write to {there}"

@@ -28,6 +28,9 @@ def write_whole(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         _replace(temporary, path)
+    except OSError as error:
+        error.filename = error.filename or str(path)  # a full disk does not say it
+        raise
     finally:
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()

@@ -155,6 +155,17 @@ def test_who_was_late_is_thinking_until_its_process_has_said_so() -> None:
     assert last == [-1, None]  # what comes after a game is no move
 
 
+def test_a_process_whose_parent_has_gone_as_it_began_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    ours, theirs = worker._SPAWN.Pipe()
+    ours.close()
+    plan = Plan(ID, (AgentSpec("random", "random"),))
+    process = worker._SPAWN.Process(target=worker.serve, args=(theirs, worker._shared(3), plan))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+    assert capfd.readouterr().err == ""
+
+
 def test_a_late_move_loses_even_where_it_came(tmp_path: Path) -> None:
     late, good = compare(hostile("slow", "good", limits=Limits(move=0.1)), 2, workers=1, folder=tmp_path).summaries
     assert (late.forfeits, good.forfeits) == ({"time": 2}, {})

@@ -21,7 +21,7 @@ from rich.console import Console
 from agents import names
 from agents.arena import Plan, compare, parse_agents
 from agents.arena.replays import REPLAYS
-from agents.arena.storage import EPISODES, TRANSITIONS, default_folder
+from agents.arena.storage import EPISODES, TRANSITIONS, default_folder, read_rows
 from agents.locking import LOCK
 from mcts_envs.registry import ENTRIES
 from tests.arena.single import TWO, fakes
@@ -220,6 +220,17 @@ def test_what_an_output_cannot_encode_costs_no_results(tmp_path: Path) -> None:
     assert " gr??e " in done.stdout
     assert "größe" in (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "größe" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+def test_a_closed_output_costs_no_results(tmp_path: Path) -> None:
+    line = [sys.executable, str(ROOT / "scripts"), "compare", ID, "--agents", "random,scripted", "--episodes", "2"]
+    line += ["--workers", "1", "--out", str(tmp_path)]
+    with (tmp_path / "log").open("w") as log:
+        closed = ["sh", "-c", 'exec "$@" >&-', "sh", *line]
+        done = subprocess.run(closed, env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=log)
+    assert done.returncode == 0, (tmp_path / "log").read_text()
+    assert [row.error for row in read_rows(tmp_path).values()] == [None] * 4
 
 
 def test_names_and_words_of_others_are_neither_markup_nor_commands_of_the_terminal(tmp_path: Path) -> None:

@@ -301,6 +301,7 @@ def test_tables_are_named_by_words_or_number():
         study.tables[0].title,
         study.tables[7].title,
     ]
+    assert reproduce.chosen(study, ["3"]) == [study.tables[2]]  # not every table of 3x3
     assert reproduce.chosen(study, []) == list(study.tables)
 
 

@@ -136,6 +136,18 @@ def test_a_full_disk_is_told_with_what_to_do(tmp_path, monkeypatch):
     assert quick(tmp_path, resume=tmp_path / "checkpoints" / "ppo_256").timesteps == 1024
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
+def test_a_full_disk_is_named_where_a_file_appears_whole(tmp_path):
+    code = (
+        "import resource; from pathlib import Path; from mcts_envs.core.writing import write_whole\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (9, 9))\n"
+        "write_whole(Path('0000.npz'), bytes(10))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert said.stderr.endswith("OSError: [Errno 27] File too large: '0000.npz'\n")
+    assert not list(tmp_path.iterdir())
+
+
 def test_checkpoints_are_in_the_order_of_their_iterations(tmp_path):
     (tmp_path / "checkpoints").mkdir()
     for number in ("0002", "10000", "9999"):

@@ -238,6 +238,7 @@ def test_command_ends_cleanly_on_ctrl_c(tmp_path):
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "interrupted after" in out
+    assert f"; --resume {tmp_path / 'ppo.zip'} goes on\n" in out
     about = json.loads((tmp_path / "ppo.json").read_text())
     assert about["settings"] == {"p_new": 0.6}
     assert about["hyperparameters"]["n_epochs"] == 1
