@@ -29,7 +29,8 @@ def write_whole(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         _replace(temporary, path)
     except OSError as error:
-        error.filename = error.filename or str(path)  # a full disk does not say it
+        if error.errno is not None and error.filename is None:  # a full disk does not say it
+            error.filename = str(path)
         raise
     finally:
         with contextlib.suppress(FileNotFoundError):
