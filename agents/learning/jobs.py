@@ -18,6 +18,7 @@ from agents.learning import playing, positions
 from agents.learning.playing import Job
 from mcts_envs.core import errors
 from mcts_envs.core.cores import cores, most_processes
+from mcts_envs.core.signals import beginning
 
 _SECONDS_BETWEEN_LOOKS = 0.2
 _SECONDS_TO_SAVE = 30.0
@@ -42,12 +43,13 @@ class Processes(Executor):
         self._pool = self._begun()
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
-        """Return the future of a call in one of the processes."""
-        try:
-            return self._pool.submit(function, *args, **options)
-        except BrokenProcessPool:
-            self._pool = self._begun()
-            return self._pool.submit(function, *args, **options)
+        """Return the future of a call in one of the processes, which the first call begins."""
+        with beginning():
+            try:
+                return self._pool.submit(function, *args, **options)
+            except BrokenProcessPool:
+                self._pool = self._begun()
+                return self._pool.submit(function, *args, **options)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the processes."""
