@@ -20,6 +20,7 @@ from agents.arena.room import Room
 from agents.arena.rows import Match, Played
 from agents.arena.spec import AgentSpec
 from agents.learning.notices import PolicyWarning
+from mcts_envs.core.signals import beginning
 
 Job: TypeAlias = Match | AgentSpec
 """A match to be played, or an agent to be checked."""
@@ -77,7 +78,8 @@ class Worker:
         self.connection, theirs = _SPAWN.Pipe()
         self._pulse = _shared(3)
         self._process = _SPAWN.Process(target=serve, args=(theirs, self._pulse, plan))
-        self._process.start()
+        with beginning():
+            self._process.start()
         theirs.close()
         self._closed = False
         self.jobs: deque[Any] = deque()

@@ -4,6 +4,7 @@ import math
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections import Counter, deque
@@ -12,12 +13,14 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExe
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait as wait_for
 from pathlib import Path
+from types import FrameType, TracebackType
 from typing import Any
 
 from agents.learning import playing, positions
 from agents.learning.playing import Job
 from mcts_envs.core import errors
 from mcts_envs.core.cores import cores, most_processes
+from mcts_envs.core.signals import beginning
 
 _SECONDS_BETWEEN_LOOKS = 0.2
 _SECONDS_TO_SAVE = 30.0
@@ -42,12 +45,22 @@ class Processes(Executor):
         self._pool = self._begun()
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
-        """Return the future of a call in one of the processes."""
-        try:
-            return self._pool.submit(function, *args, **options)
-        except BrokenProcessPool:
-            self._pool = self._begun()
-            return self._pool.submit(function, *args, **options)
+        """Return the future of a call in one of the processes, which the first call begins."""
+        with beginning():
+            try:
+                return self._pool.submit(_called, function, *args, **options)
+            except BrokenProcessPool:
+                self._pool = self._begun()
+                return self._pool.submit(_called, function, *args, **options)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the processes; those at work are waited for, and where something went wrong are told to stop first."""
+        if kind is not None and sys.platform != "win32":  # where it would end them before they have saved
+            for process in list((self._pool._processes or {}).values()):
+                process.terminate()
+        self.shutdown()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the processes."""
@@ -71,9 +84,36 @@ def local(workers: int | None = None) -> Executor:
     return Processes(count)
 
 
+class _Told:
+    """Whether this process, one that does jobs, is at work, and was told to stop."""
+
+    working = stop = False
+
+
+def _called(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Do a job; once one was interrupted, no more of those that were given out ahead."""
+    if _Told.stop:
+        raise KeyboardInterrupt
+    _Told.working = True
+    try:
+        return function(*args, **options)
+    except KeyboardInterrupt:
+        _Told.stop = True
+        raise
+    finally:
+        _Told.working = False
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    _Told.stop = True
+    if _Told.working:
+        raise KeyboardInterrupt
+
+
 def _settle() -> None:
     """Let Ctrl-C reach the process alone that gives out the jobs, and end with it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _stop)
     threading.Thread(target=_follow_parent, daemon=True).start()
 
 
@@ -81,8 +121,9 @@ def _follow_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait_for([parent.sentinel])
-        os.kill(os.getpid(), signal.SIGTERM)  # which a training takes as a wish to stop
-        time.sleep(_SECONDS_TO_SAVE)
+        if _Told.working:
+            os.kill(os.getpid(), signal.SIGTERM)  # which a training takes as a wish to stop
+            time.sleep(_SECONDS_TO_SAVE)
         os._exit(1)
 
 

@@ -1,5 +1,6 @@
 """Folders of trainings: one writer at a time, lost and damaged files, mistakes that leave nothing in the way."""
 
+import contextlib
 import errno
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from agents.learning import storage
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_folder import checkpoints
 from agents.learning.expert_plan import Plan
-from agents.learning.jobs import Here
+from agents.learning.jobs import Here, local
 from agents.locking import only_writer
 from tests.learning.quick import SMALL, quick
 
@@ -177,3 +178,24 @@ def test_a_plan_that_played_nothing_does_not_give_a_policy_away(tmp_path):
     (tmp_path / "plan.json").write_text("{}")
     with pytest.raises(FileExistsError):
         learned(tmp_path)
+
+
+def worked(file):
+    """Do a job until it is interrupted, which it notes."""
+    file.write_text("begun")
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        file.write_text("stopped")
+        raise
+
+
+def test_ctrl_c_ends_the_jobs_under_way_and_begins_no_more(tmp_path):
+    files = [tmp_path / str(number) for number in range(4)]
+    with contextlib.suppress(KeyboardInterrupt), local(2) as crew:
+        futures = [crew.submit(worked, file) for file in files]  # two are begun, and one more is given out
+        while not (files[0].exists() and files[1].exists()):
+            time.sleep(0.05)
+        futures[3].cancel()
+        raise KeyboardInterrupt
+    assert [file.read_text() for file in files if file.exists()] == ["stopped", "stopped"]
