@@ -1,5 +1,5 @@
 # make compare   set up, then the main job: a planner, a trained policy and a script on 5x9 lane defense
-# make test      set up, then every test that CI runs (some 9 minutes on two cores)
+# make test      set up, then every test that CI runs (some 8 minutes on two cores)
 # make test-all  the longer checks too, and which lines of Python they run
 # make lint      format, style, types and import arrows
 # make docs      the site, build/docs/html/index.html
