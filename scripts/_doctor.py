@@ -120,9 +120,11 @@ def _cache(found: Findings) -> None:
 
     known = packages()
     source = known["core"]["mcts_envs.core.rng"]
+    shipped = Path(cache.__file__).parents[1] / "_compiled"
     kept = cache.cache_directory(source, "mcts_envs.core.rng")
     if kept is None:
-        found.say(_BAD, "no folder can be written to; everything is compiled in every process", _elsewhere())
+        what = "what did not come compiled" if shipped.is_dir() else "everything"
+        found.say(_BAD, f"no folder can be written to; {what} is compiled in every process", _elsewhere())
         return
     root, free = kept.parent, shutil.disk_usage(kept).free // _MB
     size = sum(file.stat().st_size for file in root.glob("*/*") if file.is_file()) // _MB
@@ -131,7 +133,6 @@ def _cache(found: Findings) -> None:
         f"{root}: can be written to, holds {size:,} MB, {free:,} MB are free",
         "" if free >= _LEAST_MB else _elsewhere(),
     )
-    shipped = Path(cache.__file__).parents[1] / "_compiled"
     for name, modules in known.items():
         there = [_is_kept(module, source, shipped) for module, source in modules.items() if _has_own_code(source)]
         if all(there):
