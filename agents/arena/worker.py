@@ -19,8 +19,8 @@ from agents.arena.plan import Plan
 from agents.arena.room import Room
 from agents.arena.rows import Match, Played
 from agents.arena.spec import AgentSpec
+from agents.beginning import beginning
 from agents.learning.notices import PolicyWarning
-from mcts_envs.core.signals import beginning
 
 Job: TypeAlias = Match | AgentSpec
 """A match to be played, or an agent to be checked."""

@@ -16,11 +16,11 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
+from agents.beginning import beginning
 from agents.learning import playing, positions
 from agents.learning.playing import Job
 from mcts_envs.core import errors
 from mcts_envs.core.cores import cores, most_processes
-from mcts_envs.core.signals import beginning
 
 _SECONDS_BETWEEN_LOOKS = 0.2
 _SECONDS_TO_SAVE = 30.0

@@ -2,15 +2,13 @@
 
 Ctrl-C raises an exception wherever Python is. Numba and LLVM do not expect one: between two of their lines code belongs
 to two owners, and when both have freed it the process crashes; or half of the types are registered, and nothing can be
-compiled any more. And signals that come while processes begin, which would end those with a traceback.
+compiled any more.
 """
 
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
 from types import FrameType
 from typing import Any
 
@@ -61,17 +59,3 @@ def _give_back(numbers: list[int]) -> None:
     finally:
         if numbers:
             _give_back(numbers[:-1])
-
-
-@contextmanager
-def beginning() -> Iterator[None]:
-    """Keep Ctrl-C from processes that are begun here, for good, and from this one until they are."""
-    if sys.platform == "win32":
-        yield
-        return
-    resource_tracker.ensure_running()  # as it begins it lets Ctrl-C through
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

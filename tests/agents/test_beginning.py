@@ -1,0 +1,48 @@
+"""Ctrl-C is kept from processes that begin."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+_BEGUN = """
+import os, signal, time
+from agents.arena import Plan, parse_agents, worker
+from agents.learning.jobs import local
+
+def pool():
+    future = local(2).submit(abs, -3)
+    return lambda: future.result(60)
+
+def plays():
+    one = worker.Worker(Plan("LaneDefense3x3-v0", parse_agents("random")))
+    return lambda: (one.connection.recv(), one.kill())[0]
+
+if __name__ == "__main__":
+    for begun in (pool, plays):
+        answer = begun()
+        try:
+            os.killpg(0, signal.SIGINT)
+            time.sleep(60)
+        except KeyboardInterrupt:
+            print(answer())
+"""
+
+
+def test_ctrl_c_is_not_for_processes_that_begin(tmp_path):
+    script, home = tmp_path / "begun.py", Path(__file__).resolve().parents[2]
+    script.write_text(_BEGUN)
+    # A process that ignores Ctrl-C, as all that a shell starts in the background do, hands that down.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        done = subprocess.run(
+            [sys.executable, str(script)],
+            env={**os.environ, "PYTHONPATH": str(home)},
+            capture_output=True,
+            text=True,
+            start_new_session=True,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (done.stdout, done.stderr) == ("3\nready\n", "")
