@@ -49,7 +49,7 @@ def _closure(source: Path) -> list[str]:
     while left:
         file = left.pop()
         # Single files come and go beside an open notebook; what is there of a package stays.
-        imported = _imported if whole or file.startswith(str(_OWN)) else _imported.__wrapped__
+        imported = _imported if whole or file.startswith(f"{_OWN}{os.sep}") else _imported.__wrapped__
         with contextlib.suppress(OSError):
             stat = os.stat(file)
             new = imported(file, stat.st_mtime_ns, stat.st_size, below, whole) - found
