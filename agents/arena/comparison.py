@@ -2,7 +2,6 @@
 
 import signal
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -82,9 +81,42 @@ def compare(
         If something is wrong with the plan or with the folder, or another comparison is writing to it. Nothing has been
         played then.
     """
-    errors.integer("episodes", episodes, 1, 10**9)
     crew: Crew | RemoteCrew
     crew = Crew(plan, workers) if executor is None else RemoteCrew(plan, executor, workers or 1)
+    with interruptible(), crew:
+        return compare_by(
+            crew,
+            plan,
+            episodes,
+            workers or 1,
+            folder=folder,
+            fresh=fresh,
+            sprt=sprt,
+            watch=watch,
+            every=every,
+            tell=tell,
+            merge=merge,
+            part=part,
+        )
+
+
+def compare_by(
+    crew: Crew | RemoteCrew,
+    plan: Plan,
+    episodes: int,
+    processes: int,
+    *,
+    folder: Path | str | None = None,
+    fresh: bool = False,
+    sprt: Sprt | None = None,
+    watch: Callable[[Report], None] | None = None,
+    every: float = 0.5,
+    tell: Callable[[int, int], None] | None = None,
+    merge: Sequence[Path | str] = (),
+    part: tuple[int, int] = (1, 1),
+) -> Report:
+    """Let those who play by a plan, in so many processes, do what :func:`compare` says."""
+    errors.integer("episodes", episodes, 1, 10**9)
     plan.check()
     if sprt is not None:
         plan.format.contest(plan)
@@ -93,12 +125,9 @@ def compare(
     discount = 1.0 if plan.discount is None else plan.discount
     configuration = plan.configuration()
     folder = default_folder(configuration) if folder is None else Path(folder)
-    processes, due, ended_by = workers or 1, 0.0, None
-    with ExitStack() as stack:
-        stack.enter_context(interruptible())
-        stack.enter_context(crew)
-        crew.check()
-        results = stack.enter_context(Results(folder, configuration, fresh, replays=plan.replays))
+    due, ended_by = 0.0, None
+    crew.check()
+    with Results(folder, configuration, fresh, replays=plan.replays) as results:
         for other in merge:
             results.take(Path(other), configuration)
         jobs = plan.jobs(episodes)

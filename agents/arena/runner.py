@@ -57,6 +57,14 @@ class Crew:
     ) -> None:
         self.close(at_once=kind is not None)
 
+    def turn_to(self, plan: Plan) -> None:
+        """Play by another plan from now on, in the same processes if it has the same limits."""
+        if plan.limits != self._plan.limits:
+            self.close()
+        self._plan = plan
+        for worker in self._workers:
+            worker.turn_to(plan)
+
     def close(self, at_once: bool = True) -> None:
         """End the processes; those at work are not waited for."""
         for worker in self._workers:

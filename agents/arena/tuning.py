@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from agents.arena.comparison import compare
+from agents.arena.comparison import compare_by
+from agents.arena.interrupt import interruptible
 from agents.arena.parameters import Parameter
 from agents.arena.plan import Plan
 from agents.arena.report import Report
+from agents.arena.runner import Crew
 from agents.arena.spec import AgentSpec
 from agents.arena.sprt import Sprt
 from agents.arena.statistics import Estimate
@@ -71,6 +73,11 @@ class Tuning:
         return ":".join([self.agent.name, *(f"{name}={value}" for name, value in own.items())])
 
     @property
+    def first(self) -> dict[str, Any]:
+        """The lower ends of the parameters."""
+        return {parameter.name: parameter.ends[0] for parameter in self.parameters}
+
+    @property
     def shipped(self) -> AgentSpec:
         """The agent as it was given."""
         return replace(self.agent, label=SHIPPED)
@@ -107,16 +114,15 @@ class Tuning:
             if name in self.agent.settings:
                 given = self.agent.settings[name]
                 raise ValueError(f"{name!r} is a parameter, and set to {given!r} for the agent; leave one out")
-        first = {parameter.name: parameter.ends[0] for parameter in self.parameters}
-        test = self.test(first)
+        test = self.test(self.first)
         if self.against is not None and test.format.rivals(self.shipped, self.against)[0] is None:
             raise ValueError(f"against {self.against.name}: {test.id} is a game for one; leave it out")
-        for plan in (self.plan(first), test):
+        for plan in (self.plan(self.first), test):
             plan.check()
         test.format.contest(test)
         for parameter in self.parameters:
             for value in parameter.ends:
-                test.make(self.candidate({**first, parameter.name: value}))
+                test.make(self.candidate({**self.first, parameter.name: value}))
 
     def described(self) -> dict[str, Any]:
         """Return, as it is written to JSON, what must be equal for trials to belong together."""
@@ -247,28 +253,33 @@ def tune(
     tuning.check()
     suggest = _suggester(tuning)
     found = _kept(folder, tuning, fresh)
-    while len(found) < trials:
-        tried = _play(tuning, suggest(found), folder / f"trial-{len(found):03}", workers, found)
-        if isinstance(tried, int):
-            return Tuned(tuning, folder, tuple(found), signal=tried)
-        found.append(tried)
-        _keep(folder, tuning, found)
-        if tell is not None:
-            tell(tried)
-    tuned = Tuned(tuning, folder, tuple(found))
-    if sprt is None or tuned.best is None:
-        return tuned
-    place = folder / f"test-{tuned.best.number:03}"
-    test = compare(tuning.test(tuned.best.values), confirm, workers=workers, folder=place, sprt=sprt)
+    with interruptible(), Crew(tuning.plan(tuning.first), workers) as crew:
+        while len(found) < trials:
+            tried = _play(tuning, suggest(found), folder / f"trial-{len(found):03}", crew, workers or 1, found)
+            if isinstance(tried, int):
+                return Tuned(tuning, folder, tuple(found), signal=tried)
+            found.append(tried)
+            _keep(folder, tuning, found)
+            if tell is not None:
+                tell(tried)
+        tuned = Tuned(tuning, folder, tuple(found))
+        if sprt is None or tuned.best is None:
+            return tuned
+        plan, place = tuning.test(tuned.best.values), folder / f"test-{tuned.best.number:03}"
+        crew.turn_to(plan)
+        test = compare_by(crew, plan, confirm, workers or 1, folder=place, sprt=sprt)
     return replace(tuned, test=test, signal=test.signal)
 
 
-def _play(tuning: Tuning, asked: Any, place: Path, workers: int | None, before: Sequence[Tried]) -> "Tried | int":
+def _play(
+    tuning: Tuning, asked: Any, place: Path, crew: Crew, processes: int, before: Sequence[Tried]
+) -> "Tried | int":
     """Play a trial, look by look, and return what it found, or the signal that ended it."""
     values = {parameter.name: parameter.of(asked.params[parameter.name]) for parameter in tuning.parameters}
     plan, looks, given_up = tuning.plan(values), [], False
+    crew.turn_to(plan)
     for boards in sorted({math.ceil(tuning.boards * look / LOOKS) for look in range(1, LOOKS + 1)}):
-        report = compare(plan, boards, workers=workers, folder=place)
+        report = compare_by(crew, plan, boards, processes, folder=place)
         if report.signal is not None:
             return report.signal
         found = _value(report)

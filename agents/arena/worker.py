@@ -86,12 +86,20 @@ class Worker:
         self.fresh, self.ready = True, False
         self.ahead, self._given = 1, 0.0
 
+    def turn_to(self, plan: Plan) -> None:
+        """Let it play by another plan; it has no jobs."""
+        self.ahead = 1
+        self._say(plan)
+
     def give(self, jobs: Sequence[Job]) -> None:
         """Hand out jobs."""
         self.jobs.extend(jobs)
         self._given = monotonic()
+        self._say(jobs)
+
+    def _say(self, what: Plan | Sequence[Job] | None) -> None:
         with contextlib.suppress(OSError):  # it is gone, as will be noticed
-            self.connection.send(jobs)
+            self.connection.send(what)
 
     def results(self) -> Iterator[Result]:
         """Yield the results that have arrived, each the one of the first of the jobs; :meth:`check_off` then."""
@@ -151,8 +159,7 @@ class Worker:
 
     def dismiss(self) -> None:
         """Tell the process to end."""
-        with contextlib.suppress(OSError):
-            self.connection.send(None)
+        self._say(None)
 
     def end(self) -> None:
         """Let the process end by itself, if it soon does."""
@@ -185,6 +192,9 @@ def serve(connection: "Connection[Any, Any]", pulse: Any, plan: Plan) -> None:
     with contextlib.suppress(EOFError, OSError):  # the parent has gone, or an agent has closed the connection
         connection.send("ready")
         while (jobs := connection.recv()) is not None:
+            if isinstance(jobs, Plan):
+                room = Room(jobs, asked)
+                continue
             for job in jobs:
                 asked(-1)
                 if isinstance(job, Match):

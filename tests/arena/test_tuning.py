@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 import agents.arena.tuning as arena_tuning
-from agents.arena import parse_agent
+from agents.arena import parse_agent, runner
 from agents.arena.formats.lineup import OTHERS
 from agents.arena.parameters import Parameter, parse_parameter
 from agents.arena.sprt import Sprt
@@ -103,15 +103,15 @@ class TestTune:
         assert all(0.05 <= tried.values["c"] <= 3.0 for tried in whole.trials)
         assert len({tried.values["c"] for tried in whole.trials}) == 5
         seen = []
-        compare = arena_tuning.compare
+        compare_by = arena_tuning.compare_by
 
         def interrupted(*given, **settings):
             seen.append(given)
             if len(seen) == 7:
                 raise KeyboardInterrupt
-            return compare(*given, **settings)
+            return compare_by(*given, **settings)
 
-        monkeypatch.setattr(arena_tuning, "compare", interrupted)
+        monkeypatch.setattr(arena_tuning, "compare_by", interrupted)
         with pytest.raises(KeyboardInterrupt):
             tune(tuning(), 5, folder=tmp_path / "parts")
         assert 0 < len(json.loads((tmp_path / "parts" / "tuning.json").read_text())["trials"]) < 5
@@ -126,6 +126,17 @@ class TestTune:
         assert (tuned.test.trial.agent, tuned.test.trial.reference) == (TUNED, SHIPPED)
         assert tuned.test.trial.boards == 3
         assert tuned.test.plan.agents[0].settings["c"] == tuned.best.values["c"]
+
+    def test_the_same_process_plays_all_trials_and_the_test(self, tmp_path, monkeypatch):
+        begun, worker = [], runner.Worker
+        monkeypatch.setattr(runner, "Worker", lambda plan: begun.append(plan) or worker(plan))
+        found = [
+            tune(tuning(), 3, sprt=Sprt(0, 100), confirm=2, workers=workers, folder=tmp_path / str(workers))
+            for workers in (1, None)
+        ]
+        assert len(begun) == 1
+        assert found[0].trials == found[1].trials
+        assert found[0].test.trial == found[1].test.trial
 
     def test_hopeless_ones_are_given_up(self, tmp_path):
         of = tuning(agent="mcts", params=("simulations=1,200",), boards=16, against=parse_agent("mcts:simulations=30"))
