@@ -17,6 +17,7 @@ from agents.learning.expert import expert_iteration
 from agents.learning.expert_folder import checkpoints
 from agents.learning.expert_plan import Plan
 from agents.learning.hyperparameters import hyperparameters
+from agents.learning.lightening import lighten
 from agents.learning.run import last_checkpoint
 from agents.learning.settings import to_evaluate_in
 from agents.learning.shipped import FOLDER, TAUGHT, made_for
@@ -331,7 +332,7 @@ def finish(baseline: Baseline, folder: Path, seeds: int, games: int) -> Path:
     to = folder / "best" / f"{baseline.learned_by}.zip"
     to.parent.mkdir(exist_ok=True)
     best_policy = storage.load(source)
-    best_policy.model.policy.optimizer.state.clear()  # two thirds of the file, for those alone who train on
+    lighten(best_policy.model.policy)
     storage.save(best_policy.model, to, storage.described(source)[1])
     export(to)
     lines = {seed: [Point(*point) for point in each["curve"]] for seed, each in enumerate(there)}

@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from agents.learning.baselines import train_all
 from agents.learning.card import written
 from agents.learning.evaluation import evaluate
 from agents.learning.jobs import Here
+from agents.learning.lightening import lighten
 from agents.learning.training import Trained
 from tests.learning.quick import quick
 
@@ -198,6 +200,23 @@ def test_dqn_is_trained_saved_and_played(tmp_path):
     DQN.load(path)
     agents.export(path)
     assert agents.make("mcts", policy=str(path), evaluate="policy").policy.network.outputs == "action_values"
+
+
+def test_what_is_shipped_is_rounded_and_without_what_was_never_learned(tmp_path):
+    policy = storage.load(quick(tmp_path, "ppo", timesteps=128).path).model.policy
+    weights = policy.mlp_extractor.policy_net[0].weight
+    policy.optimizer.state[weights]["exp_avg_sq"][:, 3] = 0.0
+    learned = policy.optimizer.state[weights]["exp_avg_sq"].numpy() > 0
+    before = weights.detach().numpy().copy()
+    assert before.all()
+    assert learned.any()
+    lighten(policy)
+    after = weights.detach().numpy()
+    assert not after[~learned].any()
+    np.testing.assert_allclose(after[learned], before[learned], rtol=2.0**-11)
+    assert not (after.view(np.int32) & 0x1FFF).any()
+    assert len(zlib.compress(after.tobytes())) < 0.75 * len(zlib.compress(before.tobytes()))
+    assert not policy.optimizer.state
 
 
 def test_mistakes(tmp_path):
