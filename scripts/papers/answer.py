@@ -285,6 +285,22 @@ def _share(contest: Contest, at: int, words: str, record: Record) -> Estimate | 
     return mean_points(boards)
 
 
+def conclusion(record: Record) -> str:
+    """Return who of the three is best in which game, as far as the intervals tell."""
+    said = []
+    for at in (answer := Answer()).shown(record):
+        found = []
+        for contest in CONTESTS:
+            shares = [share for share in answer.shares(contest, record, [at]) if share is not None]
+            if len(shares) == 3:
+                top = max(share.low for share in shares)
+                first = [who for who, share in zip((PLANNER, POLICY, BOTH), shares, strict=True) if share.high >= top]
+                apart = "is best" if len(first) == 1 else "are not told apart"
+                found.append(f"in {contest.title} {' and '.join(first)} {apart}")
+        said += [f"At {BUDGETS[at]} ms, by their intervals: {'; '.join(found)}."] if found else []
+    return " ".join(said)
+
+
 STUDY = Study(
     "answer",
     "Planning, learning, or both",
@@ -292,19 +308,27 @@ STUDY = Study(
     in a search (PUCT, which takes prior and values from it); each against each, and against a ladder of scripted
     players, from both seats of each board. Then three ways to learn, with the same network in the same time: PPO, in
     games for two against itself and its past; half of the time that, then expert iteration; and expert iteration, which
-    first imitates a planner. What is played was fixed, and committed, before the first of its games. Connect four is an
-    exception: at 10 ms it showed that players without chance repeat one game there, and that its planner was not the
-    best. That was thrown away; it begins with four random stones now, with another planner. And lane defense was played
-    again when its policy had been trained for longer; with the one before, which won 56.0 % [49.1, 62.7], the search
-    won 75.0 [68.6, 80.5], and the planner, on the same machine at another hour, 81.0 [75.0, 85.8]. So was the
-    bomber grid, when its policy saw what is around it and `best` was another planner: with those before, the planner
-    had 88.4 % [85.1, 90.9], the policy 28.9 [25.7, 32.5], and both together 32.8 [29.2, 36.6]. So was wall survival,
-    when its policy saw distances (before: 90.6 [88.4, 92.5], 1.2 [0.7, 2.2], 58.2 [53.8, 62.5] at 10 ms), and once more
-    when that had learned from the search, not by PPO, and the search proved wins and losses (before: 84.1 [81.4, 86.5],
-    2.4 [1.6, 3.6], 63.5 [59.3, 67.6] at 10 ms; 89.6 [86.4, 92.0], 0.6 [0.0, 2.3], 59.8 [53.7, 65.6] at 100), and
-    football at 10 ms, when `best` followed a better scripted player in its rollouts, and its policy had learned from
-    that player (before: 84.2 [78.8, 88.3], 28.7 [23.2, 35.1], 37.0 [30.6, 43.9]).""",
+    first imitates a planner. What is played was fixed, and committed, before the first of its games; where a planner or
+    a policy became better it was played again, and what was found before stands at the end.""",
     _tables,
     Answer(),
     rows=True,
+    conclusion=conclusion,
+    earlier="""Percent of the planner, the policy, and both, in the order of the table above.
+
+    Lane defense, 10 ms: 81.0 [75.0, 85.8], 56.0 [49.1, 62.7], 75.0 [68.6, 80.5], before the policy was trained for
+    longer.
+
+    Wall survival, 10 ms: 90.6 [88.4, 92.5], 1.2 [0.7, 2.2], 58.2 [53.8, 62.5], before the policy saw distances. With
+    them, learned by PPO: 84.1 [81.4, 86.5], 2.4 [1.6, 3.6], 63.5 [59.3, 67.6], and at 100 ms 89.6 [86.4, 92.0],
+    0.6 [0.0, 2.3], 59.8 [53.7, 65.6], before it learned from the search, and the search proved wins and losses.
+
+    Bomber, one against one, 10 ms: 88.4 [85.1, 90.9], 28.9 [25.7, 32.5], 32.8 [29.2, 36.6], before the policy saw what
+    is around it, and `best` was another planner.
+
+    Football with three a side, 10 ms: 84.2 [78.8, 88.3], 28.7 [23.2, 35.1], 37.0 [30.6, 43.9], before `best` followed a
+    better scripted player in its rollouts, and the policy learned from that player.
+
+    Connect four was thrown away at 10 ms: players without chance repeated one game, and its planner was not the best.
+    It begins with four random stones now, with another planner.""",
 )

@@ -9,6 +9,12 @@ from papers.study import Study, Table
 
 UNPLAYED = "not yet played"
 _WIDTH = 120
+_HEAD = """Written by `python scripts/reproduce.py {}`; do not edit. Intervals are of 95 %. When and where it was
+played, and what the words mean: [below](#how-it-was-played)."""
+_HOW = """A figure is consistent with a published one if their intervals meet, and better or below if they do not. Few
+games make wide intervals, with which much is consistent. A published rate without a number of games is taken as exact.
+Scale 1 plays as many games as were published, or more. ms a move: where there was a choice, with whatever else the
+machine had to do."""
 _LEFT = ("verdict", "verdict on touchdowns", "verdict on ties", "side")
 
 
@@ -18,16 +24,19 @@ def write(study: Study, record: Record, pictured: bool = False) -> str:
         record.entries[cell.key].run for t in study.tables for cell in t.cells if cell.key in record.entries
     )
     numbers = {id: number for number, id in enumerate(ids, 1)}
-    parts = [f"# {study.title}", paragraph(study.source), _head(study, record, numbers)]
+    parts = [f"# {study.title}", paragraph(study.source), paragraph(_HEAD.format(study.name))]
     if study.summary and (lines := study.summary.lines(record)):
         heads = study.summary.heads(record)
         parts += [paragraph(study.summary.note), markdown(heads, lines, heads[:1])]
         parts += [f"![{study.title}]({study.name}.png)"] if pictured else []
+    parts += [paragraph(study.conclusion(record))] if study.conclusion and record.entries else []
     for table in study.tables:
         parts += _section(table, record, numbers)
         if table.draw and pictured:
             parts.append(f"![{table.title}]({study.name}.png)")
-    parts += [paragraph(study.conclusion(record))] if study.conclusion and record.entries else []
+    if study.earlier:
+        parts += ["## What was played before", *map(paragraph, study.earlier.split("\n\n"))]
+    parts += ["## How it was played", paragraph(_HOW), _runs(record, numbers)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -36,20 +45,11 @@ def paragraph(text: str, indent: str = "") -> str:
     return fill(" ".join(text.split()), _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def _head(study: Study, record: Record, numbers: dict[str, int]) -> str:
-    """Say how the page was made."""
-    how = (
-        f"Written by `python scripts/reproduce.py {study.name}`; do not edit. Intervals are of 95 %. A figure is "
-        "consistent with a published one if their intervals meet, and better or below if they do not. Few games make "
-        "wide intervals, with which much is consistent. A published rate without a number of games is taken as exact. "
-        "Scale 1 plays as many games as were published, or more. ms a move: where there was a choice, with whatever "
-        "else the machine had to do."
-    )
-    lines = [paragraph(how)]
+def _runs(record: Record, numbers: dict[str, int]) -> str:
+    """Say when and where it was played."""
     if not numbers:
-        return "\n\n".join([*lines, "Nothing has been played yet."])
-    runs = [played_by(number, record.runs[id]) for id, number in numbers.items()]
-    return "\n\n".join([*lines, "Played by:", "\n".join(runs)])
+        return "Nothing has been played yet."
+    return "\n".join(played_by(number, record.runs[id]) for id, number in numbers.items())
 
 
 def played_by(number: int, run: Run) -> str:

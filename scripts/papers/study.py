@@ -185,7 +185,9 @@ class Study:
     rows : bool
         Keep the games beside the page too, compressed, so that playing goes on on another machine.
     conclusion : callable, optional
-        ``conclusion(record) -> text``, which ends the page.
+        ``conclusion(record) -> text``, which stands above the tables.
+    earlier : str
+        What was played before and is not in the tables any more, in paragraphs.
     """
 
     name: str
@@ -195,6 +197,7 @@ class Study:
     summary: "Summary | None" = None
     rows: bool = False
     conclusion: "Callable[[Record], str] | None" = None
+    earlier: str = ""
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:

@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 import reproduce
-from papers.answer import BOTH, BUDGETS, CONTESTS, PLANNER, POLICY, SCHOOLS, STUDY, Answer, cells_of
+from papers.answer import BOTH, BUDGETS, CONTESTS, PLANNER, POLICY, SCHOOLS, STUDY, Answer, cells_of, conclusion
 from papers.arms import ARMS, FOUND, MINUTES, SEEDS, School, learned
 from papers.measures import Means, Wins, mean, percent
 from papers.page import UNPLAYED, write
@@ -92,6 +92,21 @@ def test_alone_the_summary_is_what_was_won(tmp_path):
     assert Answer().heads(record) == ("game", "planner, 10 ms", "policy, 10 ms", "both, 10 ms")
 
 
+@pytest.mark.parametrize(
+    ("won", "said"),
+    [
+        ((0, 0, 20), f"in {ALONE.title} {BOTH} is best"),
+        ((20, 0, 19), f"in {ALONE.title} {PLANNER} and {BOTH} are not told apart"),
+        ((20, 20, 20), f"in {ALONE.title} {PLANNER} and {POLICY} and {BOTH} are not told apart"),
+    ],
+)
+def test_the_conclusion_says_who_is_best_as_far_as_intervals_tell(won, said, tmp_path):
+    cells = list(cells_of(ALONE, 0))[:3]
+    found = [entry(cell, [1.0] * wins + [0.0] * (20 - wins)) for cell, wins in zip(cells, won, strict=True)]
+    assert conclusion(record_of(tmp_path, *found)) == f"At 10 ms, by their intervals: {said}."
+    assert conclusion(record_of(tmp_path, *found[:2])) == ""
+
+
 def test_in_pairs_the_summary_is_the_mean_against_the_other_two(tmp_path):
     cells = list(cells_of(MET, 1))[:3]
     assert [cell.words for cell in cells] == [(PLANNER, POLICY), (BOTH, POLICY), (BOTH, PLANNER)]
@@ -112,7 +127,9 @@ def test_the_picture_stands_once_something_is_played(tmp_path):
 
 def test_the_page_begins_with_the_summary(tmp_path):
     record = record_of(tmp_path)
-    assert UNPLAYED in write(STUDY, record)
+    page = write(STUDY, record)
+    assert UNPLAYED in page
+    assert page.index("## Lane") < page.index("## What was played before") < page.index("## How it was played")
     assert Answer().heads(record) == ("game",)
 
 
