@@ -371,6 +371,7 @@ class MCTS(Planner[SearchResult]):
             *(inside, outside, self._policies(), self.parameters, self.recommend, settings, max_nodes),
             others=others,
             evaluator=evaluator,
+            rewards=() if evaluator is None or self.evaluate != POLICY else evaluator.rewards,
             patient=game.plain_lists and self.horizon == self.rollout_depth == MAX_HORIZON,
             early_stop=self.early_stop,
         )

@@ -69,7 +69,7 @@ class Search:
         self, plan: SearchPlan, view: View, streams: Sequence[Bytes], nodes: int, previous: "Search | None" = None
     ) -> None:
         self.plan, self._streams, self._last_stream = plan, streams[:-1], streams[-1]
-        self._root, self.player = view.state.copy(), view.player
+        self._root, self.player = plan.root(view.state), view.player
         self._game = view.game
         self.legal = legal_actions(plan.inside, view)
         settings = plan.settings
@@ -78,7 +78,7 @@ class Search:
         if previous is None:
             plan.refuse_luck(self._root, determinize_for)
         self._settings = settings._replace(player=view.player, determinize_for=determinize_for, key_for=key_for)
-        key = 0 if key_for == OPEN_LOOP else int(plan.inside.key(view.state, key_for))
+        key = 0 if key_for == OPEN_LOOP else int(plan.inside.key(self._root, key_for))
         if previous is None:
             self.trees = [plan.new_tree(nodes) for _ in self._streams]
         else:

@@ -19,7 +19,7 @@ from agents.search import BAD_OPTION, BAD_SELECT, search
 from agents.tree import FIRST_ROOM, STORES, Kept, Tree, copy_of, new_tree
 from mcts_envs.core import rng
 from mcts_envs.core.contract import Game
-from mcts_envs.core.kernel import function_table, interpreted
+from mcts_envs.core.kernel import function_table, interpreted, record
 from mcts_envs.core.typing import Bytes
 
 _MIXED_EDGES = 2
@@ -45,6 +45,8 @@ class SearchPlan:
         The game whose advice the other players follow; None: that which the searching player is given.
     evaluator : evaluator, optional
         What is consulted in place of the game's advice and evaluation (:mod:`agents.evaluator`).
+    rewards : tuple of pairs
+        Fields of the state with values that are written into the root: what the evaluator's values are made of.
     patient : bool
         Whether rollouts that come to no end are cut (:mod:`agents.patience`).
     early_stop : bool
@@ -60,8 +62,16 @@ class SearchPlan:
     max_nodes: int
     others: Game | None = None
     evaluator: Any = None
+    rewards: tuple[tuple[str, float], ...] = ()
     patient: bool = False
     early_stop: bool = False
+
+    def root(self, state: Bytes) -> Bytes:
+        """Return a copy of a state to search from."""
+        found = state.copy()
+        for name, value in self.rewards:
+            record(found, self.inside.layout)[name] = value
+        return found
 
     def answer(self) -> None:
         """Answer what searches wait for."""

@@ -24,6 +24,7 @@ class PlainEvaluator:
 
     name = "plain"
     waits = 0
+    rewards: tuple[tuple[str, float], ...] = ()
 
     def __init__(self, policy: Consulted, game: Game) -> None:
         self._policy, self._game = policy, game

@@ -29,10 +29,13 @@ class TableEvaluator:
         How the network is run; search results bear it.
     waits : int
         The setting ``waits`` of a search.
+    rewards : tuple of pairs
+        What values are made of, by field of the state, where the game has others.
     """
 
     name: ClassVar[str]
     waits = 0
+    rewards: tuple[tuple[str, float], ...] = ()
     _bound: ClassVar[type[Bound]] = Bound
 
     def __init__(self, game: Game, **fields: Any) -> None:

@@ -3,6 +3,7 @@
 A policy whose observation is the same on any board fits all of them.
 """
 
+import contextlib
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 from agents.learning.frames import Shape, axis_of
 from agents.learning.policy import Policy
 from mcts_envs.core.contract import Game
+from mcts_envs.core.kernel import record
+from mcts_envs.registry import find
 
 
 def layout(game: Game) -> dict[str, list[int]]:
@@ -114,6 +117,28 @@ def own_mask(policy: Policy, game: Game) -> Game:
     """
     name = policy.about.get("settings", {}).get("mask") if policy.masked else None
     return game.variant(name, "legal") if name and "legal" in game.variants.get(name, ()) else game
+
+
+def learned_rewards(policy: Policy, game: Game) -> tuple[tuple[str, float], ...]:
+    """Return the rewards that the values of a policy are made of, as fields of the state, where a game has others.
+
+    They are what the settings of its training say that begin with ``reward``. What those leave out is as in the
+    environment of the training, if that is known here.
+    """
+    here = there = _rewards(game)
+    with contextlib.suppress(KeyError, ValueError, TypeError):
+        entry = find(policy.about["environment"])
+        there = {**here, **_rewards(entry.make_game()(**entry.settings))}
+    there = {**there, **policy.about.get("settings", {})}
+    return tuple((name, float(there[name])) for name, value in here.items() if there[name] != value)
+
+
+def _rewards(game: Game) -> dict[str, float]:
+    """Return the settings of a game that are rewards."""
+    if game.layout is None:
+        return {}
+    names = [name for name in game.layout.names if name.startswith("reward") and not game.layout[name].shape]
+    return {name: float(record(game.template, game.layout)[name]) for name in names}
 
 
 def _same(ours: Any, theirs: Any) -> bool:

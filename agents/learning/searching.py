@@ -12,7 +12,7 @@ from agents.evaluator.table import TableEvaluator
 from agents.learning import storage
 from agents.learning.algorithms import ALGORITHMS
 from agents.learning.compiling import compiled_evaluator
-from agents.learning.fitting import fitting, own_mask
+from agents.learning.fitting import fitting, learned_rewards, own_mask
 from agents.learning.loading import load_policy, load_shipped
 from agents.learning.network import NotLayersError
 from agents.learning.notices import notice
@@ -70,6 +70,12 @@ def evaluator_for(policy: Policy | str, game: Game) -> TableEvaluator | PlainEva
     """
     if isinstance(policy, str):
         policy = load_shipped(game, policy)
+    evaluator = _evaluator_for(policy, game)
+    evaluator.rewards = learned_rewards(policy, game)
+    return evaluator
+
+
+def _evaluator_for(policy: Policy, game: Game) -> TableEvaluator | PlainEvaluator:
     if not hasattr(game.step, "overloads"):
         return PlainEvaluator(policy, fitting(policy, own_mask(policy, game)))
     if isinstance(policy, NetworkPolicy) and not policy.in_bytes:

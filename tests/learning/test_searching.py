@@ -17,6 +17,8 @@ from agents.evaluator.plain import PlainEvaluator
 from agents.learning.fitting import fitting
 from agents.learning.network import Layer, Network
 from agents.learning.searching import evaluator_for
+from agents.learning.shipped import shipped
+from mcts_envs.core.kernel import record
 from mcts_envs.core.rng import draw, new_stream
 from tests.learning.policies import (
     GAMES,
@@ -397,3 +399,48 @@ class TestMistakes:
         for name, what in (("sac", "a policy of SAC, for continuous actions"), ("a2c", "only policies of Discrete")):
             with pytest.raises(ValueError, match=what):
                 agents.make("gumbel", policy=tmp_path / f"{name}.zip")
+
+
+class TestRewardsOfTheTraining:
+    """A policy's values are made of the rewards that it was trained with; so are those on the way to them."""
+
+    @pytest.mark.parametrize(
+        ("env_id", "settings", "learned"),
+        [
+            ("Football3-v0", {}, (("reward_touchdown", 1.0),)),
+            ("Football3-v0", {"reward_touchdown": 1.0}, ()),
+            (ROSTER, {"reward_win": 7.0}, (("reward_kill", 5.0), ("reward_win", 100.0))),
+            (LANES, {}, ()),
+        ],
+    )
+    def test_they_are_named_where_the_game_has_others(self, env_id, settings, learned):
+        policy = shipped(env_id, "maskable_ppo")
+        evaluator = agents.make("puct", policy=policy).prepare(game_of(env_id, **settings)).evaluator
+        assert sorted(evaluator.rewards) == sorted(learned)
+
+    def test_nothing_is_found_where_the_training_paid_nothing(self):
+        env = make(LANES)
+        free = dict.fromkeys(("reward_kill", "reward_eaten", "reward_win", "reward_loss"), 0.0)
+        policy = random_policy(env.unwrapped.game, settings=free)
+        nothing = [layer._replace(weights=0 * layer.weights, bias=0 * layer.bias) for layer in policy.network.value]
+        worthless = replace(policy, network=replace(policy.network, value=tuple(nothing)))
+        before = env.unwrapped.clone_state()
+        agent = {**PUCT, "policy": worthless, "simulations": 300, "seed": 0}
+        assert np.nanmax(np.abs(agents.make(**agent).search(env).values)) == 0.0
+        assert env.unwrapped.clone_state() == before
+        paid = replace(worthless, about={**policy.about, "settings": {}})
+        assert np.nanmax(np.abs(agents.make(**{**agent, "policy": paid}).search(env).values)) > 1.0
+
+    def test_without_its_values_the_game_pays_as_it_does(self):
+        env, policy = make("Football3-v0"), shipped("Football3-v0", "maskable_ppo")
+        for given, paid in (({}, 1.0), ({"evaluate": None, "horizon": 5}, 0.0)):
+            search = agents.make("puct", policy=policy, simulations=5, **given).start(env)
+            root = search.plan.root(env.unwrapped.view().state)
+            assert record(root, env.unwrapped.game.layout).reward_touchdown == paid
+
+    def test_what_was_searched_is_kept(self):
+        env, policy = make("Football3-v0"), shipped("Football3-v0", "maskable_ppo")
+        agent = agents.make("puct", policy=policy, simulations=200, loop="closed", reuse=True)
+        env.step(agent.act(env))
+        assert agent.start(env).simulations == 0
+        assert agent.search(env).visits.sum() > 200
