@@ -8,6 +8,7 @@ import io
 import os
 import sys
 import warnings
+from pathlib import Path
 
 import agents
 from mcts_envs.core.errors import require_own_agents
@@ -18,11 +19,14 @@ def _line(message: object, *_: object, **__: object) -> str:
 
 
 warnings.formatwarning = _line
-for number in range(3):  # else the next pipe that is opened, here or in a worker, has the number, and is written over
+# Else the next pipe that is opened, here or in a worker, has the number, and is written over.
+for number, name in enumerate(("stdin", "stdout", "stderr")):
     try:
         os.fstat(number)
     except OSError:
         os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+    if getattr(sys, name) is None:
+        setattr(sys, name, Path(os.devnull).open("w" if number else "r", encoding="utf-8"))  # noqa: SIM115
 for stream in (sys.stdout, sys.stderr):
     if isinstance(stream, io.TextIOWrapper):  # a log in a narrow code page shall not cost a night's results
         stream.reconfigure(errors="replace")

@@ -10,6 +10,7 @@ what the search found, and how the games ended. The result is a policy as script
 goes on after whatever ended it; a larger --iterations adds to what is there.
 """
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -98,10 +99,14 @@ def main(
         typer.secho(f"error: {said(error, {'algorithm': '--algo'})}", err=True, fg="red")
         raise typer.Exit(2) from None
     if result.interrupted:
-        typer.secho("ended early; the same command goes on from here", err=True, fg="yellow")
+        how = "time is over" if result.signal is None else f"interrupted ({signal.Signals(result.signal).name})"
+        kept = f"the games are kept in {folder}, and the same command goes on from here"
+        typer.secho(f"{how}; {kept}", err=True, fg="yellow")
     if result.path is not None:
         over = f"iteration {len(result.history) - 1} of {iterations} is over"
         typer.echo(f"{over}, after {result.seconds:.0f} s in this run; saved {result.path}")
+    if result.signal is not None:
+        raise typer.Exit(128 + result.signal)
 
 
 def _said() -> Callable[[str], None]:

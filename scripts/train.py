@@ -3,8 +3,8 @@
     python scripts/train.py LaneDefense10x10-v0 --algo ppo --minutes 10
     python scripts/train.py LaneDefense10x10-v0 --resume runs/LaneDefense10x10-v0/ppo-0/ppo.zip --timesteps 8000000
 
-Ctrl-C ends early and saves the policy. `tensorboard --logdir runs` shows the curves, eval/success_rate among them: the
-games won by the policy's best actions.
+Ctrl-C and SIGTERM end early and save the policy; the status is 128 and the signal's number, as of comparisons.
+`tensorboard --logdir runs` shows the curves, eval/success_rate among them: the games won by the policy's best actions.
 """
 
 from pathlib import Path
@@ -71,7 +71,9 @@ def main(
     end = "interrupted after" if result.interrupted else "trained for"
     on = f"; --resume {result.path} goes on" if result.interrupted else ""
     typer.echo(f"{end} {result.timesteps:,} steps, {result.seconds:.0f} s; saved {result.path}{on}")
-    if games and not result.interrupted:
+    if result.interrupted:
+        raise typer.Exit(128 + (result.signal or 0))
+    if games:
         found = evaluate(result.path, games)
         typer.echo(f"won {found.wins} of {found.games} games ({found.wins / found.games:.1%})")
 

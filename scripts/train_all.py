@@ -8,6 +8,7 @@ The list is agents/learning/hyperparams/baselines.yml. The same command goes on 
 OUT/NAME/best lie the policy, its card, and the learning curves of all seeds as data and as a picture.
 """
 
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +28,7 @@ def main(
 ) -> None:
     """Train all policies."""
     # Late, so that --help loads no library.
+    from agents.arena.interrupt import interruptible
     from agents.learning.baselines import baselines, train_all
     from agents.learning.jobs import local
     from mcts_envs.core.errors import writable
@@ -40,12 +42,16 @@ def main(
                 f"only {only}: no policy has this in its name; there are: {', '.join(k.name for k in known)}"
             )
         folder = out if scale == 1.0 else out / f"scale-{scale:g}"
-        with local(workers or None) as crew:
+        with interruptible(), local(workers or None) as crew:
             for path in train_all(chosen, folder, crew, seeds, games, scale):
                 typer.echo(path)
-    except KeyboardInterrupt:
-        typer.secho("interrupted; the same command goes on from here", err=True, fg="yellow")
-        raise typer.Exit(130) from None
+    except KeyboardInterrupt as error:
+        number = next(filter(None, error.args), signal.SIGINT)
+        name = signal.Signals(number).name
+        typer.secho(
+            f"interrupted ({name}); what was trained is kept, and the same command goes on", err=True, fg="yellow"
+        )
+        raise typer.Exit(128 + number) from None
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
         typer.secho(f"error: {said(error)}", err=True, fg="red")
         raise typer.Exit(2) from None

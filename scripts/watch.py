@@ -194,6 +194,7 @@ def play(game: Game, host: Any) -> tuple[dict[str, Any], BaseException | None]:
 def write(document: dict[str, Any], record: Callable[..., Any], out: Path, replay: Path | None, fps: float) -> None:
     """Write a game as a page or a film, and as a replay if it is to be kept; ``record(document)`` makes that."""
     from agents.watching import fitted
+    from mcts_envs.core.writing import naming
     from mcts_envs.filming import film, is_film
 
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -202,11 +203,13 @@ def write(document: dict[str, Any], record: Callable[..., Any], out: Path, repla
     if replay is not None:
         game.save(replay)
     if filmed:
-        film(game, out, fps)
+        with naming(out):
+            film(game, out, fps)
         typer.echo(f"{out}: {moves} moves, {out.stat().st_size / 1e6:.1f} MB")
     else:
         text = fitted(document)
-        out.write_text(text, encoding="utf-8")
+        with naming(out):
+            out.write_text(text, encoding="utf-8")
         typer.echo(f"{out}: {moves} moves, {len(text.encode()) / 1e6:.1f} MB; open it in a browser")
 
 

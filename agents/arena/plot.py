@@ -10,6 +10,7 @@ from agents.arena.report import Report
 from agents.arena.statistics import LEVEL
 from agents.arena.table import budget
 from mcts_envs.core import errors
+from mcts_envs.core.writing import naming
 
 _NAME, _LINE = 24, 95
 """Characters of a name, and of a line as wide as the picture."""
@@ -45,7 +46,8 @@ def plot(report: Report, file: Path) -> None:
     """
     figure = drawing(report)
     file.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(file, dpi=150)
+    with naming(file):
+        figure.savefig(file, dpi=150)
 
 
 def drawing(report: Report) -> Any:

@@ -265,7 +265,7 @@ def _trained(baseline: Baseline, seed: int, here: Path, games: int, scale: float
             progress=False,
         )
         if result.interrupted:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(result.signal)
         last = result.path
     seconds = storage.described(last)[1].get("seconds", 0.0)
     return last, curves.read(here / "tensorboard"), seconds
@@ -300,7 +300,7 @@ def _iterated(baseline: Baseline, seed: int, here: Path, games: int, scale: floa
             workers=1,
         )
         if result.interrupted and (minutes is None or result.seconds < 60 * minutes):
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(result.signal)
 
     if not checkpoints(here, baseline.algorithm):
         go_on(0, None)

@@ -82,11 +82,21 @@ class StopRequest:
     """While it is open, the first Ctrl-C or SIGTERM is taken as a wish to stop; the second acts as ever.
 
     Only the main thread can receive signals; in another thread nothing changes.
+
+    Attributes
+    ----------
+    signal : int, optional
+        Which of them came.
     """
 
     def __init__(self) -> None:
-        self.requested = False
+        self.signal: int | None = None
         self._before: dict[int, Any] = {}
+
+    @property
+    def requested(self) -> bool:
+        """Whether one came."""
+        return self.signal is not None
 
     def __enter__(self) -> "StopRequest":
         if threading.current_thread() is threading.main_thread():
@@ -100,7 +110,7 @@ class StopRequest:
         self._restore()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        self.requested = True
+        self.signal = number
         self._restore()
 
     def _restore(self) -> None:

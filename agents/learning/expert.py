@@ -62,12 +62,15 @@ class Learned:
         Duration of this run.
     interrupted : bool
         Whether it was ended by Ctrl-C, SIGTERM or time before its last iteration.
+    signal : int, optional
+        Which of the two signals it was.
     """
 
     path: Path | None
     history: list[dict[str, Any]]
     seconds: float
     interrupted: bool
+    signal: int | None = None
 
 
 def expert_iteration(
@@ -145,7 +148,7 @@ def expert_iteration(
         crew = stack.enter_context(local(workers) if executor is None else _kept(executor))
         over = loop.go_on(crew, math.inf if minutes is None else began + 60 * minutes)
         path = loop.finish() if loop.history else None
-    return Learned(path, loop.history, time.monotonic() - began, not over)
+    return Learned(path, loop.history, time.monotonic() - began, not over, None if over else loop.signal)
 
 
 class _Loop:
@@ -154,6 +157,7 @@ class _Loop:
     def __init__(self, env_id: str, run: Run, plan: Plan, report: Callable[[str], None], at_once: float) -> None:
         self._env_id, self._plan, self._report, self._at_once = env_id, plan, report, at_once
         self._fresh = run.resume is None
+        self.signal: int | None = None
         self.done = done(run)
         last = checkpoint(run, self.done) if self.done >= 0 else None
         about = run.about
@@ -191,6 +195,7 @@ class _Loop:
 
             while self.done < self._plan.iterations:
                 if not self._iterate(self.done + 1, crew, over):
+                    self.signal = stop.signal
                     return False
         return True
 

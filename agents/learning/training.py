@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import math
+import signal
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,12 +47,15 @@ class Trained:
         Duration of this training.
     interrupted : bool
         Whether Ctrl-C or SIGTERM ended it.
+    signal : int, optional
+        Which of them.
     """
 
     path: Path
     timesteps: int
     seconds: float
     interrupted: bool
+    signal: int | None = None
 
 
 def train(
@@ -150,8 +154,8 @@ def train(
         if teaches:
             _imitate(run, model, past, progress)
         evaluate_every = evaluate_every if tensorboard else 0
-        interrupted = _learn(run, model, past, minutes, checkpoint_every, evaluate_every, progress)
-    return Trained(run.target, int(model.num_timesteps), time.monotonic() - started, interrupted)
+        came = _learn(run, model, past, minutes, checkpoint_every, evaluate_every, progress)
+    return Trained(run.target, int(model.num_timesteps), time.monotonic() - started, came is not None, came)
 
 
 def _self_play(run: Run, model: "BaseAlgorithm") -> "SelfPlay | None":
@@ -189,11 +193,12 @@ def _learn(
     checkpoint_every: int,
     evaluate_every: int,
     progress: bool,
-) -> bool:
-    """Train, save the policy and return whether it was interrupted."""
+) -> int | None:
+    """Train, save the policy and return the signal that interrupted it."""
     from agents.learning.callbacks import Limits, StopRequest, checkpoints, evaluations
     from agents.learning.progress import ProgressReport
 
+    came: int | None = None
     began, before = time.monotonic(), float(run.about.get("seconds", 0.0))
 
     def keep(path: Path) -> None:
@@ -219,9 +224,8 @@ def _learn(
                 tb_log_name=run.algorithm,
                 reset_num_timesteps=run.resume is None,
             )
-            interrupted = False
         except KeyboardInterrupt:
-            interrupted = True
+            came = signal.SIGINT
         except OSError as error:
             if error.errno not in _FULL:
                 raise
@@ -232,7 +236,7 @@ def _learn(
             if error.errno not in _FULL:
                 raise
             raise _unwritten(run, error) from error
-        return interrupted or stop.requested
+        return stop.signal or came
 
 
 def _unwritten(run: Run, error: OSError) -> OSError:

@@ -19,7 +19,8 @@ _parts: "WeakKeyDictionary[Callable[..., Any], tuple[bytes, tuple[Any, ...]]]" =
 def meaning(function: Callable[..., Any]) -> str:
     """Return a hash of a plain function, of the kernels that it calls, directly or not, and of their constants.
 
-    It is the same in every process. Python's own functions and classes count by name.
+    It is the same in every process. Python's own functions count by name and code, classes by name and by what Numba
+    takes from them: the members of an enumeration, the fields of a named tuple.
     """
     found, left, digest = {function}, [function], hashlib.sha256()
     while left:
@@ -80,11 +81,13 @@ def _words(value: Any, names: Iterable[str], called: list[Any]) -> Iterator[byte
         yield repr(sorted(map(repr, value.items() if isinstance(value, dict) else value))).encode()
     elif isinstance(value, (FunctionType, type)):
         yield f"{value.__module__}:{value.__qualname__}".encode()
+        members = [(name, member.value) for name, member in getattr(value, "__members__", {}).items()]
+        inside = [getattr(value, name, None) for name in ("_fields", "_field_defaults", "__code__")]
+        yield from _words([members, *inside], names, called)
     elif isinstance(value, ModuleType):
         yield value.__name__.encode()
         for name in sorted({*names} & {*vars(value)}):
-            if not isinstance(vars(value)[name], ModuleType):
-                yield from _words(vars(value)[name], names, called)
+            yield from _words(vars(value)[name], {*names} - {name}, called)  # fewer: modules lead round in circles
     elif isinstance(value, (int, float, complex, str, bytes, np.generic, np.dtype, type(None), type(...))):
         yield repr(value).encode()
     else:

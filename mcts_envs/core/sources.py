@@ -45,17 +45,18 @@ def _closure(source: Path) -> list[str]:
     source = source.resolve()
     package = package_of(source)
     first, below, whole = str(source), str(package), (package / "__init__.py").exists()
-    found, left = {first}, [first]
+    own, found, left = f"{_OWN}{os.sep}", {first}, [first]
     while left:
         file = left.pop()
         # Single files come and go beside an open notebook; what is there of a package stays.
-        imported = _imported if whole or file.startswith(f"{_OWN}{os.sep}") else _imported.__wrapped__
+        imported = _imported if whole or file.startswith(own) else _imported.__wrapped__
         with contextlib.suppress(OSError):
             stat = os.stat(file)
             new = imported(file, stat.st_mtime_ns, stat.st_size, below, whole) - found
             found |= new
             left += new
-    return [first, *sorted(found - {first})]
+    # Ours come last: the order, and so the hash, shall not depend on where they are installed.
+    return [first, *sorted(found - {first}, key=lambda file: (file.startswith(own), file))]
 
 
 def _digest(files: Iterable[str]) -> str:
@@ -74,14 +75,16 @@ def _imported(file: str, modified: int, size: int, package: str, whole: bool) ->
     for name in _read(file, modified, size)[1]:
         level = len(name) - len(name.lstrip("."))
         top = name.partition(".")[0]
+        above, inside, _ = f"{package}{os.sep}".rpartition(f"{os.sep}{top}{os.sep}")
         if level:
-            found.update(_files(str(Path(file).parents[level - 1]), name[level:]))
+            found.update(_files(os.path.join(os.path.dirname(file), *[os.pardir] * (level - 1)), name[level:]))
         elif top == _OWN.name:
             found.update(_files(str(_OWN.parent), name))
-        elif not whole:
-            found.update(_files(package, top))
-        elif top == os.path.basename(package):
-            found.update(_files(os.path.dirname(package), name))
+        else:
+            if inside:  # a folder above is called so: a package, with an __init__.py or without
+                found.update(_files(above or os.sep, name))
+            if not whole:
+                found.update(*(_files(package, part) for part in (top, name)))
     return frozenset(found)
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from time import sleep
 
@@ -19,19 +20,26 @@ def _replace(temporary: Path, path: Path) -> None:
     os.replace(temporary, path)
 
 
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Let an error that a file could not be written name it; that of a full disk does not."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file; whatever interrupts this leaves the one that was there."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with temporary.open("wb") as file:
+        with naming(path), temporary.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         _replace(temporary, path)
-    except OSError as error:
-        if error.errno is not None and error.filename is None:  # a full disk does not say it
-            error.filename = str(path)
-        raise
     finally:
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()

@@ -447,3 +447,10 @@ def test_a_saved_game_is_shown_and_an_agent_says_what_it_thinks(tmp_path):
     code, _, complaint = command(str(tmp_path / "game.json"), "--out", str(tmp_path / "game.html"))
     assert (code, complaint.count("\n")) == (2, 1)
     assert "is no replay" in complaint
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_told_with_the_file():
+    document = watch(plan_of("LaneDefense3x3-v0", "random"), 0)
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        watching.write(document, lambda document: None, Path("/dev/full"), None, 4.0)

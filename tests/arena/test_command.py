@@ -233,6 +233,15 @@ def test_a_closed_output_costs_no_results(tmp_path: Path) -> None:
     assert [row.error for row in read_rows(tmp_path).values()] == [None] * 4
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+def test_what_is_closed_is_empty_and_goes_nowhere() -> None:
+    code = "import _own, sys; print('lost', file=sys.stderr); print(sys.stdin.read() == '', sys.stderr.isatty())"
+    line = ["sh", "-c", 'exec "$@" <&- 2>&-', "sh", sys.executable, "-c", code]
+    path = f"{ROOT}{os.pathsep}{ROOT / 'scripts'}"
+    done = subprocess.run(line, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stdout) == (0, "True False\n")
+
+
 def test_names_and_words_of_others_are_neither_markup_nor_commands_of_the_terminal(tmp_path: Path) -> None:
     folder = tmp_path / "x[" / "b] :fire:"
     folder.mkdir(parents=True)

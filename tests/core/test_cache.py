@@ -68,6 +68,29 @@ class TestCache:
             (tmp_path / name).write_text("SIZE = 3\n")
             assert cache_directory(source) != before
 
+    @pytest.mark.parametrize("name", ["game/rules.py", "game/deep/rules.py", "rules.py"])
+    def test_imports_are_followed_without_a_package(self, tmp_path, name):
+        source, constants = tmp_path / name, tmp_path / "game" / "tables.py"
+        (tmp_path / "game" / "deep").mkdir(parents=True)
+        source.write_text('"""Not from .......... import this."""\nfrom game.tables import SIZE\n')
+        constants.write_text("SIZE = 3\n")
+        before = cache_directory(source)
+        constants.write_text("SIZE = 44\n")
+        assert cache_directory(source) != before
+
+    def test_where_the_package_is_installed_is_no_part_of_the_key(self, tmp_path, monkeypatch):
+        found = set()
+        for ours, theirs in (("a", "b"), ("b", "a")):
+            own, folder = tmp_path / ours / "mcts_envs", tmp_path / theirs
+            own.mkdir(parents=True)
+            folder.mkdir(exist_ok=True)
+            (own / "kernel.py").write_text("")
+            (folder / "helper.py").write_text("")
+            (folder / "game.py").write_text("import helper\nimport mcts_envs.kernel\n")
+            monkeypatch.setattr(sources, "_OWN", own)
+            found.add(sources.closure_digest(folder / "game.py"))
+        assert len(found) == 1
+
     def test_versions_belong_to_the_key(self, tmp_path, monkeypatch):
         (tmp_path / "game.py").write_text("a = 1\n")
         found = {cache_directory(tmp_path / "game.py")}
@@ -202,6 +225,36 @@ class TestCache:
         for size in ("5", "9"):
             monkeypatch.setenv("SIZE", size)
             assert self.run_file(tmp_path, text, "import own; print(own.outer(1))") == str(1 + int(size))
+
+    @pytest.mark.parametrize(
+        ("constants", "used", "edit"),
+        [
+            ("import enum\nclass Cell(enum.IntEnum):\n    WALL = 5", "constants.Cell.WALL", ("= 5", "= 9")),
+            (
+                "from collections import namedtuple\nCell = namedtuple('Cell', 'x y')",
+                "constants.Cell(5, 9).x",
+                ("x y", "y x"),
+            ),
+            ("import nested.deeper", "constants.nested.deeper.WALL", None),
+        ],
+    )
+    def test_what_classes_and_modules_of_anywhere_hold_belongs_to_the_key(self, tmp_path, constants, used, edit):
+        text = f"""
+            import sys
+            sys.path.append({str(tmp_path / "elsewhere")!r})
+            import constants
+            @kernel(types.int64(types.int64))
+            def outer(value):
+                return value + {used}
+            """
+        (tmp_path / "elsewhere" / "nested").mkdir(parents=True)
+        deeper, beside = tmp_path / "elsewhere" / "nested" / "deeper.py", tmp_path / "elsewhere" / "constants.py"
+        beside.write_text(constants)
+        deeper.write_text("WALL = 5")
+        assert self.run_file(tmp_path, text, "import own; print(own.outer(1))") == "6"
+        beside.write_text(constants.replace(*edit or ("", "")))
+        deeper.write_text("WALL = 9")
+        assert self.run_file(tmp_path, text, "import own; print(own.outer(1))") == "10"
 
     def test_closures_over_kernels_are_kept(self, tmp_path):
         text = """

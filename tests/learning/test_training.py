@@ -236,7 +236,7 @@ def test_command_ends_cleanly_on_ctrl_c(tmp_path):
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
-    assert process.returncode == 0
+    assert process.returncode == 128 + signal.SIGINT
     assert "interrupted after" in out
     assert f"; --resume {tmp_path / 'ppo.zip'} goes on\n" in out
     about = json.loads((tmp_path / "ppo.json").read_text())
@@ -249,6 +249,21 @@ def said_by(code, *arguments):
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'scripts'}"}
     line = [sys.executable, "-c", code, *arguments]
     return subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_commands_end_with_the_signal_that_came_and_say_what_is_kept(tmp_path, number):
+    came = f"import os, signal, sys, typer; came = lambda *_, **__: os.kill(os.getpid(), {int(number)})\n"
+    came += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    code = "import train_all as command; from agents.learning import baselines; baselines.train_all = came"
+    done = said_by(f"{came}{code}\ntyper.run(command.main)", "--workers", "1", "--out", str(tmp_path / "all"))
+    said = f"interrupted ({number.name}); what was trained is kept, and the same command goes on\n"
+    assert (done.returncode, done.stderr) == (128 + number, said)
+    code = "import expert_iteration as command; from agents.learning import expert; expert.play_all = came"
+    done = said_by(f"{came}{code}\ntyper.run(command.main)", IDS[0], "--workers", "1", "--out", str(tmp_path / "one"))
+    said = f"interrupted ({number.name}); the games are kept in {tmp_path / 'one'}, and the same command goes on"
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (128 + number, f"{said} from here")
 
 
 def test_command_names_cures_as_options_and_refuses_a_bad_folder(tmp_path, trained):
