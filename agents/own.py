@@ -68,12 +68,12 @@ class OwnAgent(Agent):
         Raises
         ------
         NoActionError
-            If it is not an integer.
+            If it is not an integer, nor an array of one.
         """
         action = self._predicted(env) if self.observes else self._own.act(env)
         self.last_result = getattr(self._own, "last_result", None)
         try:
-            return operator.index(action)
+            return operator.index(action.item() if isinstance(action, np.ndarray) and action.size == 1 else action)
         except TypeError:
             call = f"{self.name}.predict" if self.observes else f"{self.name}.act"
             call = call if isinstance(self._class, type) else self.name
@@ -96,14 +96,14 @@ class OwnAgent(Agent):
             self._own = self._made(seed)
 
     def _predicted(self, env: Any) -> Any:
-        """Return what ``predict`` says, as an integer if it is an array of one."""
+        """Return the action that ``predict`` says, without its next state."""
         seen, mask = observed(env)
         given = {"state": self._memory, "episode_start": np.array([self._begins]), "deterministic": True}
         given["action_masks"] = mask
         said = self._own.predict(seen, **{name: value for name, value in given.items() if name in self._takes})
         said, self._memory = said if isinstance(said, tuple) else (said, None)
         self._begins = False
-        return said.item() if isinstance(said, np.ndarray) and said.size == 1 else said
+        return said
 
     def _made(self, seed: int) -> Any:
         if not hasattr(self._class, "reseed"):

@@ -93,7 +93,7 @@ def _gap(difference: Difference, scored: bool) -> Estimate:
 
 
 def _turned(estimate: Estimate) -> Estimate:
-    return Estimate(-estimate.value, -estimate.high, -estimate.low)
+    return Estimate(0.0 - estimate.value, 0.0 - estimate.high, 0.0 - estimate.low)  # -0.0 would be written so
 
 
 def _estimated(report: Report, found: Lead) -> str:

@@ -2,6 +2,7 @@
 
 import functools
 import math
+import warnings
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -10,6 +11,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 
 from agents.base import own_view
 from agents.bridge import kinds
@@ -205,6 +207,10 @@ class LiveAEC:
         return _root(self)
 
 
+_SAID = {RememberMoves: ("observations", "infos"), parallel_to_aec_wrapper: ("_observations", "infos")}
+"""Layers that keep what a parallel environment said last, and where."""
+
+
 class LiveParallel:
     """The present state of a PettingZoo environment in which all live agents choose at once."""
 
@@ -219,9 +225,12 @@ class LiveParallel:
         self.env = layers[-1]
         self._layers = layers
         self.history = _history(layers, (RememberTurns, RememberMoves))
-        kept = next((layer for layer in layers if isinstance(layer, RememberMoves)), None)
-        self.infos = kept.infos if kept is not None and infos is None else infos
-        self.seen = kept.observations if kept is not None and observations is None else observations
+        for layer in layers:
+            names = _SAID.get(type(layer))
+            if names is not None:
+                observations = vars(layer).get(names[0]) if observations is None else observations
+                infos = vars(layer).get(names[1]) if infos is None else infos
+        self.seen, self.infos = observations, infos
         if self.seen is None and hasattr(self.env, "aec_env") and hasattr(self.env, "agents"):
             self.seen = {agent: self.env.aec_env.observe(agent) for agent in self.env.agents}
         self.game = _game_of("PARALLEL", self.env)
@@ -252,6 +261,15 @@ def _root(live: Any) -> ForeignState:
     live.game.watch.begin()
     state = ForeignState(live.game)
     state.become(live, copier_of(live, state))
+    where = live.game.notes.get("tells")
+    if where and getattr(live, where) is None and ("missed", where) not in live.game.notes:
+        live.game.notes["missed", where] = True
+        warnings.warn(
+            f"what is legal in {live.game.name} stands in its {'infos' if where == 'infos' else 'observations'}, of "
+            "which nothing keeps the last: the first action is chosen among all; wrap it in agents.remember(env) "
+            "before reset",
+            stacklevel=2,
+        )
     state.hidden = Hidden(live)
     return state
 

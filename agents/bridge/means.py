@@ -1,7 +1,7 @@
 """By what means an environment is copied: the first that passes a check."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gymnasium.error import ResetNeeded
@@ -17,8 +17,8 @@ from mcts_envs.core.contract import EVERYTHING
 if TYPE_CHECKING:
     from agents.bridge.states import ForeignState
 
-_STEPS = 6
-"""Length of the walks that are compared."""
+_STEPS = 7
+"""Length of the walks that are compared: a prime, so that as many steps to the left as to the right lead nowhere."""
 
 NATIVE, FAST, DEEP, REPLAY, REPLAY_ANEW = (
     "its own snapshots",
@@ -165,7 +165,20 @@ def _walk(live: Any, state: "ForeignState", copier: Copier) -> list[Any]:
         for player in players:
             actions[player] = legal[t % game.legal(state, player, legal)]
         game.step(state, actions, rewards)
+        game.notes["tells"] = game.notes.get("tells") or _tells(state)
     return shown
+
+
+def _tells(state: "ForeignState") -> str | None:
+    """Return what of a step tells legal actions that the environment does not tell again: ``infos`` or ``seen``."""
+    if state.game.adapter is not None or hasattr(state.env, "action_masks"):
+        return None
+    alone = state.game.seats[0].name is None
+    told = {"infos": {None: state.infos} if alone else state.infos, "seen": {} if alone else state.seen}
+    for where, by_agent in told.items():
+        if any(isinstance(each, Mapping) and "action_mask" in each for each in (by_agent or {}).values()):
+            return where
+    return None
 
 
 def _whole(env: Any) -> int | None:

@@ -69,6 +69,8 @@ def network_of(saved: "storage.SavedPolicy") -> Network:
     """
     policy: Any = saved.model.policy
     _check_extractor(saved, policy)
+    if own := storage.own_way(policy):
+        raise NotLayersError(f"{saved.path} says by {own} what no layers say; play it as sb3:PATH")
     if hasattr(policy, "q_net"):
         network = Network(_layers(policy.q_net.q_net), (), "action_values", _scale(policy))
     elif hasattr(policy, "quantile_net"):
@@ -154,5 +156,6 @@ def _torch(saved: "storage.SavedPolicy", shown: Singles) -> tuple[Any, Any]:
         if hasattr(policy, "quantile_net"):
             return policy.quantile_net(seen).mean(1).numpy(), None
         features = policy.extract_features(seen)
-        actor, critic = policy.mlp_extractor(features)
+        acted, judged = (features, features) if policy.share_features_extractor else features
+        actor, critic = policy.mlp_extractor.forward_actor(acted), policy.mlp_extractor.forward_critic(judged)
         return policy.action_net(actor).numpy(), policy.value_net(critic).numpy()[:, 0]

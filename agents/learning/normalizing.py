@@ -23,8 +23,19 @@ _NAMES = ("vecnormalize.pkl", "vec_normalize.pkl")
 
 
 def normalization(env: "VecNormalize") -> dict[str, Any]:
-    """Return the statistics of a ``VecNormalize``, JSON-able."""
-    found: dict[str, Any] = {"rewards": _moments(env.ret_rms), "observations": None}
+    """Return the statistics of a ``VecNormalize``, JSON-able; those of rewards only if it divides rewards by them.
+
+    Raises
+    ------
+    ValueError
+        If it normalises dictionaries of observations.
+    """
+    if env.norm_obs and isinstance(env.obs_rms, dict):
+        raise ValueError(
+            f"VecNormalize normalises dictionaries ({', '.join(env.obs_rms)}), which is not read; train with "
+            "norm_obs=False"
+        )
+    found: dict[str, Any] = {"rewards": _moments(env.ret_rms) if env.norm_reward else None, "observations": None}
     if env.norm_obs:
         found["observations"] = {**_moments(env.obs_rms), "clip": env.clip_obs, "epsilon": env.epsilon}
     return found
@@ -111,16 +122,27 @@ def read(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path} is damaged, or no pickle ({type(error).__name__}: {error}); save it anew") from error
     if not isinstance(env, VecNormalize):
         raise ValueError(f"{path} holds a {type(env).__name__}, no VecNormalize; give what VecNormalize.save wrote")
-    if env.norm_obs and isinstance(env.obs_rms, dict):
-        raise ValueError(
-            f"{path} normalises dictionaries ({', '.join(env.obs_rms)}), which is not read; train with norm_obs=False"
-        )
-    found = normalization(env)
+    try:
+        found = normalization(env)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
     try:
         sidecar.check_normalization(found)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}; save it anew") from error
     return found
+
+
+def of_model(model: Any) -> dict[str, Any]:
+    """Return what the sidecar of a model in memory would say of normalisation: the present statistics of its training.
+
+    Raises
+    ------
+    ValueError
+        If they are of dictionaries of observations.
+    """
+    env = model.get_vec_normalize_env() if hasattr(model, "get_vec_normalize_env") else None
+    return {} if env is None else {"normalization": normalization(env)}
 
 
 def _moments(moments: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from agents.evaluator.batched import BatchedEvaluator
 from agents.evaluator.compiled import CompiledEvaluator, TooLargeError
 from agents.evaluator.plain import PlainEvaluator
 from agents.evaluator.table import TableEvaluator
-from agents.learning import storage
+from agents.learning import normalizing, storage
 from agents.learning.algorithms import ALGORITHMS
 from agents.learning.compiling import compiled_evaluator
 from agents.learning.fitting import fitting, learned_rewards, own_mask
@@ -99,7 +99,8 @@ def _read(given: Any) -> Policy:
     if isinstance(given, str | Path):
         policy = _load(given)
     elif hasattr(given, "predict") and hasattr(given, "policy") and not isinstance(given, type):
-        policy = storage.SavedPolicy(Path(type(given).__name__), _algorithm(given), given)
+        name = _algorithm(given)
+        policy = storage.SavedPolicy(Path(type(given).__name__), name, given, about=normalizing.of_model(given))
     else:
         known = ", ".join(map(repr, SHIPPED))
         hint = ": a class; load a model with it first" if isinstance(given, type) else ""

@@ -134,7 +134,8 @@ class SavedPolicy(Policy):
         import torch
 
         policy: Any = self.model.policy
-        if not getattr(policy, "share_features_extractor", False) or not hasattr(policy, "action_net"):
+        shared = getattr(policy, "share_features_extractor", False) and hasattr(policy, "action_net")
+        if not shared or own_way(policy) is not None:
             return super().consulted(observations, masks)
         given, whole = self.shown(observations), self.structure is None
         policy.set_training_mode(False)
@@ -166,6 +167,15 @@ class SavedPolicy(Policy):
             else:
                 raise self._no_values()
         return np.asarray(self.unit * found.numpy(force=True), np.float64)
+
+
+def own_way(policy: Any) -> str | None:
+    """Return by which method of its own a policy says something else than its layers, if by any."""
+    for name in ("get_distribution", "predict_values", "_get_action_dist_from_latent"):
+        method = getattr(policy, name, None)
+        if method is not None and method.__module__.split(".")[0] not in ("stable_baselines3", "sb3_contrib"):
+            return f"{type(policy).__name__}.{name}"
+    return None
 
 
 def save(model: "BaseAlgorithm", path: Path | str, about: Mapping[str, Any]) -> Path:

@@ -263,6 +263,9 @@ def test_planners_of_a_game_of_ones_own_take_budgets_unless_they_bring_theirs(mo
 def test_a_policy_without_a_path_is_refused():
     with pytest.raises(ValueError, match="agent 'sb3:' names no policy; write the path of a zip behind it"):
         agents.make("sb3:")
+    for name in ("mcts", "sb3:model.zip", "my_bot.py:Bot"):
+        with pytest.raises(ValueError, match=rf"here they are arguments: agents.make\('{name}', depth=...\)"):
+            agents.make(f"{name}:depth=3:c=1")
     with pytest.raises(ValueError, match="unknown algorithm of a shipped policy None; known: dqn, expert_iteration"):
         agents.make("ppo", algorithm=None)
 

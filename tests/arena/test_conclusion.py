@@ -62,6 +62,8 @@ def test_games_for_one_speak_of_wins_or_returns(tmp_path: Path) -> None:
     said = conclusion(played("LaneDefense3x3-v0", 0.9, 100, tmp_path))
     assert said.startswith("in short: new is better than old, at a confidence of 95%: +40.0 [+")
     assert " points of a hundred" in said
+    assert "against old: +0.0 [" in conclusion(played("LaneDefense3x3-v0", 0.5, 20, tmp_path))
+    assert "against new: +0.0 [" in conclusion(played("LaneDefense3x3-v0", 0.5, 20, tmp_path, "old=uniform,new=random"))
 
 
 def test_of_more_than_two_or_of_nothing_nothing_is_said(tmp_path: Path) -> None:

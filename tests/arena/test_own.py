@@ -128,6 +128,15 @@ def test_mistakes_name_the_file_or_the_class(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("method", ["act", "predict"])
+def test_an_array_of_one_is_an_action(method: str, tmp_path: Path) -> None:
+    path = tmp_path / "array_bot.py"
+    path.write_text(f"import numpy as np\nclass Bot:\n    def {method}(self, seen):\n        return np.array([3])\n")
+    env = gymnasium.make(f"mcts_envs/{ID}")
+    env.reset(seed=0)
+    assert agents.make(f"{path}:Bot").act(env) == 3
+
+
 def test_what_is_no_action_loses(bots: Path) -> None:
     plan = Plan(ID, parse_agents(f"{bots}:Vague"))
     (played,) = run(plan, plan.jobs(1))

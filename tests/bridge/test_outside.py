@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 from gymnasium.utils import EzPickle
 
 import agents
@@ -130,6 +131,30 @@ def test_state_outside_is_refused(kind):
     report = agents.check_planning(begun(kind()))
     assert report["copies"].verdict == "FAILS"
     assert "outside of it" in report["copies"].evidence
+
+
+@pytest.mark.parametrize("ways", [2, 3])
+def test_state_outside_is_seen_where_steps_cancel_out(ways):
+    class Strip(InClass):
+        """Left and right, and standing still."""
+
+        def __init__(self):
+            super().__init__()
+            self.action_space = spaces.Discrete(ways)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.set(10)
+            return 10, {}
+
+        def step(self, action):
+            self.set(self.get() + (2 * action - 1 if ways == 2 else action - 1))
+            return self.get(), 0.0, not 0 < self.get() < 20, False, {}
+
+    env = Strip()
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match="its state lies outside of it"):
+        mcts().act(env)
 
 
 def test_where_compiled_parts_may_draw_a_warning_says_what_else_it_may_be():

@@ -148,8 +148,8 @@ def test_agents_that_choose_at_once():
     assert agent.act(view) == 1
     result = agent.last_result
     assert result.visits[2] == 0
-    env.step({"x": 0, "y": 1})
-    assert mcts(600).act(bridge.view(env, "x")) == 2
+    seen, *_ = env.step({"x": 0, "y": 1})
+    assert mcts(600).act(bridge.view(env, "x", observation=seen)) == 2
 
 
 def test_agents_that_left_choose_no_more():
@@ -163,8 +163,8 @@ def test_agents_that_left_choose_no_more():
     assert view.game.active(state) == 2
     view.game.step(state, [0, 1], rewards)
     assert rewards == [0.0, 2.5]
-    env.step({"x": 1, "y": 1})
-    assert mcts(200).act(env) == 0  # the only one left
+    seen, *_ = env.step({"x": 1, "y": 1})
+    assert mcts(200).act(bridge.view(env, observation=seen)) == 0  # the only one left
     with pytest.raises(ValueError, match="not to choose now"):
         mcts().act(bridge.view(env, "x"))
 
@@ -186,6 +186,49 @@ def test_conversions_between_turns_and_at_once():
     assert view.player == 1
     assert view.game.simultaneous
     assert view.game.active(view.state) == 3  # what the other chose is not known
+
+
+class Told(ParallelEnv):
+    """Both choose at once for three turns; the first action is never legal, as their observation says."""
+
+    metadata = {"name": "told_v0", "render_modes": []}  # noqa: RUF012
+    render_mode = None
+    possible_agents = ["a", "b"]  # noqa: RUF012
+
+    def observation_space(self, agent):
+        return spaces.Dict(observation=spaces.Discrete(4), action_mask=spaces.MultiBinary(3))
+
+    def action_space(self, agent):
+        return spaces.Discrete(3)
+
+    def said(self):
+        seen = {"observation": self.turn, "action_mask": np.array([0, 1, 1], np.int8)}
+        return dict.fromkeys(self.possible_agents, seen)
+
+    def reset(self, seed=None, options=None):
+        self.agents, self.turn = self.possible_agents[:], 0
+        return self.said(), {agent: {} for agent in self.agents}
+
+    def step(self, actions):
+        self.turn += 1
+        over = dict.fromkeys(self.agents, self.turn == 3)
+        rewards = {agent: 3.0 - action for agent, action in actions.items()}
+        self.agents = [] if self.turn == 3 else self.agents
+        return self.said(), rewards, over, dict.fromkeys(over, False), {agent: {} for agent in over}
+
+
+def test_masks_in_observations_of_all_at_once_are_kept_or_missed():
+    env = Told()
+    env.reset()
+    assert bridge.view(env, "a", observation=env.said()).legal_actions().tolist() == [1, 2]
+    with pytest.warns(UserWarning, match=r"what is legal in told_v0 stands in its observations.*remember\(env\)"):
+        mcts(40).act(bridge.view(env, "a"))
+    kept, in_turns = agents.remember(Told()), parallel_to_aec(Told())
+    for each in (kept, in_turns):
+        each.reset(seed=0)
+        view = bridge.view(each, "a" if each is kept else None)
+        assert view.legal_actions().tolist() == [1, 2]
+        assert mcts(40).act(view) == 1
 
 
 # Ours behind the bridge.

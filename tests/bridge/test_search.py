@@ -1,5 +1,7 @@
 """The search in foreign environments: observations, ends, masks, values, refusals, and trees used again."""
 
+import warnings
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -156,6 +158,23 @@ def test_masks_of_infos_methods_and_observations_are_kept():
     empty.reset(seed=0)
     with pytest.raises(ValueError, match="allows none of 2 actions"):
         mcts().act(bridge.view(empty, info=empty.said()))
+
+
+def test_masks_that_nothing_keeps_are_missed_once():
+    class Lenient(Walk):
+        """Says what is legal, and takes what is not."""
+
+        def said(self):
+            return {"action_mask": np.array([0, 1], np.int8)}
+
+    env = Lenient()
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match=r"what is legal in Lenient stands in its infos.*agents\.remember\(env\)"):
+        mcts(5).act(env)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mcts(5).act(env)
+        assert mcts(5).act(bridge.view(env, info=env.said())) == 1
 
 
 def test_what_cannot_be_planned_in_is_refused():

@@ -26,7 +26,9 @@ from agents.arena import Plan, compare, parse_agents
 from agents.learning import moved, notices, storage
 from agents.learning.algorithms import one_thread
 from agents.learning.fitting import fitting
+from agents.learning.loading import load_policy
 from agents.learning.notices import PolicyWarning
+from agents.learning.searching import evaluator_for, read_policy
 from agents.learning.shipped import shipped
 from agents.learning.training import train
 
@@ -116,6 +118,26 @@ def test_statistics_of_vecnormalize_are_applied(normalized, given):
     assert raw.act(single) == model.predict(single.unwrapped.view().observe(), deterministic=True)[0]
     copied = pickle.loads(pickle.dumps(agent))
     assert copied.act(single) == agent.act(single) == copy.deepcopy(agent).act(single)
+
+
+@TRUSTED
+@pytest.mark.parametrize("norm_reward", [True, False])
+def test_a_search_asks_a_model_in_memory_as_it_was_trained(tmp_path, norm_reward):
+    env = script(tmp_path, lambda env: VecNormalize(env, norm_reward=norm_reward))
+    model = PPO.load(tmp_path / "rl_model_1024_steps.zip", env=env, device="cpu")
+    single = make(LANES)
+    seen = single.reset(seed=0)[0][None]
+    shown, unit = model.policy.obs_to_tensor(env.normalize_obs(seen))[0], env.ret_rms.var**0.5 if norm_reward else 1.0
+    value = unit * model.policy.predict_values(shown).item()
+    wanted = model.policy.get_distribution(shown).distribution.probs.detach().numpy()[0]
+    loaded = load_policy(tmp_path / "rl_model_1024_steps.zip", normalization="auto")
+    game, state, legal = single.unwrapped.game, single.unwrapped.view().state, single.unwrapped.action_masks()
+    for policy in (model, loaded):
+        evaluator, weights, values = evaluator_for(read_policy(policy), game), np.zeros(game.actions), np.zeros(1)
+        evaluator.advise(state, 0, weights)
+        evaluator.evaluate(state, values)
+        np.testing.assert_allclose(weights, legal * wanted / wanted[legal].sum(), atol=1e-5)
+        assert values[0] == pytest.approx(value, rel=1e-4)
 
 
 @TRUSTED

@@ -51,12 +51,14 @@ def positions(count, env_id=LANES, seed=0, **settings):
 
 
 class TestExport:
+    @pytest.mark.parametrize("shared", [True, False])
     @pytest.mark.parametrize("activation", ["Tanh", "ReLU"])
     @pytest.mark.parametrize("algorithm", ["a2c", "maskable_ppo", "ppo", "trpo"])
-    def test_an_actor_critic_says_what_torch_says(self, tmp_path, algorithm, activation):
+    def test_an_actor_critic_says_what_torch_says(self, tmp_path, algorithm, activation, shared):
         import torch
 
         kwargs = {"activation_fn": getattr(torch.nn, activation), "net_arch": {"pi": [32, 16], "vf": [8]}}
+        kwargs["share_features_extractor"] = shared
         path = untrained(tmp_path / "p.zip", algorithm, policy_kwargs=kwargs)
         saved, ours = storage.load(path, algorithm), load_policy(agents.export(path, algorithm=algorithm))
         seen, masks = positions(60)

@@ -22,6 +22,7 @@ import agents
 import mcts_envs
 from agents.learning import storage
 from agents.learning.evaluation import evaluate
+from agents.learning.searching import read_policy
 from agents.learning.shipped import FOLDER, made_for, shipped, shipped_for
 from tests.learning.quick import make, quick
 
@@ -74,6 +75,34 @@ def test_a_policy_class_of_ones_own_is_recognised(tmp_path, learner, policy, nam
     assert storage.load(tmp_path / "own").algorithm == name
     settings = {"policy": str(tmp_path / "own.zip"), "evaluate": "policy", "simulations": 4}
     assert agents.make("mcts", select="puct", **settings).act(env) in range(10)
+
+
+class DoubtfulPolicy(ActorCriticPolicy):
+    """One that is less sure than its layers, and always content."""
+
+    def get_distribution(self, obs):
+        found = super().get_distribution(obs)
+        return found.proba_distribution(0.1 * found.distribution.logits)
+
+    def predict_values(self, obs):
+        return 0.0 * super().predict_values(obs) + 5.0
+
+
+@pytest.mark.parametrize("activation", ["Tanh", "GELU"])
+def test_a_search_asks_the_methods_of_a_policy_class_of_ones_own(tmp_path, activation):
+    env = make(IDS[0])
+    seen, _ = env.reset(seed=0)
+    model = PPO(DoubtfulPolicy, env, device="cpu", policy_kwargs={"activation_fn": getattr(torch.nn, activation)})
+    with torch.no_grad():
+        model.policy.action_net.weight *= 1000.0
+    wanted = model.policy.get_distribution(model.policy.obs_to_tensor(seen)[0]).distribution.probs.numpy(force=True)[0]
+    policy = read_policy(model)
+    prior, values = policy.consulted(seen[None], np.ones((1, 10), bool))
+    np.testing.assert_allclose(prior[0], wanted, atol=1e-6)
+    assert values.tolist() == [5.0]
+    model.save(tmp_path / "own.zip")
+    with pytest.raises(ValueError, match=r"says by DoubtfulPolicy.get_distribution what no layers say"):
+        agents.export(tmp_path / "own.zip")
 
 
 def test_a_policy_without_probabilities(tmp_path):
