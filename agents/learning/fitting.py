@@ -125,15 +125,15 @@ def learned_rewards(policy: Policy, game: Game) -> tuple[tuple[str, float], ...]
     They are what the settings of its training say that begin with ``reward``. What those leave out is as in the
     environment of the training, if that is known here.
     """
-    here = there = _rewards(game)
+    here = there = rewards_of(game)
     with contextlib.suppress(KeyError, ValueError, TypeError):
         entry = find(policy.about["environment"])
-        there = {**here, **_rewards(entry.make_game()(**entry.settings))}
+        there = {**here, **rewards_of(entry.make_game()(**entry.settings))}
     there = {**there, **policy.about.get("settings", {})}
     return tuple((name, float(there[name])) for name, value in here.items() if there[name] != value)
 
 
-def _rewards(game: Game) -> dict[str, float]:
+def rewards_of(game: Game) -> dict[str, float]:
     """Return the settings of a game that are rewards."""
     if game.layout is None:
         return {}

@@ -12,7 +12,7 @@ from agents.evaluator.table import TableEvaluator
 from agents.learning import normalizing, storage
 from agents.learning.algorithms import ALGORITHMS
 from agents.learning.compiling import compiled_evaluator
-from agents.learning.fitting import fitting, learned_rewards, own_mask
+from agents.learning.fitting import fitting, learned_rewards, own_mask, rewards_of
 from agents.learning.loading import load_policy, load_shipped
 from agents.learning.network import NotLayersError
 from agents.learning.notices import notice
@@ -100,7 +100,8 @@ def _read(given: Any) -> Policy:
         policy = _load(given)
     elif hasattr(given, "predict") and hasattr(given, "policy") and not isinstance(given, type):
         name = _algorithm(given)
-        policy = storage.SavedPolicy(Path(type(given).__name__), name, given, about=normalizing.of_model(given))
+        about = {**normalizing.of_model(given), "settings": _paid(given)}
+        policy = storage.SavedPolicy(Path(type(given).__name__), name, given, about=about)
     else:
         known = ", ".join(map(repr, SHIPPED))
         hint = ": a class; load a model with it first" if isinstance(given, type) else ""
@@ -108,6 +109,13 @@ def _read(given: Any) -> Policy:
     if not isinstance(policy, storage.SavedPolicy):
         return policy
     return plain_arrays(policy)
+
+
+def _paid(model: Any) -> dict[str, float]:
+    """Return the rewards of the environment that a model is trained in, if that is one of ours in this process."""
+    env: Any = getattr(model.get_env(), "unwrapped", None) if hasattr(model, "get_env") else None
+    game = getattr(env.envs[0].unwrapped if hasattr(env, "envs") else env, "game", None)
+    return rewards_of(game) if isinstance(game, Game) else {}
 
 
 def plain_arrays(policy: storage.SavedPolicy) -> Policy:

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 import agents
+import mcts_envs
 from agents.bridge import Remember
 from agents.evaluator.compiled import CompiledEvaluator, Dense, TooLargeError
 from agents.evaluator.plain import PlainEvaluator
 from agents.learning.fitting import fitting
 from agents.learning.network import Layer, Network
-from agents.learning.searching import evaluator_for
+from agents.learning.searching import evaluator_for, read_policy
 from agents.learning.shipped import shipped
 from mcts_envs.core.kernel import record
 from mcts_envs.core.rng import draw, new_stream
@@ -417,6 +418,13 @@ class TestRewardsOfTheTraining:
         policy = shipped(env_id, "maskable_ppo")
         evaluator = agents.make("puct", policy=policy).prepare(game_of(env_id, **settings)).evaluator
         assert sorted(evaluator.rewards) == sorted(learned)
+
+    @pytest.mark.parametrize("batch", [True, False])
+    def test_a_model_in_memory_learned_those_of_its_environment(self, batch):
+        ppo = pytest.importorskip("stable_baselines3").PPO
+        env = mcts_envs.make_sb3_vec_env(LANES, 2, reward_kill=9.0) if batch else make(LANES, reward_kill=9.0)
+        policy = read_policy(ppo("MlpPolicy", env, device="cpu"))
+        assert evaluator_for(policy, game_of(LANES)).rewards == (("reward_kill", 9.0),)
 
     def test_nothing_is_found_where_the_training_paid_nothing(self):
         env = make(LANES)
