@@ -329,11 +329,11 @@ STUDY = Study(
     Football with three a side, 10 ms: 84.2 [78.8, 88.3], 28.7 [23.2, 35.1], 37.0 [30.6, 43.9], before `best` followed a
     better scripted player in its rollouts, and the policy learned from that player.
 
-    In those of lane defense, bomber and football, the search with the policy counted the rewards of the environment, and
-    not those of the policy's training, of which its values are made: it kept from touchdowns, which pay nothing by
+    In those of lane defense, bomber and football, the search with the policy counted the rewards of the environment,
+    and not those of the policy's training, of which its values are made: it kept from touchdowns, which pay nothing by
     default. What stands above was played without this mistake, but for lane defense and bomber at 100 ms, and the
-    policies in a search among the three ways to learn of bomber and football. With it, both at 10 ms: lane defense 89.0
-    [83.9, 92.6], bomber 54.8 [52.1, 57.5], football 42.0 [35.8, 48.5]; football at 100 ms 57.8 [41.6, 72.2].
+    policies in a search among the three ways to learn of these games. With it, both at 10 ms: lane defense 89.0 [83.9,
+    92.6], bomber 54.8 [52.1, 57.5], football 42.0 [35.8, 48.5]; football at 100 ms 57.8 [41.6, 72.2].
 
     Connect four was thrown away at 10 ms: players without chance repeated one game, and its planner was not the best.
     It begins with four random stones now, with another planner.""",
