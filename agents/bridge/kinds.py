@@ -145,18 +145,20 @@ def _legal_by(mask_of: Mask) -> Callable[[Any, int, Any], int]:
     def legal(state: Any, player: int, actions: Any) -> int:
         """Fill in the legal actions of a player who is to choose, counted from 0."""
         mask = mask_of(state, player)
+        count: int = state.game.seats[player].actions
         if mask is None:
-            count: int = state.game.seats[player].actions
             actions[:count] = range(count)
             return count
         found = np.flatnonzero(mask).tolist()
-        if not found:
+        if not found or len(mask) != count:
             seat = state.game.seats[player]
             whose = state.game.name if seat.name is None else f"{seat.name} in {state.game.name}"
-            raise ValueError(
-                f"the action mask of {whose} allows none of {seat.actions} actions and the episode goes on; end it, or "
-                "allow one"
+            wrong = (
+                f"has {len(mask)} numbers for {count} actions; give each action one"
+                if found
+                else f"allows none of {count} actions and the episode goes on; end it, or allow one"
             )
+            raise ValueError(f"the action mask of {whose} {wrong}")
         actions[: len(found)] = found
         return len(found)
 

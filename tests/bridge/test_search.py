@@ -160,6 +160,14 @@ def test_masks_of_infos_methods_and_observations_are_kept():
         mcts().act(bridge.view(empty, info=empty.said()))
 
 
+@pytest.mark.parametrize("mask", [[1], [1, 0, 0], [0, 1, 1]])
+def test_masks_of_other_actions_are_refused(mask):
+    env = bridge.Remember(Walk(mask=mask))
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=f"mask of Walk has {len(mask)} numbers for 2 actions"):
+        mcts(5).act(env)
+
+
 def test_masks_that_nothing_keeps_are_missed_once():
     class Lenient(Walk):
         """Says what is legal, and takes what is not."""
