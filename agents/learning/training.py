@@ -135,7 +135,7 @@ def train(
     run = planned(env_id, algorithm, Path(out), seed, settings, changes, resume, start)
     protect(run)
     total = run.hyper.n_timesteps
-    if total <= run.done:
+    if total <= run.done and (run.resume is None or run.target.exists()):  # else it was killed before the last save
         raise ValueError(f"timesteps {total}: {run.resume} has {run.done} already; ask for more than that in all")
     started = time.monotonic()
     with one_thread(), contextlib.ExitStack() as stack:

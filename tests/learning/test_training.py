@@ -154,6 +154,15 @@ def test_a_training_that_was_killed_is_not_begun_anew(tmp_path, trained):
     assert quick(tmp_path, resume=checkpoint, timesteps=2048).timesteps == 2048
 
 
+def test_one_that_was_killed_before_its_last_save_ends_at_once(tmp_path, trained):
+    saved = storage.load(trained["ppo"])
+    checkpoint = storage.save(saved.model, tmp_path / "checkpoints" / "ppo_1024", saved.about)
+    found = quick(tmp_path, resume=checkpoint, timesteps=1000)
+    assert found.timesteps == storage.described(found.path)[1]["timesteps"] == 1024
+    with pytest.raises(ValueError, match="ask for more"):
+        quick(tmp_path, resume=checkpoint, timesteps=1000)
+
+
 def test_a_killed_resume_is_not_begun_anew(tmp_path, trained):
     saved = storage.load(trained["ppo"])
     path = storage.save(saved.model, tmp_path / "ppo", saved.about)
