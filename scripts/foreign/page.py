@@ -119,9 +119,7 @@ def write(kept: Kept) -> str:
     """Return the page."""
     ids = dict.fromkeys(kept.found[entry.name]["run"] for entry in CATALOGUE if entry.name in kept.found)
     numbers = {id: number for number, id in enumerate(ids, 1)}
-    lines = ["# Environments of others", paragraph(_HOW), "Tried by:"]
-    lines.append("\n".join(played_by(number, kept.runs[id]) for id, number in numbers.items()))
-    lines += [paragraph(kept.summary()), paragraph(_COLUMNS)]
+    lines = ["# Environments of others", paragraph(_HOW), paragraph(kept.summary()), paragraph(_COLUMNS)]
     for group in dict.fromkeys(entry.group for entry in CATALOGUE):
         entries = [entry for entry in CATALOGUE if entry.group == group]
         lines.append(f"## {group[0].upper()}{group[1:]}")
@@ -131,6 +129,7 @@ def write(kept: Kept) -> str:
         notes = [note for entry in entries for note in _notes(entry, kept.found.get(entry.name))]
         if notes:
             lines.append("\n".join(notes))
+    lines += ["## Runs", "\n".join(played_by(number, kept.runs[id]) for id, number in numbers.items())]
     return "\n\n".join(lines) + "\n"
 
 

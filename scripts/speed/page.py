@@ -91,8 +91,7 @@ def write(parts: dict[str, Measured]) -> str:
     ran = [parts[name].run for name in TITLES if name in parts]
     runs = {run.id: run for run in ran}
     numbers = {id: number for number, id in enumerate(runs, 1)}
-    lines = ["# Speed", paragraph(_HOW), "Measured by:"]
-    lines.append("\n".join(played_by(number, runs[id]) for id, number in numbers.items()))
+    lines = ["# Speed", paragraph(_HOW)]
     for name, title in TITLES.items():
         lines.append(f"## {title}")
         if name not in parts:
@@ -103,6 +102,7 @@ def write(parts: dict[str, Measured]) -> str:
         which = f"run {numbers[part.run.id]}, " if len(numbers) > 1 else ""
         lines.append(f"{which}{part.rounds} rounds; load {before} before and {after} after.".capitalize())
         lines.append(table(part.figures))
+    lines += ["## Runs", "\n".join(played_by(number, runs[id]) for id, number in numbers.items())]
     return "\n\n".join(lines) + "\n"
 
 
