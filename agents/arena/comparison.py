@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -33,6 +34,7 @@ def compare(
     every: float = 0.5,
     tell: Callable[[int, int], None] | None = None,
     executor: Any = None,
+    crew: Crew | RemoteCrew | None = None,
     merge: Sequence[Path | str] = (),
     part: tuple[int, int] = (1, 1),
 ) -> Report:
@@ -65,6 +67,8 @@ def compare(
     executor : concurrent.futures.Executor, optional
         Where to play instead, ``workers`` at a time; anything with ``submit`` whose jobs have ``done`` and ``result``,
         as those of submitit (:mod:`agents.arena.executing`). It is not shut down.
+    crew : Crew, optional
+        Who play by this plan already, and go on to live after it; ``workers`` is how many they are.
     merge : sequence of str or Path
         Folders of comparisons by the same plan, whose games are taken in before anything is played.
     part : tuple of int
@@ -81,42 +85,10 @@ def compare(
         If something is wrong with the plan or with the folder, or another comparison is writing to it. Nothing has been
         played then.
     """
-    crew: Crew | RemoteCrew
-    crew = Crew(plan, workers) if executor is None else RemoteCrew(plan, executor, workers or 1)
-    with interruptible(), crew:
-        return compare_by(
-            crew,
-            plan,
-            episodes,
-            workers or 1,
-            folder=folder,
-            fresh=fresh,
-            sprt=sprt,
-            watch=watch,
-            every=every,
-            tell=tell,
-            merge=merge,
-            part=part,
-        )
-
-
-def compare_by(
-    crew: Crew | RemoteCrew,
-    plan: Plan,
-    episodes: int,
-    processes: int,
-    *,
-    folder: Path | str | None = None,
-    fresh: bool = False,
-    sprt: Sprt | None = None,
-    watch: Callable[[Report], None] | None = None,
-    every: float = 0.5,
-    tell: Callable[[int, int], None] | None = None,
-    merge: Sequence[Path | str] = (),
-    part: tuple[int, int] = (1, 1),
-) -> Report:
-    """Let those who play by a plan, in so many processes, do what :func:`compare` says."""
     errors.integer("episodes", episodes, 1, 10**9)
+    kept = crew is not None
+    if crew is None:
+        crew = Crew(plan, workers) if executor is None else RemoteCrew(plan, executor, workers or 1)
     plan.check()
     if sprt is not None:
         plan.format.contest(plan)
@@ -125,9 +97,13 @@ def compare_by(
     discount = 1.0 if plan.discount is None else plan.discount
     configuration = plan.configuration()
     folder = default_folder(configuration) if folder is None else Path(folder)
-    due, ended_by = 0.0, None
-    crew.check()
-    with Results(folder, configuration, fresh, replays=plan.replays) as results:
+    processes, due, ended_by = workers or 1, 0.0, None
+    with ExitStack() as stack:
+        stack.enter_context(interruptible())
+        if not kept:
+            stack.enter_context(crew)
+        crew.check()
+        results = stack.enter_context(Results(folder, configuration, fresh, replays=plan.replays))
         for other in merge:
             results.take(Path(other), configuration)
         jobs = plan.jobs(episodes)

@@ -103,15 +103,15 @@ class TestTune:
         assert all(0.05 <= tried.values["c"] <= 3.0 for tried in whole.trials)
         assert len({tried.values["c"] for tried in whole.trials}) == 5
         seen = []
-        compare_by = arena_tuning.compare_by
+        compare = arena_tuning.compare
 
         def interrupted(*given, **settings):
             seen.append(given)
             if len(seen) == 7:
                 raise KeyboardInterrupt
-            return compare_by(*given, **settings)
+            return compare(*given, **settings)
 
-        monkeypatch.setattr(arena_tuning, "compare_by", interrupted)
+        monkeypatch.setattr(arena_tuning, "compare", interrupted)
         with pytest.raises(KeyboardInterrupt):
             tune(tuning(), 5, folder=tmp_path / "parts")
         assert 0 < len(json.loads((tmp_path / "parts" / "tuning.json").read_text())["trials"]) < 5
