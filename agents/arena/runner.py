@@ -116,10 +116,10 @@ class Crew:
                 yield from self._of(worker, todo)
 
     def _hand_out(self, todo: deque[Any], size: int) -> None:
-        """Give work to those who have none."""
+        """Give work to those who have none, the first of them alone if one is to do it all, in order."""
         while len(self._workers) < min(size, len(todo) + sum(bool(worker.jobs) for worker in self._workers)):
             self._workers.append(Worker(self._plan))
-        for worker in self._workers:
+        for worker in self._workers[:size]:
             if todo and not worker.jobs:
                 worker.give([todo.popleft() for _ in range(min(worker.ahead, len(todo)))])
 

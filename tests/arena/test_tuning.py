@@ -47,6 +47,20 @@ def tuning(environment="WallSurvival-v0", agent="mcts:simulations=20", params=("
     return Tuning(environment, parse_agent(agent), found, **{"boards": 4, "settings": settings, **more})
 
 
+LATE = """
+import time
+
+class Bot:
+    def __init__(self, level=2):
+        if level == 5:
+            time.sleep(0.5)
+            raise ValueError("level 5 is too much")
+
+    def act(self, env):
+        return int(env.unwrapped.action_masks().argmax())
+"""
+
+
 class TestWhoMeets:
     def test_alone(self):
         of = tuning("LaneDefense3x3-v0")
@@ -137,6 +151,17 @@ class TestTune:
         assert len(begun) == 1
         assert found[0].trials == found[1].trials
         assert found[0].test.trial == found[1].test.trial
+
+    def test_what_is_wrong_with_a_later_trial_is_said_of_its_agent(self, tmp_path):
+        (tmp_path / "bot.py").write_text(LATE)
+        of = tuning(agent=f"{tmp_path / 'bot.py'}:Bot", params=("level=1:9",))
+        first, later = (of.plan({"level": level}) for level in (1, 5))
+        with runner.Crew(first, 2) as crew:
+            crew.check()
+            assert len([*crew.play(first.jobs(8))]) == 16
+            crew.turn_to(later)
+            with pytest.raises(ValueError, match=f"agent '{TUNED}': level 5 is too much"):
+                crew.check()
 
     def test_hopeless_ones_are_given_up(self, tmp_path):
         of = tuning(agent="mcts", params=("simulations=1,200",), boards=16, against=parse_agent("mcts:simulations=30"))
