@@ -11,6 +11,7 @@ from typing import Any
 
 from agents.learning.frames import Shape, axis_of
 from agents.learning.policy import Policy
+from mcts_envs.core.adapter import defaults
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import record
 from mcts_envs.registry import find
@@ -122,23 +123,26 @@ def own_mask(policy: Policy, game: Game) -> Game:
 def learned_rewards(policy: Policy, game: Game) -> tuple[tuple[str, float], ...]:
     """Return the rewards that the values of a policy are made of, as fields of the state, where a game has others.
 
-    They are what the settings of its training say that begin with ``reward``. What those leave out is as in the
-    environment of the training, if that is known here.
+    They are those of the environment of its training, or, where that is not known here, numbers among its settings.
     """
-    here = there = rewards_of(game)
+    here, settings = rewards_of(game), policy.about.get("settings", {})
+    there = {**here, **{name: value for name, value in settings.items() if isinstance(value, int | float)}}
     with contextlib.suppress(KeyError, ValueError, TypeError):
         entry = find(policy.about["environment"])
-        there = {**here, **rewards_of(entry.make_game()(**entry.settings))}
-    there = {**there, **policy.about.get("settings", {})}
+        make_game, made = entry.make_game(), {**entry.settings, **settings}
+        there = {**here, **rewards_of(make_game(**{name: made[name] for name in defaults(make_game) if name in made}))}
     return tuple((name, float(there[name])) for name, value in here.items() if there[name] != value)
 
 
 def rewards_of(game: Game) -> dict[str, float]:
-    """Return the settings of a game that are rewards."""
+    """Return the settings of a game that are rewards: numbers in the state called so, before all that changes."""
     if game.layout is None:
         return {}
-    names = [name for name in game.layout.names if name.startswith("reward") and not game.layout[name].shape]
-    return {name: float(record(game.template, game.layout)[name]) for name in names}
+    found, state = {}, record(game.template, game.layout)
+    for name, (kind, place, *_) in game.layout.fields.items():
+        if name.startswith("reward") and kind.kind in "iuf" and (place < game.settings.stop or not game.first_field):
+            found[name] = float(state[name])
+    return found
 
 
 def _same(ours: Any, theirs: Any) -> bool:

@@ -15,12 +15,15 @@ import mcts_envs
 from agents.bridge import Remember
 from agents.evaluator.compiled import CompiledEvaluator, Dense, TooLargeError
 from agents.evaluator.plain import PlainEvaluator
-from agents.learning.fitting import fitting
+from agents.learning import fitting as fitting_module
+from agents.learning.fitting import fitting, learned_rewards
 from agents.learning.network import Layer, Network
 from agents.learning.searching import evaluator_for, read_policy
 from agents.learning.shipped import shipped
+from mcts_envs.core.contract import Game, blank, state_dtype
 from mcts_envs.core.kernel import record
 from mcts_envs.core.rng import draw, new_stream
+from mcts_envs.registry import Entry
 from tests.learning.policies import (
     GAMES,
     LANES,
@@ -35,6 +38,7 @@ from tests.learning.policies import (
     told,
 )
 from tests.learning.test_networks import untrained
+from tests.toys import tic_tac_toe
 
 pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
 
@@ -402,6 +406,18 @@ class TestMistakes:
                 agents.make("gumbel", policy=tmp_path / f"{name}.zip")
 
 
+STARS = state_dtype([("reward_kind", "u1"), ("turn", "u1"), ("rewards_left", "i2")])
+
+
+def stars(reward_kind="many"):
+    """A game whose rewards are named by a word; one field called after rewards is no setting."""
+    state = blank(STARS)
+    record(state, STARS).reward_kind = ("many", "few").index(reward_kind)
+    toe = tic_tac_toe()
+    parts = [getattr(toe, name) for name in ("reset", "active", "legal", "step", "status")]
+    return Game("stars", 2, 9, state, *parts, layout=STARS, first_field="turn")
+
+
 class TestRewardsOfTheTraining:
     """A policy's values are made of the rewards that it was trained with; so are those on the way to them."""
 
@@ -425,6 +441,22 @@ class TestRewardsOfTheTraining:
         env = mcts_envs.make_sb3_vec_env(LANES, 2, reward_kill=9.0) if batch else make(LANES, reward_kill=9.0)
         policy = read_policy(ppo("MlpPolicy", env, device="cpu"))
         assert evaluator_for(policy, game_of(LANES)).rewards == (("reward_kill", 9.0),)
+
+    @pytest.mark.parametrize(
+        ("about", "learned"),
+        [
+            ({"environment": "Stars-v0", "settings": {"reward_kind": "many"}}, ()),
+            (
+                {"environment": "Stars-v0", "settings": {"reward_kind": "few", "seat": 1}},
+                (("reward_kind", 1),),
+            ),
+            ({"settings": {"reward_kind": "few"}}, ()),
+            ({"settings": {"reward_kind": 1, "rewards_left": 9.0}}, (("reward_kind", 1),)),
+        ],
+    )
+    def test_they_are_what_a_game_of_ones_own_makes_of_its_settings(self, about, learned, monkeypatch):
+        monkeypatch.setattr(fitting_module, "find", {"Stars-v0": Entry("Stars-v0", "", {"game": stars})}.__getitem__)
+        assert learned_rewards(random_policy(stars(), **about), stars()) == learned
 
     def test_nothing_is_found_where_the_training_paid_nothing(self):
         env = make(LANES)
