@@ -150,11 +150,11 @@ def _legal_by(mask_of: Mask) -> Callable[[Any, int, Any], int]:
             actions[:count] = range(count)
             return count
         found = np.flatnonzero(mask).tolist()
-        if not found or len(mask) != count:
+        if not found or np.size(mask) != count:  # it may have the shape of the board
             seat = state.game.seats[player]
             whose = state.game.name if seat.name is None else f"{seat.name} in {state.game.name}"
             wrong = (
-                f"has {len(mask)} numbers for {count} actions; give each action one"
+                f"has {np.size(mask)} numbers for {count} actions; give each action one"
                 if found
                 else f"allows none of {count} actions and the episode goes on; end it, or allow one"
             )

@@ -160,6 +160,13 @@ def test_masks_of_infos_methods_and_observations_are_kept():
         mcts().act(bridge.view(empty, info=empty.said()))
 
 
+def test_a_mask_may_have_the_shape_of_the_board():
+    env = bridge.Remember(Walk(mask=np.array([[0], [1]])))
+    env.reset(seed=0)
+    assert bridge.view(env).legal_actions().tolist() == [1]
+    assert mcts(20).act(env) == 1
+
+
 @pytest.mark.parametrize("mask", [[1], [1, 0, 0], [0, 1, 1]])
 def test_masks_of_other_actions_are_refused(mask):
     env = bridge.Remember(Walk(mask=mask))
