@@ -63,7 +63,7 @@ def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
     """
     if not isinstance(name, str):
         raise TypeError(f"agent {name!r} is {type(name).__name__}, not a name; names: {', '.join(names())}")
-    if written := re.search(r":(\w+)=", name):
+    if written := re.search(r"(?<!^sb3):(\w+)=", name):
         raise ValueError(
             f"agent {name!r} has settings in its name, as scripts/compare.py takes them; here they are arguments: "
             f"agents.make({name[: written.start()]!r}, {written[1]}=...)"

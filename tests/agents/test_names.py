@@ -266,6 +266,8 @@ def test_a_policy_without_a_path_is_refused():
     for name in ("mcts", "sb3:model.zip", "my_bot.py:Bot"):
         with pytest.raises(ValueError, match=rf"here they are arguments: agents.make\('{name}', depth=...\)"):
             agents.make(f"{name}:depth=3:c=1")
+    with pytest.raises(FileNotFoundError, match=r"there is no policy lr=0\.1/model\.zip"):
+        agents.make("sb3:lr=0.1/model.zip")
     with pytest.raises(ValueError, match="unknown algorithm of a shipped policy None; known: dqn, expert_iteration"):
         agents.make("ppo", algorithm=None)
 
