@@ -9,9 +9,11 @@ _BITS_DROPPED = 13
 def lighten(policy: Any) -> None:
     """Make a trained policy of Stable-Baselines3 one that compresses well.
 
-    Weights that never had a gradient, as those of inputs that were always 0, still are the random numbers that they
-    began as: they become 0. The others are rounded to the 11 significant bits of half precision, and stay 32-bit
-    numbers. What the optimizer knows, two thirds of the file, is forgotten; who trains on begins with a new one.
+    Weights of which the optimizer knows no gradient become 0: those of inputs that were always 0 still are the random
+    numbers that they began as. What imitation or an earlier training learned of inputs that this one never met, or met
+    no more in its last 100,000 steps of the optimizer, is lost with them. The others are rounded to the 11 significant
+    bits of half precision, and stay 32-bit numbers. What the optimizer knows, two thirds of the file, is forgotten; who
+    trains on begins with a new one.
 
     Parameters
     ----------
