@@ -97,7 +97,7 @@ def test_alone_the_summary_is_what_was_won(tmp_path):
     [
         ((0, 0, 20), f"in {ALONE.title} {BOTH} is best"),
         ((20, 0, 19), f"in {ALONE.title} {PLANNER} and {BOTH} are not told apart"),
-        ((20, 20, 20), f"in {ALONE.title} {PLANNER} and {POLICY} and {BOTH} are not told apart"),
+        ((20, 20, 20), f"in {ALONE.title} {PLANNER}, {POLICY} and {BOTH} are not told apart"),
     ],
 )
 def test_the_conclusion_says_who_is_best_as_far_as_intervals_tell(won, said, tmp_path):
