@@ -141,7 +141,7 @@ def _check_shapes(name: str, layers: tuple[Layer, ...]) -> None:
 
 def _through(layers: tuple[Layer, ...], x: Singles) -> Singles:
     for layer in layers:
-        x = ACTIVATIONS[layer.activation](x @ layer.weights + layer.bias)
+        x = ACTIVATIONS[layer.activation](x.dot(layer.weights) + layer.bias)
     return x
 
 
