@@ -67,6 +67,13 @@ class Entry:
         made: Callable[..., Game] = own if callable(own) else self.env_class().make_game
         return made
 
+    def game(self, settings: Mapping[str, Any]) -> "Game":
+        """Return the game with these settings in place of the entry's; others, of the environment, do not count."""
+        from mcts_envs.core.adapter import defaults
+
+        make_game, given = self.make_game(), {**self.settings, **settings}
+        return make_game(**{name: given[name] for name in defaults(make_game) if name in given})
+
 
 _STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _ANY_GAME = "mcts_envs.core.env:GameEnv"

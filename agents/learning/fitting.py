@@ -11,7 +11,6 @@ from typing import Any
 
 from agents.learning.frames import Shape, axis_of
 from agents.learning.policy import Policy
-from mcts_envs.core.adapter import defaults
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import record
 from mcts_envs.registry import find
@@ -128,9 +127,7 @@ def learned_rewards(policy: Policy, game: Game) -> tuple[tuple[str, float], ...]
     here, settings = rewards_of(game), policy.about.get("settings", {})
     there = {**here, **{name: value for name, value in settings.items() if isinstance(value, int | float)}}
     with contextlib.suppress(KeyError, ValueError, TypeError):
-        entry = find(policy.about["environment"])
-        make_game, made = entry.make_game(), {**entry.settings, **settings}
-        there = {**here, **rewards_of(make_game(**{name: made[name] for name in defaults(make_game) if name in made}))}
+        there = {**here, **rewards_of(find(policy.about["environment"]).game(settings))}
     return tuple((name, float(there[name])) for name, value in here.items() if there[name] != value)
 
 

@@ -15,12 +15,16 @@ _FACE = {"seat": 0, "opponent": "random"}
 """Settings of an environment for one of several players, which say who else plays."""
 
 
+def inside(env: Any) -> Any:
+    """Return the environment within all wrappers, the first of those that lie in this process of a batch."""
+    inner = getattr(env, "unwrapped", env)
+    parts = getattr(inner, "envs", None)
+    return parts[0].unwrapped if parts else inner
+
+
 def settings_of(env: Any) -> dict[str, Any] | None:
     """Return the settings of an environment, wrapped, batched or not; None if it does not say, as a view."""
-    inner = getattr(env, "unwrapped", env)
-    if parts := getattr(inner, "envs", None):
-        inner = parts[0].unwrapped
-    found = getattr(inner, "settings", None)
+    found = getattr(inside(env), "settings", None)
     return found if isinstance(found, dict) else None
 
 
@@ -41,17 +45,15 @@ def tell(policy: Policy, game: Game, here: Mapping[str, Any] | None) -> None:
     entry = ENTRIES.get(policy.about.get("environment", ""))
     if entry is None or "settings" not in policy.about:
         return
-    make_game = entry.make_game()
     there = {**entry.settings, **policy.about["settings"]}
     if here is not None:
-        differ = {**_of_the_face(there, here), **_of_the_game(make_game, there, here)}
+        differ = {**_of_the_face(there, here), **_of_the_game(entry.make_game(), there, here)}
         if own_mask(policy, game) is not game and "opponent" not in here:
             differ.pop("mask", None)
         words = ", ".join(f"{name}={was!r} (here {now!r})" for name, (was, now) in differ.items())
     else:
-        known = {name: there[name] for name in defaults(make_game) if name in there}
-        makings = (known, {name: value for name, value in known.items() if name != "mask"})
-        same = any(make_game(**making).fingerprint == game.fingerprint for making in makings)
+        makings = (there, {name: value for name, value in there.items() if name != "mask"})
+        same = any(entry.game(making).fingerprint == game.fingerprint for making in makings)
         words = "" if same else "other rules or rewards than here"
     if words:
         notice(f"{policy.path} was trained with {words}; this is how it does here, not in its own environment")

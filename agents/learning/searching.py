@@ -14,6 +14,7 @@ from agents.learning.algorithms import ALGORITHMS
 from agents.learning.compiling import compiled_evaluator
 from agents.learning.fitting import fitting, learned_rewards, own_mask, rewards_of
 from agents.learning.loading import load_policy, load_shipped
+from agents.learning.moved import inside
 from agents.learning.network import NotLayersError
 from agents.learning.notices import notice
 from agents.learning.policy import NetworkPolicy, Policy
@@ -113,8 +114,7 @@ def _read(given: Any) -> Policy:
 
 def _paid(model: Any) -> dict[str, float]:
     """Return the rewards of the environment that a model is trained in, if that is one of ours in this process."""
-    env: Any = getattr(model.get_env(), "unwrapped", None) if hasattr(model, "get_env") else None
-    game = getattr(env.envs[0].unwrapped if hasattr(env, "envs") else env, "game", None)
+    game = getattr(inside(model.get_env()), "game", None) if hasattr(model, "get_env") else None
     return rewards_of(game) if isinstance(game, Game) else {}
 
 

@@ -87,8 +87,7 @@ def at_home(path: Path, game: Game) -> bool:
 def _home(path: Path) -> Game:
     """Return the game that a shipped policy was made for."""
     name, board = made_for(path.parent)
-    entry = find(name)
-    return entry.make_game()(**{**entry.settings, **board})
+    return find(name).game(board)
 
 
 def made_for(folder: Path) -> tuple[str, dict[str, Any]]:
