@@ -71,8 +71,8 @@ def main(
     end = "interrupted after" if result.interrupted else "trained for"
     on = f"; --resume {result.path} goes on" if result.interrupted else ""
     typer.echo(f"{end} {result.timesteps:,} steps, {result.seconds:.0f} s; saved {result.path}{on}")
-    if result.interrupted:
-        raise typer.Exit(128 + (result.signal or 0))
+    if result.signal is not None:
+        raise typer.Exit(128 + result.signal)
     if games:
         found = evaluate(result.path, games)
         typer.echo(f"won {found.wins} of {found.games} games ({found.wins / found.games:.1%})")

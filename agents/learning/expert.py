@@ -148,7 +148,7 @@ def expert_iteration(
         crew = stack.enter_context(local(workers) if executor is None else _kept(executor))
         over = loop.go_on(crew, math.inf if minutes is None else began + 60 * minutes)
         path = loop.finish() if loop.history else None
-    return Learned(path, loop.history, time.monotonic() - began, not over, None if over else loop.signal)
+    return Learned(path, loop.history, time.monotonic() - began, not over, loop.signal)
 
 
 class _Loop:

@@ -45,17 +45,19 @@ class Trained:
         Steps in all, those before a resume included.
     seconds : float
         Duration of this training.
-    interrupted : bool
-        Whether Ctrl-C or SIGTERM ended it.
     signal : int, optional
-        Which of them.
+        What ended it early: Ctrl-C or SIGTERM.
     """
 
     path: Path
     timesteps: int
     seconds: float
-    interrupted: bool
     signal: int | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C or SIGTERM ended it."""
+        return self.signal is not None
 
 
 def train(
@@ -155,7 +157,7 @@ def train(
             _imitate(run, model, past, progress)
         evaluate_every = evaluate_every if tensorboard else 0
         came = _learn(run, model, past, minutes, checkpoint_every, evaluate_every, progress)
-    return Trained(run.target, int(model.num_timesteps), time.monotonic() - started, came is not None, came)
+    return Trained(run.target, int(model.num_timesteps), time.monotonic() - started, came)
 
 
 def _self_play(run: Run, model: "BaseAlgorithm") -> "SelfPlay | None":

@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+import signal
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -136,7 +137,7 @@ def test_what_was_broken_off_goes_on_from_its_last_checkpoint(tmp_path, monkeypa
     def interrupted(*args, **options):
         options["changes"] = {**options["changes"], "n_timesteps": 640}
         result = train(*args, **options)
-        return Trained(result.path, result.timesteps, result.seconds, True)
+        return Trained(result.path, result.timesteps, result.seconds, signal.SIGINT)
 
     monkeypatch.setattr(baselines, "train", interrupted)
     with pytest.raises(KeyboardInterrupt):
