@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from papers.page import markdown, paragraph, played_by
+from papers.page import all_runs, markdown, paragraph
 from papers.record import Run
 
 from foreign.catalogue import CATALOGUE, Entry
@@ -129,7 +129,7 @@ def write(kept: Kept) -> str:
         notes = [note for entry in entries for note in _notes(entry, kept.found.get(entry.name))]
         if notes:
             lines.append("\n".join(notes))
-    lines += ["## Runs", "\n".join(played_by(number, kept.runs[id]) for id, number in numbers.items())]
+    lines += ["## Runs", all_runs(kept.runs, numbers)]
     return "\n\n".join(lines) + "\n"
 
 

@@ -295,8 +295,9 @@ def conclusion(record: Record) -> str:
             if len(shares) == 3:
                 top = max(share.low for share in shares)
                 first = [who for who, share in zip((PLANNER, POLICY, BOTH), shares, strict=True) if share.high >= top]
-                several = f"{', '.join(first[:-1])} and {first[-1]} are not told apart"
-                found.append(f"in {contest.title} {f'{first[0]} is best' if len(first) == 1 else several}")
+                *others, last = first
+                who = f"{', '.join(others)} and {last} are not told apart" if others else f"{last} is best"
+                found.append(f"in {contest.title} {who}")
         said += [f"At {BUDGETS[at]} ms, by their intervals: {'; '.join(found)}."] if found else []
     return " ".join(said)
 

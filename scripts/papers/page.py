@@ -1,6 +1,6 @@
 """A study as a page of Markdown, written from its record and from nothing else."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import fill
 
 from papers.measures import Line
@@ -36,7 +36,7 @@ def write(study: Study, record: Record, pictured: bool = False) -> str:
             parts.append(f"![{table.title}]({study.name}.png)")
     if study.earlier:
         parts += ["## What was played before", *map(paragraph, study.earlier.split("\n\n"))]
-    parts += ["## How it was played", paragraph(_HOW), _runs(record, numbers)]
+    parts += ["## How it was played", paragraph(_HOW), all_runs(record.runs, numbers) or "Nothing has been played yet."]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -45,11 +45,9 @@ def paragraph(text: str, indent: str = "") -> str:
     return fill(" ".join(text.split()), _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def _runs(record: Record, numbers: dict[str, int]) -> str:
-    """Say when and where it was played."""
-    if not numbers:
-        return "Nothing has been played yet."
-    return "\n".join(played_by(number, record.runs[id]) for id, number in numbers.items())
+def all_runs(runs: Mapping[str, Run], numbers: Mapping[str, int]) -> str:
+    """Return the circumstances of runs, by their ids, as a numbered list."""
+    return "\n".join(played_by(number, runs[id]) for id, number in numbers.items())
 
 
 def played_by(number: int, run: Run) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from papers.page import markdown, paragraph, played_by
+from papers.page import all_runs, markdown, paragraph
 from papers.record import Run, this_run
 
 from speed.figure import Figure
@@ -102,7 +102,7 @@ def write(parts: dict[str, Measured]) -> str:
         which = f"run {numbers[part.run.id]}, " if len(numbers) > 1 else ""
         lines.append(f"{which}{part.rounds} rounds; load {before} before and {after} after.".capitalize())
         lines.append(table(part.figures))
-    lines += ["## Runs", "\n".join(played_by(number, runs[id]) for id, number in numbers.items())]
+    lines += ["## Runs", all_runs(runs, numbers)]
     return "\n\n".join(lines) + "\n"
 
 
