@@ -68,7 +68,7 @@ def compare(
         Where to play instead, ``workers`` at a time; anything with ``submit`` whose jobs have ``done`` and ``result``,
         as those of submitit (:mod:`agents.arena.executing`). It is not shut down.
     crew : Crew, optional
-        Who play by this plan already, and go on to live after it; ``workers`` is how many they are.
+        Who play by this plan already, in place of ``workers``, and go on to live after it.
     merge : sequence of str or Path
         Folders of comparisons by the same plan, whose games are taken in before anything is played.
     part : tuple of int
@@ -97,7 +97,7 @@ def compare(
     discount = 1.0 if plan.discount is None else plan.discount
     configuration = plan.configuration()
     folder = default_folder(configuration) if folder is None else Path(folder)
-    processes, due, ended_by = workers or 1, 0.0, None
+    processes, due, ended_by = crew.processes, 0.0, None
     with ExitStack() as stack:
         stack.enter_context(interruptible())
         if not kept:

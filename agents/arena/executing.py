@@ -63,6 +63,11 @@ class RemoteCrew:
         self._size = errors.integer("workers", workers, 1, 100_000)
         self._tasks: dict[Any, tuple[list[Match], int]] = {}
 
+    @property
+    def processes(self) -> int:
+        """Tasks at a time."""
+        return self._size
+
     def __enter__(self) -> "RemoteCrew":
         return self
 

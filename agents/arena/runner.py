@@ -57,6 +57,11 @@ class Crew:
     ) -> None:
         self.close(at_once=kind is not None)
 
+    @property
+    def processes(self) -> int:
+        """How many play."""
+        return self._size or 1
+
     def turn_to(self, plan: Plan) -> None:
         """Play by another plan from now on, in the same processes if it has the same limits."""
         if plan.limits != self._plan.limits:

@@ -255,7 +255,7 @@ def tune(
     found = _kept(folder, tuning, fresh)
     with interruptible(), Crew(tuning.plan(tuning.first), workers) as crew:
         while len(found) < trials:
-            tried = _play(tuning, suggest(found), folder / f"trial-{len(found):03}", crew, workers, found)
+            tried = _play(tuning, suggest(found), folder / f"trial-{len(found):03}", crew, found)
             if isinstance(tried, int):
                 return Tuned(tuning, folder, tuple(found), signal=tried)
             found.append(tried)
@@ -267,19 +267,17 @@ def tune(
             return tuned
         plan, place = tuning.test(tuned.best.values), folder / f"test-{tuned.best.number:03}"
         crew.turn_to(plan)
-        test = compare(plan, confirm, workers=workers, folder=place, sprt=sprt, crew=crew)
+        test = compare(plan, confirm, folder=place, sprt=sprt, crew=crew)
     return replace(tuned, test=test, signal=test.signal)
 
 
-def _play(
-    tuning: Tuning, asked: Any, place: Path, crew: Crew, workers: int | None, before: Sequence[Tried]
-) -> "Tried | int":
+def _play(tuning: Tuning, asked: Any, place: Path, crew: Crew, before: Sequence[Tried]) -> "Tried | int":
     """Play a trial, look by look, and return what it found, or the signal that ended it."""
     values = {parameter.name: parameter.of(asked.params[parameter.name]) for parameter in tuning.parameters}
     plan, looks, given_up = tuning.plan(values), [], False
     crew.turn_to(plan)
     for boards in sorted({math.ceil(tuning.boards * look / LOOKS) for look in range(1, LOOKS + 1)}):
-        report = compare(plan, boards, workers=workers, folder=place, crew=crew)
+        report = compare(plan, boards, folder=place, crew=crew)
         if report.signal is not None:
             return report.signal
         found = _value(report)
