@@ -87,7 +87,8 @@ def at_home(path: Path, game: Game) -> bool:
 def _home(path: Path) -> Game:
     """Return the game that a shipped policy was made for."""
     name, board = made_for(path.parent)
-    return find(name).game(board)
+    entry = find(name)
+    return entry.make_game()(**{**entry.settings, **board})
 
 
 def made_for(folder: Path) -> tuple[str, dict[str, Any]]:
