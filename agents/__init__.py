@@ -120,15 +120,15 @@ def export(path: Any, to: Any = None, **settings: Any) -> Any:
 
 
 def show(result: Any, env: Any = None) -> Any:
-    """Return a search for a notebook, as a page: board, actions, tree; see :func:`agents.showing.show`."""
-    from agents.showing import show as shown
+    """Return a search for a notebook, as a page: board, actions, tree; see :func:`agents.inspection.showing.show`."""
+    from agents.inspection.showing import show as shown
 
     return shown(result, env)
 
 
 def picture(result: Any, env: Any = None, **settings: Any) -> Any:
-    """Return a position with what a search thinks drawn on it, as SVG or pixels; see :func:`agents.overlay.picture`."""
-    from agents.overlay import picture as drawn
+    """Return a position with what a search thinks drawn on it, as SVG or pixels: :mod:`agents.inspection.overlay`."""
+    from agents.inspection.overlay import picture as drawn
 
     return drawn(result, env, **settings)
 

@@ -8,7 +8,6 @@ from typing import Any
 from agents.base import check_turn, settings_of, view_of
 from agents.budget import Budget, Clock
 from agents.evaluator.batched import AHEAD
-from agents.given import first_budget, limit, policy_of
 from agents.planner import Planner, variant_of
 from agents.policies.mean import mean
 from agents.policies.opponents import OPPONENTS, read_information, read_opponents, variant_name
@@ -16,12 +15,13 @@ from agents.policies.options import primitive
 from agents.policies.parameters import read_parameters
 from agents.policies.recommend import max_visits
 from agents.policies.signatures import SIGNATURES, as_it_falls, check_form, needs_of, nothing
-from agents.records import Settings
 from agents.results import SearchResult
-from agents.running import Search, together
-from agents.search import OPEN_LOOP
-from agents.search_plan import SearchPlan
-from agents.tree import STORES
+from agents.search.given import first_budget, limit, policy_of
+from agents.search.plan import SearchPlan
+from agents.search.records import Settings
+from agents.search.running import Search, together
+from agents.search.search import OPEN_LOOP
+from agents.search.tree import STORES
 from mcts_envs.core import errors
 from mcts_envs.core.contract import EVALUATE, EVERYTHING, Game
 from mcts_envs.core.kernel import function_table
@@ -80,7 +80,7 @@ class MCTS(Planner[SearchResult]):
     rollout_depth : int, optional
         Steps after which a rollout is cut off and evaluated; 0 evaluates the leaf itself. Where neither this nor a
         horizon is given, rollouts in environments that are not ours take 1,000 steps at most, and fewer, 60 at least,
-        in a search whose first ones come to no end (:mod:`agents.patience`).
+        in a search whose first ones come to no end (:mod:`agents.search.patience`).
     tree_depth : int, optional
         Steps from the root that the tree covers at most.
     loop : {None, "open", "closed", "information_set"}

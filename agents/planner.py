@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from agents.base import Agent, check_turn, view_of
 from agents.budget import Budget, Clock, read_budget
-from agents.patience import hurry, warn_if_late
+from agents.search.patience import hurry, warn_if_late
 from mcts_envs.core.contract import Game
 from mcts_envs.core.view import Episode, View
 
@@ -122,7 +122,7 @@ class Planner(Agent, Generic[Result]):
         environments of others there is nothing to compile.
         """
         if hasattr(view.state, "deadline"):
-            import agents.hastened  # noqa: F401  # else its import is on the clock
+            import agents.search.hastened  # noqa: F401  # else its import is on the clock
 
             return
         named = view.game.fingerprint

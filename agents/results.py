@@ -4,8 +4,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from agents.inspection import SearchTree
-from agents.ranking import Ranking, ranking
+from agents.inspection.ranking import Ranking, ranking
+from agents.inspection.search_tree import SearchTree
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.showing import name_of

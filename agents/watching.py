@@ -10,7 +10,7 @@ from agents.arena.play import play
 from agents.arena.rows import Match, Row, blank_row
 from agents.arena.spec import AgentSpec
 from agents.base import view_of
-from agents.showing import decision, pruned
+from agents.inspection.showing import decision, pruned
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.players import Player

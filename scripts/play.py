@@ -45,7 +45,7 @@ def main(
     """Play a game against agents, in a browser or in a terminal."""
     # Late, so that --help loads no game.
     from agents.arena import parse_budget, parse_settings
-    from agents.session import Session
+    from agents.playing.session import Session
     from mcts_envs.core.errors import writable
     from mcts_envs.registry import find
     from mcts_envs.replay import Replay
@@ -64,7 +64,7 @@ def main(
         session = Session(game, sitting, **options, **parse_settings(setting or []))
         try:
             if terminal:
-                from agents.text_play import play
+                from agents.playing.text_play import play
 
                 play(session)
             else:
@@ -83,7 +83,7 @@ def _serve(session: Any, port: int, browser: bool) -> None:
     except ImportError as error:
         raise ImportError('playing in a browser needs uvicorn: pip install "mcts-envs[play]"; or --terminal') from error
 
-    from agents.server import Server
+    from agents.playing.server import Server
 
     with socket.socket() as bound:
         if sys.platform != "win32":  # where it would share a port in use

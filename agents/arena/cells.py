@@ -13,7 +13,7 @@ from rich.text import Text
 
 from agents.arena.figures import Summary
 from agents.arena.statistics import Estimate
-from agents.drawing import HUGE
+from agents.inspection.drawing import HUGE
 
 NONE = "-"
 OVERRUN = "!"

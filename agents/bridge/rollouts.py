@@ -1,7 +1,7 @@
 """Rollouts in which everybody chooses uniformly, each in one loop around the environment's own step.
 
-They are what :mod:`agents.rollout` makes of the policy ``uniform``, with the same chance, step by step: only that
-nothing is called or written down between two steps that nobody looks at before the rollout ends.
+They are what :mod:`agents.search.rollout` makes of the policy ``uniform``, with the same chance, step by step: only
+that nothing is called or written down between two steps that nobody looks at before the rollout ends.
 """
 
 import functools
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agents.bridge.returned import paid, wrong
-from agents.rollout import add_evaluation
+from agents.search.rollout import add_evaluation
 from mcts_envs.core.kernel import interpreted
 from mcts_envs.core.rng import below
 

@@ -75,7 +75,7 @@ class BatchedEvaluator(TableEvaluator):
     game : Game
         As for :class:`agents.evaluator.table.TableEvaluator`.
     ahead : int
-        Simulations that a tree begins before it waits (:mod:`agents.speculation`).
+        Simulations that a tree begins before it waits (:mod:`agents.search.speculation`).
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ from numba import types
 
 from agents.evaluator.forward import PASS, forward
 from agents.evaluator.memory import array_at, room, settle
-from agents.records import chooses, record_type, several
+from agents.search.records import chooses, record_type, several
 from mcts_envs.core.contract import BYTES, FLOATS, RUNNING, SIGNATURES, SINGLES
 from mcts_envs.core.kernel import copy, kernel, row
 from mcts_envs.core.rng import combine

@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 
 from agents.evaluator.memory import array_at
-from agents.records import record_type
+from agents.search.records import record_type
 from mcts_envs.core.kernel import kernel, row
 
 IDENTITY, RELU, TANH = range(3)

@@ -9,6 +9,7 @@ from typing import Any
 from numba.core.config import DISABLE_JIT
 
 from agents.budget import Budget, Clock
+from agents.inspection.ranking import Ranking, best_line
 from agents.planner import Planner, variant_of
 from agents.planners.frames import (
     BEST,
@@ -24,7 +25,6 @@ from agents.planners.frames import (
     new_work,
 )
 from agents.planners.negamax import begin, search
-from agents.ranking import Ranking, best_line
 from agents.results import Found
 from mcts_envs.core import errors
 from mcts_envs.core.contract import SIGNATURES, Game

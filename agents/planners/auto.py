@@ -10,8 +10,8 @@ from gymnasium.spaces import Box
 
 import agents
 from agents.budget import Budget, Clock
-from agents.patience import hurry
 from agents.planner import Planner
+from agents.search.patience import hurry
 from mcts_envs.core.contract import TERMINATED, Game
 from mcts_envs.core.rng import below, draw
 from mcts_envs.core.view import View

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from agents.budget import Budget, Clock
-from agents.inspection import SearchTree
+from agents.inspection.search_tree import SearchTree
 from agents.mcts import MCTS
 from agents.results import SearchResult
-from agents.running import Search
+from agents.search.running import Search
 from mcts_envs.core import errors
 from mcts_envs.core.rng import draw
 from mcts_envs.core.view import View

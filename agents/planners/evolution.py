@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from numba import types
 
 from agents.policies.opponents import draw_action
-from agents.records import WORK, Work, chooses, numba_type, several
+from agents.search.records import WORK, Work, chooses, numba_type, several
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, RUNNING
 from mcts_envs.core.kernel import copy, kernel
 from mcts_envs.core.rng import below, coin, draw
@@ -29,12 +29,12 @@ class Evolution(NamedTuple):
     Attributes
     ----------
     player, determinize_for, opponents : int
-        As in :class:`agents.records.Settings`.
+        As in :class:`agents.search.records.Settings`.
     samples : int
         In how many simulations an individual is tried out.
     mutation, discount : float
     relative : bool
-        As in :class:`agents.records.Settings`.
+        As in :class:`agents.search.records.Settings`.
     reevaluate : bool
         Whether all individuals are tried out anew beside each child, which has to be better than one of them.
     """

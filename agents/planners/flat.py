@@ -8,7 +8,7 @@ from numba import types
 
 from agents.budget import LIMITS, Budget, Clock
 from agents.mcts import MCTS
-from agents.running import Search, legal_actions
+from agents.search.running import Search, legal_actions
 from mcts_envs.core import errors
 from mcts_envs.core.batch import BYTE_ROWS
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, Game

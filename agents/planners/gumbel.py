@@ -10,8 +10,8 @@ from agents.mcts import MCTS, POLICY
 from agents.planners.halving import halve
 from agents.policies.gumbel import gumbel, improve
 from agents.policies.signatures import Candidates
-from agents.records import CANDIDATE, compiled, rows
-from agents.running import Search
+from agents.search.records import CANDIDATE, compiled, rows
+from agents.search.running import Search
 from mcts_envs.core import errors
 from mcts_envs.core.kernel import interpreted
 from mcts_envs.core.rng import uniform

@@ -10,8 +10,8 @@ import numpy as np
 from agents.budget import NO_LIMIT, Budget, Clock
 from agents.mcts import MCTS
 from agents.policies.paired import COUNT, PAIRED, SQUARES, SUM, paired
-from agents.running import Search
-from agents.tree import root_edge
+from agents.search.running import Search
+from agents.search.tree import root_edge
 from mcts_envs.core import errors
 from mcts_envs.core.kernel import row
 from mcts_envs.core.rng import below
@@ -89,7 +89,7 @@ class SequentialHalving(MCTS):
 def halve(search: Search, clock: Clock, arms: Ints, better: Callable[[Ints], Ints]) -> Generator[None, None, Ints]:
     """Spend a budget on first actions in rounds, of equal shares; return the actions that are left, best first.
 
-    Yields when the search waits for answers (:meth:`agents.running.Search.spending`).
+    Yields when the search waits for answers (:meth:`agents.search.running.Search.spending`).
 
     Parameters
     ----------

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from agents.budget import NO_LIMIT, Clock
+from agents.inspection.ranking import Ranking, best_line
 from agents.planner import Planner, variant_of
 from agents.planners.evolution import SIMULATIONS, STEPS, Evolution, evolve
 from agents.policies.opponents import OPPONENTS, read_information, read_opponents, table_with, variant_name
-from agents.ranking import Ranking, best_line
-from agents.records import new_work
 from agents.results import Found
-from agents.running import legal_actions
+from agents.search.records import new_work
+from agents.search.running import legal_actions
 from mcts_envs.core import errors
 from mcts_envs.core.contract import EVERYTHING, Game
 from mcts_envs.core.kernel import interpreted

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from agents.budget import Clock
+from agents.inspection.ranking import Ranking, best_line
 from agents.planner import Planner
-from agents.ranking import Ranking, best_line
 from agents.results import Found
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from agents.policies.signatures import SIMULATE, policy
-from agents.records import Settings, Store, Work, several
+from agents.search.records import Settings, Store, Work, several
 from mcts_envs.core.contract import EVERYTHING, Game
 from mcts_envs.core.kernel import copy
 from mcts_envs.core.rng import below, draw

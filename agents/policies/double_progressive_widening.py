@@ -24,8 +24,8 @@ from agents.policies.parameters import Parameter, parameter_record
 from agents.policies.progressive_widening import PARAMETERS as OF_ACTIONS
 from agents.policies.progressive_widening import progressive_widening
 from agents.policies.signatures import BACKUP, REDRAW, SELECT, Candidates, policy
-from agents.records import Path, Settings, Store, Work, step_of_path
-from agents.tree import EDGE, NODE, Tree
+from agents.search.records import Path, Settings, Store, Work, step_of_path
+from agents.search.tree import EDGE, NODE, Tree
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import kernel, row, word
 from mcts_envs.core.rng import below, combine, seed_stream

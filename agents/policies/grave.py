@@ -15,7 +15,7 @@ from agents.policies.parameters import Parameter, exploration, parameter_record
 from agents.policies.rave import CREDITED, RETURNS, credit_all_moves
 from agents.policies.signatures import SELECT, Candidates, nth, policy
 from agents.policies.ucb1 import in_returns, total_visits
-from agents.records import Store
+from agents.search.records import Store
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.rng import below

@@ -11,7 +11,7 @@ from numba import types
 
 from agents.policies.parameters import Parameter, parameter_record
 from agents.policies.signatures import CANDIDATES, SELECT, Candidates, nth, policy
-from agents.records import STORE, Store
+from agents.search.records import STORE, Store
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.typing import Bytes
 

@@ -15,8 +15,8 @@ from typing import Any
 from agents.policies.parameters import Parameter, exploration, parameter_record
 from agents.policies.signatures import BACKUP, LEAF, SELECT, Candidates, nth, policy
 from agents.policies.ucb1 import in_returns, total_visits, untried
-from agents.records import Path, Settings, Store, Work, step_of_path
-from agents.tree import EDGE, Tree, seat_of
+from agents.search.records import Path, Settings, Store, Work, step_of_path
+from agents.search.tree import EDGE, Tree, seat_of
 from mcts_envs.core.contract import RUNNING, Game
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.table import active_of, evaluate_of, status_of

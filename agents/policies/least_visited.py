@@ -1,7 +1,7 @@
 """Flat Monte Carlo: share the trials equally between the actions."""
 
 from agents.policies.signatures import SELECT, Candidates, nth, policy
-from agents.records import Store
+from agents.search.records import Store
 from mcts_envs.core.rng import below
 from mcts_envs.core.typing import Bytes
 

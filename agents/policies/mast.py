@@ -8,8 +8,8 @@ from typing import Any
 
 from agents.policies.parameters import Parameter, parameter_record
 from agents.policies.signatures import BACKUP, SIMULATE, policy
-from agents.records import Path, Settings, Store, Work
-from agents.tree import Tree
+from agents.search.records import Path, Settings, Store, Work
+from agents.search.tree import Tree
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.rng import below, coin

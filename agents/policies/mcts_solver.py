@@ -20,15 +20,15 @@ from agents.policies.opponents import IN_TREE
 from agents.policies.parameters import Parameter, exploration, parameter_record
 from agents.policies.signatures import BACKUP, LEAF, SELECT, Candidates, needs_of, nth, policy
 from agents.policies.ucb1 import in_returns, total_visits, untried
-from agents.records import Path, Settings, Store, Work, step_of_path
-from agents.tree import EDGE, ROOT, TREE, Tree, run_on, seat_of
+from agents.search.records import Path, Settings, Store, Work, step_of_path
+from agents.search.tree import EDGE, ROOT, TREE, Tree, run_on, seat_of
 from mcts_envs.core.contract import FLOATS, Game
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.table import active_of
 from mcts_envs.core.typing import Bytes, Floats
 
 if TYPE_CHECKING:
-    from agents.running import Search
+    from agents.search.running import Search
 
 WIN = {"win": Parameter(1.0, -1e9, 1e9, "The return of a win: nothing better is looked for; a loss has minus that.")}
 PARAMETERS = {**exploration(), **WIN}

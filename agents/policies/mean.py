@@ -1,8 +1,8 @@
 """Mean backup: the value of an action is the mean of the returns after it."""
 
 from agents.policies.signatures import BACKUP, policy
-from agents.records import Path, Settings, Work, step_of_path
-from agents.tree import EDGE, RANGE, Tree
+from agents.search.records import Path, Settings, Work, step_of_path
+from agents.search.tree import EDGE, RANGE, Tree
 from mcts_envs.core.kernel import kernel, row
 
 

@@ -11,7 +11,7 @@ import math
 from agents.policies.parameters import exploration, parameter_record
 from agents.policies.signatures import NOISE, Candidates, nth, policy
 from agents.policies.ucb1 import total_visits, unit
-from agents.records import Store
+from agents.search.records import Store
 from mcts_envs.core.kernel import row
 from mcts_envs.core.rng import uniform as draw_uniform
 from mcts_envs.core.typing import Bytes

@@ -11,7 +11,7 @@ as with a model alone.
 
 from typing import Any
 
-from agents.records import Work
+from agents.search.records import Work
 from mcts_envs.core import errors
 from mcts_envs.core.contract import ADVISE, SIGNATURES, Game
 from mcts_envs.core.kernel import function_table, kernel, slot

@@ -21,7 +21,7 @@ from typing import Any
 
 from agents.policies.parameters import Parameter
 from agents.policies.signatures import OPTION, policy
-from agents.records import Work
+from agents.search.records import Work
 from mcts_envs.core.rng import choose_among
 from mcts_envs.core.table import advise_of
 

@@ -7,8 +7,8 @@ two of them varies far less than either (A. Law, "Simulation Modeling and Analys
 from agents.policies.mean import add_returns
 from agents.policies.parameters import Parameter, parameter_record
 from agents.policies.signatures import BACKUP, policy
-from agents.records import Path, Settings, Work, step_of_path
-from agents.tree import Tree
+from agents.search.records import Path, Settings, Work, step_of_path
+from agents.search.tree import Tree
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import row
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents import policies
-from agents.records import record_type, rows
+from agents.search.records import record_type, rows
 from mcts_envs.core import errors
 
 NOT_GIVEN = math.nan

@@ -11,7 +11,7 @@ import math
 from agents.policies.parameters import Parameter, exploration, parameter_record
 from agents.policies.signatures import SELECT, Candidates, nth, policy
 from agents.policies.ucb1 import best_bound, total_visits, unit
-from agents.records import Store
+from agents.search.records import Store
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.rng import below
 from mcts_envs.core.typing import Bytes

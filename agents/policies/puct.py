@@ -16,7 +16,7 @@ import numpy as np
 from agents.policies.parameters import Parameter, exploration, parameter_record
 from agents.policies.signatures import SELECT, Candidates, nth, policy
 from agents.policies.ucb1 import in_returns, unit
-from agents.records import Store
+from agents.search.records import Store
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import kernel, record, row
 from mcts_envs.core.rng import CHANCE, combine, seed_stream, uniform

@@ -10,7 +10,7 @@ from agents.policies.mcts_solver import PROVING, WIN, lost, settled
 from agents.policies.parameters import exploration
 from agents.policies.signatures import SELECT, Candidates, nth, policy
 from agents.policies.ucb1 import in_returns
-from agents.records import Store
+from agents.search.records import Store
 from mcts_envs.core.typing import Bytes
 
 PARAMETERS = {**exploration(c=1.25), **WIN}

@@ -11,8 +11,8 @@ import math
 from agents.policies.parameters import Parameter, exploration, parameter_record
 from agents.policies.signatures import BACKUP, SELECT, Candidates, nth, policy
 from agents.policies.ucb1 import in_returns, total_visits, untried
-from agents.records import Path, Settings, Store, Work, step_of_path
-from agents.tree import EDGE, Tree, seat_of
+from agents.search.records import Path, Settings, Store, Work, step_of_path
+from agents.search.tree import EDGE, Tree, seat_of
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.typing import Bytes

@@ -12,7 +12,7 @@ from mcts_envs.core.rng import below, choose_among
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 if TYPE_CHECKING:
-    from agents.running import Search
+    from agents.search.running import Search
 
 
 def max_visits(visits: Ints, values: Floats, legal: Ints, stream: Bytes) -> int:

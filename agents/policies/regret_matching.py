@@ -12,7 +12,7 @@ import math
 from agents.policies.exp3 import CHANCE, DRAWN, MIXED, PARAMETERS, RETURNS, add_gains, gain
 from agents.policies.signatures import SELECT, Candidates, nth, policy
 from agents.policies.ucb1 import untried
-from agents.records import Store
+from agents.search.records import Store
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.rng import uniform
 from mcts_envs.core.typing import Bytes

@@ -4,7 +4,7 @@ from typing import Any
 
 from agents.policies.opponents import ask
 from agents.policies.signatures import SIMULATE, policy
-from agents.records import Settings, Store, Work
+from agents.search.records import Settings, Store, Work
 from mcts_envs.core.rng import below, choose_among
 
 

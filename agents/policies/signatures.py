@@ -7,7 +7,7 @@
     ``(candidates, store, stream)`` varies the statistics of players who choose at the same time, before ``select``.
 ``simulate``
     ``(game, how, work, store, player, k) -> action`` chooses one of the first k of ``work.legal`` in a rollout
-    (:mod:`agents.rollout`), with the chance of ``work.stream``.
+    (:mod:`agents.search.rollout`), with the chance of ``work.stream``.
 ``backup``
     ``(tree, how, work, path, depth, length)`` takes the results of a simulation into the tree: a path of ``depth``
     steps, the actions of all ``length`` steps in ``work.played``.
@@ -16,10 +16,10 @@
     one of the first k of ``work.legal``, or -1 at its end (:mod:`agents.policies.options`).
 ``recommend``
     plain Python: ``(visits[A], values[A], legal[k], stream) -> action``, the move to play after the search. One that
-    takes a fifth argument is given the search too (:class:`agents.running.Search`).
+    takes a fifth argument is given the search too (:class:`agents.search.running.Search`).
 
 A policy says beside itself (:func:`policy`) which parameters it has, and how many float64 it keeps for an edge and for
-the whole tree. Its :class:`agents.records.Store` holds them; ``update`` keeps them up to date.
+the whole tree. Its :class:`agents.search.records.Store` holds them; ``update`` keeps them up to date.
 """
 
 import inspect
@@ -30,9 +30,9 @@ from typing import Any, NamedTuple, TypeVar, cast
 from numba import types
 
 from agents.policies.parameters import Parameter
-from agents.records import CANDIDATE, PATH, SETTINGS, STORE, WORK, Rows, numba_type
-from agents.rollout import ROLLOUT, rollout_with
-from agents.tree import TREE
+from agents.search.records import CANDIDATE, PATH, SETTINGS, STORE, WORK, Rows, numba_type
+from agents.search.rollout import ROLLOUT, rollout_with
+from agents.search.tree import TREE
 from mcts_envs.core.contract import BYTES, Game
 from mcts_envs.core.kernel import kernel, row, slot
 from mcts_envs.core.table import TABLE
@@ -116,7 +116,7 @@ SIGNATURES = {
 FORMS = {
     "select": ("candidates, store, stream", "nth(candidates, i) is what is known of an action, store what it keeps"),
     "noise": ("candidates, store, stream", "nth(candidates, i) is what is known of an action, store what it keeps"),
-    "simulate": ("game, how, work, store, player, k", "it returns one action; agents/rollout.py has the loop"),
+    "simulate": ("game, how, work, store, player, k", "it returns one action; agents/search/rollout.py has the loop"),
     "backup": ("tree, how, work, path, depth, length", "step_of_path(path, t, player) is a step of the simulation"),
     "leaf": ("game, work, store", "work.state is the state at the end of a path, store what the policy keeps"),
     "redraw": ("tree, work, path, depth", "it may seed the stream of work.state, from which the step draws"),
@@ -209,7 +209,7 @@ class Needs:
 def policy(signature: Any, **needs: Any) -> Callable[[Function], Function]:
     """Compile a policy with one of the signatures above, and note what it needs (:class:`Needs`).
 
-    A policy for rollouts, ``SIMULATE``, is compiled into the loop of :mod:`agents.rollout`.
+    A policy for rollouts, ``SIMULATE``, is compiled into the loop of :mod:`agents.search.rollout`.
     """
 
     def decorate(function: Function) -> Function:

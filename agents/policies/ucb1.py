@@ -9,7 +9,7 @@ import math
 
 from agents.policies.parameters import exploration, parameter_record
 from agents.policies.signatures import SELECT, Candidates, nth, policy
-from agents.records import Store
+from agents.search.records import Store
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.rng import below
 from mcts_envs.core.typing import Bytes

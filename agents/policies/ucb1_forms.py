@@ -9,7 +9,7 @@ import math
 from agents.policies.parameters import exploration
 from agents.policies.signatures import SELECT, Candidates, nth, policy
 from agents.policies.ucb1 import EXPLORATION, in_returns, total_visits, untried, upper_bound
-from agents.records import Store
+from agents.search.records import Store
 from mcts_envs.core.kernel import row
 from mcts_envs.core.typing import Bytes
 

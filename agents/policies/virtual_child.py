@@ -12,7 +12,7 @@ import math
 from agents.policies.parameters import Parameter, exploration, parameter_record
 from agents.policies.signatures import SELECT, Candidates, nth, policy
 from agents.policies.ucb1 import in_returns, total_visits
-from agents.records import Store
+from agents.search.records import Store
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.rng import uniform
 from mcts_envs.core.typing import Bytes

@@ -11,7 +11,7 @@ from one_ply import OnePly
 import agents
 import mcts_envs  # noqa: F401
 from agents.base import view_of
-from agents.showing import search_data
+from agents.inspection.showing import search_data
 
 
 def decisions_of(document):

@@ -27,8 +27,8 @@ from agents.arena.room import Room
 from agents.arena.rows import Match
 from agents.arena.storage import EPISODES
 from agents.base import view_of
+from agents.inspection.showing import pruned, search_data
 from agents.planner import Planner
-from agents.showing import pruned, search_data
 from agents.watching import fitted, recorded, replayed, seated, watch
 from mcts_envs.page import html
 from mcts_envs.replay import Replay

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import agents
-from agents import bridge, hastened
+from agents import bridge
 from agents.bridge.states import ForeignGame
+from agents.search import hastened
 from tests.bridge.worlds import TAXI, Walk, mcts, playing
 from tests.search.contents import contents
 
@@ -81,9 +82,10 @@ def test_quicker_forms_build_the_same_tree(make, settings, monkeypatch):
 def test_they_are_what_an_agent_uses():
     env = playing("CartPole-v1")
     plan = mcts().prepare(bridge.view(env).game)
-    assert plan.search.__globals__["descend"].__module__ == "agents.hastened"
+    assert plan.search.__globals__["descend"].__module__ == "agents.search.hastened"
     assert (
-        mcts(select="puct").prepare(bridge.view(env).game).search.__globals__["descend"].__module__ == "agents.search"
+        mcts(select="puct").prepare(bridge.view(env).game).search.__globals__["descend"].__module__
+        == "agents.search.search"
     )
     simulate = object()
     assert plan.outside.hastened(simulate) is not simulate

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from agents import text_play
-from agents.session import Session
+from agents.playing import text_play
+from agents.playing.session import Session
 from mcts_envs.replay import Replay
 
 WALL = {"board_size": 4}
@@ -304,7 +304,7 @@ class TestServer:
     def served(self, session):
         pytest.importorskip("httpx")
         client_of = pytest.importorskip("starlette.testclient").TestClient
-        from agents.server import Server
+        from agents.playing.server import Server
 
         server = Server(session, ("127.0.0.1:8000",))
         with client_of(server.app, base_url="http://127.0.0.1:8000") as client:
@@ -363,7 +363,7 @@ class TestServer:
     @pytest.mark.parametrize("gone", [True, False])
     def test_a_request_that_never_arrives_is_let_go(self, session, monkeypatch, gone):
         pytest.importorskip("starlette")
-        from agents import server as module
+        from agents.playing import server as module
 
         monkeypatch.setattr(module, "_PATIENCE", 0.05)
         server, sent = module.Server(session, ("127.0.0.1:8000",)), []
@@ -410,7 +410,7 @@ class TestServer:
 
 def test_the_page_of_a_game_without_positions_says_so():
     client_of = pytest.importorskip("starlette.testclient").TestClient
-    from agents.server import Server
+    from agents.playing.server import Server
 
     session = Session("connect_four:ConnectFour-v0", ["human", "random"])
     server = Server(session, ("127.0.0.1:8000",))

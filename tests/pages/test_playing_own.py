@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.session import Session
+from agents.playing.session import Session
 from tests.pages.test_playing import choose_first, until
 
 BOTS = '''

@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from agents.tree import EDGE, NODE, ROOT, seat_of
+from agents.search.tree import EDGE, NODE, ROOT, seat_of
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import interpreted, row
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from agents.policies.parameters import pack
 from agents.policies.signatures import Candidates, needs_of
-from agents.records import CANDIDATE, Store, compiled, rows
+from agents.search.records import CANDIDATE, Store, compiled, rows
 
 
 def offered(visits, sums, prior=None, k=None, **given):

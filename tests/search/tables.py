@@ -7,7 +7,7 @@ import numpy as np
 from agents.mcts import MCTS
 from agents.policies.parameters import pack
 from agents.policies.signatures import needs_of
-from agents.records import Store, new_work
+from agents.search.records import Store, new_work
 from mcts_envs.core import contract
 from mcts_envs.core.contract import Game, blank, state_dtype
 from mcts_envs.core.defaults import default_determinize

@@ -5,8 +5,8 @@ import pytest
 
 from agents.mcts import MCTS
 from agents.policies.double_progressive_widening import DRAWS, OUTCOMES
-from agents.running import Search
-from agents.tree import NODE, ROOT, find_edge
+from agents.search.running import Search
+from agents.search.tree import NODE, ROOT, find_edge
 from mcts_envs.core import contract
 from mcts_envs.core.contract import Game, blank, state_dtype
 from mcts_envs.core.kernel import interpreted, kernel, record

@@ -11,7 +11,7 @@ import pytest
 
 import agents
 from agents.policies.gumbel import gumbel, improve
-from agents.records import CANDIDATE, compiled
+from agents.search.records import CANDIDATE, compiled
 from mcts_envs.core.kernel import row
 from mcts_envs.core.rng import new_stream
 from mcts_envs.core.view import View

@@ -13,8 +13,8 @@ from agents.mcts import MCTS
 from agents.policies.mcts_solver import proofs
 from agents.policies.recommend import lcb, secure
 from agents.policies.signatures import Candidates
-from agents.records import CANDIDATE, compiled, rows
-from agents.tree import ROOT, find_edge
+from agents.search.records import CANDIDATE, compiled, rows
+from agents.search.tree import ROOT, find_edge
 from mcts_envs.core.kernel import interpreted
 from mcts_envs.core.rng import new_stream
 from mcts_envs.core.view import View

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from agents import policies
-from agents.inlining import interpreted_on_objects
 from agents.mcts import MCTS
-from agents.search import search
+from agents.search.inlining import interpreted_on_objects
+from agents.search.search import search
 from mcts_envs.core.contract import ADVISE
 from mcts_envs.core.kernel import interpreted, kernel, row
 from mcts_envs.core.view import View

@@ -13,11 +13,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from agents.graft import _graft
-from agents.inspection import SearchTree
+from agents.inspection.search_tree import SearchTree
 from agents.mcts import MCTS
-from agents.records import compiled
-from agents.tree import NODE, ROOT, new_tree
+from agents.search.graft import _graft
+from agents.search.records import compiled
+from agents.search.tree import NODE, ROOT, new_tree
 from mcts_envs.core.kernel import row
 from tests.search.trees import BOTH_KINDS, SEARCHES, Builder, at_once, in_turns, searched, walk, whoever_is_next
 from tests.toys import Stakes, TicTacToe, Tron, stakes, tic_tac_toe, tron

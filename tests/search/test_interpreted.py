@@ -9,8 +9,8 @@ import pytest
 
 from agents import policies
 from agents.mcts import MCTS
-from agents.records import Store
-from agents.tree import Tree
+from agents.search.records import Store
+from agents.search.tree import Tree
 from mcts_envs.core.defaults import default_advise
 from mcts_envs.core.kernel import interpreted
 from mcts_envs.core.view import View

@@ -9,7 +9,7 @@ from agents import policies
 from agents.mcts import MCTS
 from agents.policies.exp3 import CHANCE, DRAWN, GAINS, RETURNS, SHARES
 from agents.policies.signatures import Candidates
-from agents.records import CANDIDATE, compiled, rows
+from agents.search.records import CANDIDATE, compiled, rows
 from mcts_envs.core.rng import new_stream
 from tests.search.offers import store_of
 from tests.search.tables import at_once, view_of, within_chance

@@ -8,7 +8,7 @@ import agents
 from agents.mcts import MCTS
 from agents.policies.options import PARAMETERS
 from agents.policies.signatures import OPTION, policy
-from agents.tree import NODE, ROOT
+from agents.search.tree import NODE, ROOT
 from mcts_envs.core import contract
 from mcts_envs.core.contract import Game, blank, state_dtype
 from mcts_envs.core.kernel import kernel, record

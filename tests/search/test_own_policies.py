@@ -163,7 +163,7 @@ OWN_FILE = '''
 
 from agents.policies.parameters import Parameter, parameter_record
 from agents.policies.signatures import BACKUP, SELECT, nth, policy
-from agents.records import step_of_path
+from agents.search.records import step_of_path
 from mcts_envs.core.kernel import kernel, row
 
 PARAMETERS = {"weight": Parameter(1.0, 0.0, 10.0, "What a visit counts."), "first": Parameter(False, 0, 1, "Action 0.")}

@@ -13,12 +13,13 @@ from connect_four import GAME
 
 import agents
 from agents import budget as budget_module
-from agents import running, search_plan
-from agents import tree as tree_module
 from agents.mcts import MCTS
 from agents.policies.signatures import SELECT, nth
-from agents.records import Store
-from agents.tree import EDGE, NODE, ROOT
+from agents.search import plan as search_plan
+from agents.search import running
+from agents.search import tree as tree_module
+from agents.search.records import Store
+from agents.search.tree import EDGE, NODE, ROOT
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.view import View
 from tests.search.arms import arms_view, first_view, lane

@@ -18,8 +18,8 @@ from agents.policies.rave import credit_all_moves, rave
 from agents.policies.signatures import SELECT, policy
 from agents.policies.ucb1 import in_returns
 from agents.policies.virtual_child import virtual_child
-from agents.records import STEP, compiled, new_path, new_work
-from agents.tree import ROOT, STORES, Kept, find_edge, new_edge, new_tree
+from agents.search.records import STEP, compiled, new_path, new_work
+from agents.search.tree import ROOT, STORES, Kept, find_edge, new_edge, new_tree
 from mcts_envs.core.kernel import interpreted
 from mcts_envs.core.rng import below, new_stream
 from tests.search.offers import offered, selected

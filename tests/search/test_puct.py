@@ -11,7 +11,7 @@ import pytest
 import agents
 from agents.mcts import MCTS
 from agents.policies.puct import puct
-from agents.records import CANDIDATE, compiled
+from agents.search.records import CANDIDATE, compiled
 from mcts_envs.core.kernel import row
 from mcts_envs.core.rng import new_stream
 from mcts_envs.core.view import View

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from connect_four import GAME
 
-from agents.graft import graft
 from agents.mcts import MCTS
-from agents.tree import NODE, RANGE, ROOT, enlarge
+from agents.search.graft import graft
+from agents.search.tree import NODE, RANGE, ROOT, enlarge
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.view import View

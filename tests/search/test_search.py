@@ -13,9 +13,9 @@ from agents.policies.recommend import max_value, max_visits, mixed
 from agents.policies.signatures import SELECT
 from agents.policies.ucb1 import ucb1
 from agents.policies.ucb1_forms import ucb1_in_order
-from agents.records import PATH, SETTINGS, WORK, compiled, new_path, new_work, step_of_path
-from agents.search import backup
-from agents.tree import EDGE, NODE, RANGE, ROOT, TREE, new_edge
+from agents.search.records import PATH, SETTINGS, WORK, compiled, new_path, new_work, step_of_path
+from agents.search.search import backup
+from agents.search.tree import EDGE, NODE, RANGE, ROOT, TREE, new_edge
 from mcts_envs.core.contract import ACTIVE, EVALUATE, LEGAL, RESET, STATUS, STEP, Game, blank, state_dtype
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import interpreted, kernel, record

@@ -12,7 +12,7 @@ from agents.mcts import MCTS
 from agents.planners.determinized import Determinized
 from agents.planners.flat import FlatMonteCarlo, OneStep
 from agents.planners.halving import SequentialHalving
-from agents.tree import EDGE, NODE
+from agents.search.tree import EDGE, NODE
 from mcts_envs.core.contract import default_evaluate
 from mcts_envs.core.kernel import record
 from tests.search.tables import (

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import agents
-from agents.inspection import SearchTree
+from agents.inspection.search_tree import SearchTree
 from agents.mcts import MCTS
-from agents.tree import ROOT, new_tree
+from agents.search.tree import ROOT, new_tree
 from tests.search.trees import BOTH_KINDS, Builder, at_once, in_turns, whoever_is_next
 from tests.toys import Stakes, TicTacToe, stakes, tic_tac_toe
 

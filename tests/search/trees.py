@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from agents.inspection import SearchTree
+from agents.inspection.search_tree import SearchTree
 from agents.mcts import MCTS
-from agents.tree import EDGE, NODE, ROOT, find_or_add_child, new_edge, new_tree
+from agents.search.tree import EDGE, NODE, ROOT, find_or_add_child, new_edge, new_tree
 from mcts_envs.core.kernel import interpreted, row
 from mcts_envs.core.rng import combine
 from tests.toys import Stakes, TicTacToe, Tron, stakes, tic_tac_toe, tron

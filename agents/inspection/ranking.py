@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agents.drawing import counted, decimals_of, written
+from agents.inspection.drawing import counted, decimals_of, written
 from mcts_envs.core.contract import Game
 from mcts_envs.core.showing import name_of
 from mcts_envs.core.typing import Floats, Ints

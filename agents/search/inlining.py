@@ -37,7 +37,7 @@ _Lines = dict[Any, _Line | None]
 
 
 def interpreted_on_objects(function: Function, compiled: Iterable[Any] = ()) -> Function:
-    """Return the plain Python form of a kernel for records that are objects (:func:`agents.records.objects`).
+    """Return the plain Python form of a kernel for records that are objects (:func:`agents.search.records.objects`).
 
     It is that of :func:`mcts_envs.core.kernel.interpreted`, in which functions of one line are put into those that call
     them, in it and in all kernels that it calls. One whose source cannot be found stays as it is, which is slower.

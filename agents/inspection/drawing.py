@@ -1,4 +1,4 @@
-"""A search tree, given as the plain data of :meth:`agents.inspection.SearchTree.to_json`, as text and as a drawing."""
+"""A search tree, given as the plain data of :meth:`SearchTree.to_json`, as text and as a drawing."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence

@@ -7,8 +7,8 @@ answer, and all that virtual losses cost is answers that nobody needs.
 """
 
 from agents.evaluator.consult import QUESTIONS, TRAIL
-from agents.records import Path, step_of_path
-from agents.tree import EDGE, RANGE, Tree
+from agents.search.records import Path, step_of_path
+from agents.search.tree import EDGE, RANGE, Tree
 from mcts_envs.core.kernel import kernel, row
 
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from agents.inlining import interpreted_on_objects
-from agents.luck import luck
-from agents.patience import patient
 from agents.policies.opponents import MIXED, table_with
 from agents.policies.parameters import pack
 from agents.policies.rollout import uniform
 from agents.policies.signatures import SIGNATURES, needs_of
-from agents.records import Settings
-from agents.search import BAD_OPTION, BAD_SELECT, search
-from agents.tree import FIRST_ROOM, STORES, Kept, Tree, copy_of, new_tree
+from agents.search.inlining import interpreted_on_objects
+from agents.search.luck import luck
+from agents.search.patience import patient
+from agents.search.records import Settings
+from agents.search.search import BAD_OPTION, BAD_SELECT, search
+from agents.search.tree import FIRST_ROOM, STORES, Kept, Tree, copy_of, new_tree
 from mcts_envs.core import rng
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import function_table, interpreted, record
@@ -48,7 +48,7 @@ class SearchPlan:
     rewards : tuple of pairs
         Fields of the state with values that are written into the root: what the evaluator's values are made of.
     patient : bool
-        Whether rollouts that come to no end are cut (:mod:`agents.patience`).
+        Whether rollouts that come to no end are cut (:mod:`agents.search.patience`).
     early_stop : bool
         Whether a search ends when the most visited action can no longer change.
     """
@@ -174,7 +174,7 @@ class SearchPlan:
         """The search, compiled or in plain Python."""
         if not self.interpreted:
             return search
-        from agents.hastened import hastened, serves  # writes kernels out, which no compiled search needs
+        from agents.search.hastened import hastened, serves  # writes kernels out, which no compiled search needs
 
         python: Callable[..., None] = _in_python(search, self.plain)
         return hastened(python) if serves(self) else python

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agents.drawing import as_dot, as_text, counted
-from agents.tree import EDGE, NODE, ROOT, SEAT, Kept, Tree, new_tree
-from agents.tree_data import by_players, mean_of, node_data
+from agents.inspection.drawing import as_dot, as_text, counted
+from agents.inspection.tree_data import by_players, mean_of, node_data
+from agents.search.tree import EDGE, NODE, ROOT, SEAT, Kept, Tree, new_tree
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import row
@@ -349,7 +349,7 @@ class SearchTree:
 
         The limits are those of :meth:`to_dot`.
         """
-        from agents.tree_picture import as_picture
+        from agents.inspection.tree_picture import as_picture
 
         if min_visits is None:
             min_visits = max(1, self.root.visits // 100)
@@ -386,7 +386,7 @@ class SearchTree:
 
 def _merged(trees: Sequence[Tree]) -> Tree:
     """Return a new tree with the statistics of all."""
-    from agents.graft import graft
+    from agents.search.graft import graft
 
     first = trees[0]
     room = sum(max(int(tree.count.nodes), int(tree.count.edges)) for tree in trees)

@@ -1,8 +1,8 @@
 """The interpreted search with UCB1, for players who choose in turn: selection in one function.
 
 Python's time goes into calls and look-ups, and a search in an environment of others has little else to do between two
-of its steps. So what :func:`agents.search.descend` and :func:`agents.search.backup` make of ``ucb1`` and ``mean`` by
-calls stands here in one piece, for records that are objects. Tree and chance are the same to the bit.
+of its steps. So what ``descend`` and ``backup`` of :mod:`agents.search.search` make of ``ucb1`` and ``mean`` by calls
+stands here in one piece, for records that are objects. Tree and chance are the same to the bit.
 """
 
 import math
@@ -10,14 +10,14 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, cast
 
-from agents.inlining import interpreted_on_objects
 from agents.policies.opponents import IN_TREE
 from agents.policies.ucb1 import EXPLORATION, ucb1
-from agents.records import Path, Settings, Work
-from agents.search import ANY, CUT_OFF, LEAF, OPEN_LOOP, TERMINAL
-from agents.search import backup as _backup
-from agents.search import descend as _descend
-from agents.tree import ROOT, Tree, find_edge, find_or_add_child, new_edge
+from agents.search.inlining import interpreted_on_objects
+from agents.search.records import Path, Settings, Work
+from agents.search.search import ANY, CUT_OFF, LEAF, OPEN_LOOP, TERMINAL
+from agents.search.search import backup as _backup
+from agents.search.search import descend as _descend
+from agents.search.tree import ROOT, Tree, find_edge, find_or_add_child, new_edge
 from mcts_envs.core.kernel import row
 from mcts_envs.core.rng import below, combine
 from mcts_envs.core.table import active_of, key_of, legal_of, step_of
@@ -44,7 +44,7 @@ def hastened(search: Callable[..., None]) -> Callable[..., None]:
 
 
 def descend(game: Any, policies: Any, how: Settings, tree: Tree, work: Work, path: Path, arm: int) -> tuple[int, int]:
-    """Walk from the root to a new node, the end, or a limit: :func:`agents.search.descend`."""
+    """Walk from the root to a new node, the end, or a limit: :func:`agents.search.search.descend`."""
     if arm != ANY:
         descent: tuple[int, int] = _any_descent(game, policies, how, tree, work, path, arm)
         return descent
@@ -112,7 +112,7 @@ def _selected(legal: Any, edge_of: dict[int, int], edges: Any, seen: Any, given:
 
 
 def backup(policies: Any, how: Settings, tree: Tree, work: Work, path: Path, depth: int, length: int) -> None:
-    """Let every edge of the path take in the return after it: :func:`agents.search.backup`."""
+    """Let every edge of the path take in the return after it: :func:`agents.search.search.backup`."""
     if how.custom_backup:
         _any_backup(policies, how, tree, work, path, depth, length)
         return

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from agents.base import view_of
-from agents.drawing import counted
-from agents.ranking import ranked
+from agents.inspection.drawing import counted
+from agents.inspection.ranking import ranked
 from mcts_envs.core.contract import Game
 from mcts_envs.core.typing import Bytes, Ints
 from mcts_envs.core.view import View
@@ -96,7 +96,7 @@ def show(result: Any, env: Any = None) -> Shown:
     game = views[0].game
     for view in views[1:]:
         _check_same(view.game, game)
-    from agents.overlay import picture
+    from agents.inspection.overlay import picture
 
     title = f"{game.name}: {counted(len(results), 'result') if several else 'a search'}"
     document = header(game, title)

@@ -12,13 +12,13 @@ import numpy as np
 
 from agents.budget import NO_LIMIT, Clock, read_budget
 from agents.evaluator.packed import Packed
-from agents.inspection import SearchTree, Trees
+from agents.inspection.search_tree import SearchTree, Trees
 from agents.policies.signatures import needs_of
-from agents.records import compiled, new_path, new_work
 from agents.results import SearchResult
-from agents.search import OPEN_LOOP
-from agents.search_plan import SearchPlan
-from agents.tree import NODE, RANGE, ROOT, Tree, add_root_statistics, copy_of, enlarge, find_node
+from agents.search.plan import SearchPlan
+from agents.search.records import compiled, new_path, new_work
+from agents.search.search import OPEN_LOOP
+from agents.search.tree import NODE, RANGE, ROOT, Tree, add_root_statistics, copy_of, enlarge, find_node
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import row
 from mcts_envs.core.rng import draw, new_stream
@@ -380,7 +380,7 @@ def _moved_down(plan: SearchPlan, tree: Tree, key: int, nodes: int) -> Tree:
     below = int(tree.count.nodes) - start if start else 0
     moved = plan.new_tree(min(nodes + below, plan.max_nodes))
     if start:
-        from agents.graft import graft
+        from agents.search.graft import graft
 
         moved = enlarge(moved, max(below, int(tree.count.edges)))
         graft(tree, start, moved)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from agents.session import Session
+from agents.playing.session import Session
 from mcts_envs.core.showing import name_of, text_of
 
 _HELP = "an action, by name or number; list, hint, undo, new, quit"

@@ -43,10 +43,10 @@ from agents.policies.signatures import (
     update_select_of,
     update_simulate_of,
 )
-from agents.records import CANDIDATE, PATH, SETTINGS, WORK, Path, Settings, Work, chooses, several, step_of_path
-from agents.rollout import add_evaluation, clear_values
-from agents.speculation import lose, undo
-from agents.tree import (
+from agents.search.records import CANDIDATE, PATH, SETTINGS, WORK, Path, Settings, Work, chooses, several, step_of_path
+from agents.search.rollout import add_evaluation, clear_values
+from agents.search.speculation import lose, undo
+from agents.search.tree import (
     COUNT,
     EDGE,
     NODE,

@@ -14,7 +14,7 @@ from agents.arena.guarded import Guarded, made
 from agents.arena.plan import Plan
 from agents.arena.replays import env_of
 from agents.arena.spec import AgentSpec, parse_agent
-from agents.showing import decision
+from agents.inspection.showing import decision
 from mcts_envs.core import errors
 from mcts_envs.core.env import GameEnv
 from mcts_envs.core.showing import draws_views

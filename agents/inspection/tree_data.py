@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from agents.inspection import Edge, JointAction, Node
+    from agents.inspection.search_tree import Edge, JointAction, Node
 
 _Data = dict[str, Any]
 _Action = TypeVar("_Action", "Edge", "JointAction")

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from agents.drawing import counted, cut, decimals_of, written
-from agents.showing import search_data, searched
+from agents.inspection.drawing import counted, cut, decimals_of, written
+from agents.inspection.showing import search_data, searched
 from mcts_envs.core import errors
 from mcts_envs.core.render import Canvas, mix, on
 from mcts_envs.core.showing import picture_of

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from agents.records import Rows, Store, compiled, numba_type, objects, record_type, rows
+from agents.search.records import Rows, Store, compiled, numba_type, objects, record_type, rows
 from mcts_envs.core.contract import FLOATS, INTS
 from mcts_envs.core.kernel import interpreted, kernel, row
 from mcts_envs.core.rng import combine

@@ -6,7 +6,7 @@ from typing import Any
 from numba import types
 
 from agents.evaluator.consult import waiting
-from agents.records import SETTINGS, STORE, WORK, Settings, Store, Work, chooses
+from agents.search.records import SETTINGS, STORE, WORK, Settings, Store, Work, chooses
 from mcts_envs.core.contract import RUNNING
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.table import TABLE, active_of, evaluate_of, legal_of, status_of, step_of

@@ -1,4 +1,4 @@
-"""A search tree, given as the plain data of :meth:`agents.inspection.SearchTree.to_json`, as a picture.
+"""A search tree, given as the plain data of :meth:`SearchTree.to_json`, as a picture.
 
 The root is at the left, every decision one column further right. A box is an action: its name, its visits, and the mean
 return of the player who chose it, in whose colour its edge is, the wider the more visited. A box without an edge of
@@ -8,7 +8,7 @@ its own colour is an outcome where chance decides, or says what is left out.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from agents.drawing import counted, cut, decimals_of, written
+from agents.inspection.drawing import counted, cut, decimals_of, written
 from mcts_envs.core.render import PLAYERS, Canvas, mix
 
 _Data = dict[str, Any]

@@ -5,8 +5,20 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from agents.records import FloatGrid, Int32s, compiled
-from agents.tree import COUNT, EDGE, NODE, RANGE, ROOT, TREE, Tree, find_edge, find_or_add_child, new_edge, seat_of
+from agents.search.records import FloatGrid, Int32s, compiled
+from agents.search.tree import (
+    COUNT,
+    EDGE,
+    NODE,
+    RANGE,
+    ROOT,
+    TREE,
+    Tree,
+    find_edge,
+    find_or_add_child,
+    new_edge,
+    seat_of,
+)
 from mcts_envs.core.kernel import interpreted, kernel, row
 from mcts_envs.core.rng import combine
 from mcts_envs.core.typing import Floats

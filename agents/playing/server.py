@@ -2,7 +2,7 @@
 
 The address holds a random token; requests that name another host, or come from another site's page, are refused, so
 that no page that is open in the same browser can play along. Messages are plain data, of bounded size, and checked by
-:meth:`agents.session.Session.ask`.
+:meth:`agents.playing.session.Session.ask`.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from agents.session import Session
+from agents.playing.session import Session
 from mcts_envs.page import FOLDER
 
 try:
