@@ -14,9 +14,9 @@ from gymnasium import spaces
 from agents.budget import LIMITS
 from agents.wrappers import check_wrappers
 from mcts_envs.core import errors
+from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.contract import SIGNATURES, Game
 from mcts_envs.core.kernel import reference, resolve
-from mcts_envs.core.quantized import quantized
 from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED, new_stream, reseed
 from mcts_envs.core.view import View
 

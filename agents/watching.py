@@ -11,8 +11,8 @@ from agents.arena.rows import Match, Row, blank_row
 from agents.arena.spec import AgentSpec
 from agents.base import view_of
 from agents.inspection.showing import decision, pruned
-from mcts_envs.core.env import GameEnv
-from mcts_envs.core.multi import GameAECEnv
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.players import Player
 from mcts_envs.core.view import View
 from mcts_envs.page import frame, header, html

@@ -37,11 +37,11 @@ CHAPTERS = {
 
 API = {
     "mcts_envs": "",
-    "mcts_envs.core.env": "GameEnv",
-    "mcts_envs.core.vector": "GameVectorEnv",
-    "mcts_envs.core.multi": "GameAECEnv, parallel",
-    "mcts_envs.core.mixed": "MixedVectorEnv",
-    "mcts_envs.core.mixture": "Mixture",
+    "mcts_envs.core.api.env": "GameEnv",
+    "mcts_envs.core.api.vector": "GameVectorEnv",
+    "mcts_envs.core.api.multi": "GameAECEnv, parallel",
+    "mcts_envs.core.api.mixed": "MixedVectorEnv",
+    "mcts_envs.core.api.mixture": "Mixture",
     "mcts_envs.core.view": "View, Episode",
     "mcts_envs.core.contract": "",
     "mcts_envs.core.laws": "",

@@ -40,7 +40,7 @@ def make_vec(id: str, num_envs: int = 1, **settings: Any) -> "VectorEnv[Any, Any
         With or without ``mcts_envs/``; ``module:ID`` and ``path/to/file.py:ID`` import the module first.
     num_envs : int
     **settings
-        See :class:`mcts_envs.core.vector.GameVectorEnv` and the environment's own page.
+        See :class:`mcts_envs.core.api.vector.GameVectorEnv` and the environment's own page.
 
     Raises
     ------
@@ -63,9 +63,9 @@ def make_sb3_vec_env(id: str, n_envs: int = 1, seed: int | None = None, **settin
     seed : int, optional
         Seed of the first reset.
     **settings
-        See :class:`mcts_envs.core.env.GameEnv` and the environment's own page. Here ``opponent`` may also be weights by
-        name, ``{"scripted": 1, "sb3:PATH": 1, "agents:NAME": 1, "self": 2}``, and ``seat`` may be ``"all"``: all in
-        turn; see :class:`mcts_envs.core.mixed.MixedVectorEnv`.
+        See :class:`mcts_envs.core.api.env.GameEnv` and the environment's own page. Here ``opponent`` may also be
+        weights by name, ``{"scripted": 1, "sb3:PATH": 1, "agents:NAME": 1, "self": 2}``, and ``seat`` may be ``"all"``:
+        all in turn; see :class:`mcts_envs.core.api.mixed.MixedVectorEnv`.
 
     Raises
     ------
@@ -88,15 +88,15 @@ def make_aec(id: str, **settings: Any) -> "AECEnv[Any, Any, Any]":
     id : str
         With or without ``mcts_envs/``.
     **settings
-        See :class:`mcts_envs.core.multi.GameAECEnv` (``action_mask="info"``: plain observations) and the environment's
-        own page.
+        See :class:`mcts_envs.core.api.multi.GameAECEnv` (``action_mask="info"``: plain observations) and the
+        environment's own page.
 
     Raises
     ------
     ValueError, TypeError
         If the id is unknown or no name, or the game is for one player.
     """
-    from mcts_envs.core.multi import GameAECEnv
+    from mcts_envs.core.api.multi import GameAECEnv
 
     entry = _multiplayer(id)
     return GameAECEnv(entry.env_class(), **{**entry.settings, **settings})
@@ -104,7 +104,7 @@ def make_aec(id: str, **settings: Any) -> "AECEnv[Any, Any, Any]":
 
 def make_parallel(id: str, **settings: Any) -> "ParallelEnv[Any, Any, Any]":
     """Return the PettingZoo parallel environment of a game for several players; see :func:`make_aec`."""
-    from mcts_envs.core.multi import parallel
+    from mcts_envs.core.api.multi import parallel
 
     entry = _multiplayer(id)
     return parallel(entry.env_class(), **{**entry.settings, **settings})

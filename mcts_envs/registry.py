@@ -54,7 +54,7 @@ class Entry:
     @property
     def vector(self) -> str:
         """``"module:Class"`` of the batched environment."""
-        return "mcts_envs.core.vector:GameVectorEnv" if self.env == _ANY_GAME else f"{self.env}Vector"
+        return "mcts_envs.core.api.vector:GameVectorEnv" if self.env == _ANY_GAME else f"{self.env}Vector"
 
     def env_class(self) -> Any:
         """Load the environment class."""
@@ -69,14 +69,14 @@ class Entry:
 
     def game(self, settings: Mapping[str, Any]) -> "Game":
         """Return the game with these settings in place of the entry's; others, of the environment, do not count."""
-        from mcts_envs.core.adapter import defaults
+        from mcts_envs.core.api.adapter import defaults
 
         make_game, given = self.make_game(), {**self.settings, **settings}
         return make_game(**{name: given[name] for name in defaults(make_game) if name in given})
 
 
 _STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-_ANY_GAME = "mcts_envs.core.env:GameEnv"
+_ANY_GAME = "mcts_envs.core.api.env:GameEnv"
 _CLASSIC = "mcts_envs.games.lane_defense.spec.classic:LaneDefense"
 _ROSTER = "mcts_envs.games.lane_defense.spec.roster:RosterDefense"
 _PAPER = "mcts_envs.games.lane_defense.presets:classic"

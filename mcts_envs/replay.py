@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from mcts_envs.core import errors
-from mcts_envs.core.adapter import configured, points_at_end
+from mcts_envs.core.api.adapter import configured, points_at_end
+from mcts_envs.core.api.live import begin
 from mcts_envs.core.contract import Game
-from mcts_envs.core.live import begin
 from mcts_envs.core.place import position_of, state_from_position
 from mcts_envs.core.typing import Bytes, Floats
 from mcts_envs.core.view import Episode, View

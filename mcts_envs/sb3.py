@@ -10,12 +10,12 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from mcts_envs.core import errors
-from mcts_envs.core.env import GameEnv
-from mcts_envs.core.mixed import MixedVectorEnv, mixed, mixes
-from mcts_envs.core.mixture import Mixture, Players
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.mixed import MixedVectorEnv, mixed, mixes
+from mcts_envs.core.api.mixture import Mixture, Players
+from mcts_envs.core.api.starts import Starts
+from mcts_envs.core.api.vector import GameVectorEnv, Played, vectorized
 from mcts_envs.core.rng import MAX_SEED
-from mcts_envs.core.starts import Starts
-from mcts_envs.core.vector import GameVectorEnv, Played, vectorized
 from mcts_envs.core.view import View
 
 try:
@@ -45,8 +45,8 @@ class GameVecEnv(VecEnv):
     n_envs : int
         N.
     **settings
-        See :class:`mcts_envs.core.env.GameEnv` and the environment's own page; opponents are ``"random"`` or scripted
-        players here, and :class:`MixedVecEnv` has all others.
+        See :class:`mcts_envs.core.api.env.GameEnv` and the environment's own page; opponents are ``"random"`` or
+        scripted players here, and :class:`MixedVecEnv` has all others.
 
     Raises
     ------
@@ -135,7 +135,7 @@ class GameVecEnv(VecEnv):
             info["terminal_observation"] = observation
 
     def advice(self, players: Players, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        """Return what players would do in each game [N]; see :meth:`mcts_envs.core.vector.GameVectorEnv.advice`."""
+        """Return what players would do in each game [N]; see :meth:`mcts_envs.core.api.vector.GameVectorEnv.advice`."""
         return self._batch.advice(players, seeds)
 
     def view(self, index: int = 0) -> View:
@@ -209,7 +209,7 @@ class GameVecEnv(VecEnv):
 
 
 class MixedVecEnv(GameVecEnv):
-    """The same with a mixture of opponents, one seat or all in turn; see :class:`mcts_envs.core.mixed.MixedVectorEnv`.
+    """The same with a mixture of opponents, one seat or all in turn (:class:`mcts_envs.core.api.mixed.MixedVectorEnv`).
 
     At the end of a game its info also has ``seat`` and ``opponents``, the names of those who played the other seats.
     Games cannot be saved.

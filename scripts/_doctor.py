@@ -116,11 +116,11 @@ def _cache(found: Findings) -> None:
     """Say where compiled code is kept, how much there is, and of which packages."""
     from _packages import packages
 
-    from mcts_envs.core import cache
+    from mcts_envs.core.compiling import cache
 
     known = packages()
     source = known["core"]["mcts_envs.core.rng"]
-    shipped = Path(cache.__file__).parents[1] / "_compiled"
+    shipped = Path(cache.__file__).parents[2] / "_compiled"
     kept = cache.cache_directory(source, "mcts_envs.core.rng")
     if kept is None:
         what = "what did not come compiled" if shipped.is_dir() else "everything"
@@ -150,7 +150,7 @@ def _has_own_code(source: Path) -> bool:
 
 
 def _is_kept(module: str, source: Path, shipped: Path) -> bool:
-    from mcts_envs.core.cache import cache_directory, filled_directories
+    from mcts_envs.core.compiling.cache import cache_directory, filled_directories
 
     own = cache_directory(source, module)
     folders = [*filled_directories(source, module), *([own, shipped / own.name] if own else [])]

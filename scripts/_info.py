@@ -10,7 +10,7 @@ from _listing import AGENTS, GAMES
 import agents
 from agents.base import defaults_of, settings_of
 from agents.learning.shipped import FOLDER, made_for
-from mcts_envs.core.adapter import defaults
+from mcts_envs.core.api.adapter import defaults
 from mcts_envs.core.errors import unknown
 from mcts_envs.registry import ENTRIES, Entry, find
 

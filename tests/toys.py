@@ -3,6 +3,8 @@
 import numpy as np
 
 from mcts_envs.core import errors
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.vector import vectorized
 from mcts_envs.core.contract import (
     ACTIVE,
     ADVISE,
@@ -16,11 +18,9 @@ from mcts_envs.core.contract import (
     blank,
     state_dtype,
 )
-from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.render import Canvas
 from mcts_envs.core.rng import below, seed_stream
-from mcts_envs.core.vector import vectorized
 
 ONGOING, WON, DRAWN, OUT_OF_TIME = range(4)
 COLOURS = ("#f4f4f4", "#d04040", "#4060d0", "#40a040")

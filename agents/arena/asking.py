@@ -14,7 +14,7 @@ from agents.arena.guarded import Guarded
 from agents.arena.limits import Limits
 from agents.arena.rows import Seat
 from mcts_envs.core import errors
-from mcts_envs.core.adapter import some
+from mcts_envs.core.api.adapter import some
 from mcts_envs.core.players import Player
 
 Asked: TypeAlias = Callable[[int | None], None]

@@ -15,9 +15,9 @@ import mcts_envs
 from agents import bridge
 from agents.wrappers import named
 from mcts_envs.core import errors
-from mcts_envs.core.env import GameEnv
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.loading import load
-from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.registry import full_id
 
 _VERSION = re.compile(r"_v(\d+)$")

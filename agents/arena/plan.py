@@ -28,12 +28,12 @@ from agents.learning.network import SUFFIX
 from agents.learning.normalizing import chosen
 from agents.learning.shipped import shipped_for
 from mcts_envs.core import errors
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.multi import GameAECEnv
+from mcts_envs.core.compiling.sources import closure_digest, source_digest
 from mcts_envs.core.contract import Game
-from mcts_envs.core.env import GameEnv
 from mcts_envs.core.loading import file_of
-from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.players import Player
-from mcts_envs.core.sources import closure_digest, source_digest
 
 MakeAgent: TypeAlias = Callable[[AgentSpec], Player]
 

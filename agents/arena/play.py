@@ -13,8 +13,8 @@ from agents.arena.replays import Moves
 from agents.arena.rows import Match, Row, Seat, Transition
 from agents.arena.spec import AgentSpec
 from mcts_envs.core import errors
-from mcts_envs.core.env import GameEnv
-from mcts_envs.core.multi import GameAECEnv
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.players import Player
 
 Seated: TypeAlias = Callable[[AgentSpec, int], Player]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from agents.arena.rows import Key, Row
-from mcts_envs.core.env import GameEnv
+from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.view import View
 from mcts_envs.core.writing import write_whole
 from mcts_envs.replay import SEAL, Replay, sealed

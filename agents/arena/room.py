@@ -14,8 +14,8 @@ from agents.arena.play import play
 from agents.arena.replays import Moves, as_far_as_it_went, proved
 from agents.arena.rows import Match, Played, Transition, blank_row
 from agents.arena.spec import AgentSpec
-from mcts_envs.core.env import GameEnv
-from mcts_envs.core.multi import GameAECEnv
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.players import Player
 
 _MISTAKES = (ValueError, TypeError, ImportError, OSError)

@@ -13,8 +13,8 @@ from agents.evaluator.bound import Bound
 from agents.evaluator.consult import QUESTIONS, TRAIL, take_in
 from agents.evaluator.memory import ROOM
 from agents.evaluator.table import TableEvaluator
+from mcts_envs.core.api.quantized import as_bytes
 from mcts_envs.core.contract import Game
-from mcts_envs.core.quantized import as_bytes
 from mcts_envs.core.typing import Floats, Singles
 
 _ROOM, _ANSWERS, _TRAIL = 256, 4096, 16_384

@@ -15,10 +15,10 @@ from numba import types
 from agents.evaluator.forward import PASS, forward
 from agents.evaluator.memory import array_at, room, settle
 from agents.search.records import chooses, record_type, several
+from mcts_envs.core.compiling.table import active_of, key_of, legal_of, observe_of, status_of
 from mcts_envs.core.contract import BYTES, FLOATS, RUNNING, SIGNATURES, SINGLES
 from mcts_envs.core.kernel import copy, kernel, row
 from mcts_envs.core.rng import combine
-from mcts_envs.core.table import active_of, key_of, legal_of, observe_of, status_of
 from mcts_envs.core.typing import Bytes, Floats, Singles
 
 EVALUATOR = record_type(

@@ -9,7 +9,7 @@ import numpy as np
 import agents
 from agents.learning.algorithms import takes_masks
 from mcts_envs.core import errors
-from mcts_envs.core.mixture import many
+from mcts_envs.core.api.mixture import many
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm

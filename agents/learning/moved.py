@@ -6,9 +6,9 @@ from typing import Any
 from agents.learning.fitting import own_mask
 from agents.learning.notices import notice
 from agents.learning.policy import Policy
-from mcts_envs.core.adapter import defaults
+from mcts_envs.core.api.adapter import defaults
+from mcts_envs.core.api.mixed import ALL
 from mcts_envs.core.contract import Game
-from mcts_envs.core.mixed import ALL
 from mcts_envs.registry import ENTRIES
 
 _FACE = {"seat": 0, "opponent": "random"}

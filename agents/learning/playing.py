@@ -15,10 +15,10 @@ from agents.base import Agent
 from agents.learning.algorithms import one_thread
 from agents.learning.positions import Played, discounted, stacked, together
 from agents.mcts import MCTS
+from mcts_envs.core.api.starts import Starts
 from mcts_envs.core.contract import RUNNING, Game
 from mcts_envs.core.place import copy_except_rng
 from mcts_envs.core.rng import CHANCE_BYTES, below, choose, combine, draw, new_stream
-from mcts_envs.core.starts import Starts
 from mcts_envs.core.typing import Bytes, Floats, Ints, Singles
 from mcts_envs.core.view import Episode, View
 

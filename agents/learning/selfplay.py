@@ -19,10 +19,10 @@ from stable_baselines3.common.callbacks import BaseCallback
 from agents.learning import normalizing
 from agents.learning.algorithms import takes_masks
 from mcts_envs.core import errors
+from mcts_envs.core.api.mixed_turns import drawn, shown
+from mcts_envs.core.api.mixture import SELF, Mixture, Opponent
+from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.contract import Game
-from mcts_envs.core.mixed_turns import drawn, shown
-from mcts_envs.core.mixture import SELF, Mixture, Opponent
-from mcts_envs.core.quantized import quantized
 from mcts_envs.core.typing import Bytes, Floats, Ints
 from mcts_envs.core.writing import write_whole
 

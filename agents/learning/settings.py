@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mcts_envs.core.mixture import SELF
+from mcts_envs.core.api.mixture import SELF
 
 
 def to_evaluate_in(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from agents.learning.run import Run, begin, environment, given, last_checkpoint,
 from agents.learning.settings import to_evaluate_in
 from agents.locking import only_writer
 from mcts_envs.core import errors
-from mcts_envs.core.mixture import Mixture
+from mcts_envs.core.api.mixture import Mixture
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm

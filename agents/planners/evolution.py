@@ -13,10 +13,10 @@ from numba import types
 
 from agents.policies.opponents import draw_action
 from agents.search.records import WORK, Work, chooses, numba_type, several
+from mcts_envs.core.compiling.table import TABLE, active_of, determinize_of, evaluate_of, legal_of, status_of, step_of
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, RUNNING
 from mcts_envs.core.kernel import copy, kernel
 from mcts_envs.core.rng import below, coin, draw
-from mcts_envs.core.table import TABLE, active_of, determinize_of, evaluate_of, legal_of, status_of, step_of
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 SIMULATIONS, STEPS = range(2)

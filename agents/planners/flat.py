@@ -10,12 +10,12 @@ from agents.budget import LIMITS, Budget, Clock
 from agents.mcts import MCTS
 from agents.search.running import Search, legal_actions
 from mcts_envs.core import errors
-from mcts_envs.core.batch import BYTE_ROWS
+from mcts_envs.core.api.batch import BYTE_ROWS
+from mcts_envs.core.api.mixture import OneByOne
+from mcts_envs.core.compiling.table import TABLE, active_of, determinize_of, evaluate_of, legal_of, step_of
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, Game
 from mcts_envs.core.kernel import copy, kernel
-from mcts_envs.core.mixture import OneByOne
 from mcts_envs.core.rng import below, draw, new_stream, seed_stream
-from mcts_envs.core.table import TABLE, active_of, determinize_of, evaluate_of, legal_of, step_of
 from mcts_envs.core.typing import Bytes, Floats, Ints
 from mcts_envs.core.view import View
 

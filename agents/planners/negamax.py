@@ -41,10 +41,10 @@ from agents.planners.frames import (
     known,
     store,
 )
+from mcts_envs.core.compiling.table import TABLE, active_of, evaluate_of, key_of, legal_of, outcome_of, step_of
 from mcts_envs.core.contract import EVERYTHING
 from mcts_envs.core.kernel import copy, kernel, lowest, row
 from mcts_envs.core.rng import combine
-from mcts_envs.core.table import TABLE, active_of, evaluate_of, key_of, legal_of, outcome_of, step_of
 
 MARGIN_DEPTH = 3
 """Plies before the depth limit in which moves are left out that seem hopeless."""

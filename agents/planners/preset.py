@@ -5,8 +5,8 @@ from typing import Any
 import agents
 from agents.base import Agent, view_of
 from agents.budget import LIMITS
+from mcts_envs.core.api.mixture import many
 from mcts_envs.core.contract import Game
-from mcts_envs.core.mixture import many
 from mcts_envs.core.typing import Bytes, Ints
 from mcts_envs.core.view import View
 from mcts_envs.registry import ENTRIES

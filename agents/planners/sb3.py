@@ -15,9 +15,9 @@ from agents.learning.normalizing import Given, chosen
 from agents.learning.policy import Policy
 from agents.learning.shipped import SEARCHED, at_home
 from mcts_envs.core import errors
+from mcts_envs.core.api.mixed_turns import drawn, shown
+from mcts_envs.core.api.quantized import as_bytes
 from mcts_envs.core.contract import Game
-from mcts_envs.core.mixed_turns import drawn, shown
-from mcts_envs.core.quantized import as_bytes
 from mcts_envs.core.rng import choose
 from mcts_envs.core.typing import Bytes, Ints, Singles
 from mcts_envs.core.view import View

@@ -16,7 +16,7 @@ from agents.arena.replays import env_of
 from agents.arena.spec import AgentSpec, parse_agent
 from agents.inspection.showing import decision
 from mcts_envs.core import errors
-from mcts_envs.core.env import GameEnv
+from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.showing import draws_views
 from mcts_envs.core.view import View
 from mcts_envs.page import frame, header, options

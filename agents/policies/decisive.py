@@ -12,10 +12,10 @@ import numpy as np
 
 from agents.policies.signatures import SIMULATE, policy
 from agents.search.records import Settings, Store, Work, several
+from mcts_envs.core.compiling.table import active_of, determinize_of, outcome_of, step_of
 from mcts_envs.core.contract import EVERYTHING, Game
 from mcts_envs.core.kernel import copy
 from mcts_envs.core.rng import below, draw
-from mcts_envs.core.table import active_of, determinize_of, outcome_of, step_of
 
 
 def _size(game: Game) -> int:

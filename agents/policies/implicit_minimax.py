@@ -17,9 +17,9 @@ from agents.policies.signatures import BACKUP, LEAF, SELECT, Candidates, nth, po
 from agents.policies.ucb1 import in_returns, total_visits, untried
 from agents.search.records import Path, Settings, Store, Work, step_of_path
 from agents.search.tree import EDGE, Tree, seat_of
+from mcts_envs.core.compiling.table import active_of, evaluate_of, status_of
 from mcts_envs.core.contract import RUNNING, Game
 from mcts_envs.core.kernel import kernel, row
-from mcts_envs.core.table import active_of, evaluate_of, status_of
 from mcts_envs.core.typing import Bytes
 
 PARAMETERS = {**exploration(), "alpha": Parameter(0.4, 0.0, 1.0, "Weight of the value that is backed up by minimax.")}

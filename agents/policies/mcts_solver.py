@@ -22,9 +22,9 @@ from agents.policies.signatures import BACKUP, LEAF, SELECT, Candidates, needs_o
 from agents.policies.ucb1 import in_returns, total_visits, untried
 from agents.search.records import Path, Settings, Store, Work, step_of_path
 from agents.search.tree import EDGE, ROOT, TREE, Tree, run_on, seat_of
+from mcts_envs.core.compiling.table import active_of
 from mcts_envs.core.contract import FLOATS, Game
 from mcts_envs.core.kernel import kernel, row
-from mcts_envs.core.table import active_of
 from mcts_envs.core.typing import Bytes, Floats
 
 if TYPE_CHECKING:

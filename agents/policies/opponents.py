@@ -13,10 +13,10 @@ from typing import Any
 
 from agents.search.records import Work
 from mcts_envs.core import errors
+from mcts_envs.core.compiling.table import advise_of, legal_of
 from mcts_envs.core.contract import ADVISE, SIGNATURES, Game
 from mcts_envs.core.kernel import function_table, kernel, slot
 from mcts_envs.core.rng import below, choose_among, uniform
-from mcts_envs.core.table import advise_of, legal_of
 
 IN_TREE, UNIFORM, ADVISED, MIXED = range(4)
 """What the others do: search as the player does, each with statistics of its own; choose uniformly among the legal

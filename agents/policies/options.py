@@ -22,8 +22,8 @@ from typing import Any
 from agents.policies.parameters import Parameter
 from agents.policies.signatures import OPTION, policy
 from agents.search.records import Work
+from mcts_envs.core.compiling.table import advise_of
 from mcts_envs.core.rng import choose_among
-from mcts_envs.core.table import advise_of
 
 PARAMETERS = {"option_steps": Parameter(10, 1, 1000, "Steps of the game that an option lasts at most.")}
 

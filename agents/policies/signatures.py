@@ -33,9 +33,9 @@ from agents.policies.parameters import Parameter
 from agents.search.records import CANDIDATE, PATH, SETTINGS, STORE, WORK, Rows, numba_type
 from agents.search.rollout import ROLLOUT, rollout_with
 from agents.search.tree import TREE
+from mcts_envs.core.compiling.table import TABLE
 from mcts_envs.core.contract import BYTES, Game
 from mcts_envs.core.kernel import kernel, row, slot
-from mcts_envs.core.table import TABLE
 
 _I8 = types.int64
 

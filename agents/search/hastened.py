@@ -18,9 +18,9 @@ from agents.search.search import ANY, CUT_OFF, LEAF, OPEN_LOOP, TERMINAL
 from agents.search.search import backup as _backup
 from agents.search.search import descend as _descend
 from agents.search.tree import ROOT, Tree, find_edge, find_or_add_child, new_edge
+from mcts_envs.core.compiling.table import active_of, key_of, legal_of, step_of
 from mcts_envs.core.kernel import row
 from mcts_envs.core.rng import below, combine
-from mcts_envs.core.table import active_of, key_of, legal_of, step_of
 
 _KERNELS: tuple[Any, ...] = _descend, _backup, find_or_add_child, find_edge, new_edge
 _any_descent, _any_backup, _child, _find_edge, _new_edge = (

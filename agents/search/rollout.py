@@ -7,9 +7,9 @@ from numba import types
 
 from agents.evaluator.consult import waiting
 from agents.search.records import SETTINGS, STORE, WORK, Settings, Store, Work, chooses
+from mcts_envs.core.compiling.table import TABLE, active_of, evaluate_of, legal_of, status_of, step_of
 from mcts_envs.core.contract import RUNNING
 from mcts_envs.core.kernel import kernel
-from mcts_envs.core.table import TABLE, active_of, evaluate_of, legal_of, status_of, step_of
 
 ROLLOUT = types.int64(TABLE, SETTINGS, WORK, STORE, types.int64, types.int64)
 

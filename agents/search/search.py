@@ -60,10 +60,7 @@ from agents.search.tree import (
     new_edge,
     seat_of,
 )
-from mcts_envs.core.contract import BYTES, INTS
-from mcts_envs.core.kernel import copy, kernel, record, row, word
-from mcts_envs.core.rng import CHANCE, draw, scramble, seed_stream
-from mcts_envs.core.table import (
+from mcts_envs.core.compiling.table import (
     TABLE,
     active_of,
     advise_of,
@@ -73,6 +70,9 @@ from mcts_envs.core.table import (
     legal_of,
     step_of,
 )
+from mcts_envs.core.contract import BYTES, INTS
+from mcts_envs.core.kernel import copy, kernel, record, row, word
+from mcts_envs.core.rng import CHANCE, draw, scramble, seed_stream
 from mcts_envs.core.typing import Bytes, Ints
 
 OPEN_LOOP = -2  # the key_for of a search that tells no outcomes apart

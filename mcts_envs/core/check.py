@@ -7,9 +7,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.checked import check_kernels
 from mcts_envs.core.contract import Game
-from mcts_envs.core.env import GameEnv
 from mcts_envs.core.laws import LAWS, require, sample, signatures
 
 
@@ -123,7 +123,7 @@ def _check_multi(env_class: type[GameEnv], settings: dict[str, Any]) -> None:
         warnings.simplefilter("ignore")  # the import itself deprecates an environment of PettingZoo's
         from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
 
-    from mcts_envs.core.multi import GameAECEnv, parallel
+    from mcts_envs.core.api.multi import GameAECEnv, parallel
 
     api_test(GameAECEnv(env_class, **settings), num_cycles=200)
     seed_test(lambda: GameAECEnv(env_class, **settings), num_cycles=50)

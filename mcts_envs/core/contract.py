@@ -48,18 +48,8 @@ import numpy as np
 from numba import types
 
 from mcts_envs.core import errors
-from mcts_envs.core.defaults import (
-    default_advise,
-    default_determinize,
-    default_evaluate,
-    default_key,
-    default_observe,
-    default_outcome,
-)
-from mcts_envs.core.kernel import function_table, interpreted, record_dtype
-from mcts_envs.core.portable import Portable
-from mcts_envs.core.rng import CHANCE_BYTES, CHANCE_FIELDS
-from mcts_envs.core.signatures import (
+from mcts_envs.core.compiling.portable import Portable
+from mcts_envs.core.compiling.signatures import (
     ACTIVE,
     ADVISE,
     BYTES,
@@ -77,6 +67,16 @@ from mcts_envs.core.signatures import (
     STATUS,
     STEP,
 )
+from mcts_envs.core.defaults import (
+    default_advise,
+    default_determinize,
+    default_evaluate,
+    default_key,
+    default_observe,
+    default_outcome,
+)
+from mcts_envs.core.kernel import function_table, interpreted, record_dtype
+from mcts_envs.core.rng import CHANCE_BYTES, CHANCE_FIELDS
 from mcts_envs.core.typing import Bytes, Symmetries
 
 if TYPE_CHECKING:

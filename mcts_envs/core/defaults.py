@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from mcts_envs.core.compiling.signatures import ADVISE, DETERMINIZE, EVALUATE, KEY, OBSERVE, OUTCOME
 from mcts_envs.core.kernel import kernel, word
 from mcts_envs.core.rng import CHANCE_BYTES, combine, seed_stream
-from mcts_envs.core.signatures import ADVISE, DETERMINIZE, EVALUATE, KEY, OBSERVE, OUTCOME
 from mcts_envs.core.typing import Bytes, Floats, Singles
 
 _HASH_START = np.uint64(0x243F6A8885A308D3)

@@ -25,7 +25,7 @@ from numba.extending import (
     type_callable,
 )
 
-from mcts_envs.core.dispatcher import Inlined, Kernel
+from mcts_envs.core.compiling.dispatcher import Inlined, Kernel
 from mcts_envs.core.typing import Bytes
 
 Function = TypeVar("Function", bound=Callable[..., Any])

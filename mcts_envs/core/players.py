@@ -15,10 +15,10 @@ import numpy as np
 from numba import types
 
 from mcts_envs.core import errors
+from mcts_envs.core.compiling.table import TABLE, advise_of, legal_of
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, Game
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.rng import below, choose_among, new_stream, reseed
-from mcts_envs.core.table import TABLE, advise_of, legal_of
 from mcts_envs.core.typing import Bytes, Floats, Ints
 from mcts_envs.core.view import View
 

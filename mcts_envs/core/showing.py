@@ -11,7 +11,7 @@ from mcts_envs.core.contract import Game
 from mcts_envs.core.typing import Bytes
 
 if TYPE_CHECKING:
-    from mcts_envs.core.live import LiveGame
+    from mcts_envs.core.api.live import LiveGame
     from mcts_envs.core.render import Canvas
 
 

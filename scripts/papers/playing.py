@@ -15,7 +15,7 @@ from agents.arena.rows import Match, Played, Row, Seat
 from agents.arena.spec import AgentSpec
 from agents.arena.storage import EPISODES, Results, read_rows
 from agents.learning.jobs import local
-from mcts_envs.core.sources import source_digest
+from mcts_envs.core.compiling.sources import source_digest
 from mcts_envs.core.writing import write_whole
 from papers.record import Entry, Run, tallied, total
 from papers.study import FEWEST, Cell, Table, boards_of, plan_of

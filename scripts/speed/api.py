@@ -8,10 +8,10 @@ import numpy as np
 from gymnasium import spaces
 
 import mcts_envs
+from mcts_envs.core.compiling.table import TABLE, active_of, legal_of, reset_of, step_of
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, types
 from mcts_envs.core.kernel import copy, kernel
 from mcts_envs.core.rng import below, draw, new_stream
-from mcts_envs.core.table import TABLE, active_of, legal_of, reset_of, step_of
 from speed.figure import Figure, least
 
 

@@ -11,7 +11,7 @@ import pytest
 import agents
 import mcts_envs
 from agents.policies.puct import puct
-from mcts_envs.core.env import GameEnv
+from mcts_envs.core.api.env import GameEnv
 from mcts_envs.registry import ENTRIES, Entry
 from tests.toys import tic_tac_toe
 
@@ -250,7 +250,9 @@ def test_planners_of_a_game_of_ones_own_take_budgets_unless_they_bring_theirs(mo
         "rules": {"agent": "scripted"},
     }
     game = replace(tic_tac_toe(), presets=brought)
-    monkeypatch.setitem(ENTRIES, "Own-v0", Entry("Own-v0", "mcts_envs.core.env:GameEnv", {"game": game}, 2, brought))
+    monkeypatch.setitem(
+        ENTRIES, "Own-v0", Entry("Own-v0", "mcts_envs.core.api.env:GameEnv", {"game": game}, 2, brought)
+    )
     assert [agents.takes_budget(name) for name in brought] == [True, False, False]
     env = GameEnv(game=game)
     env.reset(seed=1)

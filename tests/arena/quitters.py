@@ -9,8 +9,8 @@ import numpy as np
 from agents.arena import AgentSpec, Plan, parse_agent, parse_meeting
 from agents.arena.lineups import Lineup
 from agents.arena.rows import Seat
+from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.contract import ACTIVE, LEGAL, OUTCOME, RESET, STATUS, STEP, Game, blank, state_dtype
-from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.players import BuiltIn
 from mcts_envs.core.rng import seed_stream

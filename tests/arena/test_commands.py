@@ -164,11 +164,11 @@ def test_the_doctor_says_what_is_wrong_and_what_mends_it(monkeypatch: pytest.Mon
 def test_the_doctor_says_where_compiled_code_cannot_be_kept(
     monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path, shipped: bool, what: str
 ) -> None:
-    (tmp_path / "core").mkdir()
+    (tmp_path / "core" / "compiling").mkdir(parents=True)
     if shipped:
         (tmp_path / "_compiled").mkdir()
-    monkeypatch.setattr("mcts_envs.core.cache.cache_directory", lambda *_: None)
-    monkeypatch.setattr("mcts_envs.core.cache.__file__", str(tmp_path / "core" / "cache.py"))
+    monkeypatch.setattr("mcts_envs.core.compiling.cache.cache_directory", lambda *_: None)
+    monkeypatch.setattr("mcts_envs.core.compiling.cache.__file__", str(tmp_path / "core" / "compiling" / "cache.py"))
     assert module("_doctor").main([]) == 1
     told = capsys.readouterr().out
     assert f"  !!  no folder can be written to; {what} is compiled in every process\n" in told

@@ -13,8 +13,8 @@ import agents
 import mcts_envs
 from agents import bridge
 from agents.bridge.live import foreign_view
+from mcts_envs.core.api.multi import GameAECEnv, GameParallelEnv
 from mcts_envs.core.contract import TRUNCATED
-from mcts_envs.core.multi import GameAECEnv, GameParallelEnv
 from tests.bridge.worlds import mcts
 from tests.toys import TicTacToe, Tron
 

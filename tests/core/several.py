@@ -5,7 +5,7 @@ import zlib
 
 from gymnasium.utils.env_checker import data_equivalence
 
-from mcts_envs.core.multi import GameAECEnv
+from mcts_envs.core.api.multi import GameAECEnv
 from tests.toys import Stakes
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numba import types
 
-from mcts_envs.core import sources
-from mcts_envs.core.cache import cache_directory
+from mcts_envs.core.compiling import sources
+from mcts_envs.core.compiling.cache import cache_directory
 from mcts_envs.core.kernel import kernel
 from tests.core.processes import python
 
@@ -112,7 +112,7 @@ class TestCache:
         blocked.write_text("")
         code = """
             from pathlib import Path
-            from mcts_envs.core import cache
+            from mcts_envs.core.compiling import cache
             print(cache.cache_directory(Path(cache.__file__)))
             """
         found = python(code, MCTS_ENVS_CACHE_DIR=str(blocked / "below"), TMPDIR=str(tmp_path))
@@ -125,7 +125,7 @@ class TestCache:
         code = """
             import tempfile
             from pathlib import Path
-            from mcts_envs.core import cache
+            from mcts_envs.core.compiling import cache
 
             def refuse():
                 raise FileNotFoundError("No usable temporary directory found")
@@ -154,7 +154,7 @@ class TestCache:
             os.utime(folder, (0, 0))
         code = """
             from pathlib import Path
-            from mcts_envs.core import cache
+            from mcts_envs.core.compiling import cache
             print(cache.cache_directory(Path(cache.__file__)))
             """
         found = Path(python(code, MCTS_ENVS_CACHE_DIR=str(tmp_path)))
@@ -315,7 +315,7 @@ class TestCache:
         trap.chmod(0o777)
         code = """
             from pathlib import Path
-            from mcts_envs.core import cache
+            from mcts_envs.core.compiling import cache
             print(cache.cache_directory(Path(cache.__file__)))
             """
         assert python(code, MCTS_ENVS_CACHE_DIR="/proc/nowhere", TMPDIR=str(tmp_path)) == "None"
@@ -364,7 +364,7 @@ class TestCache:
     def test_processes_that_start_together_compile_once(self, tmp_path):
         code = """
 import own, sys
-from mcts_envs.core import compiled, dispatcher
+from mcts_envs.core.compiling import compiled, dispatcher
 made = []
 dispatcher.translate = lambda result: made.append(result) or compiled.translate(result)
 print(own.times(3)(1), len(made))
@@ -376,7 +376,7 @@ print(own.times(3)(1), len(made))
     def test_a_lock_ends_with_its_holder(self, tmp_path):
         hold = """
 import fcntl, os, pathlib, signal
-from mcts_envs.core.cache import cache_directory
+from mcts_envs.core.compiling.cache import cache_directory
 file = (cache_directory(pathlib.Path("own.py"), "own") / "lock").open("a")
 fcntl.flock(file, fcntl.LOCK_EX)
 os.kill(os.getpid(), signal.SIGKILL)

@@ -11,7 +11,7 @@ from gymnasium.utils.play import play
 
 import mcts_envs
 from mcts_envs import bomber_duel_v0, bomber_v0, wall_survival_v0
-from mcts_envs.core.multi import GameAECEnv, GameParallelEnv
+from mcts_envs.core.api.multi import GameAECEnv, GameParallelEnv
 from mcts_envs.registry import ENTRIES
 
 IDS = [id for id in ENTRIES if id.startswith("mcts_envs/")]

@@ -11,8 +11,8 @@ from gymnasium.utils.env_checker import check_env
 
 import agents
 from mcts_envs.core import contract
+from mcts_envs.core.api.vector import vectorized
 from mcts_envs.core.kernel import kernel
-from mcts_envs.core.vector import vectorized
 from mcts_envs.core.view import View
 from tests.core.single import OPPONENTS, SEATS, First, everything, play, same
 from tests.toys import Stakes, TicTacToe, Tron, tic_tac_toe, ttt_legal

@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from mcts_envs.core.multi import GameAECEnv
+from mcts_envs.core.api.multi import GameAECEnv
 from tests.toys import TicTacToe
 
 LANES = ("mcts_envs/LaneDefense3x3-v0", "mcts_envs/LaneDefense10x10-v0", "mcts_envs/LaneDefense5x9-v0")

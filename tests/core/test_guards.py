@@ -14,8 +14,8 @@ from gymnasium.error import ResetNeeded
 
 import agents
 import mcts_envs
+from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.contract import Game
-from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.players import player
 from mcts_envs.core.snapshot import Seal, Snapshot
 from mcts_envs.core.view import View

@@ -312,7 +312,7 @@ class TestWhenNeeded:
         code = """
             import signal
             from numba import types
-            from mcts_envs.core import dispatcher
+            from mcts_envs.core.compiling import dispatcher
             from mcts_envs.core.kernel import kernel
             made, made_before = [], dispatcher.Compiled.add_overload
             def add_overload(self, result):
@@ -432,7 +432,7 @@ def test_games_environments_and_planners_travel_to_other_processes(name, tmp_pat
     printed = python(
         f"""
         import pickle
-        from mcts_envs.core.env import GameEnv
+        from mcts_envs.core.api.env import GameEnv
         game, env, agent = pickle.load(open({str(tmp_path / "pickle")!r}, "rb"))
         again = GameEnv(game=game)
         again.reset(seed=3)

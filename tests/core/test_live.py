@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import mcts_envs
-from mcts_envs.core.live import SeatedGame, SharedGame
+from mcts_envs.core.api.live import SeatedGame, SharedGame
 
 ID = "mcts_envs/WallSurvival-v0"
 

@@ -10,8 +10,8 @@ import pytest
 from pettingzoo.utils.conversions import aec_to_parallel, parallel_to_aec
 
 import agents
+from mcts_envs.core.api.multi import GameAECEnv, GameParallelEnv, parallel
 from mcts_envs.core.check import check_game
-from mcts_envs.core.multi import GameAECEnv, GameParallelEnv, parallel
 from mcts_envs.core.rng import draw
 from mcts_envs.core.view import View
 from tests.core.several import Fixed, aec_record, choice, next_action, same

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import mcts_envs
-from mcts_envs.core.multi import GameAECEnv, parallel
+from mcts_envs.core.api.multi import GameAECEnv, parallel
 from tests.core.several import aec_record, facts, same
 from tests.toys import Stakes, TicTacToe, Tron
 

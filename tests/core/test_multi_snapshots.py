@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from mcts_envs.core.multi import GameAECEnv, parallel
+from mcts_envs.core.api.multi import GameAECEnv, parallel
 from tests.core.several import choice, facts, long_stakes, next_action, same
 from tests.toys import TOYS, Stakes, TicTacToe, Tron
 

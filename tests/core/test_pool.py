@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mcts_envs
-from mcts_envs.core.pool import LARGE, Pool
+from mcts_envs.core.api.pool import LARGE, Pool
 
 SHAPE = (4, LARGE // 16)
 

@@ -19,7 +19,7 @@ from agents.learning import storage
 from agents.learning.evaluation import evaluate
 from agents.learning.networks import PlanesExtractor
 from agents.learning.training import train
-from mcts_envs.core.quantized import quantize, quantized
+from mcts_envs.core.api.quantized import quantize, quantized
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the module imports an environment of PettingZoo in a way that it deprecates

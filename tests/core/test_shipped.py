@@ -12,7 +12,7 @@ import numba
 import numpy as np
 import pytest
 
-from mcts_envs.core import cache
+from mcts_envs.core.compiling import cache
 
 ROOT = Path(__file__).parents[2]
 SOURCE = """
@@ -60,7 +60,7 @@ def play(folder, before=""):
     """Call the kernel with 4 and an empty cache; return what it gave, and whether something was compiled."""
     code = f"""
 from pathlib import Path
-from mcts_envs.core import cache
+from mcts_envs.core.compiling import cache
 cache._SHIPPED = Path({str(folder / "shipped")!r})
 {before}
 import own

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from mcts_envs.core.signals import heed, put_off
+from mcts_envs.core.compiling.signals import heed, put_off
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="it has none of these signals")
 

@@ -19,9 +19,9 @@ from agents.learning.evaluation import evaluate
 from agents.learning.imitation import imitate
 from agents.learning.notices import PolicyWarning
 from agents.learning.selfplay import PastSelf, SelfPlay, shares
-from mcts_envs.core import mixed
+from mcts_envs.core.api import mixed
+from mcts_envs.core.api.mixture import Mixture, OneByOne
 from mcts_envs.core.kernel import interpreted
-from mcts_envs.core.mixture import Mixture, OneByOne
 from mcts_envs.games.wall_survival.spec import WallSurvival, wall_survival
 from tests.learning.quick import make, quick
 

@@ -18,7 +18,7 @@ import mcts_envs
 from agents.bridge import Remember
 from agents.evaluator.batched import BatchedEvaluator
 from agents.learning.searching import evaluator_for
-from mcts_envs.core.quantized import quantized
+from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.view import View
 from tests.learning.policies import LANES, game_of, make, positions, random_policy
 

@@ -9,8 +9,8 @@ from connect_four import GAME
 from agents.mcts import MCTS
 from agents.search.graft import graft
 from agents.search.tree import NODE, RANGE, ROOT, enlarge
-from mcts_envs.core.env import GameEnv
-from mcts_envs.core.multi import GameAECEnv
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.view import View
 from tests.search.arms import first_view, lane
 from tests.search.contents import as_lists, contents

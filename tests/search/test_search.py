@@ -16,11 +16,11 @@ from agents.policies.ucb1_forms import ucb1_in_order
 from agents.search.records import PATH, SETTINGS, WORK, compiled, new_path, new_work, step_of_path
 from agents.search.search import backup
 from agents.search.tree import EDGE, NODE, RANGE, ROOT, TREE, new_edge
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.compiling.table import TABLE
 from mcts_envs.core.contract import ACTIVE, EVALUATE, LEGAL, RESET, STATUS, STEP, Game, blank, state_dtype
-from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import interpreted, kernel, record
 from mcts_envs.core.rng import coin, new_stream, seed_stream
-from mcts_envs.core.table import TABLE
 from tests.search.lanes import lane
 from tests.search.offers import offered, selected
 from tests.toys import TicTacToe

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from mcts_envs.core import errors
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.vector import vectorized
 from mcts_envs.core.contract import Game, blank
-from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import record
 from mcts_envs.core.rng import seed_stream
 from mcts_envs.core.typing import Bytes
-from mcts_envs.core.vector import vectorized
 from mcts_envs.games.bomber_grid import draw
 from mcts_envs.games.bomber_grid.players import rule_based, values
 from mcts_envs.games.bomber_grid.position import place, position
@@ -317,7 +317,7 @@ class Bomber(GameEnv):
     | `memory` | False | whether players remember what the fog has covered; only with a `view` |
 
     and those of every environment here: `seat`, `opponent`, `illegal`, `observation`, `render_mode`
-    (`mcts_envs.core.env.GameEnv`).
+    (`mcts_envs.core.api.env.GameEnv`).
 
     ## Position
     `{"board": codes, "items": [[r, c, code]], "agents": [[alive, r, c, ammo, strength, kick]], "bombs": [[r, c, owner,

@@ -4,11 +4,11 @@ from functools import partial
 from typing import Any
 
 from mcts_envs.core import errors
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.vector import vectorized
 from mcts_envs.core.contract import Game, blank
-from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import record
 from mcts_envs.core.typing import Symmetries
-from mcts_envs.core.vector import vectorized
 from mcts_envs.games.football import draw
 from mcts_envs.games.football.players import models, ordering, random_players, scripted, tactical, values
 from mcts_envs.games.football.position.names import ACTIVITIES, FACES, TEAMS
@@ -291,7 +291,7 @@ class Football(GameEnv):
     | `show_zones` | False | whether the picture shows tackle zones |
 
     and those of every environment here: `seat`, `opponent`, `illegal`, `observation`, `render_mode`
-    (`mcts_envs.core.env.GameEnv`).
+    (`mcts_envs.core.api.env.GameEnv`).
 
     ## Position
     `players` (`{"home": [...], "away": [...]}`; a player has `at`: [x, y] or the name of a box, and may have `role`,

@@ -3,10 +3,10 @@
 from functools import partial
 
 from mcts_envs.core import errors
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.vector import vectorized
 from mcts_envs.core.contract import Game, blank
-from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import record
-from mcts_envs.core.vector import vectorized
 from mcts_envs.games.wall_survival import draw
 from mcts_envs.games.wall_survival.players import report, scripted, values
 from mcts_envs.games.wall_survival.position import place, position
@@ -166,7 +166,7 @@ class WallSurvival(GameEnv):
     | `max_steps` | 0 | limit on the turns of both players, 0: none, or `4 * M * M` if walls are optional |
 
     and those of every environment here: `seat`, `opponent`, `illegal`, `observation`, `render_mode`
-    (`mcts_envs.core.env.GameEnv`).
+    (`mcts_envs.core.api.env.GameEnv`).
 
     ## Position
     `{"M": int, "K": int, "p0": [row, column], "p1": [row, column], "walls": str, "turn": 0 or 1}`. `walls` has one

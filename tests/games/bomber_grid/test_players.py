@@ -8,13 +8,13 @@ import pettingzoo
 import pytest
 
 import mcts_envs
+from mcts_envs.core.compiling.table import TABLE, active_of, advise_of, reset_of, step_of
 from mcts_envs.core.contract import BYTES as STATE_BYTES
 from mcts_envs.core.contract import FLOATS, INTS, types
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.place import state_from_position
 from mcts_envs.core.rng import choose, new_stream
 from mcts_envs.core.showing import rendered
-from mcts_envs.core.table import TABLE, active_of, advise_of, reset_of, step_of
 from mcts_envs.games.bomber_grid.original import OriginalObservation
 from mcts_envs.games.bomber_grid.position import position
 from mcts_envs.games.bomber_grid.rules.layout import STATE

@@ -19,12 +19,12 @@ from connect_four import BOTTOM, GAME, OVER, STATE
 
 import agents
 import mcts_envs
-from mcts_envs.core.adapter import configured
+from mcts_envs.core.api.adapter import configured
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.compiling.table import TABLE, active_of, legal_of, step_of
 from mcts_envs.core.contract import FLOATS, INTS, types
-from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import copy, kernel, record
 from mcts_envs.core.laws import compiled_equals_interpreted, legal_actions, sample
-from mcts_envs.core.table import TABLE, active_of, legal_of, step_of
 
 ID = "ConnectFour-v0"
 EXAMPLE = Path(connect_four.__file__)

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mcts_envs.core.compiling.table import TABLE, active_of, advise_of, legal_of, reset_of, step_of
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, types
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.rng import choose_among, draw, new_stream
-from mcts_envs.core.table import TABLE, active_of, advise_of, legal_of, reset_of, step_of
 from mcts_envs.games.football.rules import events
 from mcts_envs.games.football.rules.layout import STATE
 from mcts_envs.games.football.spec import football

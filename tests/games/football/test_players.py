@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 import agents
+from mcts_envs.core.compiling.table import TABLE, active_of, advise_of, legal_of, reset_of, step_of
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, types
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.place import state_from_position
 from mcts_envs.core.rng import below, choose_among, draw, new_stream
-from mcts_envs.core.table import TABLE, active_of, advise_of, legal_of, reset_of, step_of
 from mcts_envs.games.football.rules.layout import STATE
 from mcts_envs.games.football.spec import football
 from tests.games.football.moves import legal, played, scene

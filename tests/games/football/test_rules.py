@@ -9,8 +9,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import mcts_envs
+from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.kernel import record
-from mcts_envs.core.multi import GameAECEnv
 from mcts_envs.core.place import state_from_position
 from mcts_envs.games.football.rules.layout import STATE
 from mcts_envs.games.football.sizes import SIZES

@@ -12,11 +12,11 @@ from scipy.stats import chi2
 
 import agents
 import mcts_envs
+from mcts_envs.core.compiling.table import TABLE, active_of, outcome_of, reset_of, step_of
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, types
 from mcts_envs.core.kernel import copy, kernel, record
 from mcts_envs.core.players import play_random, play_scripted
 from mcts_envs.core.rng import draw, new_stream, seed_stream
-from mcts_envs.core.table import TABLE, active_of, outcome_of, reset_of, step_of
 from mcts_envs.games.lane_defense.position.classic import place
 from mcts_envs.games.lane_defense.rules import classic as rules
 from mcts_envs.games.lane_defense.spec.classic import LaneDefense, lane_defense

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from mcts_envs.core.compiling.table import TABLE, reset_of, step_of
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, types
 from mcts_envs.core.kernel import copy, kernel, record
 from mcts_envs.core.place import state_from_position
 from mcts_envs.core.rng import draw, new_stream, seed_stream
-from mcts_envs.core.table import TABLE, reset_of, step_of
 from mcts_envs.games.wall_survival.position import position
 from mcts_envs.games.wall_survival.rules.layout import STATE
 from mcts_envs.games.wall_survival.spec import WallSurvival, wall_survival

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from mcts_envs.core.compiling.table import TABLE, active_of, legal_of, step_of
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, types
 from mcts_envs.core.kernel import copy, interpreted, kernel
-from mcts_envs.core.table import TABLE, active_of, legal_of, step_of
 from mcts_envs.games.wall_survival.players import values
 from mcts_envs.games.wall_survival.position import position
 from mcts_envs.games.wall_survival.rules import board, generate

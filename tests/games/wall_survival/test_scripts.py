@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import agents
+from mcts_envs.core.compiling.table import TABLE, active_of, advise_of, legal_of, reset_of, step_of
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, types
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.rng import choose_among, draw, new_stream
-from mcts_envs.core.table import TABLE, active_of, advise_of, legal_of, reset_of, step_of
 from mcts_envs.games.wall_survival.rules.layout import STATE
 from mcts_envs.games.wall_survival.spec import wall_survival
 from tests.games.wall_survival.naive import at, legal_of_state, number, records, triple

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from mcts_envs.core import errors
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.vector import vectorized
 from mcts_envs.core.contract import Game, blank
-from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import record
-from mcts_envs.core.vector import vectorized
 from mcts_envs.games.lane_defense import presets
 from mcts_envs.games.lane_defense.draw import classic as draw
 from mcts_envs.games.lane_defense.players import classic as scripted
@@ -177,7 +177,7 @@ class LaneDefense(GameEnv):
     | `reward_kill`, `reward_eaten`, `reward_win`, `reward_loss` | 1, -1, 100, -200 | |
     | `reward_cover`, `reward_back` | 0, 0 | shaping: for the first plant of a lane, for a plant in column 0 |
 
-    and those of every environment here: `illegal`, `observation`, `render_mode` (`mcts_envs.core.env.GameEnv`).
+    and those of every environment here: `illegal`, `observation`, `render_mode` (`mcts_envs.core.api.env.GameEnv`).
 
     ## Position
     `{"board": [rows * columns codes], "t": int, "can_plant": bool}` with the codes 0 empty, 1 plant, 2 normal zombie,

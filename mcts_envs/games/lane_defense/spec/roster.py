@@ -4,11 +4,11 @@ from functools import partial
 from typing import Any
 
 from mcts_envs.core import errors
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.vector import vectorized
 from mcts_envs.core.contract import Game, blank
-from mcts_envs.core.env import GameEnv
 from mcts_envs.core.kernel import record
 from mcts_envs.core.typing import Bytes
-from mcts_envs.core.vector import vectorized
 from mcts_envs.games.lane_defense import presets
 from mcts_envs.games.lane_defense.draw import roster as draw
 from mcts_envs.games.lane_defense.players import roster as scripted
@@ -207,7 +207,7 @@ class RosterDefense(GameEnv):
     | `max_steps` | 300 | step limit |
     | `reward_kill`, `reward_eaten`, `reward_win`, `reward_loss` | 1, -1, 100, -200 | |
 
-    and those of every environment here: `illegal`, `observation`, `render_mode` (`mcts_envs.core.env.GameEnv`).
+    and those of every environment here: `illegal`, `observation`, `render_mode` (`mcts_envs.core.api.env.GameEnv`).
 
     ## Position
     `{"t": int, "sun": int, "recharge": {kind: int}, "plants": [...], "zombies": [...], "mowers": [lanes]}`. A plant is

@@ -2,8 +2,8 @@
 
 from numba import types
 
+from mcts_envs.core.compiling.signatures import SIGNATURES
 from mcts_envs.core.kernel import slot
-from mcts_envs.core.signatures import SIGNATURES
 
 TABLE = types.uint64[::1]
 """Type of a function table: the addresses of a game's kernels in the order of ``SIGNATURES``."""

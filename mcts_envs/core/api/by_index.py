@@ -9,12 +9,12 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from mcts_envs.core import errors
-from mcts_envs.core.adapter import points_at_end
+from mcts_envs.core.api.adapter import points_at_end
+from mcts_envs.core.api.live import SeatedGame
+from mcts_envs.core.api.turn import fill_mask_and_observation
 from mcts_envs.core.contract import RUNNING, Game
-from mcts_envs.core.live import SeatedGame
 from mcts_envs.core.place import position_of
 from mcts_envs.core.snapshot import Snapshot, check_fingerprint
-from mcts_envs.core.turn import fill_mask_and_observation
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks
 from mcts_envs.core.view import Episode, View
 
@@ -73,7 +73,7 @@ class ByIndex:
         return live.clone(include_rng)
 
     def restore_state(self, index: int, snapshot: Snapshot) -> None:
-        """Bring a snapshot back into one game; see :meth:`mcts_envs.core.env.GameEnv.restore_state`.
+        """Bring a snapshot back into one game; see :meth:`mcts_envs.core.api.env.GameEnv.restore_state`.
 
         The next step plays on from there, also where the game had ended and was to be reset. If the snapshot is of an
         ended game, the next step has no effect, and reports the end.
@@ -81,7 +81,8 @@ class ByIndex:
         Raises
         ------
         TypeError, ValueError
-            If there is no such game, or like :meth:`mcts_envs.core.env.GameEnv.restore_state`. Nothing is changed then.
+            If there is no such game, or like :meth:`mcts_envs.core.api.env.GameEnv.restore_state`. Nothing is changed
+            then.
         """
         i = self._index(index)
         self._live.check(snapshot)
@@ -97,7 +98,7 @@ class ByIndex:
         self._status[i], self._last[i] = 0, 0.0
 
     def position(self, index: int = 0) -> dict[str, Any]:
-        """Return the state of one game as a dictionary; see :meth:`mcts_envs.core.env.GameEnv.position`."""
+        """Return the state of one game as a dictionary; see :meth:`mcts_envs.core.api.env.GameEnv.position`."""
         self._live.check_started("position()")
         return position_of(self.game, self._states[self._index(index)])
 

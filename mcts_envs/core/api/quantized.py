@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 
 from mcts_envs.core import errors
-from mcts_envs.core.batch import BYTE_ROWS, SAME_STEP, SINGLE_ROWS, step_all, step_signature
+from mcts_envs.core.api.batch import BYTE_ROWS, SAME_STEP, SINGLE_ROWS, step_all, step_signature
 from mcts_envs.core.contract import BYTES, SINGLES, Game
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
@@ -79,7 +79,7 @@ def step_all_quantized(
     seen: Singles,
     seen_last: Singles,
 ) -> None:
-    """Do what :func:`mcts_envs.core.batch.step_all` does, with observations in bytes.
+    """Do what :func:`mcts_envs.core.api.batch.step_all` does, with observations in bytes.
 
     Parameters
     ----------

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from mcts_envs.core.batch import BYTE_ROWS, SINGLE_ROWS
+from mcts_envs.core.api.batch import BYTE_ROWS, SINGLE_ROWS
+from mcts_envs.core.api.turn import EXTERNAL, SCRIPTED, fill_mask_and_observation
+from mcts_envs.core.compiling.table import TABLE, active_of, outcome_of, status_of, step_of
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, RUNNING
 from mcts_envs.core.kernel import copy, kernel
 from mcts_envs.core.players import play_random, play_scripted
 from mcts_envs.core.rng import choose, draw
-from mcts_envs.core.table import TABLE, active_of, outcome_of, status_of, step_of
-from mcts_envs.core.turn import EXTERNAL, SCRIPTED, fill_mask_and_observation
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
 
 _TABLES = types.uint64[:, ::1]
@@ -121,7 +121,7 @@ def go_on(
     functions : function table
         Of the game.
     tables [K], kinds [K]
-        The function tables that the K opponents follow, and how they play (:mod:`mcts_envs.core.turn`).
+        The function tables that the K opponents follow, and how they play (:mod:`mcts_envs.core.api.turn`).
     who : int64 array [N, P]
         Which of the K plays each seat.
     states [N, size], streams [N, 32]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from mcts_envs.core import errors
-from mcts_envs.core.adapter import (
+from mcts_envs.core.api.adapter import (
     ActionNames,
     Configured,
     check_illegal,
@@ -22,15 +22,15 @@ from mcts_envs.core.adapter import (
     points_at_end,
     some,
 )
+from mcts_envs.core.api.live import SeatedGame
+from mcts_envs.core.api.opponents import resolve_opponents
+from mcts_envs.core.api.quantized import check_dtype, quantized
+from mcts_envs.core.api.turn import NO_ACTION, fill_mask_and_observation, play_turn, step_alone
 from mcts_envs.core.contract import TERMINATED, TRUNCATED, Game
-from mcts_envs.core.live import SeatedGame
-from mcts_envs.core.opponents import resolve_opponents
 from mcts_envs.core.place import start_state
-from mcts_envs.core.quantized import check_dtype, quantized
 from mcts_envs.core.rng import MAX_SEED, draw, seed_stream
 from mcts_envs.core.showing import Pictured, show_wrapped
 from mcts_envs.core.snapshot import Snapshot, check_fingerprint
-from mcts_envs.core.turn import NO_ACTION, fill_mask_and_observation, play_turn, step_alone
 from mcts_envs.core.typing import Bytes, Ints, Singles
 from mcts_envs.core.view import View
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from mcts_envs.core.api.turn import EXTERNAL, RANDOM, RANDOM_IN_MODEL, SCRIPTED
 from mcts_envs.core.contract import Game
 from mcts_envs.core.players import Player, player, random_model, scripted_players
-from mcts_envs.core.turn import EXTERNAL, RANDOM, RANDOM_IN_MODEL, SCRIPTED
 from mcts_envs.core.typing import Ints
 
 

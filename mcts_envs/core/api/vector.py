@@ -11,8 +11,9 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from mcts_envs.core import errors, infos
-from mcts_envs.core.adapter import (
+from mcts_envs.core import errors
+from mcts_envs.core.api import infos
+from mcts_envs.core.api.adapter import (
     ActionNames,
     Configured,
     check_illegal,
@@ -22,19 +23,19 @@ from mcts_envs.core.adapter import (
     seeds_of,
     some,
 )
-from mcts_envs.core.batch import DISABLED, NEXT_STEP, SAME_STEP, find_illegal, step_all
-from mcts_envs.core.by_index import ByIndex
+from mcts_envs.core.api.batch import DISABLED, NEXT_STEP, SAME_STEP, find_illegal, step_all
+from mcts_envs.core.api.by_index import ByIndex
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.live import SeatedGame, begin
+from mcts_envs.core.api.mixture import Players
+from mcts_envs.core.api.opponents import resolve_opponents
+from mcts_envs.core.api.pool import Pool
+from mcts_envs.core.api.quantized import check_dtype, quantize, step_all_quantized
+from mcts_envs.core.api.turn import NO_ACTION, fill_mask_and_observation, play_turn
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
-from mcts_envs.core.env import GameEnv
-from mcts_envs.core.live import SeatedGame, begin
-from mcts_envs.core.mixture import Players
-from mcts_envs.core.opponents import resolve_opponents
 from mcts_envs.core.place import start_state
-from mcts_envs.core.pool import Pool
-from mcts_envs.core.quantized import check_dtype, quantize, step_all_quantized
 from mcts_envs.core.rng import CHANCE_BYTES, draw, seed_stream
 from mcts_envs.core.showing import rendered
-from mcts_envs.core.turn import NO_ACTION, fill_mask_and_observation, play_turn
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
 from mcts_envs.core.view import Episode
 
@@ -80,7 +81,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         ``reset(options={"reset_mask": bool array [N]})``). It is an argument like any other:
         ``gymnasium.make_vec(id, num_envs=N, autoreset_mode="SameStep")``, not one of ``vector_kwargs``.
     seat, opponent, illegal, observation, observation_dtype, render_mode, **settings
-        As for :class:`~mcts_envs.core.env.GameEnv`; opponents are ``"random"`` or the scripted players of one
+        As for :class:`~mcts_envs.core.api.env.GameEnv`; opponents are ``"random"`` or the scripted players of one
         name here.
     """
 

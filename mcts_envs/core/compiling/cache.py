@@ -24,10 +24,10 @@ import numpy as np
 from numba.core.caching import NullCache
 from numba.core.serialize import dumps
 
-from mcts_envs.core.compiled import Machine, inner_of, inner_parts, machine_of, machine_parts
-from mcts_envs.core.meaning import meaning
-from mcts_envs.core.signals import heed
-from mcts_envs.core.sources import closure_digest, kernels_in
+from mcts_envs.core.compiling.compiled import Machine, inner_of, inner_parts, machine_of, machine_parts
+from mcts_envs.core.compiling.meaning import meaning
+from mcts_envs.core.compiling.signals import heed
+from mcts_envs.core.compiling.sources import closure_digest, kernels_in
 
 fcntl: Any
 try:
@@ -42,7 +42,7 @@ _PATIENCE = 120.0  # seconds
 _SECONDS = 0.07  # for a kernel: a part of a game's are compiled at first, some of them longer than others
 _SUFFIX, _INNER = ".kernel", ".inner"
 """Of machine code, and of what other kernels are compiled with."""
-_SHIPPED = Path(__file__).parents[1] / "_compiled"
+_SHIPPED = Path(__file__).parents[2] / "_compiled"
 """Machine code that came with a wheel, for every processor of its kind; there is none in a checkout."""
 _ANY_PROCESSOR = "generic", ""
 """What Numba calls the processor with nothing special, and its special features."""

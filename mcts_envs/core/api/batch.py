@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numba import types
 
+from mcts_envs.core.api.turn import NO_ACTION, fill_mask_and_observation, play_turn
+from mcts_envs.core.compiling.table import TABLE, outcome_of, reset_of, step_of
 from mcts_envs.core.contract import BYTES, FLOATS, INTS
 from mcts_envs.core.kernel import copy, kernel
 from mcts_envs.core.rng import draw, seed_stream
-from mcts_envs.core.table import TABLE, outcome_of, reset_of, step_of
-from mcts_envs.core.turn import NO_ACTION, fill_mask_and_observation, play_turn
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
 
 NEXT_STEP, SAME_STEP, DISABLED = range(3)
@@ -116,7 +116,7 @@ def step_all(
     Parameters
     ----------
     functions, advised, seats
-        As for :func:`mcts_envs.core.turn.play_turn`.
+        As for :func:`mcts_envs.core.api.turn.play_turn`.
     template : uint8 array [size]
         What a reset starts from; it is not changed.
     states [N, size], streams [N, 32]

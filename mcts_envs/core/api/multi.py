@@ -8,11 +8,11 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
 from mcts_envs.core import errors
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.multi_base import Info, MultiAdapter, Observation
+from mcts_envs.core.api.turn import NO_ACTION
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
-from mcts_envs.core.env import GameEnv
-from mcts_envs.core.multi_base import Info, MultiAdapter, Observation
 from mcts_envs.core.rng import MAX_SEED, draw
-from mcts_envs.core.turn import NO_ACTION
 from mcts_envs.core.view import View
 
 
@@ -44,7 +44,7 @@ class GameAECEnv(MultiAdapter, AECEnv):  # type: ignore[misc]
     observation : str
         ``"flat"``, or a variant of the game with another ``observe``.
     observation_dtype : {"float32", "uint8"}
-        As for :class:`~mcts_envs.core.env.GameEnv`.
+        As for :class:`~mcts_envs.core.api.env.GameEnv`.
     action_mask : {"observation", "info"}
         Where legal actions are told. By default observations are dictionaries with ``observation`` and
         ``action_mask``; with ``"info"`` they are the bare arrays, which wrappers such as SuperSuit's and RLlib's

@@ -14,7 +14,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, compile_result
 from numba.core.environment import lookup_environment
 
-from mcts_envs.core.meaning import meaning
+from mcts_envs.core.compiling.meaning import meaning
 
 
 class Inner(JITCodeLibrary):  # type: ignore[misc]

@@ -8,19 +8,19 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
-from mcts_envs.core import infos
+from mcts_envs.core.api import infos
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.live import begin
+from mcts_envs.core.api.mixed_turns import draw_opponents, go_on, look
+from mcts_envs.core.api.mixture import SELF, Mixture
+from mcts_envs.core.api.quantized import quantized
+from mcts_envs.core.api.starts import Starts
+from mcts_envs.core.api.turn import EXTERNAL
+from mcts_envs.core.api.vector import GameVectorEnv, Played
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
-from mcts_envs.core.env import GameEnv
-from mcts_envs.core.live import begin
-from mcts_envs.core.mixed_turns import draw_opponents, go_on, look
-from mcts_envs.core.mixture import SELF, Mixture
 from mcts_envs.core.place import copy_except_rng
-from mcts_envs.core.quantized import quantized
 from mcts_envs.core.rng import draw, seed_stream
-from mcts_envs.core.starts import Starts
-from mcts_envs.core.turn import EXTERNAL
 from mcts_envs.core.typing import Bytes, Floats, Ints, Singles
-from mcts_envs.core.vector import GameVectorEnv, Played
 from mcts_envs.core.view import Episode, View
 
 ALL = "all"
@@ -28,7 +28,7 @@ ALL = "all"
 
 
 class MixedVectorEnv(GameVectorEnv):
-    """N copies of one environment whose opponents are a :class:`~mcts_envs.core.mixture.Mixture`.
+    """N copies of one environment whose opponents are a :class:`~mcts_envs.core.api.mixture.Mixture`.
 
     Compiled players choose in compiled code; of the others each is asked once for all games that wait for it. Games
     that end start anew in the same step.
@@ -41,11 +41,11 @@ class MixedVectorEnv(GameVectorEnv):
         Which player the environment is for; ``"all"``: game i is for seat ``i % P``, and then for the next with every
         new episode.
     opponent : str, Player or mapping, optional
-        See :class:`~mcts_envs.core.mixture.Mixture`.
+        See :class:`~mcts_envs.core.api.mixture.Mixture`.
     starts : str, Path or mapping, optional
-        See :class:`~mcts_envs.core.starts.Starts`; by default the game's own first states.
+        See :class:`~mcts_envs.core.api.starts.Starts`; by default the game's own first states.
     **settings
-        As for :class:`~mcts_envs.core.vector.GameVectorEnv`.
+        As for :class:`~mcts_envs.core.api.vector.GameVectorEnv`.
 
     Attributes
     ----------

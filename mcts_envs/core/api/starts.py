@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mcts_envs.core.api.mixture import checked_weights
 from mcts_envs.core.contract import Game
-from mcts_envs.core.mixture import checked_weights
 from mcts_envs.core.place import state_from_position
 from mcts_envs.core.rng import below, choose
 from mcts_envs.core.typing import Bytes

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from mcts_envs.core import errors
-from mcts_envs.core.adapter import (
+from mcts_envs.core.api.adapter import (
     ActionNames,
     Configured,
     check_illegal,
@@ -21,15 +21,15 @@ from mcts_envs.core.adapter import (
     points_at_end,
     some,
 )
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.live import SharedGame
+from mcts_envs.core.api.quantized import check_dtype, quantized
+from mcts_envs.core.api.turn import NO_ACTION, fill_mask_and_observation
 from mcts_envs.core.contract import RUNNING
-from mcts_envs.core.env import GameEnv
-from mcts_envs.core.live import SharedGame
 from mcts_envs.core.place import start_state
-from mcts_envs.core.quantized import check_dtype, quantized
 from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED
 from mcts_envs.core.showing import Pictured
 from mcts_envs.core.snapshot import Snapshot, check_fingerprint, check_snapshot, damaged
-from mcts_envs.core.turn import NO_ACTION, fill_mask_and_observation
 from mcts_envs.core.typing import Bytes, Ints, Masks, Singles
 from mcts_envs.core.view import View
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+([^\n]*))", re.M)
 _TYPES_ONLY = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+.*\n|\n)*", re.M)
-_OWN = Path(__file__).resolve().parents[1]
+_OWN = Path(__file__).resolve().parents[2]
 
 
 def package_of(source: Path) -> Path:

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from mcts_envs.core import errors
-from mcts_envs.core.adapter import checked_action
+from mcts_envs.core.api.adapter import checked_action
+from mcts_envs.core.api.turn import EXTERNAL, RANDOM, SCRIPTED
 from mcts_envs.core.contract import Game
 from mcts_envs.core.players import player, random_model, scripted_players
-from mcts_envs.core.turn import EXTERNAL, RANDOM, SCRIPTED
 from mcts_envs.core.typing import Bytes, Floats, Ints
 from mcts_envs.core.view import View
 
@@ -66,7 +66,7 @@ class Opponent:
     players : Players or None
         None: it is built in, or a past self that is not there yet.
     kind : int
-        How the compiled code plays it; see :mod:`mcts_envs.core.turn`.
+        How the compiled code plays it; see :mod:`mcts_envs.core.api.turn`.
     table : function table
         Of the game or the model of it in which it chooses.
     games : float

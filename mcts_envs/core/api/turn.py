@@ -4,10 +4,10 @@ from typing import Any
 
 from numba import types
 
+from mcts_envs.core.compiling.table import TABLE, active_of, legal_of, observe_of, status_of, step_of
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, RUNNING, SINGLES
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.players import play_random, play_scripted
-from mcts_envs.core.table import TABLE, active_of, legal_of, observe_of, status_of, step_of
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
 
 MASKS = types.int8[::1]

@@ -11,9 +11,9 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typing import make_concrete_template
 
 from mcts_envs.core import errors
-from mcts_envs.core.cache import KernelCache
-from mcts_envs.core.compiled import Machine, Pipeline, translate
-from mcts_envs.core.signals import heed, put_off
+from mcts_envs.core.compiling.cache import KernelCache
+from mcts_envs.core.compiling.compiled import Machine, Pipeline, translate
+from mcts_envs.core.compiling.signals import heed, put_off
 
 
 class Compiled(CPUDispatcher):  # type: ignore[misc]

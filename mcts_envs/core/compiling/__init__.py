@@ -1,0 +1,1 @@
+"""What is behind ``@kernel``: when kernels are compiled, what their compiled code is kept under, and how it travels."""
