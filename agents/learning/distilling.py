@@ -135,7 +135,7 @@ def settle(model: "BaseAlgorithm", positions: Positions) -> None:
         env.ret_rms.count = float(len(positions))
     if env.norm_obs:
         moments: Any = env.obs_rms
-        seen = positions.observations
+        seen = positions.observations[:]
         moments.mean, moments.var = seen.mean(0, np.float64), seen.var(0, np.float64)
         moments.count = float(len(positions))
 

@@ -1,9 +1,10 @@
 """Positions of played games, with what a search made of them: what a policy learns from."""
 
 import io
+import math
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,28 @@ import numpy.typing as npt
 from mcts_envs.core.typing import Floats, Ints, Singles
 from mcts_envs.core.writing import write_whole
 
+_MOSTLY = 2 / 3
+"""From which part of zeros on observations are kept without them: each other number takes twice the room."""
+
+
+class Sparse:
+    """Observations [n, ...] that are mostly 0, kept without these; ``sparse[rows]`` is what the array has there.
+
+    Parameters
+    ----------
+    rows : scipy.sparse.csr_array
+        Each observation as a row.
+    shape : tuple of int
+        Of an observation.
+    """
+
+    def __init__(self, rows: Any, shape: tuple[int, ...]) -> None:
+        self.rows, self.shape = rows, shape
+
+    def __getitem__(self, rows: Any) -> Singles:
+        found: Singles = self.rows[rows].toarray()
+        return found.reshape(-1, *self.shape)
+
 
 @dataclass(frozen=True)
 class Positions:
@@ -22,7 +45,7 @@ class Positions:
 
     Attributes
     ----------
-    observations : float32 array [n, ...]
+    observations : float32 array [n, ...] or Sparse
         As their players see them.
     counts : int64 array [n]
         How many actions are legal in each.
@@ -36,7 +59,7 @@ class Positions:
         The discounted rewards that its player had from there on.
     """
 
-    observations: Singles
+    observations: Singles | Sparse
     counts: Ints
     actions: Ints
     probabilities: Singles
@@ -90,7 +113,26 @@ class Played:
 
 def together(parts: Sequence[Positions]) -> Positions:
     """Return positions of several parts as one."""
-    return Positions(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Positions)))
+    seen = [part.observations for part in parts]
+    if all(isinstance(each, Sparse) for each in seen):
+        from scipy.sparse import vstack
+
+        joined: Any = Sparse(vstack([each.rows for each in seen], format="csr"), seen[0].shape)  # type: ignore[union-attr]
+    else:
+        joined = np.concatenate([each[:] for each in seen])
+    rest = [field.name for field in fields(Positions)][1:]
+    return Positions(joined, *(np.concatenate([getattr(part, name) for part in parts]) for name in rest))
+
+
+def packed(positions: Positions) -> Positions:
+    """Return the same positions in less memory, if their observations are mostly 0: those of most games are."""
+    seen = positions.observations[:]
+    if np.count_nonzero(seen) > (1 - _MOSTLY) * seen.size:
+        return positions
+    from scipy.sparse import csr_array
+
+    shape = seen.shape[1:]
+    return replace(positions, observations=Sparse(csr_array(seen.reshape(len(seen), math.prod(shape))), shape))
 
 
 def stacked(rows: Sequence[tuple[Singles, Ints, Singles, float]], returns: Sequence[float], shape: Any) -> Positions:
@@ -123,7 +165,7 @@ def write(path: Path, played: Played) -> None:
 
 
 def read(path: Path) -> Played:
-    """Return the games in a file that :func:`write` wrote.
+    """Return the games in a file that :func:`write` wrote, their positions packed.
 
     Raises
     ------
@@ -133,7 +175,7 @@ def read(path: Path) -> Played:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             positions = Positions(*(arrays[field.name] for field in fields(Positions)))
-            return Played(positions, arrays["points"], arrays["rewards"], arrays["lengths"])
+            return Played(packed(positions), arrays["points"], arrays["rewards"], arrays["lengths"])
     except (OSError, KeyError, ValueError, EOFError, BadZipFile, zlib.error) as error:
         raise ValueError(f"{path} is damaged ({error}); delete it, and its games are played again") from error
 

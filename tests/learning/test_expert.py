@@ -12,6 +12,7 @@ import time
 import zipfile
 import zlib
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -409,6 +410,13 @@ def test_what_is_kept_of_a_game(tmp_path):
     positions.write(path, played)
     back = positions.read(path)
     assert np.array_equal(back.positions.probabilities, found.probabilities)
+    assert isinstance(back.positions.observations, positions.Sparse)
+    twice = positions.together([back.positions, back.positions])
+    for rows in (slice(None), np.array([5, 0, len(found) + 5])):
+        assert np.array_equal(twice.observations[rows], np.concatenate([found.observations] * 2)[rows])
+    filled = positions.packed(replace(found, observations=found.observations + 1))
+    mixed = positions.together([filled, back.positions])
+    assert np.array_equal(mixed.observations, np.concatenate([found.observations + 1, found.observations]))
     legal, shares = found.dense(np.array([2, 0, 2]), 9)
     assert np.allclose(shares.sum(1), 1)
     assert np.array_equal(legal[0], legal[2])
