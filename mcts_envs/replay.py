@@ -23,7 +23,7 @@ from mcts_envs.core.place import position_of, state_from_position
 from mcts_envs.core.typing import Bytes, Floats
 from mcts_envs.core.view import Episode, View
 from mcts_envs.core.writing import write_whole
-from mcts_envs.registry import Entry, find
+from mcts_envs.registry import ENTRIES, Entry, find, full_id
 from mcts_envs.version import __version__
 
 FORMAT = "mcts_envs replay 2"
@@ -262,7 +262,9 @@ class Replay:
                 **written["settings"],
             )
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{path} cannot be played here: {error}") from error
+            own = f"; if it is a game of your own, import that first: my_game.py:{path} for the commands"
+            cure = "" if full_id(written["id"]) in ENTRIES else own
+            raise ValueError(f"{path} cannot be played here: {error}{cure}") from error
         if replay.game.fingerprint != written["game"]:
             raise ValueError(
                 f"{path} was written by mcts_envs {written['mcts_envs']}, whose {written['id']} was another game "

@@ -1,4 +1,4 @@
-"""A comparison that is running, followed in a browser: the game that ended last is shown, and then the next."""
+"""Games that are there already: one that was saved, and those of a comparison that is running, one after the other."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any
 from agents.arena.replays import REPLAYS
 from agents.arena.storage import EPISODES, read_rows
 from agents.watching import replayed
+from mcts_envs.core.loading import load
 from mcts_envs.replay import Replay
 
 _SECONDS_BETWEEN_LOOKS = 0.5
@@ -18,6 +19,19 @@ def comparison(path: Path) -> Path | None:
     """Return the folder of a comparison, named by itself or by its rows; None if it is none."""
     folder = path.parent if path.name == EPISODES else path
     return folder if (folder / EPISODES).is_file() else None
+
+
+def saved_game(named: str) -> Replay | None:
+    """Return the game that a file holds; None if an environment is named.
+
+    ``my_game.py:game.json`` imports first what registers the game, as ``my_game.py:MyGame-v0`` does.
+    """
+    source, _, file = ("", "", named) if Path(named).is_file() else named.rpartition(":")
+    if not Path(file).is_file() and Path(file).suffix != ".json":
+        return None
+    if source:
+        load(source)
+    return Replay.load(file)
 
 
 def games(folder: Path, between: float = _SECONDS_BETWEEN_LOOKS) -> Iterator[dict[str, Any]]:

@@ -52,7 +52,9 @@ def main(
     agents: Annotated[
         str | None, typer.Option(help="For example random,bold=mcts:c=1.4,sb3:PATH:deterministic=false.")
     ] = None,
-    episodes: Annotated[int, typer.Option(help="For each agent; in games for several, boards for each line-up.")] = 100,
+    episodes: Annotated[
+        int | None, typer.Option(help="For each agent; in games for several, boards for each line-up; default: 100.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Where all randomness comes from.")] = 0,
     budget: Annotated[
         str | None, typer.Option(help="For a move: simulations=1000, time=0.1 (seconds), steps=20000 (of the model).")
@@ -143,7 +145,8 @@ def main(
             given = {"--seed": seed, "--set": setting, "--budget": budget, "--against": against, "--record": record}
             if told := [name for name, value in given.items() if value]:
                 raise ValueError(f"{', '.join(told)} beside --merge alone: the folders say it; leave it out")
-            plan, episodes = plan_of(merge, ends, replays)
+            plan, there = plan_of(merge, ends, replays)
+            episodes = there if episodes is None else episodes
         elif environment is None or agents is None:
             lacks = "ID" if environment is None else "--agents"
             raise ValueError(f"{lacks} is missing; compare ID --agents a,b, or --merge FOLDER alone")
@@ -152,6 +155,7 @@ def main(
             plan = Plan(
                 environment, specs, settings, seed, limits, record, against=opponent, limits=ends, replays=replays
             )
+        episodes = 100 if episodes is None else episodes
         plan.check()
         if ahead := outlook(plan, episodes, test):
             console.print(ahead, style="dim", highlight=False)

@@ -44,6 +44,8 @@ def main(
 ) -> None:
     """Play a game against agents, in a browser or in a terminal."""
     # Late, so that --help loads no game.
+    from _following import saved_game
+
     from agents.arena import parse_budget, parse_settings
     from agents.playing.session import Session
     from mcts_envs.core.errors import writable
@@ -53,8 +55,7 @@ def main(
     try:
         if replay is not None:
             writable("replay", replay)
-        saved = Path(environment).is_file() or Path(environment).suffix == ".json"
-        game = Replay.load(environment) if saved else environment
+        game = saved_game(environment) or environment
         entry = find(game.id if isinstance(game, Replay) else game)
         sitting = (
             [HUMAN] + ["best"] * (entry.players - 1) if seats is None else [each.strip() for each in seats.split(",")]

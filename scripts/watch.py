@@ -6,6 +6,7 @@
     python scripts/watch.py Football3-v0 --agents best,scripted --replay saved.json
     python scripts/watch.py saved.json --agents mcts
     python scripts/watch.py saved.json --out saved.gif
+    python scripts/watch.py my_game.py:saved.json
     python scripts/watch.py results/WallSurvival-v0-1f3c5e7a --live
 
 The page is one file that fetches nothing: open it in a browser, send it, put it beside a paper. One agent plays all
@@ -64,14 +65,13 @@ def main(
 ) -> None:
     """Play a game between agents, and write it as a page to look at."""
     # Late, so that --help loads no game.
-    from _following import comparison
+    from _following import comparison, saved_game
     from _live import serving
 
     from agents.arena import Plan, parse_budget, parse_meeting, parse_settings
     from agents.arena.replays import begun
     from agents.watching import recorded, watch
     from mcts_envs.core.errors import writable
-    from mcts_envs.replay import Replay
 
     try:
         if not live:
@@ -84,8 +84,7 @@ def main(
             if file is not None:
                 writable(name, file)
         limits = parse_budget(budget)
-        if Path(environment).is_file() or Path(environment).suffix == ".json":
-            kept = Replay.load(environment)
+        if (kept := saved_game(environment)) is not None:
             refuse(context, _GAME, f"{environment} is a saved game, which has its settings and seed")
             if agents is None:
                 refuse(context, ("budget",), "nobody searches in a saved game unless --agents names who")

@@ -316,7 +316,7 @@ def _suggester(tuning: Tuning) -> Callable[[Sequence[Tried]], Any]:
     try:
         import optuna
     except ImportError:
-        raise ImportError('tuning needs Optuna, which is not installed: pip install -e ".[tune]"') from None
+        raise ImportError('tuning needs Optuna, which is not installed: pip install "mcts-envs[tune]"') from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
 
     def suggest(found: Sequence[Tried]) -> Any:

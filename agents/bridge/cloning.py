@@ -3,19 +3,18 @@
 import contextlib
 import copy
 import functools
+import gc
 import inspect
 import random
 import sys
 import weakref
-from collections.abc import Iterator
+from types import BuiltinFunctionType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
 from gymnasium.utils import EzPickle
-from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import aec_to_parallel_wrapper
 
 from agents.bridge.adapters import Adapter, adapter_of
@@ -25,7 +24,6 @@ from agents.bridge.layers import innermost
 from agents.bridge.remembering import History
 
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
-_ENVS = (gymnasium.Env, AECEnv, ParallelEnv)
 
 _PAIRS = (("clone_state", "restore_state"), ("cloneState", "restoreState"), ("get_state", "set_state"))
 """Methods by which environments save and restore themselves."""
@@ -238,33 +236,22 @@ def runs_on(env: Any) -> bool:
 
 
 def generators_in(env: Any) -> list[Any]:
-    """Return the random generators that an environment and its spaces hold."""
-    return list({id(found): found for found in _generators_in(env)}.values())
+    """Return the random generators that an environment holds, itself or in what it is made of, in its own order."""
+    found, seen, waiting = [], set(), [env]
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen or isinstance(value, _ELSEWHERE):
+            continue
+        seen.add(id(value))
+        if isinstance(value, GENERATORS):
+            found.append(value)
+        else:
+            waiting += filter(gc.is_tracked, reversed(gc.get_referents(value)))
+    return found
 
 
-def _generators_in(env: Any) -> Iterator[Any]:
-    for value in list(vars(env).values()):
-        kind: Any = type(value)
-        holds = _holds(kind)
-        if holds == _ITSELF:
-            yield value
-        elif holds == _IN_SPACE and value._np_random is not None:
-            yield value._np_random
-        elif holds == _INSIDE:
-            yield from _generators_in(value)
-
-
-_NONE, _ITSELF, _IN_SPACE, _INSIDE = range(4)
-"""Where a generator is: nowhere, the object itself, a space's, or in an environment inside, as in Hanabi."""
-
-
-@functools.cache
-def _holds(kind: type) -> int:
-    """Return where objects of a class hold a generator: this is asked in every simulation."""
-    if issubclass(kind, GENERATORS):
-        return _ITSELF
-    return _IN_SPACE if issubclass(kind, spaces.Space) else _INSIDE if issubclass(kind, _ENVS) else _NONE
-
+_ELSEWHERE = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, FrameType)
+"""What leads from an environment to all that Python has loaded, and from a replay to what it was made of."""
 
 _SPARES: "WeakKeyDictionary[Any, list[Any]]" = WeakKeyDictionary()
 _ORIGINS: "WeakKeyDictionary[Any, Any]" = WeakKeyDictionary()

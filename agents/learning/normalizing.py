@@ -99,7 +99,8 @@ def of_policy(policy: Path, given: Given, about: Mapping[str, Any]) -> dict[str,
     if "normalization" not in about and (found := beside(policy)) is not None:
         notice(
             f"{policy}: {found} lies beside it and is not read, so the policy is shown raw observations; if it was "
-            "trained on normalised ones give normalization=auto (or a path), else normalization=false"
+            "trained on normalised ones give sb3:PATH normalization=auto (or a path), else normalization=false; to a "
+            "search what agents.export(PATH, normalization='auto') wrote, or load_policy(PATH, normalization='auto')"
         )
     return known
 

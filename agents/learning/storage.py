@@ -275,12 +275,15 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
     Raises
     ------
     ValueError
-        If the file is damaged, or no policy of this algorithm.
+        If the file is damaged, no policy of this algorithm, or wants a module that is not found.
     """
     cls = algorithm_class(algorithm)
     trust.warn_of_pickles(path)
     try:
         model = cls.load(path, **{"device": "cpu", **arguments})
+    except ModuleNotFoundError as error:
+        where = "let PYTHONPATH name the folder that holds it, or install it"
+        raise ValueError(f"{path} wants the module {error.name!r}, which is not found here; {where}") from error
     except Exception as error:
         detail = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         raise ValueError(f"{path} is damaged, or no policy of {algorithm} ({detail}); save or train it anew") from error

@@ -449,6 +449,15 @@ def test_a_saved_game_is_shown_and_an_agent_says_what_it_thinks(tmp_path):
     assert "is no replay" in complaint
 
 
+def test_a_saved_game_of_ones_own_is_watched_with_the_file_that_registers_it(tmp_path):
+    file, out = tmp_path / "game.json", ["--out", str(tmp_path / "game.html")]
+    Replay("ConnectFour-v0").save(file)
+    code, _, complaint = command(str(file), *out)
+    assert (code, f"import that first: my_game.py:{file}" in complaint) == (2, True)
+    code, said, _ = command(f"{ROOT / 'examples' / 'connect_four.py'}:{file}", *out)
+    assert (code, "0 moves" in said) == (0, True)
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_full_disk_is_told_with_the_file():
     document = watch(plan_of("LaneDefense3x3-v0", "random"), 0)

@@ -129,6 +129,8 @@ def test_folders_say_by_which_plan_they_are_merged(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "4 episodes of seed 3" in done.stdout
     assert "8 episodes were there from before" in done.stdout
+    more = command(tmp_path, *merge, "--out", "both", "--episodes", "6")
+    assert (more.returncode, "6 episodes of seed 3" in more.stdout) == (0, True), more.stderr
     file = tmp_path / "part2" / EPISODES
     file.write_text(file.read_text().replace('"seed": 3, "budget"', '"seed": 4, "budget"', 1))
     refused = command(tmp_path, *merge, "--out", "other")

@@ -12,6 +12,7 @@ from agents import bridge
 from agents.bridge import means
 from agents.bridge.cloning import Clone, Deep, Replay
 from agents.bridge.digest import digest
+from mcts_envs.core.contract import EVERYTHING
 from tests.bridge.worlds import Machine, Walk, mcts, playing
 
 
@@ -107,6 +108,34 @@ def test_what_cannot_be_copied_is_replayed():
     assert env.unwrapped.handle.told == [1]
     assert mcts(30).act(env) == 1
     assert env.step(0)[1] == expected[0]
+
+
+class Dice(Machine):
+    """Its pay is the roll of a die that lies behind the handle."""
+
+    def reset(self, *, seed=None, options=None):
+        found = super().reset(seed=seed)
+        self.handle.kept = {"die": np.random.default_rng(seed)}
+        return found
+
+    def step(self, action):
+        at, _, *rest = super().step(action)
+        return at, float(self.handle.kept["die"].integers(6)), *rest
+
+
+def test_no_die_behind_a_handle_is_foreseen():
+    env = agents.remember(Dice())
+    env.reset(seed=11)
+    before = env.unwrapped.handle.kept["die"].bit_generator.state
+    root = bridge.view(env).state.copy()
+    assert means_of(env) == means.REPLAY
+    work, rolls = root.game.new_state(), []
+    for seed in range(8):
+        work[:] = root
+        work.game.determinize(work, EVERYTHING, seed << 40)
+        rolls.append(tuple(walked(work, (0, 1, 1))))
+    assert len(set(rolls)) > 4
+    assert env.unwrapped.handle.kept["die"].bit_generator.state == before
 
 
 def test_a_reset_without_a_seed_is_replayed_too():

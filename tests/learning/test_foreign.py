@@ -158,7 +158,7 @@ def test_statistics_beside_a_policy_are_warned_of_until_they_are_asked_for(norma
     shutil.copy(path.with_name("rl_model_vecnormalize_1024_steps.pkl"), tmp_path / pickle_name)
     (tmp_path / "rl_model_vecnormalize_9_steps.pkl").write_bytes(b"of another checkpoint")
     name = f"sb3:{tmp_path / policy}"
-    with pytest.warns(PolicyWarning, match=rf"{Path(pickle_name).name} lies beside it and is not read.*normalization"):
+    with pytest.warns(PolicyWarning, match=rf"{Path(pickle_name).name} lies beside it .*n=auto.*load_policy"):
         agents.make(name, algorithm="ppo")
     with warnings.catch_warnings():
         warnings.filterwarnings("error", ".*lies beside")

@@ -1,8 +1,10 @@
 """Saved policies and those that come with the package: what is refused, copied, and how well it plays."""
 
 import copy
+import importlib
 import json
 import pickle
+import sys
 import zipfile
 
 import gymnasium as gym
@@ -152,6 +154,18 @@ def test_wrong_files(tmp_path, trained):
         storage.load(trained["ppo"], "maskable_ppo")
     with pytest.raises(ValueError, match="not for mcts_envs/LaneDefense10x10-v0"):
         storage.load(trained["ppo"], env_id="mcts_envs/LaneDefense10x10-v0")
+
+
+def test_a_policy_whose_classes_lie_elsewhere_names_the_module(tmp_path, monkeypatch):
+    from_torch = "from stable_baselines3.common.torch_layers import FlattenExtractor"
+    (tmp_path / "my_net.py").write_text(f"{from_torch}\n\n\nclass Net(FlattenExtractor):\n    pass\n")
+    with monkeypatch.context() as there:
+        there.syspath_prepend(tmp_path)
+        kind = importlib.import_module("my_net").Net
+        PPO("MlpPolicy", "CartPole-v1", policy_kwargs={"features_extractor_class": kind}).save(tmp_path / "own.zip")
+    del sys.modules["my_net"]
+    with pytest.raises(ValueError, match=r"wants the module 'my_net', which is not found here; let PYTHONPATH name"):
+        storage.load(tmp_path / "own.zip")
 
 
 def test_weights_that_are_not_finite_are_refused_however_they_are_to_play(tmp_path):
