@@ -132,18 +132,18 @@ class Strength:
         panels = [(course, shares) for course, shares in panels if any(share for _, share in shares)]
         if not panels:
             return None
-        figure: Any = Figure(figsize=(3.0 * len(panels), 3.2), layout="constrained")
+        figure: Any = Figure(figsize=(3.0 * len(panels), 3.6), layout="constrained")
         for axes, (course, shares) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
             for name in course.planners:
                 known = [(int(cell.words[1]), share) for cell, share in shares if cell.words[0] == name and share]
                 errors = [[100 * (s.value - s.low) for _, s in known], [100 * (s.high - s.value) for _, s in known]]
                 heights = [100 * share.value for _, share in known]
                 axes.errorbar([ms for ms, _ in known], heights, errors, marker="o", markersize=3, capsize=2, label=name)
-            axes.set(title=course.title, xscale="log", ylim=(0, 100), xlabel="ms a move")
+            axes.set(title=course.title, xscale="log", ylim=(0, 103), xlabel="ms a move")
             axes.set_xticks(TIMES, [str(ms) for ms in TIMES])
             axes.minorticks_off()
             axes.title.set_fontsize(9)
-            axes.legend(fontsize=6)
+            axes.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.2))
         figure.axes[0].set_ylabel("games won, or points, %")
         file = io.BytesIO()
         figure.savefig(file, dpi=120)
