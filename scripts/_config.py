@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, get_args
 
+import _own  # noqa: F401
 import typer
 
 from mcts_envs.core.errors import unknown

@@ -10,16 +10,7 @@ import sys
 import warnings
 from pathlib import Path
 
-import agents
-from mcts_envs.core.errors import require_own_agents
-
-
-def _line(message: object, *_: object, **__: object) -> str:
-    return f"warning: {' '.join(str(message).split())}\n"
-
-
-warnings.formatwarning = _line
-# Else the next pipe that is opened, here or in a worker, has the number, and is written over.
+# Before all other imports: what is opened next, a library or a pipe, here or in a worker, has the number otherwise.
 for number, name in enumerate(("stdin", "stdout", "stderr")):
     try:
         os.fstat(number)
@@ -27,6 +18,16 @@ for number, name in enumerate(("stdin", "stdout", "stderr")):
         os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
     if getattr(sys, name) is None:
         setattr(sys, name, Path(os.devnull).open("w" if number else "r", encoding="utf-8"))  # noqa: SIM115
+
+import agents  # noqa: E402
+from mcts_envs.core.errors import require_own_agents  # noqa: E402
+
+
+def _line(message: object, *_: object, **__: object) -> str:
+    return f"warning: {' '.join(str(message).split())}\n"
+
+
+warnings.formatwarning = _line
 for stream in (sys.stdout, sys.stderr):
     if isinstance(stream, io.TextIOWrapper):  # a log in a narrow code page shall not cost a night's results
         stream.reconfigure(errors="replace")

@@ -300,7 +300,8 @@ def fetched(address, host=None):
         with urllib.request.urlopen(request, timeout=10) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
-        return error.code, b""
+        with error:
+            return error.code, b""
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit, ZeroDivisionError])

@@ -1,6 +1,7 @@
 """Results of comparisons on disk: processes, accidents, interruptions, torn rows, and what is refused."""
 
 import json
+import pickle
 import shutil
 from pathlib import Path
 
@@ -79,7 +80,7 @@ def test_a_dying_worker_is_survived(tmp_path: Path) -> None:
 
 def test_workers_that_cannot_start_say_why() -> None:
     plan = Plan(ID, (parse_agent("x"), parse_agent("y")), make=_unimportable())
-    with pytest.raises((RuntimeError, AttributeError), match=r"import|pickle|local"):
+    with pytest.raises((RuntimeError, AttributeError, pickle.PicklingError), match=r"import|pickle|local"):
         list(run(plan, plan.jobs(3), workers=2))
 
 
