@@ -115,7 +115,13 @@ CONTESTS = (
         (200, 60),
         ladder=_named("rule_based", "random_safe"),
     ),
-    Contest("Football with three a side", "Football3-v0", (100, 30), ladder=_named("scripted", "random_types")),
+    Contest(
+        "Football with three a side",
+        "Football3-v0",
+        (100, 30),
+        policy="expert_iteration",
+        ladder=_named("scripted", "random_types"),
+    ),
     Contest(
         "Connect four",
         _CONNECT_FOUR,
