@@ -92,7 +92,7 @@ def main(
     ] = None,
     merge: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FOLDER", help="Take the games of the same plan from there; without ID: of theirs."),
+        typer.Option(metavar="FOLDER", help="Take the games of the same agents from there; without ID: of its plan."),
     ] = None,
     part: Annotated[
         str | None, typer.Option(metavar="K/N", help="Play only the K-th of N parts, as on one of N machines.")

@@ -70,7 +70,8 @@ def compare(
     crew : Crew, optional
         Who play by this plan already, in place of ``workers``, and go on to live after it.
     merge : sequence of str or Path
-        Folders of comparisons by the same plan, whose games are taken in before anything is played.
+        Folders of comparisons whose games are taken in before anything is played: all of those by the same plan, of
+        others those that are in this plan, played alike by agents that are the same in both.
     part : tuple of int
         ``(k, n)`` plays the k-th of n parts of the start boards.
 
@@ -104,9 +105,9 @@ def compare(
             stack.enter_context(crew)
         crew.check()
         results = stack.enter_context(Results(folder, configuration, fresh, replays=plan.replays))
-        for other in merge:
-            results.take(Path(other), configuration)
         jobs = plan.jobs(episodes)
+        for other in merge:
+            results.take(Path(other), configuration, jobs)
         reused = sum(map(results.has, jobs))
         jobs = [job for job in jobs if job.episode % part[1] == part[0] - 1]
         missing = [job for job in jobs if not results.has(job)]

@@ -5,7 +5,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -155,13 +155,15 @@ class Results:
         if monotonic() - self._synced > _SECONDS_BETWEEN_SYNCS:
             self._sync()
 
-    def take(self, folder: Path, configuration: Mapping[str, Any]) -> None:
+    def take(self, folder: Path, configuration: Mapping[str, Any], jobs: Iterable[Match]) -> None:
         """Take in the games of another folder that are not here; those that ended in an error stay there.
+
+        Of a comparison with other agents besides, these are the ``jobs`` whose agents are the same there.
 
         Raises
         ------
         ValueError
-            If it holds results of another configuration, or of a game that came out otherwise here.
+            If what it holds is played otherwise than ``configuration``, or is a game that came out otherwise here.
         BlockingIOError
             If a comparison is writing to it.
         OSError
@@ -172,10 +174,12 @@ class Results:
         if not (folder / EPISODES).is_file():
             raise FileNotFoundError(f"{folder} holds no results; merge folders that a comparison has written to")
         with only_writer(folder, "comparison"):
-            check_same(read_header(folder)["configuration"], configuration, folder, "Merge comparisons by one plan")
+            played = read_header(folder)["configuration"]
+            check_same(_circumstances(played), _circumstances(configuration), folder, "Merge what is played alike")
+            wanted = None if played == configuration else _in_common(played, configuration, folder, jobs)
             for row in read_rows(folder).values():
                 there = self.rows.get(row.key)
-                if row.error is not None:
+                if row.error is not None or not (wanted is None or row.key in wanted):
                     continue
                 if there is None or there.error is not None:
                     self.add(_with_what_is_beside(folder, row))
@@ -283,6 +287,31 @@ def written(file: Path) -> Iterator[None]:
         raise OSError(
             error.errno, f"{error.strerror or error}: {file} cannot be written; make room, and the same command goes on"
         ) from error
+
+
+def _circumstances(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how games are played: all of a configuration but who plays."""
+    who = configuration["agents"]
+    files = {name: digests for name, digests in configuration["files"].items() if name not in who}
+    rest = {name: value for name, value in configuration.items() if name not in ("agents", "matches", "lineups")}
+    return {**rest, "files": files, "seats": configuration.get("matches", {}).get("seats")}
+
+
+def _in_common(
+    there: Mapping[str, Any], here: Mapping[str, Any], folder: Path, jobs: Iterable[Match]
+) -> frozenset[Key]:
+    """Return the keys of those matches whose agents are the same in two configurations."""
+    alike = {
+        label
+        for label, agent in here["agents"].items()
+        if there["agents"].get(label) == agent and there["files"].get(label) == here["files"].get(label)
+    }
+    if not alike:
+        raise ValueError(
+            f"{folder} holds games of {', '.join(there['agents'])}, and none of these agents is the same as one of "
+            f"{', '.join(here['agents'])}, settings and files included; leave it out"
+        )
+    return frozenset(job.key for job in jobs if {*job.key[0]} <= alike)
 
 
 def check_same(

@@ -101,7 +101,7 @@ def test_what_does_not_fit_is_not_merged(tmp_path: Path) -> None:
     compare(plan(), 2, folder=a)
     compare(plan(seed=1), 2, folder=b)
     with pytest.raises(
-        ValueError, match=r"b holds results of another configuration: seed 1, now 0\. Merge comparisons by"
+        ValueError, match=r"b holds results of another configuration: seed 1, now 0\. Merge what is played alike"
     ):
         compare(plan(), 2, folder=a, merge=[b])
     with pytest.raises(FileNotFoundError, match="holds no results"):
@@ -116,6 +116,29 @@ def test_what_does_not_fit_is_not_merged(tmp_path: Path) -> None:
         ValueError, match=r"random, episode 0, is in .*b and .*a and came out otherwise \(length of seat 0"
     ):
         compare(plan(), 2, folder=a, merge=[b])
+
+
+@pytest.mark.parametrize(("env_id", "settings"), [(ID, {}), ("WallSurvival-v0", {"board_size": 3})])
+def test_games_of_the_same_agents_are_taken_from_another_plan(
+    tmp_path: Path, env_id: str, settings: dict[str, Any]
+) -> None:
+    def between(agents: str, **more: Any) -> Plan:
+        return Plan(env_id, parse_agents(agents), settings, **more)
+
+    duel = bool(settings)
+    compare(between("random,other=mcts:simulations=9,third=uniform"), 3, folder=tmp_path / "a")
+    wanted = between("third=uniform,random,other=mcts:simulations=8")
+    whole = compare(wanted, 3, folder=tmp_path / "whole")
+    merged = compare(wanted, 3, folder=tmp_path / "b", merge=[tmp_path / "a"])
+    assert merged.reused == 6  # of random and third, alone or against each other
+    assert facts(merged) == facts(whole)
+    if duel:
+        against = between("third=uniform,random,other=mcts:simulations=9", against="random")
+        assert compare(against, 3, folder=tmp_path / "c", merge=[tmp_path / "a"]).reused == 12
+    strangers = between("random:seed=1,other=mcts:simulations=8")
+    alike = r"a holds games of random, other, third, and none of these agents is the same"
+    with pytest.raises(ValueError, match=alike):
+        compare(strangers, 3, folder=tmp_path / "d", merge=[tmp_path / "a"])
 
 
 @pytest.mark.slow
