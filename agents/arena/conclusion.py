@@ -156,4 +156,5 @@ def _slower(report: Report, found: Lead) -> str:
     quick, slow = sorted((found.agent, found.reference), key=lambda label: taken[label])
     if not taken[quick] > 0 or not taken[slow] > max(_NOTHING, _SLOWER * taken[quick]):
         return ""
-    return f". {slow} takes {taken[slow] / taken[quick]:.2g} times as long for a move"
+    ratio = float(f"{taken[slow] / taken[quick]:.2g}")
+    return f". {slow} takes {ratio:{',.0f' if ratio >= 10 else 'g'}} times as long for a move"

@@ -17,7 +17,13 @@ from tests.arena.reports import printed
 
 
 def played(
-    id: str, won: float, boards: int, folder: Path, agents: str = "new=random,old=uniform", **more: Any
+    id: str,
+    won: float,
+    boards: int,
+    folder: Path,
+    agents: str = "new=random,old=uniform",
+    slow: float = 0.03,
+    **more: Any,
 ) -> Report:
     """A comparison in which the first agent wins so many of its games, in every stretch of twenty boards."""
     plan = Plan(id, parse_agents(agents), **more)
@@ -28,7 +34,7 @@ def played(
         for seat in row.seats:
             ours = seat.agent == "new"
             seat.outcome = float(wins == ours) if len(row.seats) > 1 else float(wins if ours else job.episode % 2)
-            seat.decisions, seat.seconds = 10, 0.03 if ours else 0.01
+            seat.decisions, seat.seconds = 10, slow if ours else 0.01
     (folder / EPISODES).write_text("{}\n")
     return report(plan, folder, rows, boards, 1, 1.0)
 
@@ -41,6 +47,8 @@ def test_clear_figures_say_who_is_better_and_slower(tmp_path: Path) -> None:
     said = conclusion(found)
     assert said.startswith("in short: new is better than old, at a confidence of 95%: 70.0 [")
     assert said.endswith(" Elo. new takes 3 times as long for a move")
+    much = conclusion(played("WallSurvival-v0", 0.7, 200, tmp_path, slow=12.34, **DUEL))
+    assert much.endswith("new takes 1,200 times as long for a move")
     assert " % of the points, +147 [+" in said
     write_markdown(found, tmp_path / "report.md")
     for text in (printed(found, 400), (tmp_path / "report.md").read_text().replace("\n", " "), page(found)):
