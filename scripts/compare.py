@@ -196,22 +196,22 @@ def main(
 
 
 def show(report: "Report", picture: Path | None, page: Path | None, console: "Console") -> None:
-    """Print a report, and keep it beside the results and, if wanted, as a picture and as a page."""
+    """Keep a report beside the results, and as a picture and a page if wanted; then print it: who reads may be gone."""
     from agents.arena.page import write_page
     from agents.arena.plot import plot
     from agents.arena.storage import written
     from agents.arena.table import render, write_markdown
 
-    console.print(render(report))
     with written(report.folder / _REPORT):
         write_markdown(report, report.folder / _REPORT)
-    console.print(f"results: {_near(report.folder)}", highlight=False, soft_wrap=True)
     if picture is not None:
         plot(report, picture)
-        console.print(f"picture: {_near(picture)}", highlight=False, soft_wrap=True)
     if page is not None:
         write_page(report, page, typed())
-        console.print(f"report: {_near(page)}", highlight=False, soft_wrap=True)
+    console.print(render(report))
+    for what, path in (("results", report.folder), ("picture", picture), ("report", page)):
+        if path is not None:
+            console.print(f"{what}: {_near(path)}", highlight=False, soft_wrap=True)
 
 
 def _note(console: "Console", text: str) -> None:

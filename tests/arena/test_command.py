@@ -233,6 +233,19 @@ def test_a_closed_output_costs_no_results(tmp_path: Path) -> None:
     assert [row.error for row in read_rows(tmp_path).values()] == [None] * 4
 
 
+def test_a_reader_that_goes_away_costs_no_report(tmp_path: Path) -> None:
+    line = [sys.executable, str(ROOT / "scripts"), "compare", ID, "--agents", "random,scripted", "--episodes", "2"]
+    line += ["--workers", "1", "--out", str(tmp_path), "--report", str(tmp_path / "page.html")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
+        assert running.stdout is not None
+        running.stdout.readline()
+        running.stdout.close()
+    assert running.returncode == 1
+    assert (tmp_path / "report.md").is_file()
+    assert (tmp_path / "page.html").is_file()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
 def test_what_is_closed_is_empty_and_goes_nowhere() -> None:
     code = "import _own, sys; print('lost', file=sys.stderr); print(sys.stdin.read() == '', sys.stderr.isatty())"
