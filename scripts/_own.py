@@ -11,13 +11,14 @@ import warnings
 from pathlib import Path
 
 # Before all other imports: what is opened next, a library or a pipe, here or in a worker, has the number otherwise.
-for number, name in enumerate(("stdin", "stdout", "stderr")):
+for number in range(3):
     try:
         os.fstat(number)
     except OSError:
         os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+for name in ("stdin", "stdout", "stderr"):
     if getattr(sys, name) is None:
-        setattr(sys, name, Path(os.devnull).open("w" if number else "r", encoding="utf-8"))  # noqa: SIM115
+        setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
 
 import agents  # noqa: E402
 from mcts_envs.core.errors import require_own_agents  # noqa: E402

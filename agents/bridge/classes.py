@@ -38,9 +38,13 @@ _CONTAINERS = (collections.OrderedDict, collections.defaultdict, dict, list, set
 def is_shared(value: Any) -> bool:
     """Say whether a copy holds the very object that the original holds."""
     kind: Any = type(value)
-    return (
-        kind in _ATOMS or isinstance(value, _SHARED) or module_of(kind).startswith(_SHARED_MODULES + _IMMUTABLE_MODULES)
-    )
+    return kind in _ATOMS or are_shared(kind)
+
+
+@functools.cache
+def are_shared(kind: type) -> bool:
+    """Say whether copies hold the very objects of a class that the originals hold."""
+    return issubclass(kind, _SHARED) or module_of(kind).startswith(_SHARED_MODULES + _IMMUTABLE_MODULES)
 
 
 def module_of(kind: type) -> str:

@@ -8,17 +8,19 @@ import inspect
 import random
 import sys
 import weakref
-from types import BuiltinFunctionType, FrameType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FrameType, MethodType
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 import gymnasium
 import numpy as np
 from gymnasium.utils import EzPickle
+from numpy.random import mtrand
 from pettingzoo.utils.conversions import aec_to_parallel_wrapper
 
 from agents.bridge.adapters import Adapter, adapter_of
 from agents.bridge.chance import reseed
+from agents.bridge.classes import are_shared
 from agents.bridge.copying import Copy
 from agents.bridge.layers import innermost
 from agents.bridge.remembering import History
@@ -236,22 +238,35 @@ def runs_on(env: Any) -> bool:
 
 
 def generators_in(env: Any) -> list[Any]:
-    """Return the random generators that an environment holds, itself or in what it is made of, in its own order."""
-    found, seen, waiting = [], set(), [env]
+    """Return the random generators that an environment holds, itself or in what it is made of, in its own order.
+
+    Those of ``random`` and ``numpy.random`` belong to all, and what copies share to the original.
+    """
+    found, seen, waiting = [], {id(random._inst), id(mtrand._rand)}, [env]
     while waiting:
         value = waiting.pop()
-        if id(value) in seen or isinstance(value, _ELSEWHERE):
+        kind: Any = type(value)
+        if id(value) in seen or _lies_elsewhere(kind):
             continue
         seen.add(id(value))
-        if isinstance(value, GENERATORS):
+        if issubclass(kind, GENERATORS):
             found.append(value)
         else:
             waiting += filter(gc.is_tracked, reversed(gc.get_referents(value)))
     return found
 
 
-_ELSEWHERE = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, FrameType)
-"""What leads from an environment to all that Python has loaded, and from a replay to what it was made of."""
+@functools.cache
+def _lies_elsewhere(kind: type) -> bool:
+    """Say whether objects of a class lead from an environment to all that Python has loaded, or to the original.
+
+    Functions do, those of Cython and Numba too, which have ``__get__`` since they may become methods.
+    """
+    return are_shared(kind) or issubclass(kind, _CODE) or hasattr(kind, "__get__")
+
+
+_CODE = (BuiltinFunctionType, FrameType, MethodType)
+
 
 _SPARES: "WeakKeyDictionary[Any, list[Any]]" = WeakKeyDictionary()
 _ORIGINS: "WeakKeyDictionary[Any, Any]" = WeakKeyDictionary()

@@ -223,11 +223,12 @@ def test_what_an_output_cannot_encode_costs_no_results(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
-def test_a_closed_output_costs_no_results(tmp_path: Path) -> None:
+@pytest.mark.parametrize("without", [">&-", "<&- >&-"])
+def test_a_closed_output_costs_no_results(tmp_path: Path, without: str) -> None:
     line = [sys.executable, str(ROOT / "scripts"), "compare", ID, "--agents", "random,scripted", "--episodes", "2"]
     line += ["--workers", "1", "--out", str(tmp_path)]
     with (tmp_path / "log").open("w") as log:
-        closed = ["sh", "-c", 'exec "$@" >&-', "sh", *line]
+        closed = ["sh", "-c", f'exec "$@" {without}', "sh", *line]
         done = subprocess.run(closed, env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=log)
     assert done.returncode == 0, (tmp_path / "log").read_text()
     assert [row.error for row in read_rows(tmp_path).values()] == [None] * 4

@@ -5,12 +5,14 @@ import random
 import gymnasium as gym
 import numpy as np
 import pytest
+from numba import njit
+from numpy.random import mtrand
 from pettingzoo.classic.tictactoe import tictactoe
 
 import agents
 from agents import bridge
 from agents.bridge import means
-from agents.bridge.cloning import Clone, Deep, Replay
+from agents.bridge.cloning import Clone, Deep, Replay, generators_in
 from agents.bridge.digest import digest
 from mcts_envs.core.contract import EVERYTHING
 from tests.bridge.worlds import Machine, Walk, mcts, playing
@@ -136,6 +138,34 @@ def test_no_die_behind_a_handle_is_foreseen():
         rolls.append(tuple(walked(work, (0, 1, 1))))
     assert len(set(rolls)) > 4
     assert env.unwrapped.handle.kept["die"].bit_generator.state == before
+
+
+@njit
+def squared(x):
+    return x * x
+
+
+class Adopting(SavingGym):
+    """It holds a compiled function, the generator that belongs to all, and, in its spec, somebody else's."""
+
+    def __init__(self, guest):
+        super().__init__()
+        self.own, self.guest, self.function, self.all = {"die": np.random.default_rng(0)}, guest, squared, mtrand._rand
+
+
+def test_generators_that_belong_to_others_are_left_alone():
+    gym.register("Adopting-v0", Adopting)
+    assert squared(3) == 9
+    env = gym.make("Adopting-v0", guest=[np.random.default_rng(1)]).unwrapped
+    env.reset(seed=0)
+    twin = Clone(env).env
+    assert twin.spec is env.spec
+    twin.all = mtrand._rand
+    assert set(map(id, generators_in(twin))) == set(map(id, [twin.own["die"], twin.guest[0], twin._np_random]))
+    before, guest = mtrand.get_state(legacy=False), env.guest[0].bit_generator.state
+    mcts().search(env)
+    assert str(mtrand.get_state(legacy=False)) == str(before)
+    assert env.guest[0].bit_generator.state == guest
 
 
 def test_a_reset_without_a_seed_is_replayed_too():
