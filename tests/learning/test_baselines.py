@@ -50,7 +50,7 @@ WallSurvival-v0,board_size=3/expert_iteration:
 
 def test_the_list_names_what_can_be_trained():
     names = [each.name for each in baselines.baselines()]
-    assert len(names) == len(set(names)) == 15
+    assert len(names) == len(set(names)) == 16
     for each in baselines.baselines():
         assert 0 < each.minutes <= 120
         assert each.scaled(0.5)["n_timesteps"] > 1000

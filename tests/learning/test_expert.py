@@ -399,8 +399,7 @@ def test_behaviour_cloning_of_any_agent(tmp_path):
 
 def test_what_is_kept_of_a_game(tmp_path):
     job = Job(TOE, {}, (described({"agent": "uniform"}),), 3, 4, openings=3)
-    played = play(job)
-    again = play(job)
+    played, again = play(job), play(job)
     found = played.positions
     assert np.array_equal(found.observations, again.positions.observations)
     assert len(found) == found.counts.size == found.returns.size
@@ -414,9 +413,9 @@ def test_what_is_kept_of_a_game(tmp_path):
     twice = positions.together([back.positions, back.positions])
     for rows in (slice(None), np.array([5, 0, len(found) + 5])):
         assert np.array_equal(twice.observations[rows], np.concatenate([found.observations] * 2)[rows])
-    filled = positions.packed(replace(found, observations=found.observations + 1))
-    mixed = positions.together([filled, back.positions])
-    assert np.array_equal(mixed.observations, np.concatenate([found.observations + 1, found.observations]))
+    full = found.observations + 1
+    mixed = positions.together([positions.packed(replace(found, observations=full)), back.positions])
+    assert np.array_equal(mixed.observations, np.concatenate([full, found.observations]))
     legal, shares = found.dense(np.array([2, 0, 2]), 9)
     assert np.allclose(shares.sum(1), 1)
     assert np.array_equal(legal[0], legal[2])
