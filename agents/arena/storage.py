@@ -291,8 +291,8 @@ def written(file: Path) -> Iterator[None]:
 
 def _circumstances(configuration: Mapping[str, Any]) -> dict[str, Any]:
     """Return how games are played: all of a configuration but who plays."""
-    who = configuration["agents"]
-    files = {name: digests for name, digests in configuration["files"].items() if name not in who}
+    who = configuration.get("agents", {})
+    files = {name: digests for name, digests in configuration.get("files", {}).items() if name not in who}
     rest = {name: value for name, value in configuration.items() if name not in ("agents", "matches", "lineups")}
     return {**rest, "files": files, "seats": configuration.get("matches", {}).get("seats")}
 
@@ -301,14 +301,15 @@ def _in_common(
     there: Mapping[str, Any], here: Mapping[str, Any], folder: Path, jobs: Iterable[Match]
 ) -> frozenset[Key]:
     """Return the keys of those matches whose agents are the same in two configurations."""
+    played, digests = there.get("agents", {}), there.get("files", {})
     alike = {
         label
         for label, agent in here["agents"].items()
-        if there["agents"].get(label) == agent and there["files"].get(label) == here["files"].get(label)
+        if played.get(label) == agent and digests.get(label) == here["files"].get(label)
     }
     if not alike:
         raise ValueError(
-            f"{folder} holds games of {', '.join(there['agents'])}, and none of these agents is the same as one of "
+            f"{folder} holds games of {', '.join(played)}, and none of these agents is the same as one of "
             f"{', '.join(here['agents'])}, settings and files included; leave it out"
         )
     return frozenset(job.key for job in jobs if {*job.key[0]} <= alike)

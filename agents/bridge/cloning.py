@@ -262,10 +262,9 @@ def _lies_elsewhere(kind: type) -> bool:
 
     Functions do, those of Cython and Numba too, which have ``__get__`` since they may become methods.
     """
-    return are_shared(kind) or issubclass(kind, _CODE) or hasattr(kind, "__get__")
-
-
-_CODE = (BuiltinFunctionType, FrameType, MethodType)
+    return (
+        are_shared(kind) or issubclass(kind, (BuiltinFunctionType, FrameType, MethodType)) or hasattr(kind, "__get__")
+    )
 
 
 _SPARES: "WeakKeyDictionary[Any, list[Any]]" = WeakKeyDictionary()

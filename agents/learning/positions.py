@@ -113,13 +113,14 @@ class Played:
 
 def together(parts: Sequence[Positions]) -> Positions:
     """Return positions of several parts as one."""
-    seen = [part.observations for part in parts]
-    if all(isinstance(each, Sparse) for each in seen):
+    joined: Singles | Sparse
+    sparse = [part.observations for part in parts if isinstance(part.observations, Sparse)]
+    if len(sparse) == len(parts):
         from scipy.sparse import vstack
 
-        joined: Any = Sparse(vstack([each.rows for each in seen], format="csr"), seen[0].shape)  # type: ignore[union-attr]
+        joined = Sparse(vstack([each.rows for each in sparse], format="csr"), sparse[0].shape)
     else:
-        joined = np.concatenate([each[:] for each in seen])
+        joined = np.concatenate([part.observations[:] for part in parts])
     rest = [field.name for field in fields(Positions)][1:]
     return Positions(joined, *(np.concatenate([getattr(part, name) for part in parts]) for name in rest))
 

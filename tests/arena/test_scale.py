@@ -139,6 +139,12 @@ def test_games_of_the_same_agents_are_taken_from_another_plan(
     alike = r"a holds games of random, other, third, and none of these agents is the same"
     with pytest.raises(ValueError, match=alike):
         compare(strangers, 3, folder=tmp_path / "d", merge=[tmp_path / "a"])
+    first, *rows = (tmp_path / "a" / EPISODES).read_text().splitlines()
+    said = json.loads(first)
+    del said["configuration"]["agents"], said["configuration"]["version"]
+    (tmp_path / "a" / EPISODES).write_text("\n".join([json.dumps(said), *rows]) + "\n")
+    with pytest.raises(ValueError, match="a holds results of another configuration: version null, now"):
+        compare(wanted, 3, folder=tmp_path / "b", merge=[tmp_path / "a"])
 
 
 @pytest.mark.slow
