@@ -5,7 +5,7 @@ import importlib
 import re
 from typing import TYPE_CHECKING, Any
 
-from mcts_envs.core import errors
+from mcts_envs.core import errors, loading
 
 if TYPE_CHECKING:
     from agents.base import Agent
@@ -155,12 +155,7 @@ def check_planning(env: Any) -> Any:
 
 
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        """Import a module of this package when it is first named, as in ``agents.bridge.view``."""
-        from mcts_envs.core.loading import submodule
-
-        return submodule(__name__, name)
+    __getattr__ = loading.named_modules(__name__)
 
 
 def _class(path: str) -> Any:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from mcts_envs.core import loading
 from mcts_envs.registry import ENTRIES, find, register, register_all
 from mcts_envs.version import __version__
 from mcts_envs.zoo import modules
@@ -125,12 +126,7 @@ def show(env: Any) -> Any:
 
 
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        """Import a module of this package when it is first named, as in ``mcts_envs.filming.film``."""
-        from mcts_envs.core.loading import submodule
-
-        return submodule(__name__, name)
+    __getattr__ = loading.named_modules(__name__)
 
 
 def _multiplayer(id: str) -> Any:

@@ -287,7 +287,12 @@ def test_the_commands_say_when_another_package_is_called_agents(tmp_path):
 
 
 def test_modules_that_the_pages_name_are_there_when_they_are_named():
-    named = "agents.bridge.view agents.arena.tuning.tune agents.mcts.MCTS agents.policies.rave.rave mcts_envs.page.show"
+    named = """
+        agents.bridge.view agents.arena.tuning.tune agents.mcts.MCTS agents.policies.rave.rave mcts_envs.page.show
+        agents.search.running agents.inspection.showing agents.playing.session agents.planners.halving
+        agents.learning.training agents.evaluator mcts_envs.core.contract mcts_envs.core.api.env
+        mcts_envs.core.compiling.cache mcts_envs.games.bomber_grid
+    """
     for name in named.split():
         code = f"import mcts_envs, agents; {name}; assert not hasattr(agents, 'nothing')"
         assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0, name

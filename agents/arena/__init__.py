@@ -1,8 +1,9 @@
 """Comparing agents: paired episodes over processes, durable results, figures with intervals."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import agents
+from mcts_envs.core import loading
 from mcts_envs.core.errors import require_own_agents
 
 require_own_agents(agents)  # before the imports below fail without saying why
@@ -51,9 +52,4 @@ __all__ = [
 
 
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        """Import a module of this package when it is first named, as in ``agents.arena.tuning.tune``."""
-        from mcts_envs.core.loading import submodule
-
-        return submodule(__name__, name)
+    __getattr__ = loading.named_modules(__name__)

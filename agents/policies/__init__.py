@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mcts_envs.core import loading
+
 _POLICY = re.compile(r"^@policy\((\w+).*?^def (\w+)", re.MULTILINE | re.DOTALL)
 _FUNCTION = re.compile(r"^def ([a-z]\w*)", re.MULTILINE)
 
@@ -38,9 +40,4 @@ def load(kind: str, name: str) -> Any:
 
 
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        """Import a module of this package when it is first named, as in ``agents.policies.rave.rave``."""
-        from mcts_envs.core.loading import submodule
-
-        return submodule(__name__, name)
+    __getattr__ = loading.named_modules(__name__)

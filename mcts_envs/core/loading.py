@@ -5,24 +5,23 @@ import importlib
 import importlib.util
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 _IMPORTED = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 
 
-def submodule(package: str, name: str) -> ModuleType:
-    """Import a module of a package that is named as its attribute, as a package's ``__getattr__`` wants it.
+def named_modules(package: str) -> Callable[[str], ModuleType]:
+    """Return the ``__getattr__`` of a package whose modules are imported when they are first named."""
 
-    Raises
-    ------
-    AttributeError
-        If there is none.
-    """
-    called = f"{package}.{name}"
-    if name.startswith("_") or importlib.util.find_spec(called) is None:
-        raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
-    return importlib.import_module(called)
+    def module(name: str) -> ModuleType:
+        called = f"{package}.{name}"
+        if name.startswith("_") or importlib.util.find_spec(called) is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+        return importlib.import_module(called)
+
+    return module
 
 
 def load(source: str) -> ModuleType:
