@@ -44,9 +44,10 @@ def written(figures: Mapping[str, Any], about: Mapping[str, Any]) -> str:
         else "New games, with the best action everywhere.",
     ]
     if baseline["wanted"] is not None:
-        first = next(iter(figures["final"].values()))
-        reached = first["points"] >= baseline["wanted"]
-        lines += ["", f"Aimed at: {baseline['wanted']:.0%}; {'reached' if reached else 'not reached'}."]
+        name, first = next(iter(figures["final"].items()))
+        share = f"of the points against `{name}`" if against else "of games won"
+        reached = "reached" if first["points"] >= baseline["wanted"] else "not reached"
+        lines += ["", f"Aimed at: {baseline['wanted']:.0%} {share}; {reached}."]
     lines += [
         "",
         f"| seed | minutes{'' if taught else ', without imitation'} | "

@@ -71,7 +71,7 @@ def test_the_best_of_several_seeds_is_made_ready(tmp_path):
     shares = [found["greedy"]["points"] for found in figures["selection"]]
     assert figures["seed"] == int(np.argmax(shares))
     card = (wall / "README.md").read_text()
-    assert "Aimed at: 99%; not reached." in card
+    assert "Aimed at: 99% of the points against `greedy`; not reached." in card
     assert "| `greedy` | 12 |" in card
     assert "## " not in card
     assert evaluate(lane / "ppo.zip", 12, seed=2).points.mean() == figures_of(lane)["final"][""]["points"]
