@@ -112,6 +112,11 @@ class Report:
         return f'<pre style="overflow-x:auto;white-space:pre">{escape(str(self))}</pre>'
 
     @property
+    def unrecorded(self) -> list[Row]:
+        """Those without the replay that the plan wants: they were played before it was wanted."""
+        return [row for row in self.rows.values() if self.plan.replays and row.replay is None]
+
+    @property
     def truncated(self) -> list[Row]:
         """Those that were longer than the plan's limit of an episode."""
         return [row for row in self.rows.values() if row.cut_short]

@@ -55,7 +55,9 @@ def remarks(report: Report) -> list[str]:
             "idle machine with fewer --workers, or with budgets in simulations or steps"
         )
     if report.reused:
-        result.append(f"{report.reused} {shape.unit} were there from before; --fresh plays all of them anew")
+        bare = len(report.unrecorded)
+        without = f", {'all' if bare == report.reused else bare} without a replay" if bare else ""
+        result.append(f"{report.reused} {shape.unit} were there from before{without}; --fresh plays all of them anew")
     if report.forfeited:
         first = report.forfeited[0]
         told = first.forfeit or {}

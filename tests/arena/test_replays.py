@@ -12,6 +12,7 @@ from agents.arena import AgentSpec, Plan, compare, parse_agents, parse_meeting
 from agents.arena.replays import REPLAYS, file_of
 from agents.arena.report import Report
 from agents.arena.storage import EPISODES, read_rows, read_transitions
+from agents.arena.table import remarks
 from mcts_envs.core.players import BuiltIn
 from mcts_envs.replay import Replay
 from tests.arena.reports import figures, timeless_rows
@@ -72,6 +73,7 @@ def test_replays_change_nothing_else(tmp_path: Path) -> None:
     assert compare(fakes(*TWO), 5, folder=tmp_path / "True").reused == 10
     again = compare(fakes(*TWO, replays=True), 6, folder=tmp_path / "False")
     assert (again.reused, len(replays_in(tmp_path / "False"))) == (10, 2)
+    assert any("10 episodes were there from before, all without a replay; --fresh" in line for line in remarks(again))
 
 
 def test_a_game_that_is_lost_by_forfeit_is_kept_as_far_as_it_went(tmp_path: Path) -> None:
