@@ -115,8 +115,8 @@ def _tables() -> list[Table]:
 class Strength:
     """Every planner at every time."""
 
-    note = """Percent of games won alone, or of points against the same opponent, whose strength does not change. Games: at
-    each time; where they are few, only what the intervals hold apart is told apart."""
+    note = """Percent of games won alone, or of points against the same opponent, whose strength does not change. Games
+    are those at each time; where they are few, believe what the intervals hold apart, and no more."""
 
     def heads(self, record: Record) -> tuple[str, ...]:
         """Return the heads of its columns."""
