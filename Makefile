@@ -40,7 +40,7 @@ test-all: $(TEST) $(MORE)
 	$(BIN)/python -m pytest --cov
 	$(MAKE) test-minimum test-rllib
 
-# The faces once more on the oldest Gymnasium that is supported, laid over the newest.
+# The APIs once more on the oldest Gymnasium that is supported, laid over the newest.
 test-minimum: $(TEST) $(MINIMUM)
 	PYTHONPATH=$(MINIMUM) $(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal tests/core/test_env*.py tests/core/test_vector.py tests/core/test_multi*.py
 

@@ -11,6 +11,8 @@ OWN = {"list": "_listing", "info": "_info", "doctor": "_doctor", "completion": "
 """Commands that are no scripts, by module."""
 
 ALIASES = {"warm": "compile"}
+EXTRAS = {"train": "rl", "train-all": "rl", "expert-iteration": "rl", "tune": "tune"}
+"""What a command needs that needs more than ``commands``, said at once where nothing is installed yet."""
 
 
 def scripts() -> list[str]:
@@ -86,9 +88,11 @@ def main() -> None:
         else:
             sys.exit(run(name, arguments))
     except ModuleNotFoundError as error:
-        from _requirements import cure
+        from _requirements import cure, install
 
-        print(f"error: {name} needs {error.name}, which is not installed: {cure(error.name or '')}", file=sys.stderr)
+        extra = EXTRAS.get(name.replace("_", "-")) if error.name == "typer" else None
+        line = install(extra) if extra else cure(error.name or "")
+        print(f"error: {name} needs {error.name}, which is not installed: {line}", file=sys.stderr)
         sys.exit(2)
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -50,8 +50,12 @@ def main(
     ] = "local",
     seed: Annotated[int, typer.Option(help="Same seed and --iterations, same policy.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder; default: runs/ENVIRONMENT/expert-SEED.")] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="Setting of the environment, key=value.")] = None,
-    parameters: Annotated[list[str] | None, typer.Option("--param", help="Hyper-parameter, key=value.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
+    ] = None,
+    parameters: Annotated[
+        list[str] | None, typer.Option("--param", metavar="KEY=VALUE", help="Hyper-parameter; repeatable.")
+    ] = None,
 ) -> None:
     """Let a policy learn from the search that it guides."""
     # Late, so that --help loads no library.

@@ -27,8 +27,12 @@ def main(
     out: Annotated[
         Path | None, typer.Option(help="Folder; default: runs/ENVIRONMENT/ALGO-SEED, or that of --resume.")
     ] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="Setting of the environment, key=value.")] = None,
-    parameters: Annotated[list[str] | None, typer.Option("--param", help="Hyper-parameter, key=value.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
+    ] = None,
+    parameters: Annotated[
+        list[str] | None, typer.Option("--param", metavar="KEY=VALUE", help="Hyper-parameter; repeatable.")
+    ] = None,
     resume: Annotated[Path | None, typer.Option(help="Policy or checkpoint to go on from.")] = None,
     start: Annotated[Path | None, typer.Option(help="Policy whose weights to begin a new training with.")] = None,
     checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 500_000,

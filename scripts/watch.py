@@ -201,6 +201,7 @@ def write(document: dict[str, Any], record: Callable[..., Any], out: Path, repla
     game = record(document) if filmed or replay is not None else None
     if replay is not None:
         game.save(replay)
+        typer.echo(f"{replay}: the game as a replay")
     if filmed:
         with naming(out):
             film(game, out, fps)

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-import yaml
-
 from agents.learning.algorithms import TRAINED, parameters_of
 from mcts_envs.core import errors
 from mcts_envs.core.loading import load
@@ -96,6 +94,8 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
     """
     if algorithm not in TRAINED:
         raise ValueError(errors.unknown("algorithm to train with", algorithm, TRAINED))
+    import yaml  # of an extra: policies are loaded without
+
     file = resources.files("agents.learning") / "hyperparams" / f"{algorithm}.yml"
     entries: dict[str, dict[str, Any]] = yaml.safe_load(file.read_text(encoding="utf-8"))
     merged = {**entries.get(env_id, entries["default"]), **(changes or {})}

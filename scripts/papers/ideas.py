@@ -255,6 +255,22 @@ def _written(name: str, shares: Mapping[str, Estimate | None]) -> str:
     return "not yet played" if share is None else percent(share)
 
 
+def conclusion(record: Record) -> str:
+    """Return which ideas are better than the search without, and which worse, as far as the intervals tell."""
+    better, worse = [], []
+    for ground in GROUNDS:
+        shares = {cell.words[0]: share for cell in cells_of(ground) if (share := record.share(cell))}
+        without = shares.pop(WITHOUT, None)
+        low, high = (without.low, without.high) if without else (0.5, 0.5)
+        for word, names, said in (
+            ("Better", [name for name, share in shares.items() if share.low > high], better),
+            ("Worse", [name for name, share in shares.items() if share.high < low], worse),
+        ):
+            said += [f"{word} in {ground.title}: {'; '.join(names)}."] if names else []
+    lead = "By the intervals, of which one in twenty misses by chance, these differ from the search without."
+    return " ".join([lead, *better, *worse]) if better or worse else ""
+
+
 STUDY = Study(
     "ideas",
     "Ideas of the field, one by one",
@@ -263,4 +279,5 @@ STUDY = Study(
     each board are played. The last tables are of what it is worth to be told what is hidden.""",
     _tables,
     Ideas(),
+    conclusion=conclusion,
 )

@@ -94,6 +94,13 @@ def cells_of(course: Course) -> Iterator[Cell]:
             yield Cell(words, (player,), course.environment, course.games, course.settings, course.against)
 
 
+def games_of(course: Course, name: str, record: Record) -> str:
+    """Return how many games a planner has played at each time: the fewest and the most."""
+    cells = [cell for cell in cells_of(course) if cell.words[0] == name and cell.key in record.entries]
+    games = [record.entries[cell.key].costs[cell.players[0].label].games for cell in cells]
+    return " to ".join(f"{n:,}" for n in sorted({min(games), max(games)})) if games else ""
+
+
 def _tables() -> list[Table]:
     tables = []
     for course in COURSES:
@@ -108,11 +115,12 @@ def _tables() -> list[Table]:
 class Strength:
     """Every planner at every time."""
 
-    note = "Percent of games won alone, or of points against the same opponent, whose strength does not change."
+    note = """Percent of games won alone, or of points against the same opponent, whose strength does not change. Games
+    are those at each time; where they are few, believe what the intervals hold apart, and no more."""
 
     def heads(self, record: Record) -> tuple[str, ...]:
         """Return the heads of its columns."""
-        return ("game", "planner", *(f"{milliseconds} ms" for milliseconds in TIMES))
+        return ("game", "planner", "games", *(f"{milliseconds} ms" for milliseconds in TIMES))
 
     def lines(self, record: Record) -> list[list[str]]:
         """Return a line for each planner."""
@@ -121,7 +129,8 @@ class Strength:
             shares = [(cell.words[0], record.share(cell)) for cell in cells_of(course)]
             for name in course.planners:
                 found = [share for planner, share in shares if planner == name]
-                lines.append([course.title, name, *(percent(share) if share else "not yet played" for share in found)])
+                played = [percent(share) if share else "not yet played" for share in found]
+                lines.append([course.title, name, games_of(course, name, record), *played])
         return lines
 
     def draw(self, record: Record) -> Image.Image | None:
@@ -134,11 +143,12 @@ class Strength:
             return None
         figure: Any = Figure(figsize=(3.0 * len(panels), 3.6), layout="constrained")
         for axes, (course, shares) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
-            for name in course.planners:
+            for at, name in enumerate(course.planners):
                 known = [(int(cell.words[1]), share) for cell, share in shares if cell.words[0] == name and share]
                 errors = [[100 * (s.value - s.low) for _, s in known], [100 * (s.high - s.value) for _, s in known]]
                 heights = [100 * share.value for _, share in known]
-                axes.errorbar([ms for ms, _ in known], heights, errors, marker="o", markersize=3, capsize=2, label=name)
+                apart = [ms * 1.07**at for ms, _ in known]  # so that bars do not hide each other
+                axes.errorbar(apart, heights, errors, marker="o", markersize=3, capsize=2, label=name)
             axes.set(title=course.title, xscale="log", ylim=(0, 103), xlabel="ms a move")
             axes.set_xticks(TIMES, [str(ms) for ms in TIMES])
             axes.minorticks_off()

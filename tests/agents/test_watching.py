@@ -217,9 +217,11 @@ def command(*words):
 
 
 def test_the_command_writes_a_page(tmp_path):
-    file = tmp_path / "deep" / "game.html"
-    code, said, _ = command("LaneDefense3x3-v0", "--agents", "random", "--out", str(file))
+    file, kept = tmp_path / "deep" / "game.html", tmp_path / "kept.json"
+    code, said, _ = command("LaneDefense3x3-v0", "--agents", "random", "--out", str(file), "--replay", str(kept))
     assert code == 0
+    assert said.startswith(f"{kept}: the game as a replay\n")
+    assert kept.exists()
     assert re.fullmatch(r": \d+ moves, 0\.1 MB; open it in a browser\n", said.partition(str(file))[2])
     assert file.read_text().startswith("<!doctype html>")
     code, _, complaint = command("WallSurvival-v0", "--agents", "a,b", "--out", str(tmp_path))

@@ -97,7 +97,11 @@ def test_what_is_missing_comes_with_the_line_that_installs_it(monkeypatch: pytes
     monkeypatch.setattr(sys, "argv", ["mcts-envs", "train", "--help"])
     with pytest.raises(SystemExit, match="2"):
         module("_commands").main()
-    assert capsys.readouterr().err == 'error: train needs typer, which is not installed: pip install -e ".[commands]"\n'
+    assert capsys.readouterr().err == 'error: train needs typer, which is not installed: pip install -e ".[rl]"\n'
+    monkeypatch.setattr(sys, "argv", ["mcts-envs", "watch", "--help"])
+    with pytest.raises(SystemExit, match="2"):
+        module("_commands").main()
+    assert capsys.readouterr().err == 'error: watch needs typer, which is not installed: pip install -e ".[commands]"\n'
     assert module("_requirements").cure("yaml") == 'pip install -e ".[commands]"'
     assert module("_requirements").cure("tensorboard") == 'pip install -e ".[rl]"'
     assert module("_requirements").cure("PIL") == 'pip install -e "."'

@@ -146,17 +146,19 @@ class TestPlaying:
                 assert plain.act(env) == action
                 env.step(action)
 
-    def test_what_is_shipped_plays_without_torch_and_stable_baselines(self):
+    def test_what_is_shipped_plays_and_searches_without_any_extra(self):
+        extras = "torch stable_baselines3 sb3_contrib pandas yaml scipy rich typer filelock matplotlib"
         code = (
             "import sys\n"
-            "for name in ('torch', 'stable_baselines3', 'sb3_contrib', 'pandas'): sys.modules[name] = None\n"
+            f"for name in {extras!r}.split(): sys.modules[name] = None\n"
             "import gymnasium, mcts_envs, agents\n"
             f"env = gymnasium.make({LANES!r}); env.reset(seed=0)\n"
             "print(agents.make('ppo').act(env), agents.make('maskable_ppo', deterministic=False).act(env))\n"
+            "print(agents.make('puct', simulations=8).act(env))\n"
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        assert len(done.stdout.split()) == 2
+        assert len(done.stdout.split()) == 3
 
     @pytest.mark.parametrize("path", sorted(FOLDER.glob("*/*.zip")), ids=lambda path: f"{path.parent.name}-{path.stem}")
     def test_what_is_shipped_is_read_as_pytorch_reads_it(self, path):
