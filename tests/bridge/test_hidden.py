@@ -147,14 +147,11 @@ def test_what_is_hidden_is_found_and_a_warning_says_the_cure():
 class Combination(Cups):
     """Whether the ball matters depends on two actions: one line of random play in sixteen shows it."""
 
-    def step(self, action):
-        self.done = [*self.done[-1:], action]
-        found = self.done == [2, 1] and self.ball == 0
-        return (3, int(found)), float(found), found, False, {}
+    last = 0
 
-    def reset(self, **given):
-        self.done = []
-        return super().reset(**given)
+    def step(self, action):
+        found, self.last = (self.last, action, self.ball) == (2, 1, 0), action
+        return (3, int(found)), float(found), found, False, {}
 
 
 def test_what_seldom_matters_is_found_too():
