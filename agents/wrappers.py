@@ -5,7 +5,15 @@ import warnings
 from typing import Any
 
 import gymnasium
+from gymnasium import wrappers
 from gymnasium.wrappers import NormalizeReward
+
+_REPEATING = tuple(
+    getattr(wrappers, name)
+    for name in ("AtariPreprocessing", "MaxAndSkipObservation", "RepeatAction")
+    if hasattr(wrappers, name)
+)
+"""Wrappers that repeat an action; not every release of Gymnasium has all of them."""
 
 
 def layers_of(env: Any) -> list[Any]:
@@ -22,7 +30,7 @@ def named(env: Any, *kinds: type) -> list[str]:
 
 
 def check_wrappers(env: Any) -> None:
-    """Refuse a wrapper that changes actions; warn, once for each class, of one that changes rewards.
+    """Refuse a wrapper that changes actions; warn, once for each class, of one that changes rewards or repeats actions.
 
     Raises
     ------
@@ -36,13 +44,15 @@ def check_wrappers(env: Any) -> None:
             f"that one, or write the change into {inside}"
         )
     for name in named(env, gymnasium.RewardWrapper, NormalizeReward):
-        _warn_of_rewards(name, inside)
+        _warn(f"{name} changes the rewards of", inside, "for those")
+    for name in named(env, *_REPEATING):
+        _warn(f"{name} repeats actions in", inside, "single steps")
 
 
 @functools.cache
-def _warn_of_rewards(name: str, inside: str) -> None:
+def _warn(what: str, inside: str, planned: str) -> None:
     warnings.warn(
-        f"{name} changes the rewards of {inside}; the search plans for those of the environment inside it: write the "
-        f"change into {inside} if it is to count",
+        f"{what} {inside}; the search plans {planned} of the environment inside it: write the change into {inside} if "
+        "it is to count",
         stacklevel=5,
     )

@@ -17,6 +17,7 @@ import math
 import signal
 from datetime import datetime, timedelta
 from pathlib import Path
+from shlex import quote
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
@@ -161,7 +162,8 @@ def main(
             console.print(ahead, style="dim", highlight=False)
         if replays:
             out = out or default_folder(plan.configuration())
-            console.print(f"to follow: {command('watch')} {_near(out)} --live", highlight=False, soft_wrap=True)
+            follow = f"{command('watch')} {quote(str(_near(out)))} --live"
+            console.print(f"to follow: {follow}", highlight=False, soft_wrap=True)
         processes = workers or cores()
         shown = {"watch": progress.watch, "every": progress.every, "tell": progress.tell}
         with progress.shown(console):

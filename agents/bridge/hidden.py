@@ -96,9 +96,11 @@ class Hidden:
         game, name = self._game, self._game.seats[observer].name
         if game.notes["means"] not in (FAST, NATIVE):
             return UNKNOWN
-        if ("hides", observer) not in game.notes:
-            game.notes["hides", observer] = hidden_from(game, self._env, name)
-        hides = game.notes["hides", observer]
+        hides, whose = self._found(observer), "its player" if name is None else str(name)
+        if not hides:  # who comes later seldom sees the same twice
+            others = (seat for seat in range(game.players) if seat != observer and self._found(seat))
+            if (other := next(others, None)) is not None:
+                hides, whose = self._found(other), f"{game.seats[other].name}, and perhaps from {name}"
         if hides is None and game.players > 1:
             self._warn(observer, _UNTOLD.format(game.name, name))
         if not hides:
@@ -112,8 +114,16 @@ class Hidden:
                 return SAMPLED
             pool.begin_here(*self._said)
             cure = f"none of {pool.tried} other courses of the game fits what was seen"
-        self._warn(observer, _said(game, name, hides, cure))
+        self._warn(observer, _said(game.name, whose, hides, cure))
         return AS_IT_IS
+
+    def _found(self, observer: int) -> tuple[str, ...] | None:
+        """Return what games that show a player the same were found to differ in."""
+        notes, key = self._game.notes, ("hides", observer)
+        if key not in notes:
+            notes[key] = hidden_from(self._game, self._env, self._game.seats[observer].name)
+        found: tuple[str, ...] | None = notes[key]
+        return found
 
     def _warn(self, observer: int, said: str) -> None:
         """Say something of a player, once."""
@@ -122,9 +132,8 @@ class Hidden:
             warnings.warn(said, stacklevel=2)
 
 
-def _said(game: ForeignGame, name: Any, hides: tuple[str, ...], cure: str) -> str:
-    whose = "its player" if name is None else str(name)
+def _said(game: str, whose: str, hides: tuple[str, ...], cure: str) -> str:
     return (
-        f"{game.name} hides something from {whose}, in {', '.join(hides)}, and planning foresees what comes of it: "
+        f"{game} hides something from {whose}, in {', '.join(hides)}, and planning foresees what comes of it: "
         f"{cure}; or register an agents.bridge.Adapter with determinize; or say information='full' and mean it"
     )

@@ -93,6 +93,9 @@ class LiveSingle:
         self._layers = layers_of(env)
         self.history = _history(self._layers, Remember)
         self._told = observation, info
+        for space in ("action_space", "observation_space"):
+            if getattr(self.env, space, None) is None:
+                raise TypeError(f"{type(self.env).__name__} has no {space}; set self.{space} in its __init__")
         if env.action_space != self.env.action_space:
             raise TypeError(
                 f"a wrapper of {type(self.env).__name__} turns its actions {self.env.action_space} into "

@@ -12,6 +12,7 @@ from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 from agents.bridge.adapters import adapter_of
 from agents.bridge.digest import digest
 from agents.bridge.layers import innermost
+from agents.bridge.returned import begun
 from mcts_envs.core.view import Episode
 
 _nothing_equals = itertools.count(-1, -1)
@@ -153,7 +154,7 @@ class Remember(gymnasium.Wrapper[Any, Any, Any, Any]):
     def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
         """Reset the environment."""
         history = History(self.env, given)
-        self.observation, self.info = self.env.reset(**given)
+        self.observation, self.info = begun(self.env.reset(**given))
         self.over = False
         history.shown.append(shown_after(self.env, (self.observation, self.info)))
         self.history = history

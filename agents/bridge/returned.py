@@ -19,6 +19,20 @@ def wrong(said: Any, action: Any) -> StepError:
     return _wrong_reward(said[1], action)
 
 
+def begun(said: Any) -> tuple[Any, Any]:
+    """Return the observation and the info of a ``reset``.
+
+    Raises
+    ------
+    TypeError
+        If it returned something else.
+    """
+    if not isinstance(said, (tuple, list)) or len(said) != 2:
+        raise TypeError(f"reset() returned {_short(said)}; Gymnasium's returns 2 values: observation, info")
+    observation, info = said
+    return observation, info
+
+
 def paid(reward: Any, action: Any) -> float:
     """Return a reward as a number.
 

@@ -85,6 +85,12 @@ class ForeignGame(Game):
         """Whether the adapter draws anew what a player cannot know."""
         return self.adapter is not None and self.adapter.determinize is not None
 
+    def __getstate__(self) -> dict[str, Any]:
+        raise TypeError(
+            f"what was found in {self.name}, an environment of others, holds on to it and cannot be pickled; keep what "
+            "you need: result.action, visits and values, or result.tree.to_json()"
+        )
+
     @cached_property
     def numbers(self) -> dict[Any, int]:
         """The players' numbers by name."""

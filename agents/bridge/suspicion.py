@@ -18,10 +18,8 @@ _FEW_GAMES = 4
 
 _LARGE = 1000
 _STEPS = 4
-_PAIRS = 8
-"""Pairs of games that showed the same and are not: so many are played on."""
-
-_FUTURE = 12
+_PAIRS, _LINES, _FUTURE = 64, 4, 12
+"""Pairs of games that showed the same and are not: so many are played on, in lines of their own, for so many steps."""
 
 
 def hidden_from(game: ForeignGame, env: Any, agent: Any) -> tuple[str, ...] | None:
@@ -48,8 +46,9 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any) -> tuple[str, ...] | No
                     compared = True
                     names = _differ(played, other)
                     if names and pairs < _PAIRS:
+                        seeds = range(_LINES * pairs, _LINES * (pairs + 1))
                         pairs += 1
-                        if any(_shows(played, agent, seed) != _shows(other, agent, seed) for seed in range(4)):
+                        if any(_shows(played, agent, seed) != _shows(other, agent, seed) for seed in seeds):
                             return names
                 if not others or (len(others) < 3 and _differ(played, others[0])):
                     others.append(played.copy())

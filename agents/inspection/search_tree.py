@@ -263,6 +263,9 @@ class SearchTree:
         self.trees, self.game = trees, game
         self._seen: tuple[Any, _Source] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"game": self.game, "trees": self.trees, "_seen": None}  # a game that cannot be pickled says so first
+
     @property
     def root(self) -> Node:
         """The situation that was searched from."""

@@ -136,7 +136,7 @@ def plain_arrays(policy: storage.SavedPolicy) -> Policy:
 
 def _load(path: str | Path) -> Policy:
     try:
-        return load_policy(path)
+        return load_policy(path.removeprefix("sb3:") if isinstance(path, str) else path)
     except FileNotFoundError as error:
         near = str(path).lower()
         if near in SHIPPED:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from agents.learning import normalizing, sidecar, trust
-from agents.learning.algorithms import algorithm_class, one_thread, takes_masks
+from agents.learning.algorithms import ALGORITHMS, algorithm_class, one_thread, takes_masks
 from agents.learning.frames import AXES, Shape, stacked_shape
 from agents.learning.hyperparameters import import_classes
 from agents.learning.policy import Policy
@@ -261,7 +261,10 @@ def described(
         raise ValueError(f"{target} is damaged, or no policy: it is no zip; save or train it anew")
     made_by, made_for = about.get("algorithm") or algorithm or algorithm_in(target), about.get("environment", env_id)
     if made_by is None:
-        raise ValueError(f"{target} does not say which algorithm made it: name it, as in algorithm='ppo'")
+        raise ValueError(
+            f"{target} does not say which algorithm made it, as if it was damaged, or made by another one than "
+            f"{', '.join(ALGORITHMS)}: save it anew, or name the algorithm, as in algorithm='ppo'"
+        )
     if algorithm not in (None, made_by):
         raise ValueError(f"{target} was made by {made_by!r}, not by {algorithm!r}; leave algorithm out")
     if env_id not in (None, made_for):

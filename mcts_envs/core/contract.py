@@ -131,9 +131,12 @@ def state_dtype(layout: list[Any]) -> Any:
     ------
     ValueError
         If a field bears a name that NumPy's record has for itself: compiled code would read the field and interpreted
-        code the method.
+        code the method. Or one of the chance header's.
     """
+    taken = [name for name, *_ in CHANCE_FIELDS]
     for name, *_ in layout:
+        if name in taken:
+            raise ValueError(f"a state cannot have a field named {name!r}: its chance header has it; rename the field")
         if hasattr(np.recarray, name) or hasattr(np.record, name):
             raise ValueError(f"a state cannot have a field named {name!r}: np.record has it; rename the field")
     return record_dtype([*CHANCE_FIELDS, *layout])

@@ -308,6 +308,8 @@ def positions_come_back(game: Game, sample: Sample) -> None:
     """A position is JSON-able and sets up the same state, but for chance."""
     if game.position is None:
         return
+    own = game.position(sample.states[0])
+    require("dice" not in own, "positions come back", "a position has 'dice', which are forced dice; name it otherwise")
     for state in sample.states:
         position = json.loads(json.dumps(position_of(game, state)))
         again = state.copy()

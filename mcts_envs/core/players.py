@@ -99,8 +99,8 @@ def player(
     ----------
     given : str or Player
         ``"random"``, the name of a scripted player, an entry point, or a player. Of entry points ``"agents:mcts"``
-        asks ``agents.make("mcts")``, and ``"module:Name"`` names a class, which is called without arguments, or a
-        player; a function that makes players is not called: pass what it returns.
+        asks ``agents.make("mcts")``, ``"sb3:PATH"`` is a saved policy, and ``"module:Name"`` names a class, which is
+        called without arguments, or a player; a function that makes players is not called: pass what it returns.
     scripted : dict
         As :func:`scripted_players` returns it.
     random : str, optional
@@ -119,6 +119,8 @@ def player(
             return BuiltIn(given, model=random)
         if given in scripted:
             return BuiltIn("scripted", model=scripted[given])
+        if given.startswith("sb3:"):
+            return _entry_point("agents", given)
         module, colon, name = given.partition(":")
         if not colon:
             raise ValueError(errors.unknown("opponent", given, ["random", *scripted, "module:name"]))

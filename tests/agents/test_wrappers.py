@@ -8,6 +8,7 @@ import pytest
 from gymnasium import spaces
 from gymnasium.wrappers import (
     FlattenObservation,
+    MaxAndSkipObservation,
     NormalizeReward,
     RecordEpisodeStatistics,
     TimeLimit,
@@ -51,7 +52,7 @@ def test_wrappers_of_actions_are_refused(env_id, inside):
 @pytest.mark.parametrize("env_id", [CARTS, LANES])
 @pytest.mark.parametrize(("wrap", "name"), [(halved, "TransformReward"), (NormalizeReward, "NormalizeReward")])
 def test_wrappers_of_rewards_are_named_once(env_id, wrap, name):
-    wrappers._warn_of_rewards.cache_clear()
+    wrappers._warn.cache_clear()
     env, agent = wrapped(env_id, wrap), agents.make("mcts", simulations=20, seed=3)
     with pytest.warns(UserWarning, match=rf"{name} changes the rewards of .*the environment inside"):
         found = agent.search(env)
@@ -60,6 +61,12 @@ def test_wrappers_of_rewards_are_named_once(env_id, wrap, name):
         agent.act(env)
     plain = agents.make("mcts", simulations=20, seed=3).search(wrapped(env_id))
     np.testing.assert_array_equal(found.values, plain.values)
+
+
+def test_wrappers_that_repeat_actions_are_named():
+    wrappers._warn.cache_clear()
+    with pytest.warns(UserWarning, match="MaxAndSkipObservation repeats actions in .*plans single steps"):
+        agents.make("mcts", simulations=20).act(wrapped(CARTS, MaxAndSkipObservation))
 
 
 @pytest.mark.parametrize("env_id", [CARTS, LANES])

@@ -272,7 +272,7 @@ def test_names_and_words_of_others_are_neither_markup_nor_commands_of_the_termin
     assert done.returncode == 0, done.stderr
     assert f"in {folder}: " in done.stdout
     assert "results: res[old]\n" in done.stdout
-    assert "watch res[old] --live\n" in done.stdout
+    assert "watch 'res[old]' --live\n" in done.stdout
     for text in (
         done.stdout,
         *((folder / name).read_text(encoding="utf-8") for name in ("res[old]/report.md", "r.html")),

@@ -12,6 +12,7 @@ from pettingzoo import AECEnv
 import agents
 import mcts_envs
 from agents.arena import Plan, compare, environments, parse_agents
+from agents.arena.conclusion import conclusion
 from agents.arena.guarded import Guarded
 from agents.arena.runner import Crew, run
 
@@ -287,6 +288,15 @@ def test_a_function_that_makes_an_environment_names_it(tmp_path: Path, workers: 
     plan = Plan(f"{HERE}:duel", parse_agents(f"low={bots}:low,high={bots}:high"), {"most": 1})
     low, high = compare(plan, 1, folder=tmp_path / "tied").summaries
     assert (low.ties, high.ties) == (2, 2)
+
+
+def test_what_two_lead_by_against_others_is_said_in_points(tmp_path: Path, bots: Path) -> None:
+    bots.write_text(
+        "def low(env):\n    return 1\n\ndef high(env):\n    return env.action_space(env.agent_selection).n\n"
+    )
+    named = parse_agents(f"low={bots}:low,high={bots}:high,mid={bots}:low")
+    report = compare(Plan(f"{HERE}:duel", named, against="mid"), 3, folder=tmp_path)
+    assert "low against high: -50.0 [-89.4,+29.4] points of a hundred" in conclusion(report)
 
 
 def shifted(**settings) -> gymnasium.Env:

@@ -2,6 +2,7 @@
 
 import json
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 import tune as command
@@ -184,6 +185,11 @@ class TestTune:
         of = tuning("CartPole-v1", "mcts:simulations=5", boards=2)
         (tried,) = tune(of, 1, folder=tmp_path).trials
         assert tried.found.value > 1.0
+
+    def test_games_of_others_for_two_count_points(self, tmp_path):
+        game = Path(__file__).with_name("test_strangers.py")
+        (tried,) = tune(tuning(f"{game}:duel", "mcts:simulations=5", boards=1), 1, folder=tmp_path).trials
+        assert tried.found.value == 0.5
 
 
 class TestCommand:

@@ -17,6 +17,7 @@ import agents
 from agents import bridge
 from agents.bridge import live
 from agents.bridge.hidden import ADAPTER, AS_IT_IS, NOTHING, SAMPLED, UNTOLD
+from agents.bridge.suspicion import hidden_from
 from tests.bridge.worlds import TAXI, mcts, same_whatever_is_hidden
 
 # What is chosen at the same time.
@@ -141,6 +142,22 @@ def test_what_is_hidden_is_found_and_a_warning_says_the_cure():
     other = type("Bare2", (Cups,), {})()
     other.reset(seed=1)
     assert mcts(200, information="full").search(other).action == other.ball  # asked for by name
+
+
+class Combination(Cups):
+    """Whether the ball matters depends on two actions: one line of random play in sixteen shows it."""
+
+    last = 0
+
+    def step(self, action):
+        found, self.last = (self.last, action, self.ball) == (2, 1, 0), action
+        return (3, int(found)), float(found), found, False, {}
+
+
+def test_what_seldom_matters_is_found_too():
+    env = Combination()
+    env.reset(seed=1)
+    assert hidden_from(bridge.view(env).game, env, None) == ("ball",)
 
 
 def test_what_is_hidden_is_drawn_by_replay():

@@ -107,3 +107,18 @@ def test_other_planners_say_it_too(name):
     env.unwrapped.step = lambda action: (np.zeros(4, np.float32), float("nan"), False, False, {})
     with pytest.raises(StepError, match="pays nan"):
         agents.make(name, simulations=30).act(env)
+
+
+def test_what_an_environment_lacks_is_named():
+    class Old(Walk):
+        def reset(self, **given):
+            return super().reset(**given)[0]
+
+    with pytest.raises(TypeError, match=r"reset\(\) returned .*; Gymnasium's returns 2 values: observation, info"):
+        agents.remember(Old()).reset(seed=0)
+    for space in ("action_space", "observation_space"):
+        env = Walk()
+        env.reset(seed=0)
+        delattr(env, space)
+        with pytest.raises(TypeError, match=f"Walk has no {space}; set self.{space}"):
+            mcts(5).act(env)

@@ -1,5 +1,6 @@
 """The search in foreign environments: observations, ends, masks, values, refusals, and trees used again."""
 
+import pickle
 import warnings
 
 import gymnasium as gym
@@ -289,3 +290,12 @@ def test_options_reach_far_there_too():
     assert found.action == 1
     assert found.principal_variation[:3] == [1, 1, 1]
     assert agents.make("mcts", simulations=400, **settings).search(env).values.max() == 0.0
+
+
+@pytest.mark.parametrize("name", ["mcts", "rhea"])
+def test_a_result_that_cannot_be_pickled_says_what_can(name):
+    env = gym.make("FrozenLake-v1")
+    env.reset(seed=0)
+    result = agents.make(name, simulations=20).search(env)
+    with pytest.raises(TypeError, match=r"FrozenLake.*cannot be pickled; keep what you need"):
+        pickle.dumps(result)

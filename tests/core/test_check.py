@@ -91,6 +91,13 @@ def test_a_position_that_leaves_something_out():
     refused("positions come back", place=place)
 
 
+def test_a_position_that_calls_something_dice():
+    def position(state):
+        return {**GAME.position(state), "dice": [1, 2]}
+
+    refused("positions come back: a position has 'dice', which are forced", position=position)
+
+
 def test_an_environment_whose_snapshots_lack_something():
     class Tired(LaneDefense):
         paid = 0.0
@@ -210,6 +217,8 @@ def test_a_game_that_does_not_end():
 def test_a_field_that_a_record_has_for_itself():
     with pytest.raises(ValueError, match="field named 'size'"):
         state_dtype([("size", "i4")])
+    with pytest.raises(ValueError, match="field named 'dice': its chance header has it"):
+        state_dtype([("dice", "u1", 2)])
 
 
 def test_what_cannot_be_checked():

@@ -2,6 +2,7 @@
 
 import json
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -179,6 +180,8 @@ def test_a_saved_policy_plays_all_games_as_it_plays_each(tmp_path):
     drawing = agents.make(f"sb3:{path}", deterministic=False)
     for view, action in zip(views, drawing.act_all(*asked), strict=True):
         assert action in view.legal_actions()
+    alone = gymnasium.make("mcts_envs/WallSurvival-v0", board_size=3, opponent=f"sb3:{path}")
+    alone.reset(seed=0)
 
 
 # Where games start

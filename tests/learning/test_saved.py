@@ -140,6 +140,13 @@ def test_wrong_files(tmp_path, trained):
     (tmp_path / "torn.zip").write_bytes(trained["ppo"].read_bytes()[:5000])
     with pytest.raises(ValueError, match="is damaged"):
         storage.load(tmp_path / "torn", "ppo")
+    half = tmp_path / "half.zip"
+    storage.load(trained["ppo"]).model.save(half)
+    with zipfile.ZipFile(half) as whole:
+        behind_another_zip = whole.getinfo("policy.optimizer.pth").header_offset
+    half.write_bytes(half.read_bytes()[:behind_another_zip])
+    with pytest.raises(ValueError, match="as if it was damaged"):
+        storage.load(tmp_path / "half")
     (tmp_path / "torn.json").write_text("{")
     with pytest.raises(ValueError, match="is no JSON"):
         storage.load(tmp_path / "torn")

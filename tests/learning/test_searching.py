@@ -333,6 +333,8 @@ class TestMistakes:
             agents.make("mcts", policy="ppo", simulate="advised", rollout_model="paper_rollout")
         with pytest.raises(FileNotFoundError, match=r"no policy .*nowhere"):
             agents.make("gumbel", policy="nowhere")
+        with pytest.raises(FileNotFoundError, match=r"no policy nowhere\.zip"):
+            agents.make("gumbel", policy="sb3:nowhere.zip")
         with pytest.raises(FileNotFoundError, match="do you mean 'ppo'"):
             agents.make("gumbel", policy="PPO")
         with pytest.raises(TypeError, match="a class; load a model"):

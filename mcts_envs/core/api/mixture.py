@@ -200,8 +200,7 @@ def _opponent(game: Game, given: Any) -> Opponent:
     if isinstance(given, str) and given in known:
         model = known[given]
         return Opponent(given, None, SCRIPTED, (game.variant(model) if model else game).table)
-    full = f"agents:{given}" if isinstance(given, str) and given.startswith("sb3:") else given
-    return Opponent(_name(given), many(player(full, known)), EXTERNAL, game.bare.table)
+    return Opponent(_name(given), many(player(given, known)), EXTERNAL, game.bare.table)
 
 
 def checked_weights(what: str, given: Mapping[str, Any], known: Mapping[str, float] | None) -> dict[str, float]:
