@@ -1,12 +1,13 @@
-"""Solve small games: what start boards of wall survival are worth, and how often planners play a best move.
+"""Solve small games: what they are worth to the best player, and how often agents play a best move.
 
-    python scripts/solve.py --size 3 --size 4                       every start board, up to symmetry
-    python scripts/solve.py --size 4 --agents mcts,best --budget simulations=1000
+    python scripts/solve.py wall --size 3 --size 4                  every start board, up to symmetry
+    python scripts/solve.py lane --agents mcts,best,ppo --budget simulations=1000
 
 The page is docs/results/exact.md. Positions in which a wrong move costs are kept beside it, and agents are judged by
-them: the share of best moves, and the regret, half a point for each step from a win to a tie to a loss.
+them: the share of best moves, and the regret, in points.
 """
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -16,19 +17,28 @@ from _pages import PAGES
 from _words import said
 
 
+class Solved(StrEnum):
+    """The games that are solved: walls of 3x3 to 5x5, and lane defense on 3x3."""
+
+    WALL = "wall"
+    LANE = "lane"
+
+
 def main(
-    size: Annotated[list[int], typer.Option(min=3, max=5, help="Of the boards; repeatable.")],
+    game: Annotated[Solved, typer.Argument(help="Wall survival, or 3x3 lane defense.")],
+    size: Annotated[list[int] | None, typer.Option(min=3, max=5, help="Of walls' boards; repeatable.")] = None,
     agents: Annotated[str | None, typer.Option(help="Who is judged, for example mcts,best.")] = None,
     budget: Annotated[
         str | None, typer.Option(help="For a move: simulations=1000, time=0.1 (seconds), steps=20000 (of the model).")
     ] = None,
-    steps: Annotated[int, typer.Option(min=1, help="Of the model, for a position at most.")] = 3_000_000,
+    steps: Annotated[int, typer.Option(min=1, help="Of the model, for a position of walls at most.")] = 3_000_000,
     positions: Annotated[int, typer.Option(min=1, help="By which agents are judged.")] = 300,
     seed: Annotated[int, typer.Option(min=0, help="Of these positions, and of agents.")] = 0,
     pages: Annotated[Path, typer.Option(help="Folder of the page and of its data.")] = PAGES,
 ) -> None:
-    """Solve start boards of wall survival, and judge agents by exact values."""
+    """Solve a small game, and judge agents by exact values."""
     # Late, so that --help loads no game.
+    from exact import lane, wall
     from exact.judging import check
     from exact.page import Page
 
@@ -40,11 +50,19 @@ def main(
         writable("page", pages / "data", folder=True)
         specs = parse_agents(agents, parse_budget(budget)) if agents else ()
         page = Page(pages)
-        check(size[0], specs)
-        for each in dict.fromkeys(size):
+        if game is Solved.LANE:
+            if size:
+                raise ValueError(f"--size {size[0]} is of walls; lane defense is solved on 3x3: leave it out")
+            check(lane.game_of(), specs)
+            page.solve_lanes()
+            page.judge_lanes(specs, positions, seed, typer.echo)
+        elif not size:
+            raise ValueError("--size is missing, which board: solve.py wall --size 3")
+        else:
+            check(wall.game_of(size[0]), specs)
+        for each in dict.fromkeys(size or ()):
             page.solve(each, steps, typer.echo)
-            if specs:
-                page.judge(each, specs, positions, seed, steps, typer.echo)
+            page.judge(each, specs, positions, seed, steps, typer.echo)
     except (ValueError, TypeError, ImportError, OSError) as error:
         typer.secho(f"error: {said(error)}", err=True, fg="red")
         raise typer.Exit(2) from error

@@ -9,26 +9,38 @@ from time import monotonic
 from typing import Any
 
 from agents.arena.spec import AgentSpec
-from exact.judging import Question, judge, questions
-from exact.solving import Solver
-from exact.wall import boards, game_of, position, state_of
+from exact import lane
+from exact.judging import Question, judge, on_lanes, on_walls
+from exact.solving import Solver, state_of
+from exact.wall import boards, game_of, position
+from mcts_envs.core.contract import Game
 from mcts_envs.core.writing import write_whole
 
 _EVERY = 50
 _SECONDS_BETWEEN_WRITES = 10.0
+_LANE = "lane"
 _HEAD = """# Exact values
 
-Written by `python scripts/solve.py`; do not edit. Wall survival on small boards, solved by alpha-beta to the end of the
-game. Start boards that rotations and reflections turn into each other count as one; shares are of all start boards,
-which are equally likely. A board that was not solved within the steps of the model that were allowed is left open, and
-shares are then at least what is said. Nothing here depends on the machine, but where settings name a time.
+What small games are worth to the best player, and how often players play a best move. Written by `python
+scripts/solve.py`; do not edit. Nothing here depends on the machine, but where settings name a time.
 """
-_RULER = """
-## Planners beside them
+_WALLS = """## Wall survival on small boards
 
-Positions in which a wrong move costs, one from each of as many random games; a best move keeps what the position is
-worth. Regret is what moves lose, in points: half a point from a win to a tie, or from a tie to a loss. Intervals are of
-95 %.
+Solved by alpha-beta to the end of the game. Start boards that rotations and reflections turn into each other count as
+one; shares are of all start boards, which are equally likely. A board that was not solved within the steps of the model
+that were allowed is left open, and shares are then at least what is said.
+"""
+_LANES = """## Lane defense 3x3
+
+Solved by value iteration over all boards and steps. The best player wins {:.2%} of all games, and {:.2%} where a coin
+decides about the first plant too: nobody can win more in the long run.
+"""
+_RULER = """## Players beside them
+
+Positions in which a wrong move costs, one from each of as many games; a best move keeps what the position is worth, to
+a thousandth of a point. Regret is what moves lose, in points: on walls half a point from a win to a tie, or from a tie
+to a loss, in random games; in lane defense the chance to win, in games of the best player, who errs in one move of
+five. There a position is taken if its worst move costs a hundredth at least. Intervals are of 95 %.
 """
 
 
@@ -63,21 +75,46 @@ class Page:
         finally:
             self._write()
 
+    def solve_lanes(self) -> None:
+        """Solve 3x3 lane defense, if it is not solved yet."""
+        if _LANE not in self._kept:
+            survival = lane.Survival(lane.game_of())
+            self._kept[_LANE] = {"first_plant": survival.start(), "by_coin": survival.start(False)}
+            self._write()
+
     def judge(
         self, size: int, specs: Sequence[AgentSpec], wanted: int, seed: int, steps: int, say: Callable[[str], None]
     ) -> None:
-        """Judge agents by positions of a size, which are made first if they are not there."""
-        name = f"{size}, {wanted} of seed {seed}"
+        """Judge agents by positions of walls of a size, which are made first if they are not there."""
+
+        def made() -> list[Question]:
+            return on_walls(size, [*boards(size)], wanted, seed, steps)
+
+        self._judge(f"{size}, {wanted} of seed {seed}", game_of(size), made, specs, say)
+
+    def judge_lanes(self, specs: Sequence[AgentSpec], wanted: int, seed: int, say: Callable[[str], None]) -> None:
+        """Judge agents by positions of 3x3 lane defense."""
+        self._judge(f"{_LANE}, {wanted} of seed {seed}", lane.game_of(), lambda: on_lanes(wanted, seed), specs, say)
+
+    def _judge(
+        self,
+        name: str,
+        game: Game,
+        made: Callable[[], list[Question]],
+        specs: Sequence[AgentSpec],
+        say: Callable[[str], None],
+    ) -> None:
+        if not specs:
+            return
         if name not in self._kept["questions"]:
-            found = questions(size, [*boards(size)], wanted, seed, steps)
-            self._kept["questions"][name] = [asdict(question) for question in found]
+            self._kept["questions"][name] = [asdict(question) for question in made()]
             self._write()
         asked = [
             Question(kept["at"], {int(action): worth for action, worth in kept["moves"].items()})
             for kept in self._kept["questions"][name]
         ]
         there = self._kept["judged"].setdefault(name, {})
-        for judged in judge(size, asked, specs, say):
+        for judged in judge(game, asked, specs, say):
             there[judged.label] = asdict(judged)
             self._write()
 
@@ -93,22 +130,34 @@ class Page:
     def text(self) -> str:
         """Return the page."""
         lines = [_HEAD]
-        lines.append(
-            "| board | boards | up to symmetry | solved | first player wins | ties | loses | longest forced win |"
-        )
-        lines.append("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-        for size, solved in sorted(self._kept["boards"].items()):
-            lines.append(_line(size, [*solved.values()]))
+        if self._kept["boards"]:
+            lines += [_WALLS, f"| {' | '.join(_COLUMNS)} |", "| --- |" + " ---: |" * (len(_COLUMNS) - 1)]
+            lines += [_line(size, [*solved.values()]) for size, solved in sorted(self._kept["boards"].items())]
+            lines.append("")
+        if found := self._kept.get(_LANE):
+            lines.append(_LANES.format(found["first_plant"], found["by_coin"]))
         if self._kept["judged"]:
             lines.append(_RULER)
         for name, judged in sorted(self._kept["judged"].items()):
-            size = name.partition(",")[0]
-            count = len(self._kept["questions"][name])
-            lines += [f"### {size} x {size}, {count} positions", "", "| player | settings | best moves % | regret |"]
+            what, count = name.partition(",")[0], len(self._kept["questions"][name])
+            title = "Lane defense 3x3" if what == _LANE else f"Wall survival {what}x{what}"
+            lines += [f"### {title}, {count} positions", "", "| player | settings | best moves % | regret |"]
             lines.append("| --- | --- | ---: | ---: |")
-            lines += [_judged(**each) for each in judged.values()]
+            lines += [_judged(4 if what == _LANE else 3, **each) for each in judged.values()]
             lines.append("")
         return "\n".join(lines).rstrip() + "\n"
+
+
+_COLUMNS = (
+    "board",
+    "boards",
+    "up to symmetry",
+    "solved",
+    "first player wins",
+    "ties",
+    "loses",
+    "longest forced win",
+)
 
 
 def _take(ours: dict[str, Any], theirs: Mapping[str, Any]) -> None:
@@ -121,6 +170,7 @@ def _take(ours: dict[str, Any], theirs: Mapping[str, Any]) -> None:
                 if mine.get("value", 0) is None and (value["value"] is not None or value["steps"] > mine["steps"]):
                     there[key] = value
     ours["questions"] = {**theirs["questions"], **ours["questions"]}
+    ours |= {_LANE: theirs[_LANE]} if _LANE in theirs else {}
 
 
 def _line(size: str, solved: Sequence[dict[str, Any]]) -> str:
@@ -140,9 +190,9 @@ def _line(size: str, solved: Sequence[dict[str, Any]]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _judged(label: str, settings: str, best: Sequence[float], regret: Sequence[float]) -> str:
+def _judged(digits: int, label: str, settings: str, best: Sequence[float], regret: Sequence[float]) -> str:
     def shown(of: Sequence[float], scale: float, digits: int) -> str:
         value, low, high = (f"{scale * number:.{digits}f}" for number in of)
         return value if low == high else f"{value} [{low}, {high}]"
 
-    return f"| {label} | {settings} | {shown(best, 100, 1)} | {shown(regret, 1, 3)} |"
+    return f"| {label} | {settings} | {shown(best, 100, 1)} | {shown(regret, 1, digits)} |"

@@ -1,6 +1,7 @@
-"""Exact values by alpha-beta to the end of the game."""
+"""Exact values of walls, by alpha-beta to the end of the game."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -69,3 +70,11 @@ class Solver:
                 return None
             found[int(action)] = worth if not self.game.active(after) and mover == 1 else -worth
         return found
+
+
+def state_of(game: Game, at: dict[str, Any]) -> Bytes:
+    """Return the state of a position."""
+    state: Bytes = game.new_state()
+    game.restart(state, 0)
+    game.place(state, at)
+    return state

@@ -69,14 +69,6 @@ def position(board: Board, size: int) -> dict[str, Any]:
     }
 
 
-def state_of(game: Game, at: dict[str, Any]) -> Bytes:
-    """Return the state of a position."""
-    state: Bytes = game.new_state()
-    game.restart(state, 0)
-    game.place(state, at)
-    return state
-
-
 def played_from(game: Game, state: Bytes, rng: np.random.Generator) -> Iterator[Bytes]:
     """Yield the states of a game between players who choose uniformly, up to the last that leaves a choice."""
     state, rewards, legal = state.copy(), np.zeros(2), np.zeros(game.actions, np.int64)

@@ -4,10 +4,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from exact.judging import check, judge, questions
+from exact.judging import check, judge, on_walls
 from exact.page import Page
-from exact.solving import Solver
-from exact.wall import boards, game_of, played_from, position, state_of
+from exact.solving import Solver, state_of
+from exact.wall import boards, game_of, played_from, position
 
 from agents.arena import parse_agents
 
@@ -66,10 +66,10 @@ def test_what_is_not_solved_is_left_open():
 
 
 def test_a_question_has_a_wrong_move_and_agents_are_judged_by_it():
-    asked = questions(3, [*boards(3)], 10, 0, 10**6)
+    asked = on_walls(3, [*boards(3)], 10, 0, 10**6)
     assert len(asked) == 10
     assert all(len({*question.moves.values()}) > 1 for question in asked)
-    chance, perfect, random = judge(3, asked, parse_agents("alpha_beta:depth=20,random"), lambda line: None)
+    chance, perfect, random = judge(game_of(3), asked, parse_agents("alpha_beta:depth=20,random"), lambda line: None)
     assert perfect.best.value == 1.0
     assert perfect.regret.value == 0.0
     assert 0.0 < chance.best.value < 1.0
@@ -115,6 +115,6 @@ def test_boards_are_kept_while_others_are_solved(tmp_path, monkeypatch):
 
 
 def test_agents_are_looked_at_before_anything_is_solved():
-    check(3, parse_agents("random"))
+    check(game_of(3), parse_agents("random"))
     with pytest.raises(ValueError, match="nobody"):
-        check(3, parse_agents("nobody"))
+        check(game_of(3), parse_agents("nobody"))
