@@ -20,10 +20,27 @@ _AS_GOOD = 1e-3
 
 @dataclass(frozen=True)
 class Question:
-    """A position, and what each legal action is worth to the player to move: 1 a win, 0.5 a tie, 0 a loss."""
+    """A position, and what each legal action is worth to the player to move: 1 a win, 0.5 a tie, 0 a loss.
+
+    ``illegal`` is what any other action is worth, where the game takes it.
+    """
 
     at: dict[str, Any]
     moves: dict[int, float]
+    illegal: float | None = None
+
+    def loss(self, action: int) -> float:
+        """Return what an action loses.
+
+        Raises
+        ------
+        ValueError
+            If it is illegal, and the game does not take it.
+        """
+        worth = self.moves.get(action, self.illegal)
+        if worth is None:
+            raise ValueError(f"action {action} is illegal in {self.at}; legal are {[*self.moves]}")
+        return max(self.moves.values()) - worth
 
 
 def on_walls(size: int, starts: Sequence[wall.Board], wanted: int, seed: int, steps: int) -> list[Question]:
@@ -52,7 +69,10 @@ def on_lanes(wanted: int, seed: int) -> list[Question]:
     game, rng, found = lane.game_of(), np.random.default_rng(seed), []
     survival = lane.Survival(game)
     while len(found) < wanted:
-        asked = [Question(at, survival.moves(at)) for at in lane.played(survival, game, rng)]
+        asked = [
+            Question(at, moves := survival.moves(at), illegal=moves[lane.WAIT])
+            for at in lane.played(survival, game, rng)
+        ]
         costly = [each for each in asked if max(each.moves.values()) - min(each.moves.values()) > 0.01]
         if costly:
             found.append(costly[int(rng.integers(len(costly)))])
@@ -81,7 +101,7 @@ def judge(
     game: Game, asked: Sequence[Question], specs: Sequence[AgentSpec], say: Callable[[str], None]
 ) -> Iterator[Judged]:
     """Ask agents for a move in each position, and yield how they do; what uniform choice would lose comes first."""
-    lost = [[max(question.moves.values()) - worth for worth in question.moves.values()] for question in asked]
+    lost = [[question.loss(action) for action in question.moves] for question in asked]
     share = float(np.mean([np.mean([loss < _AS_GOOD for loss in losses]) for losses in lost]))
     regret = float(np.mean([np.mean(losses) for losses in lost]))
     yield Judged("a random move", "", Estimate(share, share, share), Estimate(regret, regret, regret))
@@ -91,7 +111,7 @@ def judge(
             agent.reseed(number)
             state = state_of(game, question.at)
             action = agent.act(View(game, state, int(game.active(state)) >> 1))
-            losses.append(max(question.moves.values()) - question.moves[action])
+            losses.append(question.loss(action))
         right = sum(loss < _AS_GOOD for loss in losses)
         settings = ", ".join(f"{name}={value}" for name, value in spec.settings.items())
         say(f"{spec.label}: {100 * right / len(losses):.1f} % best moves")

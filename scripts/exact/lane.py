@@ -17,7 +17,7 @@ LANES: tuple[Lane, ...] = tuple(itertools.product((EMPTY, PLANT), *2 * [(EMPTY, 
 """All that three cells may hold while the game goes on, from the house on; a board is three of their numbers."""
 
 _NUMBER = {lane: number for number, lane in enumerate(LANES)}
-_WAIT = 9
+WAIT = 9
 _ENOUGH = 1e-12
 
 
@@ -68,7 +68,7 @@ class Survival:
         """Return what each legal action of a position is worth."""
         waiting = self.waiting[min(position["t"], self.night)]
         cells = tuple(position["board"])
-        found = {_WAIT: float(waiting[_numbers(cells)])}
+        found = {WAIT: float(waiting[_numbers(cells)])}
         for cell in range(9) if position["can_plant"] else ():
             if cells[cell] == EMPTY:
                 found[cell] = float(waiting[_numbers((*cells[:cell], PLANT, *cells[cell + 1 :]))])

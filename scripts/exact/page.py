@@ -110,7 +110,7 @@ class Page:
             self._kept["questions"][name] = [asdict(question) for question in made()]
             self._write()
         asked = [
-            Question(kept["at"], {int(action): worth for action, worth in kept["moves"].items()})
+            Question(kept["at"], {int(move): worth for move, worth in kept["moves"].items()}, kept.get("illegal"))
             for kept in self._kept["questions"][name]
         ]
         there = self._kept["judged"].setdefault(name, {})
@@ -141,7 +141,7 @@ class Page:
         for name, judged in sorted(self._kept["judged"].items()):
             what, count = name.partition(",")[0], len(self._kept["questions"][name])
             title = "Lane defense 3x3" if what == _LANE else f"Wall survival {what}x{what}"
-            lines += [f"### {title}, {count} positions", "", "| player | settings | best moves % | regret |"]
+            lines += [f"### {title}, {count:,} positions", "", "| player | settings | best moves % | regret |"]
             lines.append("| --- | --- | ---: | ---: |")
             lines += [_judged(4 if what == _LANE else 3, **each) for each in judged.values()]
             lines.append("")
