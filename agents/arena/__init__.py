@@ -6,7 +6,13 @@ import agents
 from mcts_envs.core import loading
 from mcts_envs.core.errors import require_own_agents
 
-require_own_agents(agents)  # before the imports below fail without saying why
+# Before the imports below fail without saying why.
+require_own_agents(agents)
+try:
+    import filelock  # noqa: F401
+    import rich  # noqa: F401
+except ImportError as error:
+    raise ImportError(f'comparisons need {error.name}: pip install "mcts-envs[commands]"') from error
 
 # ruff: noqa: E402
 from agents.arena.anytime import confidence_sequence

@@ -229,3 +229,9 @@ def test_each_shell_has_its_script(shell: str, capsys: Any) -> None:
     assert module("_completion").main([shell]) == 0
     assert "mcts-envs completion words" in capsys.readouterr().out
     assert module("_completion").main(["csh"]) == 2
+
+
+def test_the_arena_says_which_extra_it_needs() -> None:
+    code = "import sys; sys.modules['rich'] = None; import agents.arena"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1] == 'ImportError: comparisons need rich: pip install "mcts-envs[commands]"'
