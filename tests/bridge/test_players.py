@@ -7,6 +7,7 @@ from gymnasium import spaces
 from gymnasium.utils import EzPickle
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.classic.rps import rps
+from pettingzoo.classic.tictactoe import tictactoe
 from pettingzoo.utils.conversions import parallel_to_aec
 
 import agents
@@ -275,6 +276,14 @@ def test_who_chooses_in_a_conversion_of_ours_is_asked_of_it():
     for player in (0, 1, 0):
         assert bridge.view(env).player == mcts(5).search(env).view.player == player
         env.step(0)
+
+
+def test_alpha_beta_plays_there_too():
+    env = tictactoe.env()
+    env.reset()
+    for cell in (0, 1, 3):
+        env.step(cell)
+    assert agents.make("alpha_beta", max_steps=4000).search(env).action == 6  # or else three in a row
 
 
 class Crowd(Auction):
