@@ -5,15 +5,10 @@ import warnings
 from typing import Any
 
 import gymnasium
-from gymnasium import wrappers
 from gymnasium.wrappers import NormalizeReward
 
-_REPEATING = tuple(
-    getattr(wrappers, name)
-    for name in ("AtariPreprocessing", "MaxAndSkipObservation", "RepeatAction")
-    if hasattr(wrappers, name)
-)
-"""Wrappers that repeat an action; not every release of Gymnasium has all of them."""
+_REPEATING = {"AtariPreprocessing", "MaxAndSkipEnv", "MaxAndSkipObservation", "RepeatAction"}
+"""Wrappers that repeat an action, Gymnasium's and Stable-Baselines3's, by name: which there are depends on releases."""
 
 
 def layers_of(env: Any) -> list[Any]:
@@ -45,8 +40,10 @@ def check_wrappers(env: Any) -> None:
         )
     for name in named(env, gymnasium.RewardWrapper, NormalizeReward):
         _warn(f"{name} changes the rewards of", inside, "for those")
-    for name in named(env, *_REPEATING):
-        _warn(f"{name} repeats actions in", inside, "single steps")
+    for layer in layers_of(env):
+        names = {kind.__name__ for kind in type(layer).__mro__}
+        if names & _REPEATING and getattr(layer, "frame_skip", 2) > 1:
+            _warn(f"{type(layer).__name__} repeats actions in", inside, "single steps")
 
 
 @functools.cache

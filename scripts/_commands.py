@@ -11,7 +11,7 @@ OWN = {"list": "_listing", "info": "_info", "doctor": "_doctor", "completion": "
 """Commands that are no scripts, by module."""
 
 ALIASES = {"warm": "compile"}
-EXTRAS = {"train": "rl", "train-all": "rl", "expert-iteration": "rl", "tune": "tune"}
+EXTRAS = {"train": "rl", "train-all": "rl", "expert-iteration": "rl", "tune": "tune", "play": "play"}
 """What a command needs that needs more than ``commands``, said at once where nothing is installed yet."""
 
 

@@ -162,7 +162,7 @@ def main(
             console.print(ahead, style="dim", highlight=False)
         if replays:
             out = out or default_folder(plan.configuration())
-            follow = f"{command('watch')} {quote(str(_near(out)))} --live"
+            follow = f"{command('watch')} {quote(_near(out).as_posix())} --live"
             console.print(f"to follow: {follow}", highlight=False, soft_wrap=True)
         processes = workers or cores()
         shown = {"watch": progress.watch, "every": progress.every, "tell": progress.tell}

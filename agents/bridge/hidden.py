@@ -14,6 +14,8 @@ from mcts_envs.core.contract import EVERYTHING
 NOTHING, ADAPTER, SAMPLED = "nothing found", "drawn by the adapter", "drawn by replay"
 AS_IT_IS, UNKNOWN, UNTOLD = "seen as it is", "not looked for", "not told: no two games showed the same"
 
+_OTHERS = 3
+"""Players besides, the first in order, from whom something may be hidden: with many, to look for all takes long."""
 
 _UNTOLD = (
     "nobody can tell whether {} hides something from {}: no two games showed it the same; if so, planning foresees "
@@ -98,8 +100,8 @@ class Hidden:
             return UNKNOWN
         hides, whose = self._found(observer), "its player" if name is None else str(name)
         if not hides:  # who comes later seldom sees the same twice
-            others = (seat for seat in range(game.players) if seat != observer and self._found(seat))
-            if (other := next(others, None)) is not None:
+            others = [seat for seat in range(game.players) if seat != observer][:_OTHERS]
+            if (other := next(filter(self._found, others), None)) is not None:
                 hides, whose = self._found(other), f"{game.seats[other].name}, and perhaps from {name}"
         if hides is None and game.players > 1:
             self._warn(observer, _UNTOLD.format(game.name, name))

@@ -88,7 +88,7 @@ class ForeignGame(Game):
     def __getstate__(self) -> dict[str, Any]:
         raise TypeError(
             f"what was found in {self.name}, an environment of others, holds on to it and cannot be pickled; keep what "
-            "you need: result.action, visits and values, or result.tree.to_json()"
+            "you need of it: result.action, or of a tree search result.visits, values and tree.to_json()"
         )
 
     @cached_property

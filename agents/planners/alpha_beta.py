@@ -149,7 +149,7 @@ class AlphaBeta(Planner[AlphaBetaResult]):
             If the game is not for two players in turns.
         """
         game, work = self.prepared(view.game)
-        copy(work.states[0], view.state)
+        copy(work.states[0], view.state.copy())
         game.determinize(work.states[0], view.player, draw(self.stream))
         _clear(work)
         iterations = _Iterations(game, self._settings, work, clock)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.wrappers import (
+    AtariPreprocessing,
     FlattenObservation,
     MaxAndSkipObservation,
     NormalizeReward,
@@ -15,6 +16,7 @@ from gymnasium.wrappers import (
     TransformAction,
     TransformReward,
 )
+from stable_baselines3.common.atari_wrappers import MaxAndSkipEnv
 
 import agents
 from agents import bridge, wrappers
@@ -63,10 +65,23 @@ def test_wrappers_of_rewards_are_named_once(env_id, wrap, name):
     np.testing.assert_array_equal(found.values, plain.values)
 
 
-def test_wrappers_that_repeat_actions_are_named():
+@pytest.mark.parametrize("wrapper", [MaxAndSkipObservation, MaxAndSkipEnv])
+def test_wrappers_that_repeat_actions_are_named(wrapper):
     wrappers._warn.cache_clear()
-    with pytest.warns(UserWarning, match="MaxAndSkipObservation repeats actions in .*plans single steps"):
-        agents.make("mcts", simulations=20).act(wrapped(CARTS, MaxAndSkipObservation))
+    with pytest.warns(UserWarning, match=f"{wrapper.__name__} repeats actions in .*plans single steps"):
+        agents.make("mcts", simulations=20).act(wrapped(CARTS, wrapper))
+
+
+def test_a_wrapper_that_is_told_to_repeat_none_is_fine():
+    class Shrunk(AtariPreprocessing):
+        def __init__(self, env):
+            gym.Wrapper.__init__(self, env)
+            self.frame_skip = 1
+
+        def reset(self, **given):
+            return self.env.reset(**given)
+
+    assert agents.make("mcts", simulations=20).act(wrapped(CARTS, Shrunk)) in (0, 1)
 
 
 @pytest.mark.parametrize("env_id", [CARTS, LANES])

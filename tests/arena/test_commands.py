@@ -94,14 +94,12 @@ def test_mistakes_are_named_in_a_line(
 
 def test_what_is_missing_comes_with_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setitem(sys.modules, "typer", None)
-    monkeypatch.setattr(sys, "argv", ["mcts-envs", "train", "--help"])
-    with pytest.raises(SystemExit, match="2"):
-        module("_commands").main()
-    assert capsys.readouterr().err == 'error: train needs typer, which is not installed: pip install -e ".[rl]"\n'
-    monkeypatch.setattr(sys, "argv", ["mcts-envs", "watch", "--help"])
-    with pytest.raises(SystemExit, match="2"):
-        module("_commands").main()
-    assert capsys.readouterr().err == 'error: watch needs typer, which is not installed: pip install -e ".[commands]"\n'
+    for name, extra in (("train", "rl"), ("play", "play"), ("watch", "commands")):
+        monkeypatch.setattr(sys, "argv", ["mcts-envs", name, "--help"])
+        with pytest.raises(SystemExit, match="2"):
+            module("_commands").main()
+        said = f'error: {name} needs typer, which is not installed: pip install -e ".[{extra}]"\n'
+        assert capsys.readouterr().err == said
     assert module("_requirements").cure("yaml") == 'pip install -e ".[commands]"'
     assert module("_requirements").cure("tensorboard") == 'pip install -e ".[rl]"'
     assert module("_requirements").cure("PIL") == 'pip install -e "."'

@@ -7,11 +7,13 @@ from gymnasium import spaces
 from gymnasium.utils import EzPickle
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.classic.rps import rps
+from pettingzoo.classic.tictactoe import tictactoe
 from pettingzoo.utils.conversions import parallel_to_aec
 
 import agents
 import mcts_envs
 from agents import bridge
+from agents.bridge import hidden
 from agents.bridge.live import foreign_view
 from mcts_envs.core.api.multi import GameAECEnv, GameParallelEnv
 from mcts_envs.core.contract import TRUNCATED
@@ -274,6 +276,31 @@ def test_who_chooses_in_a_conversion_of_ours_is_asked_of_it():
     for player in (0, 1, 0):
         assert bridge.view(env).player == mcts(5).search(env).view.player == player
         env.step(0)
+
+
+def test_alpha_beta_plays_there_too():
+    env = tictactoe.env()
+    env.reset()
+    for cell in (0, 1, 3):
+        env.step(cell)
+    assert agents.make("alpha_beta", max_steps=4000).search(env).action == 6  # or else three in a row
+
+
+class Crowd(Auction):
+    """Twelve who bid."""
+
+    def __init__(self):
+        super().__init__()
+        self.possible_agents = [f"player_{i}" for i in range(12)]
+
+
+def test_among_many_it_is_looked_for_few_what_is_hidden(monkeypatch):
+    asked = []
+    monkeypatch.setattr(hidden, "hidden_from", lambda game, env, agent: asked.append(agent) or ())
+    env = agents.remember(Crowd())
+    env.reset(seed=0)
+    assert mcts(5).search(bridge.view(env, "player_7")).copies.hidden == hidden.NOTHING
+    assert asked == ["player_7", "player_0", "player_1", "player_2"]
 
 
 def test_ours_with_chance_are_valued_alike_behind_the_bridge():
