@@ -61,9 +61,9 @@ class Learned:
     seconds : float
         Duration of this run.
     interrupted : bool
-        Whether it was ended by Ctrl-C, SIGTERM or time before its last iteration.
+        Whether it was ended by Ctrl-C, SIGTERM, SIGHUP or time before its last iteration.
     signal : int, optional
-        Which of the two signals it was.
+        Which of these signals it was.
     """
 
     path: Path | None
