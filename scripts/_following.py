@@ -15,10 +15,18 @@ from mcts_envs.replay import Replay
 _SECONDS_BETWEEN_LOOKS = 0.5
 
 
-def comparison(path: Path) -> Path | None:
-    """Return the folder of a comparison, named by itself or by its rows; None if it is none."""
-    folder = path.parent if path.name == EPISODES else path
-    return folder if (folder / EPISODES).is_file() else None
+def comparison(named: Path | str) -> Path | None:
+    """Return the folder of a comparison, named by itself or by its rows; None if it is none.
+
+    ``my_game.py:results/...`` imports first what registers the game, as ``my_game.py:MyGame-v0`` does.
+    """
+    source, _, place = ("", "", named) if Path(named).exists() else str(named).rpartition(":")
+    folder = Path(place).parent if Path(place).name == EPISODES else Path(place)
+    if not (folder / EPISODES).is_file():
+        return None
+    if source:
+        load(source)
+    return folder
 
 
 def saved_game(named: str) -> Replay | None:
@@ -40,7 +48,7 @@ def games(folder: Path, between: float = _SECONDS_BETWEEN_LOOKS) -> Iterator[dic
     Raises
     ------
     ValueError
-        If the comparison has finished games, and keeps no replays; or a row of it is damaged.
+        If the comparison has finished games, and keeps no replays; a row is damaged, or the game is not registered.
     """
     last, number = "", 0
     while True:
@@ -55,8 +63,10 @@ def games(folder: Path, between: float = _SECONDS_BETWEEN_LOOKS) -> Iterator[dic
         last = newest
         try:
             document = replayed(Replay.load(folder / REPLAYS / newest))
-        except (ValueError, FileNotFoundError):  # removed since, as a comparison that begins anew does
-            continue
+        except (ValueError, FileNotFoundError):
+            if (folder / REPLAYS / newest).exists():
+                raise
+            continue  # removed since, as by a comparison that begins anew
         number += 1
         played = ", ".join(dict.fromkeys(player["agent"] for player in document["players"] if player["agent"]))
         what = "board" if len(document["players"]) > 1 else "episode"

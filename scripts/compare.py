@@ -162,7 +162,8 @@ def main(
             console.print(ahead, style="dim", highlight=False)
         if replays:
             out = out or default_folder(plan.configuration())
-            follow = f"{command('watch')} {quote(_near(out).as_posix())} --live"
+            source = "".join(plan.environment.rpartition(":")[:2])  # of a game of one's own
+            follow = f"{command('watch')} {quote(f'{source}{_near(out).as_posix()}')} --live"
             console.print(f"to follow: {follow}", highlight=False, soft_wrap=True)
         processes = workers or cores()
         shown = {"watch": progress.watch, "every": progress.every, "tell": progress.tell}

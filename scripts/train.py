@@ -3,7 +3,7 @@
     python scripts/train.py LaneDefense10x10-v0 --algo ppo --minutes 10
     python scripts/train.py LaneDefense10x10-v0 --resume runs/LaneDefense10x10-v0/ppo-0/ppo.zip --timesteps 8000000
 
-Ctrl-C and SIGTERM end early and save the policy; the status is 128 and the signal's number, as of comparisons.
+Ctrl-C, SIGTERM and SIGHUP end early and save the policy; the status is 128 and the signal's number, as of comparisons.
 `tensorboard --logdir runs` shows the curves, eval/success_rate among them: the games won by the policy's best actions.
 """
 

@@ -76,7 +76,7 @@ def main(
     try:
         if not live:
             refuse(context, ("port", "browser"), "only --live serves a page")
-        if (results := comparison(Path(environment))) is not None:
+        if (results := comparison(environment)) is not None:
             refuse(context, _ALL, f"{results} is a comparison, whose games are shown as they were played")
             follow(results, live, port, browser)
             return

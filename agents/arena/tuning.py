@@ -19,6 +19,7 @@ from agents.arena.runner import Crew
 from agents.arena.spec import AgentSpec
 from agents.arena.sprt import Sprt
 from agents.arena.statistics import Estimate
+from agents.locking import only_writer
 from mcts_envs.core import errors
 from mcts_envs.core.writing import write_whole
 
@@ -242,6 +243,8 @@ def tune(
     ------
     ValueError, TypeError, ImportError, OSError
         If something is wrong with what is to be tuned, Optuna is missing, or the folder holds something else.
+    BlockingIOError
+        If another tuning is writing to the folder.
 
     References
     ----------
@@ -252,8 +255,10 @@ def tune(
     errors.integer("confirm", confirm, 1, 10**9)
     tuning.check()
     suggest = _suggester(tuning)
-    found = _kept(folder, tuning, fresh)
-    with interruptible(), Crew(tuning.plan(tuning.first), workers) as crew:
+    errors.writable("out", folder, folder=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    with only_writer(folder, "tuning"), interruptible(), Crew(tuning.plan(tuning.first), workers) as crew:
+        found = _kept(folder, tuning, fresh)
         while len(found) < trials:
             tried = _play(tuning, suggest(found), folder / f"trial-{len(found):03}", crew, found)
             if isinstance(tried, int):
@@ -355,7 +360,6 @@ def _kept(folder: Path, tuning: Tuning, fresh: bool) -> list[Tried]:
     ValueError
         If they are of something else, or damaged.
     """
-    errors.writable("out", folder, folder=True)
     file = folder / _RECORD
     if fresh:
         for place in [*folder.glob("trial-*"), *folder.glob("test-*")]:

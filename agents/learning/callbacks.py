@@ -10,6 +10,10 @@ from typing import Any
 from stable_baselines3.common.callbacks import BaseCallback, ConvertCallback, EvalCallback, EveryNTimesteps
 from stable_baselines3.common.vec_env import VecEnv
 
+_HANGUP = getattr(signal, "SIGHUP", None)  # not on Windows
+_SIGNALS = [number for number in (signal.SIGINT, signal.SIGTERM, _HANGUP) if number is not None]
+_SECONDS_OF_ECHO = 1.0
+
 
 def every(steps: int, done: int, callback: BaseCallback) -> EveryNTimesteps:
     """Return a callback that calls another one every so many steps of all environments, from those done on."""
@@ -79,9 +83,11 @@ class Limits(BaseCallback):
 
 
 class StopRequest:
-    """While it is open, the first Ctrl-C or SIGTERM is taken as a wish to stop; the second acts as ever.
+    """While it is open, the first Ctrl-C, SIGTERM or SIGHUP is taken as a wish to stop; a later one acts as ever.
 
-    Only the main thread can receive signals; in another thread nothing changes.
+    What comes within a second of the first is its echo: ``timeout``, batch queues and closing terminals send a signal
+    to the process and to its group. SIGHUP stays ignored where it is, as under ``nohup``. Only the main thread can
+    receive signals; in another thread nothing changes.
 
     Attributes
     ----------
@@ -91,6 +97,7 @@ class StopRequest:
 
     def __init__(self) -> None:
         self.signal: int | None = None
+        self._came = 0.0
         self._before: dict[int, Any] = {}
 
     @property
@@ -100,8 +107,9 @@ class StopRequest:
 
     def __enter__(self) -> "StopRequest":
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._note)
+            for number in _SIGNALS:
+                if number != _HANGUP or signal.getsignal(number) is not signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._note)
         return self
 
     def __exit__(
@@ -110,8 +118,11 @@ class StopRequest:
         self._restore()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        self.signal = number
-        self._restore()
+        if self.signal is None:
+            self.signal, self._came = number, time.monotonic()
+        elif time.monotonic() - self._came > _SECONDS_OF_ECHO:
+            self._restore()
+            signal.raise_signal(number)
 
     def _restore(self) -> None:
         while self._before:

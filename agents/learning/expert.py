@@ -61,9 +61,9 @@ class Learned:
     seconds : float
         Duration of this run.
     interrupted : bool
-        Whether it was ended by Ctrl-C, SIGTERM or time before its last iteration.
+        Whether it was ended by Ctrl-C, SIGTERM, SIGHUP or time before its last iteration.
     signal : int, optional
-        Which of the two signals it was.
+        Which of these signals it was.
     """
 
     path: Path | None
@@ -137,13 +137,14 @@ def expert_iteration(
         errors.integer("workers", workers, 1, most_processes() if executor is None else 100_000)
     check_folder(run, plan, start)
     with one_thread(), contextlib.ExitStack() as stack:
-        if run.out.is_dir():
+        if there := run.out.is_dir():
             stack.enter_context(only_writer(run.out, "training"))
         loop = _Loop(env_id, run, plan, report, math.inf if executor is None or workers is None else workers)
         loop.check()
-        if not run.out.is_dir():
+        if not there:
             run.out.mkdir(parents=True, exist_ok=True)
             stack.enter_context(only_writer(run.out, "training"))
+            check_folder(run, plan, start)  # again: another may just have made it
         write_whole(run.out / PLAN, json.dumps(description(run, plan, start), indent=2).encode())
         crew = stack.enter_context(local(workers) if executor is None else _kept(executor))
         over = loop.go_on(crew, math.inf if minutes is None else began + 60 * minutes)

@@ -46,7 +46,7 @@ class Trained:
     seconds : float
         Duration of this training.
     signal : int, optional
-        What ended it early: Ctrl-C or SIGTERM.
+        What ended it early: Ctrl-C, SIGTERM or SIGHUP.
     """
 
     path: Path
@@ -56,7 +56,7 @@ class Trained:
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C or SIGTERM ended it."""
+        """Whether Ctrl-C, SIGTERM or SIGHUP ended it."""
         return self.signal is not None
 
 
@@ -82,7 +82,8 @@ def train(
 
     Checkpoints go to ``out/checkpoints``, TensorBoard's log to ``out/tensorboard``: the training's own curves, and as
     ``eval/*`` mean reward, length and win rate (``eval/success_rate``) of 64 games that it always plays with its best
-    actions. Ctrl-C and SIGTERM end the training early and save the policy as it is then; so does the time limit.
+    actions. Ctrl-C, SIGTERM and SIGHUP end the training early and save the policy as it is then; so does the
+    time limit.
 
     Parameters
     ----------
@@ -197,6 +198,8 @@ def _learn(
     progress: bool,
 ) -> int | None:
     """Train, save the policy and return the signal that interrupted it."""
+    from stable_baselines3.common.logger import Logger
+
     from agents.learning.callbacks import Limits, StopRequest, checkpoints, evaluations
     from agents.learning.progress import ProgressReport
 
@@ -209,6 +212,8 @@ def _learn(
     def checkpoint() -> None:
         keep(run.out / "checkpoints" / f"{run.algorithm}_{model.num_timesteps}")
 
+    if model.tensorboard_log is None:
+        model.set_logger(Logger(None, []))  # else it makes a folder in the temporary one
     report = ProgressReport(run.hyper.n_timesteps, minutes)
     with StopRequest() as stop, contextlib.closing(report):
         callbacks = [checkpoints(checkpoint_every, run.done, checkpoint), Limits(minutes, stop)]

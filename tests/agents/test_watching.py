@@ -1,6 +1,7 @@
 """Games between agents as pages: what is written down, what a search shows of itself, and the command."""
 
 import json
+import os
 import re
 import signal
 import socket
@@ -389,6 +390,20 @@ def test_games_of_a_comparison_are_followed_one_after_the_other(tmp_path):
         assert (code, news["document"]) == (200, json.loads(json.dumps(documents[1])))
         assert fetched(f"{live.address}frames?seen={news['seen']}&game=2")[0] == 204
         assert fetched(f"{live.address}frames?seen=1&game=x")[0] == 400
+
+
+def test_a_comparison_of_a_game_of_ones_own_is_followed_with_its_file(tmp_path):
+    root = Path(__file__).parents[2]
+    plan = Plan(
+        f"{root / 'examples' / 'pig.py'}:Pig-v0", parse_meeting("random,x=random", None)[0], {"goal": 5}, replays=True
+    )
+    compare(plan, 1, folder=tmp_path)
+    code = "import sys; from _following import comparison, games; print(next(games(comparison(sys.argv[1])))['title'])"
+    environment = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{root / 'scripts'}"}
+    for source, status, said in ((f"{root / 'examples' / 'pig.py'}:", 0, "random"), ("", 1, "Pig-v0")):
+        line = [sys.executable, "-c", code, f"{source}{tmp_path}"]
+        done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=120)
+        assert (done.returncode, said in done.stdout + done.stderr) == (status, True), done.stderr
 
 
 def test_a_comparison_that_cannot_be_followed_says_why(tmp_path):

@@ -256,6 +256,20 @@ def test_what_is_closed_is_empty_and_goes_nowhere() -> None:
     assert (done.returncode, done.stdout) == (0, "True False\n")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a terminal")
+def test_a_terminal_that_goes_away_costs_nothing() -> None:
+    code = "import _own, sys; print('seen'); sys.stdin.read(); print('lost'); sys.stderr.write('lost'); sys.exit(5)"
+    path = f"{ROOT}{os.pathsep}{ROOT / 'scripts'}"
+    screen, terminal = os.openpty()
+    line = [sys.executable, "-c", code]
+    environment = {**os.environ, "PYTHONPATH": path}
+    with subprocess.Popen(line, env=environment, stdin=subprocess.PIPE, stdout=terminal, stderr=terminal) as running:
+        os.close(terminal)
+        assert os.read(screen, 100) == b"seen\r\n"
+        os.close(screen)
+    assert running.returncode == 5
+
+
 def test_names_and_words_of_others_are_neither_markup_nor_commands_of_the_terminal(tmp_path: Path) -> None:
     folder = tmp_path / "x[" / "b] :fire:"
     folder.mkdir(parents=True)

@@ -15,6 +15,7 @@ from agents.arena.formats.lineup import OTHERS
 from agents.arena.parameters import Parameter, parse_parameter
 from agents.arena.sprt import Sprt
 from agents.arena.tuning import SHIPPED, TUNED, Tuning, tune
+from agents.locking import only_writer
 
 
 @pytest.mark.parametrize(
@@ -134,6 +135,13 @@ class TestTune:
         played = len(seen)
         assert tune(tuning(), 5, folder=tmp_path / "parts").trials == whole.trials
         assert len(seen) == played
+
+    def test_nobody_else_writes_to_the_folder_meanwhile(self, tmp_path):
+        tune(tuning(), 1, folder=tmp_path)
+        before = sorted(tmp_path.rglob("*"))
+        with only_writer(tmp_path, "tuning"), pytest.raises(BlockingIOError, match="another tuning is writing to"):
+            tune(tuning(), 1, folder=tmp_path, fresh=True)
+        assert sorted(tmp_path.rglob("*")) == before
 
     def test_the_best_is_tested_on_fresh_boards(self, tmp_path):
         tuned = tune(tuning(), 2, sprt=Sprt(0, 100), confirm=3, folder=tmp_path)

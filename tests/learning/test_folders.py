@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("stable_baselines3")
 pytest.importorskip("sb3_contrib")
 
-from agents.learning import storage
+from agents.learning import expert, storage
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_folder import checkpoints
 from agents.learning.expert_plan import Plan
@@ -40,6 +40,19 @@ def test_one_training_at_a_time_writes_to_a_folder(tmp_path):
                 begin(tmp_path)
     assert not [*tmp_path.glob("*.*z*")]
     assert quick(tmp_path).timesteps == 1024
+
+
+def test_of_two_that_begin_at_once_in_a_folder_one_goes_on(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    with contextlib.ExitStack() as other:
+
+        def begun(loop):
+            out.mkdir()
+            other.enter_context(only_writer(out, "training"))
+
+        monkeypatch.setattr(expert._Loop, "check", begun)
+        with pytest.raises(BlockingIOError, match="another training is writing to"):
+            learned(out)
 
 
 def test_games_that_were_lost_are_not_silently_done_without(tmp_path):

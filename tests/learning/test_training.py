@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import zipfile
 from pathlib import Path
@@ -25,7 +26,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 import agents
 import mcts_envs
-from agents.learning import normalizing, progress, storage
+from agents.learning import callbacks, normalizing, progress, storage
 from agents.learning.evaluation import FRESH, evaluate
 from agents.learning.hyperparameters import hyperparameters, plain, resolved
 from agents.learning.networks import PlanesExtractor
@@ -252,6 +253,43 @@ def test_command_ends_cleanly_on_ctrl_c(tmp_path):
     assert about["settings"] == {"p_new": 0.6}
     assert about["hyperparameters"]["n_epochs"] == 1
     assert list((tmp_path / "tensorboard").rglob("events*"))
+
+
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_wish_to_stop_and_its_echo_are_one(number, monkeypatch):
+    came = []
+    before = signal.signal(number, lambda *_: came.append(number))
+    try:
+        with callbacks.StopRequest() as stop:
+            signal.raise_signal(number)
+            signal.raise_signal(number)
+            assert (stop.signal, came) == (number, [])
+            monkeypatch.setattr(callbacks, "_SECONDS_OF_ECHO", 0.0)
+            time.sleep(0.01)
+            signal.raise_signal(number)
+            assert came == [number]
+    finally:
+        signal.signal(number, before)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="POSIX signals")
+def test_a_training_under_nohup_goes_on():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with callbacks.StopRequest() as stop:
+            signal.raise_signal(signal.SIGHUP)
+        assert not stop.requested
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_without_a_log_nothing_is_left_in_the_temporary_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    quick(tmp_path / "out")
+    assert not (tmp_path / "temporary").exists()
 
 
 def said_by(code, *arguments):
