@@ -131,8 +131,8 @@ class Plan:
 
     @property
     def scored(self) -> bool:
-        """Whether games are won and lost, as all of ours are, and all for several; elsewhere only returns count."""
-        return self.discount is not None or self.seats > 1
+        """Whether games are won and lost, as all of ours are, and all where agents meet; else only returns count."""
+        return self.discount is not None or self.format.rated
 
     @property
     def format(self) -> Format:

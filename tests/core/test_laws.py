@@ -187,6 +187,11 @@ BROKEN = [
     ),
     (laws.positions_come_back, "gave another state", {"place": place_at_the_start}),
     (
+        laws.positions_come_back,
+        "a position has 'dice'",
+        {"position": lambda state: {**GAME.position(state), "dice": []}},
+    ),
+    (
         laws.places_lie_on_the_picture,
         "there is where, but no picture",
         {"where": lambda state, player, action: None, "picture": None},

@@ -318,7 +318,7 @@ def test_command_names_cures_as_options_and_refuses_a_bad_folder(tmp_path, train
     with zipfile.ZipFile(bare, "w") as file:
         file.writestr("data", "{}")
     code = "import sys, typer, train; typer.run(train.main)"
-    assert "name it, as in --algo ppo" in said_by(code, IDS[0], "--resume", str(bare)).stderr
+    assert "name the algorithm, as in --algo ppo" in said_by(code, IDS[0], "--resume", str(bare)).stderr
     done = said_by(code, IDS[0], "--out", str(bare / "below"), "--timesteps", "64")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "is a file; give a folder of yours" in done.stderr
