@@ -56,13 +56,13 @@ def main(
             check(lane.game_of(), specs)
             page.solve_lanes()
             page.judge_lanes(specs, positions, seed, typer.echo)
-        elif not size:
-            raise ValueError("--size is missing, which board: solve.py wall --size 3")
         else:
+            if not size:
+                raise ValueError("--size is missing, which board: solve.py wall --size 3")
             check(wall.game_of(size[0]), specs)
-        for each in dict.fromkeys(size or ()):
-            page.solve(each, steps, typer.echo)
-            page.judge(each, specs, positions, seed, steps, typer.echo)
+            for each in dict.fromkeys(size):
+                page.solve(each, steps, typer.echo)
+                page.judge(each, specs, positions, seed, steps, typer.echo)
     except (ValueError, TypeError, ImportError, OSError) as error:
         typer.secho(f"error: {said(error)}", err=True, fg="red")
         raise typer.Exit(2) from error

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,7 @@ class Survival:
         found = {WAIT: float(waiting[_numbers(cells)])}
         for cell in range(9) if position["can_plant"] else ():
             if cells[cell] == EMPTY:
-                found[cell] = float(waiting[_numbers((*cells[:cell], PLANT, *cells[cell + 1 :]))])
+                found[cell] = float(waiting[_numbers(_put(cells, cell, PLANT))])
         return dict(sorted(found.items()))
 
     def _decided(self, waiting: np.ndarray) -> np.ndarray:
@@ -80,19 +80,16 @@ class Survival:
 
     def _played(self, t: int, later: np.ndarray) -> np.ndarray:
         """Return what boards are worth before the zombies' part of a step, by what they are worth after it."""
-        if t >= self.night:
-            later = np.where(_CLEAR, 1.0, later)
-        entered = later if t >= self.night else self._entered(later)
+        entered = np.where(_CLEAR, 1.0, later) if t >= self.night else self._entered(later)
         shot = np.ix_(_SHOT, _SHOT, _SHOT)
-        moved = np.where(_lost(), 0.0, entered[np.ix_(_MOVED, _MOVED, _MOVED)])
+        moved = np.where(_LOST, 0.0, entered[np.ix_(_MOVED, _MOVED, _MOVED)])
         return (self._p_move * moved + (1.0 - self._p_move) * entered)[shot]
 
     def _entered(self, later: np.ndarray) -> np.ndarray:
         """Return what boards are worth before a zombie may enter, in one of the lanes that are open."""
         came, count = np.zeros_like(later), np.zeros_like(later)
         for axis in range(3):
-            shape = [len(LANES) if i == axis else 1 for i in range(3)]
-            open_lanes = _OPEN.reshape(shape)
+            open_lanes = _along(axis, _OPEN)
             came += open_lanes * 0.5 * (later.take(_NORMAL_CAME, axis) + later.take(_STRONG_CAME, axis))
             count += open_lanes
         return np.where(count > 0, (1.0 - self._p_new) * later + self._p_new * came / np.maximum(count, 1), later)
@@ -115,12 +112,14 @@ def _planted(waiting: np.ndarray) -> np.ndarray:
     """Return what boards are worth with one more plant, where it does most; less than anything where all is full."""
     best = np.full_like(waiting, -1.0)
     for axis in range(3):
-        for column in range(3):
-            fits = [lane[column] == EMPTY for lane in LANES]
-            put = [_NUMBER[(*lane[:column], PLANT, *lane[column + 1 :])] for lane in LANES]
-            shape = [len(LANES) if i == axis else 1 for i in range(3)]
-            best = np.maximum(best, np.where(np.reshape(fits, shape), waiting.take(put, axis), -1.0))
+        for fits, put in _PLANTS:
+            best = np.maximum(best, np.where(_along(axis, fits), waiting.take(put, axis), -1.0))
     return best
+
+
+def _along(axis: int, of_lanes: np.ndarray) -> np.ndarray:
+    """Return what is known of a lane as an array that goes with those of boards."""
+    return np.expand_dims(of_lanes, tuple(other for other in range(3) if other != axis))
 
 
 def _numbers(cells: Lane) -> tuple[int, int, int]:
@@ -132,7 +131,7 @@ def _shot(lane: Lane) -> Lane:
     target = next((column for column in range(3) if lane[column] >= NORMAL), None)
     if target is None or PLANT not in lane[:target]:
         return lane
-    return (*lane[:target], WEAKENED if lane[target] == STRONG else EMPTY, *lane[target + 1 :])
+    return _put(lane, target, WEAKENED if lane[target] == STRONG else EMPTY)
 
 
 def _moved(lane: Lane) -> Lane:
@@ -144,19 +143,24 @@ def _moved(lane: Lane) -> Lane:
     return tuple(kept)
 
 
-def _came(lane: Lane, kind: int) -> int:
-    return _NUMBER[(*lane[:2], kind)]
-
-
-def _lost() -> np.ndarray:
-    return _BREACHED[:, None, None] | _BREACHED[None, :, None] | _BREACHED[None, None, :]
+def _put(lane: Lane, column: int, kind: int) -> Lane:
+    return (*lane[:column], kind, *lane[column + 1 :])
 
 
 _SHOT = np.array([_NUMBER[_shot(lane)] for lane in LANES])
 _BREACHED = np.array([_moved(lane)[0] >= NORMAL for lane in LANES])
 _MOVED = np.array([_NUMBER.get(_moved(lane), 0) for lane in LANES])
 _OPEN = np.array([lane[2] < NORMAL for lane in LANES])
-_NORMAL_CAME = np.array([_came(lane, NORMAL) for lane in LANES])
-_STRONG_CAME = np.array([_came(lane, STRONG) for lane in LANES])
+_NORMAL_CAME, _STRONG_CAME = (np.array([_NUMBER[_put(lane, 2, kind)] for lane in LANES]) for kind in (NORMAL, STRONG))
+_PLANTS = [
+    (
+        np.array([lane[column] == EMPTY for lane in LANES]),
+        np.array([_NUMBER[_put(lane, column, PLANT)] for lane in LANES]),
+    )
+    for column in range(3)
+]
+"""By column: in which lanes there is room for a plant, and what they are with it."""
+
 _FREE = np.array([max(lane) < NORMAL for lane in LANES])
-_CLEAR = _FREE[:, None, None] & _FREE[None, :, None] & _FREE[None, None, :]
+_LOST = reduce(np.logical_or, [_along(axis, _BREACHED) for axis in range(3)])
+_CLEAR = reduce(np.logical_and, [_along(axis, _FREE) for axis in range(3)])
