@@ -172,7 +172,7 @@ class _Breeding:
                 until, weights = next(left)
             game.observe(state, player, seen[:-1])
             rows.append(seen[:-1].copy())
-            return int(weights.dot(seen).argmax())  # @ warns at times of what BLAS reads beyond small arrays
+            return int(np.vecdot(weights, seen).argmax())  # dot warns at times of what BLAS reads beyond an array
 
         return choose
 
