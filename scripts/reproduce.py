@@ -11,6 +11,7 @@ of ``docs/results/data/``, which says how often each result came out; there a lo
 
 import importlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -101,14 +102,15 @@ def play(
     fresh: bool,
     kept: Path | None = None,
 ) -> None:
-    """Play tables, and write down what they came to after each comparison."""
+    """Play tables, what has not been played first, and write down what they came to after each comparison."""
     from papers.playing import play_table
     from papers.record import this_run
 
     run, keys = this_run("reproduce", scale), [cell.key for table in study.tables for cell in table.cells]
     for table in tables:
-        longer = 0
-        for found in play_table(table, run, out, workers, fresh, lambda line: typer.echo(line, err=True), kept):
+        longer, cells = 0, sorted(table.cells, key=lambda cell: cell.key in record.entries)
+        told = replace(table, cells=tuple(cells))
+        for found in play_table(told, run, out, workers, fresh, lambda line: typer.echo(line, err=True), kept):
             longer += not record.add(found, run)
             record.write(keys)
         if longer:

@@ -203,6 +203,16 @@ def test_a_longer_run_stays(tmp_path, capsys):
     assert {entry.boards for entry in record.entries.values()} == {80}
 
 
+def test_what_has_not_been_played_comes_first(tmp_path, monkeypatch):
+    study = small()
+    (table,) = study.tables[:1]
+    record, order = Record.read(tmp_path / "small.jsonl"), []
+    record.entries[table.cells[0].key] = played(study, tmp_path, tables=[table]).entries[table.cells[0].key]
+    monkeypatch.setattr(Record, "add", lambda self, entry, run: order.append(entry.cell) or True)
+    reproduce.play(study, [table], record, tmp_path / "anew", 1.0, 1, False)
+    assert order == [cell.key for cell in reversed(table.cells)]
+
+
 def test_a_cell_that_changed_is_not_played_yet(tmp_path):
     study = small()
     record = played(study, tmp_path, tables=study.tables[:1])
