@@ -14,7 +14,7 @@ _NO_LOCKS = errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP
 
 
 @contextmanager
-def only_writer(folder: Path, what: str) -> Iterator[None]:
+def only_writer(folder: Path, what: str, option: str = "--out", lock: str = LOCK) -> Iterator[None]:
     """Keep all others, in this process and in others, from writing to a folder that is there.
 
     Parameters
@@ -22,18 +22,22 @@ def only_writer(folder: Path, what: str) -> Iterator[None]:
     folder : Path
     what : str
         What others would be, for the message: ``"comparison"``.
+    option : str
+        What names another folder.
+    lock : str
+        The file that is locked: another one for those who write to other files of the folder.
 
     Raises
     ------
     BlockingIOError
         If another one is writing to it.
     """
-    lock = filelock.FileLock(folder / LOCK)
+    held = filelock.FileLock(folder / lock)
     try:
-        lock.acquire(blocking=False)
+        held.acquire(blocking=False)
     except filelock.Timeout as error:
         raise BlockingIOError(
-            f"another {what} is writing to {folder}; wait for it, or choose another folder with --out"
+            f"another {what} is writing to {folder}; wait for it, or choose another folder with {option}"
         ) from error
     except (NotImplementedError, OSError) as error:
         if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
@@ -42,4 +46,4 @@ def only_writer(folder: Path, what: str) -> Iterator[None]:
     try:
         yield
     finally:
-        lock.release()
+        held.release()

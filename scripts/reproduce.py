@@ -11,6 +11,7 @@ of ``docs/results/data/``, which says how often each result came out; there a lo
 
 import importlib
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -53,14 +54,15 @@ def main(
             writable("out", folder, folder=True)
         writable("page", pages / f"{paper}.md")
         study: Study = importlib.import_module(f"papers.{paper}").STUDY
-        record = Record.read(pages / "data" / f"{paper}.jsonl")
         tables = chosen(study, only or [])
-        try:
-            if not report_only:
-                kept = pages / "data" / paper if study.rows else None
-                play(study, tables, record, out / paper, scale, workers or cores(), fresh, kept)
-        finally:  # of what there is, if it was interrupted
-            page = publish(study, record, pages)
+        with nullcontext() if report_only else writing(paper, pages / "data"):
+            record = Record.read(pages / "data" / f"{paper}.jsonl")
+            try:
+                if not report_only:
+                    kept = pages / "data" / paper if study.rows else None
+                    play(study, tables, record, out / paper, scale, workers or cores(), fresh, kept)
+            finally:  # of what there is, if it was interrupted
+                page = publish(study, record, pages)
     except (KeyboardInterrupt, Stopped):
         typer.secho("interrupted; the same command goes on from here", err=True, fg="yellow")
         raise typer.Exit(130) from None
@@ -69,6 +71,20 @@ def main(
         raise typer.Exit(2) from error
     typer.echo(page.read_text(encoding="utf-8"))
     typer.echo(f"page: {page}")
+
+
+def writing(paper: str, data: Path) -> AbstractContextManager[None]:
+    """Keep others from playing the same paper for the same page, of whose data one would overwrite the other's.
+
+    Raises
+    ------
+    BlockingIOError
+        If another one does.
+    """
+    from agents.locking import only_writer
+
+    data.mkdir(parents=True, exist_ok=True)
+    return only_writer(data, f"reproduction of {paper}", "--pages", f".{paper}.lock")
 
 
 def chosen(study: "Study", only: Sequence[str]) -> "list[Table]":

@@ -234,6 +234,25 @@ def test_an_interrupted_run_has_a_page_of_what_there_is(tmp_path, monkeypatch):
     assert (page.count("Played at scale 1."), page.count("Not yet played.")) == (3, 1)
 
 
+def test_of_two_runs_of_one_page_the_second_is_refused_before_it_plays(tmp_path, monkeypatch):
+    monkeypatch.setattr(importlib.import_module("papers.lane"), "STUDY", small())
+    seen = []
+    monkeypatch.setattr(importlib.import_module("papers.playing"), "_measure", lambda *_: seen.append(second()) or [])
+
+    def second():
+        files = {file: file.read_bytes() for file in tmp_path.rglob("*.*")}
+        found = invoked("lane", "--out", tmp_path / "other", "--pages", tmp_path)
+        assert {file: file.read_bytes() for file in tmp_path.rglob("*.*")} == files
+        assert invoked("lane", "--report-only", "--out", tmp_path / "other", "--pages", tmp_path).exit_code == 0
+        return found
+
+    assert invoked("lane", "--only", "4", "--out", tmp_path / "out", "--pages", tmp_path).exit_code == 0
+    (refused,) = seen
+    cure = "wait for it, or choose another folder with --pages"
+    assert refused.stderr == f"error: another reproduction of lane is writing to {tmp_path / 'data'}; {cure}\n"
+    assert refused.exit_code == 2
+
+
 def stopped(*_):
     raise KeyboardInterrupt
 
