@@ -117,7 +117,7 @@ def flag(name: str, value: Any) -> bool:
     TypeError
         For anything else.
     """
-    if isinstance(value, (bool, np.bool_)) or (hasattr(value, "__index__") and value in (0, 1)):
+    if isinstance(value, (bool, np.bool_)) or (hasattr(value, "__index__") and not np.ndim(value) and value in (0, 1)):
         return bool(value)
     raise TypeError(f"{name} {value!r} is not True or False")
 
