@@ -75,6 +75,14 @@ def run(name: str, arguments: Sequence[str]) -> int:
     return 0
 
 
+def missing(name: str, module: str) -> str:
+    """Say that a command needs a module, and what installs it."""
+    from _requirements import cure, install
+
+    extra = EXTRAS.get(name.replace("_", "-")) if module == "typer" else None
+    return f"{name} needs {module}, which is not installed: {install(extra) if extra else cure(module)}"
+
+
 def main() -> None:
     """Run the command that is named; without one, say what there is."""
     name, *arguments = sys.argv[1:] or ["--help"]
@@ -88,11 +96,7 @@ def main() -> None:
         else:
             sys.exit(run(name, arguments))
     except ModuleNotFoundError as error:
-        from _requirements import cure, install
-
-        extra = EXTRAS.get(name.replace("_", "-")) if error.name == "typer" else None
-        line = install(extra) if extra else cure(error.name or "")
-        print(f"error: {name} needs {error.name}, which is not installed: {line}", file=sys.stderr)
+        print(f"error: {missing(name, error.name or '')}", file=sys.stderr)
         sys.exit(2)
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)

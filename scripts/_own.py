@@ -1,7 +1,8 @@
 """What every command does first: to be imported before all else of ours.
 
-It ends, with a line that says why, where ``agents`` is another package than ours, and shows warnings as a line. What
-an output cannot encode is written as ``?``. What is written to an output or a terminal that is closed goes nowhere.
+It ends, with a line that says why, where ``agents`` is another package than ours or something is not installed, and
+shows warnings as a line. What an output cannot encode is written as ``?``. What is written to an output or a terminal
+that is closed goes nowhere.
 """
 
 import errno
@@ -10,6 +11,7 @@ import os
 import sys
 import warnings
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 # Before all other imports: what is opened next, a library or a pipe, here or in a worker, has the number otherwise.
@@ -21,6 +23,21 @@ for number in range(3):
 for name in ("stdin", "stdout", "stderr"):
     if getattr(sys, name) is None:
         setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
+
+
+def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """End a script that lacks a module as its command ends."""
+    if not isinstance(error, ModuleNotFoundError):
+        sys.__excepthook__(kind, error, trace)
+        return
+    from _commands import missing
+
+    name = Path(sys.argv[0]).stem.replace("_", "-")
+    print(f"error: {missing(name, error.name or '')}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+sys.excepthook = _ended
 
 import agents  # noqa: E402
 from mcts_envs.core.errors import require_own_agents  # noqa: E402

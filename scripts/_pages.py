@@ -1,7 +1,24 @@
 """Where pages of results are written: in the docs of a checkout; below ``results`` where the package is installed."""
 
+import gzip
+import zlib
 from pathlib import Path
 
 _HOME = Path(__file__).resolve().parents[1]
 CHECKOUT = (_HOME / "pyproject.toml").is_file()
 PAGES = _HOME / "docs" / "results" if CHECKOUT else Path("results") / "pages"
+
+
+def unpacked(file: Path) -> bytes:
+    """Return what a compressed file beside the pages holds.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged.
+    """
+    try:
+        return gzip.decompress(file.read_bytes())
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        cure = "restore it, or delete it: what it held is then found anew"
+        raise ValueError(f"{file} is damaged ({error}); {cure}") from error

@@ -1,7 +1,8 @@
 """Comparing agents from start to end: play what is missing, keep it, sum it up."""
 
 import signal
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -134,7 +135,22 @@ def compare(
         except KeyboardInterrupt as error:
             crew.close()
             ended_by = getattr(error, "number", signal.SIGINT)
+        _warn_of_changes(plan, configuration)
         looked = course.boards if course is not None and decided else episodes
         found = report(plan, folder, results.rows, looked, processes, discount)
     reused = min(reused, len(plan.jobs(looked)))
     return replace(found, trial=course.trial if course else None, reused=reused, signal=ended_by)
+
+
+def _warn_of_changes(plan: Plan, configuration: Mapping[str, Any]) -> None:
+    """Say what was replaced while games were played, by which those of processes begun since may have been played."""
+    try:
+        changed = plan.changed_since(configuration)
+    except Exception as error:  # of the environment or of files that are gone; what was played is reported all the same
+        changed = [f"what is played by ({error})"]
+    if changed:
+        warnings.warn(
+            f"{', '.join(changed)}: changed while games were played, so that some may be of before and some of after; "
+            "play all again with --fresh, by files that stay as they are",
+            stacklevel=3,
+        )

@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import metadata
@@ -203,26 +203,42 @@ class Plan:
         TypeError
             If a setting cannot be written to JSON.
         """
-        game = getattr(self.make_env().unwrapped, "game", None)
-        files = {spec.label: digests for spec in self.agents if (digests := _digests(spec, game))}
-        if (source := file_of(self.environment.rpartition(":")[0])) is not None:
-            files[self.environment] = {source.name: closure_digest(source)[:16]}
+        played = self._digests()
         configuration = {
             "environment": self.id,
             "settings": self.settings,
             "agents": {spec.label: {"name": spec.name, "settings": spec.settings} for spec in self.agents},
-            "files": files,
+            "files": played["files"],
             "seed": self.seed,
             "budget": self.budget,
             "record": self.record,
             "version": mcts_envs.__version__,
-            "code": "-".join(source_digest(Path(str(p.__file__)).parent)[:16] for p in (mcts_envs, agents)),
+            "code": played["code"],
         }
         if self.keep:
             configuration["keep"] = self.keep
         configuration |= self.format.configuration(self)
         found: dict[str, Any] = json.loads(json.dumps(configuration, default=_plain))
         return found
+
+    def changed_since(self, configuration: Mapping[str, Any]) -> list[str]:
+        """Return which files, and whether the code here, are no longer what a configuration of this plan says."""
+        now, before = self._digests(), configuration
+        code = [] if now["code"] == before["code"] else ["the code of mcts_envs or agents"]
+        old, new = (
+            {(label, *file) for label, files in found["files"].items() for file in files.items()}
+            for found in (before, now)
+        )
+        return [*dict.fromkeys(name for _, name, _ in sorted(old ^ new)), *code]
+
+    def _digests(self) -> dict[str, Any]:
+        """Hash what is played by: files of agents by label, that of the environment, and the code here."""
+        game = getattr(self.make_env().unwrapped, "game", None)
+        files = {spec.label: digests for spec in self.agents if (digests := _digests(spec, game))}
+        if (source := file_of(self.environment.rpartition(":")[0])) is not None:
+            files[self.environment] = {source.name: closure_digest(source)[:16]}
+        code = "-".join(source_digest(Path(str(p.__file__)).parent)[:16] for p in (mcts_envs, agents))
+        return {"files": files, "code": code}
 
 
 def _digests(spec: AgentSpec, game: Game | None) -> dict[str, str]:

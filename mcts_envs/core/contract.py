@@ -111,6 +111,9 @@ __all__ = [
     "types",
 ]
 
+_MOST_PLAYERS, _MOST_ACTIONS = 63, 2**31 - 1
+"""One bit for each player in what ``active`` returns, and none for its sign."""
+
 RUNNING, TERMINATED, TRUNCATED = 0, 1, 2
 """Values of ``status``."""
 
@@ -266,6 +269,8 @@ class Game(Portable):
             )
         template.flags.writeable = False
         object.__setattr__(self, "template", template)
+        errors.integer(f"players of {self.name}", self.players, 1, _MOST_PLAYERS)
+        errors.integer(f"actions of {self.name}", self.actions, 1, _MOST_ACTIONS)
         if not self.observation_shape:
             object.__setattr__(self, "observation_shape", (template.size - CHANCE_BYTES,))
         self._check_symmetries()

@@ -16,7 +16,7 @@ import numpy as np
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     """Say that a name is not known, which one may have been meant, and which there are."""
     names, start = sorted(known), str(name)[:3]
-    close = difflib.get_close_matches(str(name), names, n=1)  # a name that shares fewer letters was hardly meant
+    close = difflib.get_close_matches(str(name), names, 1, 0.65)  # a name that shares fewer letters was hardly meant
     close += [other for other in names if len(start) == 3 and other.startswith(start)]
     if close:
         return f"unknown {kind} {name!r}; did you mean {close[0]!r}? Known: {', '.join(names)}"
@@ -117,7 +117,7 @@ def flag(name: str, value: Any) -> bool:
     TypeError
         For anything else.
     """
-    if isinstance(value, (bool, np.bool_)) or (hasattr(value, "__index__") and value in (0, 1)):
+    if isinstance(value, (bool, np.bool_)) or (hasattr(value, "__index__") and not np.ndim(value) and value in (0, 1)):
         return bool(value)
     raise TypeError(f"{name} {value!r} is not True or False")
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from _pages import unpacked
+
 from agents.arena.spec import AgentSpec
 from exact import lane
 from exact.judging import Question, judge, on_lanes, on_walls
@@ -51,7 +53,7 @@ class Page:
         self._page, self._data = folder / "exact.md", folder / "data" / "exact.json.gz"
         self._kept: dict[str, Any] = {"boards": {}, "questions": {}, "judged": {}}
         if self._data.is_file():
-            self._kept = json.loads(gzip.decompress(self._data.read_bytes()))
+            self._kept = json.loads(unpacked(self._data))
 
     def solve(self, size: int, steps: int, say: Callable[[str], None]) -> None:
         """Solve the start boards of a size that are not solved yet."""
@@ -121,7 +123,7 @@ class Page:
     def _write(self) -> None:
         """Write data and page, with what another process has written since they were read."""
         if self._data.is_file():
-            _take(self._kept, json.loads(gzip.decompress(self._data.read_bytes())))
+            _take(self._kept, json.loads(unpacked(self._data)))
         self._data.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(self._kept, separators=(",", ":"), sort_keys=True)
         write_whole(self._data, gzip.compress(text.encode(), mtime=0))

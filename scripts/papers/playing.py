@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from _pages import unpacked
+
 import agents
 import mcts_envs
 from agents.arena import compare
@@ -76,7 +78,7 @@ def unpack(packed: Path, to: Path) -> None:
     """Write what a compressed file holds, unless there is a file already."""
     if not to.exists():
         to.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(to, gzip.decompress(packed.read_bytes()))
+        write_whole(to, unpacked(packed))
 
 
 def companies(cells: Sequence[Cell]) -> list[list[Cell]]:

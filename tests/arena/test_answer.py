@@ -1,5 +1,6 @@
 """The study of planning against learning: measures that take their time, rows that travel, and what it sums up to."""
 
+import gzip
 import shutil
 
 import numpy as np
@@ -9,7 +10,7 @@ from papers.answer import BOTH, BUDGETS, CONTESTS, PLANNER, POLICY, SCHOOLS, STU
 from papers.arms import ARMS, FOUND, MINUTES, SEEDS, School, learned
 from papers.measures import Means, Wins, mean, percent
 from papers.page import UNPLAYED, write
-from papers.playing import Stopped
+from papers.playing import Stopped, unpack
 from papers.record import Entry, Record
 from papers.study import Cell, Entrant, Study, Table
 
@@ -70,6 +71,15 @@ def test_rows_travel_with_the_pages(tmp_path, monkeypatch):
     with pytest.raises(Stopped):  # since nobody plays
         played(tmp_path, 1.5, 1)
     assert len(asked) == 6  # of 18, 12 are there
+
+
+@pytest.mark.parametrize("damage", [lambda it: it[:-9], lambda it: it[:10] + b"x" + it[11:], lambda it: b"version"])
+def test_a_damaged_file_beside_the_page_is_named(tmp_path, damage):
+    packed = tmp_path / "found.jsonl.gz"
+    packed.write_bytes(damage(gzip.compress(b"{}" * 99)))
+    with pytest.raises(ValueError, match=r"found\.jsonl\.gz is damaged \(.*; restore it, or delete it"):
+        unpack(packed, tmp_path / "out" / "rows")
+    assert not (tmp_path / "out" / "rows").exists()
 
 
 # What it sums up to

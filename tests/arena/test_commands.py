@@ -76,6 +76,7 @@ def test_scripts_are_run_with_what_follows_them(tmp_path: Path) -> None:
         (["cmopare"], "unknown command 'cmopare'; did you mean 'compare'?"),
         (["info", "football"], "did you mean Football1-v0, Football3-v0, "),
         (["info", "mtcs"], "unknown environment or agent 'mtcs'; did you mean 'mcts'?"),
+        (["info", "nonsense"], "unknown environment or agent 'nonsense'; known: Bomber-v0, "),
         (["info"], "mcts-envs list names what there is"),
         (["info", "nowhere.py:Game-v0"], "nowhere.py"),
         (["list", "games"], "mcts-envs info NAME"),
@@ -104,6 +105,19 @@ def test_what_is_missing_comes_with_the_line_that_installs_it(monkeypatch: pytes
     assert module("_requirements").cure("tensorboard") == 'pip install -e ".[rl]"'
     assert module("_requirements").cure("PIL") == 'pip install -e "."'
     assert module("_requirements").cure("surely_nothing_of_ours") == "install what brings it"
+
+
+@pytest.mark.parametrize("script", ["compare", "train", "reproduce"])
+def test_a_script_that_lacks_a_module_says_what_its_command_says(script: str) -> None:
+    file, folder = str(ROOT / "scripts" / f"{script}.py"), str(ROOT / "scripts")
+    code = (
+        f"import runpy, sys; sys.modules['typer'] = None; sys.argv = [{file!r}]; sys.path[0] = {folder!r};"
+        f"runpy.run_path({file!r}, run_name='__main__')"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    said = module("_commands").missing(script.replace("_", "-"), "typer")
+    assert (done.returncode, done.stderr) == (2, f"error: {said}\n")
 
 
 @pytest.mark.parametrize("id", IDS)

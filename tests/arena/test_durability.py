@@ -197,6 +197,22 @@ def test_a_retrained_policy_is_another_configuration(agent: str, tmp_path: Path)
     assert default_folder(found[0]).parent == Path("results")
 
 
+def test_what_is_replaced_while_games_are_played_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    bot = tmp_path / "bot.py"
+    bot.write_text("class Bot:\n    def act(self, env):\n        return 0\n")
+    plan = Plan(ID, parse_agents("random,bot.py:Bot"))
+    compare(plan, 2, folder=tmp_path / "out")
+
+    def edited(done: int, all_of_them: int) -> None:
+        bot.write_text(bot.read_text() + f"# {done}\n")
+
+    with pytest.warns(UserWarning, match=r"^bot\.py: changed while games were played, .* with --fresh"):
+        assert compare(plan, 4, folder=tmp_path / "out", tell=edited).finished
+    with pytest.raises(ValueError, match="holds results of another configuration: files"):
+        compare(plan, 4, folder=tmp_path / "out")
+
+
 def test_a_shipped_policy_belongs_to_the_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = shutil.copytree(shipped.FOLDER, tmp_path / "policies")
     monkeypatch.setattr(shipped, "FOLDER", folder)

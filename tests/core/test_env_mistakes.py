@@ -84,6 +84,7 @@ def test_a_board_may_be_given_in_rows():
         ({**GOOD, "board": [2] + [0] * 8}, ValueError, "is a zombie in column 0: the game is already lost"),
         ({**GOOD, "board": [0] * 9, "t": 30}, ValueError, "the game is already won"),
         ({**GOOD, "can_plant": "yes"}, TypeError, r"'yes' is not True or False"),
+        ({**GOOD, "can_plant": np.array([1, 0])}, TypeError, r"array\(\[1, 0\]\) is not True or False"),
         ({**GOOD, "dice": [256]}, ValueError, r"position\['dice'\]\[0\] 256 is outside \[0, 255\]"),
         ({**GOOD, "dice": [0] * 24}, ValueError, "is not a list of at most 23 results"),
         ([], TypeError, "position is list, not a dictionary such as position"),

@@ -129,6 +129,15 @@ def test_what_makes_no_game(given, said):
         mcts_envs.register("Count-v0", given)
 
 
+@pytest.mark.parametrize("name", ["players", "actions"])
+@pytest.mark.parametrize(
+    ("given", "error"), [(0, ValueError), (10**12, ValueError), (2.0, TypeError), (True, TypeError), (None, TypeError)]
+)
+def test_games_of_impossible_sizes(name, given, error):
+    with pytest.raises(error, match=f"{name} of .* {given} is .*1"):
+        replace(count(), **{name: given})
+
+
 def test_kernels_are_checked_before_they_are_compiled():
     @kernel()
     def bare(state):
