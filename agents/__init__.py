@@ -173,7 +173,10 @@ def _load(path: str, name: str, settings: dict[str, Any]) -> "Agent":
             raise
         from agents.base import settings_of
 
-        close = difflib.get_close_matches(refused[1], settings_of(kind), n=1)
-        meant = f"; did you mean {close[0]!r}?" if close else ";"
-        raise TypeError(f"agent {name!r} has no setting {refused[1]!r}{meant} see its class {path}") from None
+        known = settings_of(kind)
+        close = difflib.get_close_matches(refused[1], known, n=1)
+        meant = f"; did you mean {close[0]!r}? Known:" if close else "; known:"
+        raise TypeError(
+            f"agent {name!r} has no setting {refused[1]!r}{meant} {', '.join(sorted(known)) or 'none'}; class {path}"
+        ) from None
     return agent

@@ -245,8 +245,8 @@ def _written(value: Any) -> str:
 
 
 def settings_of(kind: type) -> list[str]:
-    """Return the names of the settings of a class of agents, those that it hands on to its bases included."""
-    return [parameter.name for parameter in _settings(kind)]
+    """Return the names of the settings of a class of agents, those that its bases take included, each once."""
+    return list(dict.fromkeys(parameter.name for parameter in _settings(kind)))
 
 
 def defaults_of(kind: type) -> list[tuple[str, str]]:
@@ -257,7 +257,8 @@ def defaults_of(kind: type) -> list[tuple[str, str]]:
 def _settings(kind: type) -> list[inspect.Parameter]:
     inits = [vars(each)["__init__"] for each in kind.__mro__[:-1] if "__init__" in vars(each)]
     found = [parameter for init in inits for parameter in list(inspect.signature(init).parameters.values())[1:]]
-    return [parameter for parameter in found if parameter.kind is not parameter.VAR_KEYWORD]
+    named = [parameter for parameter in found if parameter.kind is not parameter.VAR_KEYWORD]
+    return [parameter for parameter in named if parameter.name != "default"]  # which a planner tells its base class
 
 
 def view_of(env: Any) -> View:
@@ -309,8 +310,11 @@ def outward(view: View, action: int) -> int:
 
 def check_turn(view: View) -> None:
     """Raise ``ValueError`` unless the player of a view is to choose."""
-    if not view.game.active(view.state) >> view.player & 1:
-        raise ValueError(f"player {view.player} is not to choose now; the game is over or it is another's turn")
+    choosing = view.game.active(view.state)
+    if not choosing >> view.player & 1:
+        others = [str(player) for player in range(view.game.players) if choosing >> player & 1]
+        why = f"those who are: {', '.join(others)}" if others else "nobody is; where the game is over call reset()"
+        raise ValueError(f"player {view.player} is not to choose now; {why}")
 
 
 def _has_view(inner: Any) -> bool:

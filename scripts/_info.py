@@ -75,8 +75,7 @@ def _agent(name: str) -> Iterator[str]:
         kind = type(agents.make(name))
         yield from ("", f"settings, as in {name}:setting=value, and what they are by default")
         own = dict(reversed(defaults_of(kind)))  # a class says it better than those above it
-        settings = [name for name in dict.fromkeys(settings_of(kind)) if name != "default"]  # what a base class is told
-        yield from (f"  {setting}={_written(own[setting])}" for setting in settings)
+        yield from (f"  {setting}={_written(own[setting])}" for setting in settings_of(kind))
         yield from ("", inspect.getdoc(kind) or "")
     brought = {entry.id: entry.presets[name] for entry in ENTRIES.values() if name in entry.presets}
     lines: dict[str, list[str]] = {}

@@ -65,10 +65,7 @@ def foreign_view(env: Any, agent: Any = None, *, observation: Any = None, info: 
         live: Any = LiveSingle(env, observation, info)
         return View(live.game, live, 0, _episode(live))
     if not isinstance(env, (AECEnv, ParallelEnv)):
-        raise TypeError(
-            f"{type(env).__name__} is no environment that planners can look at: it is neither one of Gymnasium's or "
-            "PettingZoo's nor has it a view() of its own; give the environment itself, not an observation of it"
-        )
+        raise TypeError(_refused(env))
     layers, chooser = peeled(env)
     if isinstance(layers[-1], ParallelEnv):
         live = LiveParallel(layers, observation, info)
@@ -79,6 +76,22 @@ def foreign_view(env: Any, agent: Any = None, *, observation: Any = None, info: 
     if agent not in live.game.numbers:
         raise ValueError(errors.unknown("agent", agent, map(str, live.game.numbers)))
     return View(live.game, live, live.game.numbers[agent])
+
+
+def _refused(env: Any) -> str:
+    """Say why planners cannot look at something, and what to give in its place."""
+    name = type(env).__name__
+    if isinstance(env, type):
+        return f"{env.__name__} is a class; give an environment of it, {env.__name__}(), after its reset()"
+    if isinstance(env, str):
+        return f"{env!r} is a name; give the environment, gymnasium.make({env!r}), after its reset()"
+    if hasattr(env, "num_envs"):
+        cure = "its envs[i]" if hasattr(env, "envs") else "one made by gymnasium.make"
+        return f"{name} holds {env.num_envs} environments, and act and search look at one: give them {cure}"
+    return (
+        f"{name} is no environment that planners can look at: it is neither one of Gymnasium's or "
+        "PettingZoo's nor has it a view() of its own; give the environment itself, not an observation of it"
+    )
 
 
 class LiveSingle:

@@ -58,6 +58,7 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
     refused: list[str] = []
     stepped = False
     not_reset: ResetNeeded | None = None
+    lacking = ""
     for means, make in _makers(live):
         if means in harmful:
             refused.append(f"{means}: {harmful[means]}")
@@ -75,6 +76,8 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
             except Exception as error:
                 fault = str(error)
                 not_reset = error if isinstance(error, ResetNeeded) else not_reset
+                if isinstance(error, AttributeError) and isinstance(error.obj, type(live.env)):
+                    lacking = f"{name} has no attribute {error.name!r}: call reset() first, if it was not; "
             if fault is None:
                 live.game.notes["means"] = means
                 return made
@@ -90,8 +93,9 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
         raise not_reset
     cure = "" if live.history is not None else "; wrap it in agents.remember(env) before reset, so that it is replayed"
     raise TypeError(
-        f"{name} cannot be copied: {'; '.join(refused)}{cure}; or give it clone_state() and restore_state(snapshot), "
-        f"or register an agents.bridge.Adapter{'. It may have been stepped as it was tried; reset it' * stepped}"
+        f"{lacking}{name} cannot be copied: {'; '.join(refused)}{cure}; or give it clone_state() and "
+        "restore_state(snapshot), or register an agents.bridge.Adapter"
+        f"{'. It may have been stepped as it was tried; reset it' * stepped}"
     )
 
 

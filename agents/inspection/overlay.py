@@ -43,6 +43,11 @@ def picture(result: Any, env: Any = None, *, actions: int = 8, line: int = 5, pa
     """
     actions, line = errors.integer("actions", actions, 1, 12), errors.integer("line", line, 0, 8)
     view = searched(result, env, "picture")
+    if view.game.picture is None:
+        raise ValueError(
+            f"{view.game.name} has no picture to draw on: that is a function of a Game, which environments of others "
+            "have not; agents.show(result) shows actions and tree without"
+        )
     board, data = picture_of(view.game, view.state), search_data(result, view)
     colours = [player["colour"] for player in header(view.game, "")["players"]]
     rows = data.get("actions", [])

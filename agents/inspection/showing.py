@@ -22,7 +22,8 @@ _DEPTH, _BREADTH, _NODES = 8, 12, 120
 """Of a tree: decisions deep, actions of a player and outcomes of an action, and actions in all."""
 
 _OTHERS = {
-    "reset": "an environment, not a search; mcts_envs.show(env) shows it",
+    "reset": "an environment, not a search; mcts_envs.show(env) shows it if it is a game of ours, "
+    "and {call} what agent.search(env) returns",
     "result": "a search under way; call .result(), and {call} that",
     "best_line": "the tree of a search; {call} the result that it belongs to",
     "act": "an agent; {call} what its search(env) returns",

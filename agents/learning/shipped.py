@@ -103,5 +103,5 @@ def _none_for(what: str, algorithm: str) -> str:
     kind = "" if algorithm == BEST else f"{algorithm} "
     return (
         f"no {kind}policy is shipped for {what}; shipped: {', '.join(there) or 'none'}. "
-        "Train one with scripts/train.py and name it 'sb3:PATH'"
+        "Train one by scripts/train.py or Stable-Baselines3's learn(): 'sb3:PATH' plays it, policy=PATH has it search"
     )

@@ -16,7 +16,8 @@ import numpy as np
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     """Say that a name is not known, which one may have been meant, and which there are."""
     names, start = sorted(known), str(name)[:3]
-    close = difflib.get_close_matches(str(name), names, 1, 0.65)  # a name that shares fewer letters was hardly meant
+    close = [other for other in names if other.lower() == str(name).lower()]
+    close += difflib.get_close_matches(str(name), names, 1, 0.65)  # one that shares fewer letters was hardly meant
     close += [other for other in names if len(start) == 3 and other.startswith(start)]
     if close:
         return f"unknown {kind} {name!r}; did you mean {close[0]!r}? Known: {', '.join(names)}"

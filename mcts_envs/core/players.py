@@ -123,7 +123,8 @@ def player(
             return _entry_point("agents", given)
         module, colon, name = given.partition(":")
         if not colon:
-            raise ValueError(errors.unknown("opponent", given, ["random", *scripted, "module:name"]))
+            known = ["random", *scripted, "agents:NAME", "sb3:PATH", "module:Name"]
+            raise ValueError(errors.unknown("opponent", given, known))
         return _entry_point(module, name)
     if isinstance(given, type) and _plays(given):
         raise TypeError(f"opponent {given!r} is a class; give an object of it, such as {given.__name__}()")

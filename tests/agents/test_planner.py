@@ -264,8 +264,13 @@ class TestOnlyMove:
         env = started()
         while env.legal_actions().size:
             env.step(env.legal_actions()[0])
-        with pytest.raises(ValueError, match="not to choose"):
+        with pytest.raises(ValueError, match=r"player \d is not to choose now; nobody is; .* call reset\(\)"):
             Toy().search(env)
+
+    def test_another_turn_is_named(self):
+        env = started()
+        with pytest.raises(ValueError, match="player 1 is not to choose now; those who are: 0"):
+            Toy().search(View(env.game, env.view().state, 1))
 
 
 class TestMemory:

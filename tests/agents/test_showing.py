@@ -127,3 +127,14 @@ def test_overlays_are_pictures():
     four.reset(seed=0)
     with pytest.raises(ValueError, match="connect_four has no picture"):
         agents.picture(agents.make("mcts", simulations=10).search(four))
+
+
+def test_environments_of_others_are_shown_by_their_searches():
+    lake = gym.make("FrozenLake-v1")
+    lake.reset(seed=0)
+    with pytest.raises(TypeError, match=r"TimeLimit is an environment.* and show what agent\.search\(env\) returns"):
+        agents.show(lake)
+    result = agents.make("mcts", simulations=10).search(lake)
+    with pytest.raises(ValueError, match=r"FrozenLake-v1 has no picture.*; agents\.show\(result\) shows"):
+        agents.picture(result)
+    assert repr(agents.show(result)) == "Shown(FrozenLake-v1: a search, 1 frame)"

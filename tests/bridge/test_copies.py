@@ -228,3 +228,13 @@ def test_digests_tell_states_apart_and_nothing_else():
     assert digest(env.unwrapped) != digest(same.unwrapped)
     assert digest(-1) != digest(-2)  # whose hashes are equal
     assert digest({1, "a", (2, 3)}) == digest({(2, 3), "a", 1})
+
+
+def test_an_environment_that_was_not_reset_is_told_so():
+    class Late(Walk):
+        def __init__(self):
+            super().__init__()
+            del self.at
+
+    with pytest.raises(TypeError, match=r"^Late has no attribute 'at': call reset\(\) first, if it was not; Late"):
+        mcts().act(Late())

@@ -299,3 +299,18 @@ def test_a_result_that_cannot_be_pickled_says_what_can(name):
     result = agents.make(name, simulations=20).search(env)
     with pytest.raises(TypeError, match=r"FrozenLake.*cannot be pickled; keep .* result\.action"):
         pickle.dumps(result)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (lambda: "CartPole-v1", r"'CartPole-v1' is a name; give the environment, gymnasium\.make\('CartPole-v1'\)"),
+        (lambda: Walk, r"Walk is a class; give an environment of it, Walk\(\), after its reset\(\)"),
+        (lambda: gym.make_vec("CartPole-v1", 2), r"CartPoleVectorEnv holds 2 environments, .* by gymnasium\.make"),
+        (lambda: gym.make_vec("FrozenLake-v1", 2, "sync"), r"SyncVectorEnv holds 2 environments, .* its envs\[i\]"),
+        (lambda: np.zeros(4), "ndarray is no environment that planners can look at: .* not an observation of it"),
+    ],
+)
+def test_what_is_no_environment_is_told_what_to_give(given, message):
+    with pytest.raises(TypeError, match=message):
+        mcts().act(given())

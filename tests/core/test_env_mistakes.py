@@ -167,10 +167,14 @@ def test_before_the_first_reset():
 def test_impossible_opponents():
     with pytest.raises(ValueError, match="unknown opponent 'scriptd'; did you mean 'scripted'"):
         TicTacToe(opponent="scriptd")
+    with pytest.raises(ValueError, match=r"unknown opponent 'mcts'; known: agents:NAME, module:Name, .*sb3:PATH"):
+        TicTacToe(opponent="mcts")
     with pytest.raises(ValueError, match="opponent nowhere:mcts: cannot import nowhere"):
         TicTacToe(opponent="nowhere:mcts")
     with pytest.raises(ValueError, match="unknown agent 'mtcs'; did you mean 'mcts'"):
         TicTacToe(opponent="agents:mtcs")
+    with pytest.raises(ValueError, match="unknown agent 'MCTS'; did you mean 'mcts'"):
+        TicTacToe(opponent="agents:MCTS")
     with pytest.raises(ValueError, match="opponent json:nothing: json has no nothing"):
         TicTacToe(opponent="json:nothing")
     for opponent in (3, object(), ""):

@@ -33,6 +33,10 @@ def test_what_it_cannot_do_is_said():
     env.reset(seed=0)
     with pytest.raises(ValueError, match=r"no policy is shipped for lane_defense .* Train one"):
         agents.make("puct", simulations=10).act(env)
+    lake = gym.make("FrozenLake-v1")
+    lake.reset(seed=0)
+    with pytest.raises(ValueError, match=r"Stable-Baselines3's learn\(\): .* policy=PATH has it search"):
+        agents.make("puct", simulations=10).act(lake)
     with pytest.raises(TypeError, match="puct has no setting 'select'"):
         agents.make("puct", select="ucb1")
     with pytest.raises(ValueError, match="needs a policy"):

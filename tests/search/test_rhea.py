@@ -288,7 +288,7 @@ class TestOtherGames:
         ({"information": "all"}, "unknown information 'all'"),
         ({"model": 3}, "model 3 is no name"),
         ({"simulations": 0}, "simulations 0 is outside"),
-        ({"horizon": 3}, "agent 'rhea' has no setting 'horizon'"),
+        ({"horizon": 3}, "agent 'rhea' has no setting 'horizon'; known: discount, .*time_limit; class"),
     ],
 )
 def test_bad_settings_are_refused(settings, message):

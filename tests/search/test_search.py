@@ -377,7 +377,7 @@ class TestSettings:
             agents.make("mcts", simulatons=5)
         with pytest.raises(TypeError, match="unknown setting or parameter 'simulatons'; did you mean 'simulations'"):
             agents.make("flat_mc", simulatons=5)
-        with pytest.raises(TypeError, match="unknown setting or parameter 'colour'; known: backup, c, "):
+        with pytest.raises(TypeError, match="unknown setting or parameter 'colour'; known: backup, c, discount, "):
             agents.make("mcts", colour=5)
 
     def test_unknown_names_in_the_words_of_python_3_13(self, monkeypatch):

@@ -207,7 +207,7 @@ def _draw_bomb(place: Canvas, shared: bool, life: int, owner: int, way: int) -> 
 
     The steps that it has left stand in its middle, or aside if it shares its cell with a player.
     """
-    x, y = (0.22, 0.2) if shared else (0.0, 0.04)
+    x, y = (0.1, 0.17) if shared else (0.0, 0.04)
     place.ellipse(0.0, 0.03, 0.38, fill="#26262b", outline=_COLOURS[owner], stroke=0.06)
     place.line([(0.2, -0.28), (0.34, -0.42)], _INK, 0.07)
     place.text(x, y, str(life), "#ffffff" if life > 3 else "#ff9a6b", 0.3 if shared else 0.42, bold=True)

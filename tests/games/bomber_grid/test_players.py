@@ -381,3 +381,17 @@ def test_pictures(settings):
         text = rendered(game, state, "ansi")
         assert text.count("\n") == record(state, STATE).board_size + game.players + 3
     assert game.action_name(1) == ("up" if game.actions == 6 else "stop 0 1")
+
+
+@pytest.mark.parametrize("fuse", [10, 16])
+def test_the_steps_of_a_bomb_under_a_player_stand_inside_its_rim(fuse):
+    game, scale = bomber_grid(fuse=fuse), 64
+    state = game.new_state()
+    game.reset(state, np.uint64(0))
+    game.step(state, np.array([5, 0, 0, 0]), np.zeros(4))
+    left, top, *_ = game.where(state, 0, 0)
+    white = (game.picture(state).to_rgb(scale) > 246).all(2)
+    y, x = np.nonzero(white)
+    away = np.hypot((x + 0.5) / scale - left - 0.5, (y + 0.5) / scale - top - 0.53)
+    assert (away < 0.3).any()
+    assert not ((away >= 0.35) & (away < 0.41)).any()
