@@ -235,8 +235,7 @@ class Plan:
         """Hash what is played by: files of agents by label, that of the environment, and the code here."""
         game = getattr(self.make_env().unwrapped, "game", None)
         files = {spec.label: digests for spec in self.agents if (digests := _digests(spec, game))}
-        if (source := file_of(self.environment.rpartition(":")[0])) is not None:
-            files[self.environment] = {source.name: closure_digest(source)[:16]}
+        files |= _digests_of_environment(self.environment, self.settings, game)
         code = "-".join(source_digest(Path(str(p.__file__)).parent)[:16] for p in (mcts_envs, agents))
         return {"files": files, "code": code}
 
@@ -247,9 +246,28 @@ def _digests(spec: AgentSpec, game: Game | None) -> dict[str, str]:
     return own | _digests_of_agent(spec, game)
 
 
+def _digests_of_environment(name: str, settings: Mapping[str, Any], game: Game | None) -> dict[str, dict[str, str]]:
+    """Hash the files of an environment, those that its settings name, and those of who plays inside it."""
+    source, inside = file_of(name.rpartition(":")[0]), settings.get("opponent")
+    own = {} if source is None else {source.name: closure_digest(source)[:16]}
+    found = {name: own | _digests_of_settings(settings)}
+    for opponent in inside if isinstance(inside, (list, tuple)) else [inside]:
+        if isinstance(opponent, str):
+            found[f"opponent={opponent}"] = _digests(AgentSpec(opponent, opponent.removeprefix("agents:")), game)
+    return {label: digests for label, digests in found.items() if digests}
+
+
+def _digests_of_settings(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Hash the files that settings name, such as a policy that an agent of one's own loads, with or without .zip."""
+    texts = {name: str(value) for name, value in settings.items() if isinstance(value, (str, Path))}
+    files = {name: next(filter(os.path.isfile, (text, f"{text}.zip")), None) for name, text in texts.items()}
+    return {f"{name}={Path(file).name}": _digest(Path(file)) for name, file in files.items() if file is not None}
+
+
 def _digests_of_agent(spec: AgentSpec, game: Game | None) -> dict[str, str]:
     if (source := spec.source()) is not None:
-        return {source.name: closure_digest(source)[:16]} if source.is_file() else {}
+        own = {source.name: closure_digest(source)[:16]} if source.is_file() else {}
+        return own | _digests_of_settings(spec.settings)
     try:
         name = str(spec.settings.get("policy", spec.name))
         policy = spec.policy() or (shipped_for(game, name) if isinstance(game, Game) else None)
@@ -261,7 +279,12 @@ def _digests_of_agent(spec: AgentSpec, game: Game | None) -> dict[str, str]:
     files = [file for file in (policy, *beside) if file.is_file()]
     with contextlib.suppress(FileNotFoundError):
         files += filter(None, [chosen(policy, spec.settings.get("normalization"))])
-    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files}
+    return {file.name: _digest(file) for file in files}
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()[:16]
 
 
 def _plain(value: Any) -> Any:

@@ -1,5 +1,6 @@
 """Stacked observations, as Stable-Baselines3's ``VecFrameStack`` makes them."""
 
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -41,7 +42,7 @@ class Frames:
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._games: WeakKeyDictionary[Episode, dict[int, tuple[bytes, Singles]]] = WeakKeyDictionary()
+        self._games: WeakKeyDictionary[Episode, dict[int, tuple[Any, Singles]]] = WeakKeyDictionary()
 
     def stacked(self, view: View, frame: Singles, axis: int) -> Singles:
         """Add what a view shows and return the stack, the latest frame last.
@@ -57,7 +58,7 @@ class Frames:
         players = {} if view.episode is None else self._games.setdefault(view.episode, {})
         if view.episode is None:
             notice("frame_stack: an opponent inside an environment has no memory; its earlier frames are zeros")
-        now, width = view.state.tobytes(), frame.shape[axis]
+        now, width = _moment(view.state), frame.shape[axis]
         before, stack = players.get(view.player, (b"", None))
         if stack is None:
             stack = np.zeros(stacked_shape(frame.shape, self.count, axis), np.float32)
@@ -66,3 +67,11 @@ class Frames:
             stack = np.concatenate([kept, frame], axis)
         players[view.player] = now, stack
         return stack
+
+
+def _moment(state: Any) -> bytes | int | None:
+    """Return what tells a state of a game from the next: its bytes, or the steps of an environment of others."""
+    if isinstance(state, np.ndarray):
+        return state.tobytes()
+    steps: int | None = state.elapsed() if hasattr(state, "elapsed") else None
+    return steps

@@ -1,10 +1,12 @@
 """Comparisons of one's own: agents, games, and environments that are not of this package."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import gymnasium
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -240,6 +242,36 @@ def test_the_seed_of_an_agent_is_a_stream_of_its_own(bots: Path) -> None:
     assert len({tuple(given) for given in by_agent.values()}) == 3  # none, 5 and 6
     lengths = {label: [row.seats[0].length for row in found if row.agents == (label,)] for label in by_agent}
     assert lengths["uniform:seed=5"] != lengths["uniform:seed=6"]
+
+
+READER = """
+class Reader:
+    def __init__(self, path):
+        self.path = path
+    def act(self, env):
+        return int(env.unwrapped.legal_actions()[0])
+"""
+
+
+def test_files_that_settings_name_belong_to_the_results(bots: Path, tmp_path: Path) -> None:
+    reader, weights, net = tmp_path / "reader.py", tmp_path / "weights.zip", tmp_path / "net.npz"
+    reader.write_text(READER)
+    weights.write_text("1")
+    shutil.copy(ROOT / "examples" / "connect_four.npz", net)
+    by_name = f"{reader}:Reader:path={weights.with_suffix('')}"
+    plans = [
+        Plan(ID, parse_agents(by_name)),
+        Plan(FOUR, parse_agents("random"), {"opponent": f"sb3:{net}"}),
+        Plan(FOUR, parse_agents("random"), {"opponent": [f"agents:{bots}:Bot"]}),
+    ]
+    for number, plan in enumerate(plans):
+        assert compare(plan, 1, folder=tmp_path / str(number)).finished
+    weights.write_text("2")
+    np.savez(net, **dict(np.load(net)))  # type: ignore[arg-type]
+    bots.write_text(f"{BOT}\n# edited")
+    for number, plan in enumerate(plans):
+        with pytest.raises(ValueError, match=r"holds results of another configuration: files .*Choose another folder"):
+            compare(plan, 1, folder=tmp_path / str(number))
 
 
 # Games

@@ -23,6 +23,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNorm
 import agents
 import mcts_envs
 from agents.arena import Plan, compare, parse_agents
+from agents.bridge import Remember
 from agents.learning import moved, notices, storage
 from agents.learning.algorithms import one_thread
 from agents.learning.fitting import fitting
@@ -242,6 +243,28 @@ def test_a_batch_of_games_and_two_players_have_stacks_of_their_own(tmp_path):
         actions, _ = agent.predict(observations)
         assert np.array_equal(actions, model.predict(observations, deterministic=True)[0])
         observations, *_ = env.step(actions)
+
+
+@TRUSTED
+def test_stacked_frames_of_an_environment_of_others(tmp_path, monkeypatch):
+    env = VecNormalize(VecFrameStack(DummyVecEnv([lambda: Remember(gym.make("CartPole-v1"))]), 3))
+    model = PPO("MlpPolicy", env, seed=0, device="cpu", **SMALL).learn(128)
+    model.save(tmp_path / "mine.zip")
+    env.save(tmp_path / "vecnormalize.pkl")
+    env.training = False
+    name = f"sb3:{tmp_path / 'mine.zip'}:frame_stack=3:normalization=auto"
+    assert [s.games for s in compare(Plan("CartPole-v1", parse_agents(name)), 3).summaries] == [3]
+    agent = agents.make(f"sb3:{tmp_path / 'mine.zip'}", frame_stack=3, normalization="auto")
+    shown = []
+    monkeypatch.setattr(type(model), "predict", lambda self, seen, **_: (shown.append(seen), ([1], None))[1])
+    stacked, games = env.reset(), 0
+    while games < 2:
+        shown.clear()
+        assert agent.act(env.unwrapped.envs[0]) == agent.act(env.unwrapped.envs[0]) == 1
+        for seen in shown:
+            assert np.allclose(seen, stacked, atol=1e-6)
+        stacked, _, dones, _ = env.step([games])
+        games += dones[0]
 
 
 @TRUSTED
