@@ -55,7 +55,7 @@ class RandomAgent(UniformAgent):
 
 
 class ScriptedAgent(UniformAgent):
-    """Follows the game's own advice: a rule-based player.
+    """Follows the game's own advice: a rule-based player. In a game without advice it is the uniform player.
 
     Parameters
     ----------
