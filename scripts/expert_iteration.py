@@ -17,6 +17,7 @@ from typing import Annotated
 
 import _own  # noqa: F401
 import typer
+from _options import HyperParameters, Settings
 from _words import said
 
 NONE = "none"
@@ -50,12 +51,8 @@ def main(
     ] = "local",
     seed: Annotated[int, typer.Option(help="Same seed and --iterations, same policy.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder; default: runs/ENVIRONMENT/expert-SEED.")] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
-    ] = None,
-    parameters: Annotated[
-        list[str] | None, typer.Option("--param", metavar="KEY=VALUE", help="Hyper-parameter; repeatable.")
-    ] = None,
+    settings: Settings = None,
+    parameters: HyperParameters = None,
 ) -> None:
     """Let a policy learn from the search that it guides."""
     # Late, so that --help loads no library.

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import _own  # noqa: F401
 import typer
+from _options import HyperParameters, Settings
 from _words import said
 
 
@@ -27,12 +28,8 @@ def main(
     out: Annotated[
         Path | None, typer.Option(help="Folder; default: runs/ENVIRONMENT/ALGO-SEED, or that of --resume.")
     ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
-    ] = None,
-    parameters: Annotated[
-        list[str] | None, typer.Option("--param", metavar="KEY=VALUE", help="Hyper-parameter; repeatable.")
-    ] = None,
+    settings: Settings = None,
+    parameters: HyperParameters = None,
     resume: Annotated[Path | None, typer.Option(help="Policy or checkpoint to go on from.")] = None,
     start: Annotated[Path | None, typer.Option(help="Policy whose weights to begin a new training with.")] = None,
     checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 500_000,
