@@ -157,24 +157,18 @@ class Search:
         budget = read_budget(simulations, time_limit, max_steps)
         if budget is None:
             raise TypeError("a search needs a limit to run to: simulations, time_limit (seconds) or max_steps")
-        return self.spend(Clock(budget))
-
-    def spend(self, clock: Clock, arms: Ints = _ANY, whole_passes: bool = True, until: float | None = None) -> "Search":
-        """Search on for the budget of a clock.
-
-        First actions, if given, are simulated in turn and equally often, in whole passes unless told otherwise: a pass
-        that has begun goes on past the budget's time, but is cut off at ``until`` (default: the end of that time).
-        """
-        for _ in self.spending(clock, arms, whole_passes, until):
+        for _ in self.spending(Clock(budget)):
             self.plan.answer()
         return self
 
     def spending(
         self, clock: Clock, arms: Ints = _ANY, whole_passes: bool = True, until: float | None = None
     ) -> Iterator[None]:
-        """Do what :meth:`spend` does, and yield whenever the search waits for answers of a network (``plan.answer``).
+        """Search on for the budget of a clock; yield whenever the search waits for answers of a network.
 
-        So several searches can wait for one batch.
+        ``plan.answer()`` answers all that wait. First actions, if given, are simulated in turn and equally often, in
+        whole passes unless told otherwise: a pass that has begun goes on past the budget's time, but is cut off at
+        ``until`` (default: the end of that time).
         """
         parts, once = len(self.trees), max(1, len(arms))
         jobs: list[tuple[int, Clock, Ints]] = []
