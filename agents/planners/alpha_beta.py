@@ -75,9 +75,6 @@ class AlphaBetaResult(Found):
     game: Game
     view: View | None = None
 
-    def _played(self) -> Game:
-        return self.game
-
     def _found(self) -> str:
         end = "" if self.end_in is None else f", end_in={self.end_in}"
         return f"value={self.value:.4g}, depth={self.depth}{end}"

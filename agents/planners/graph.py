@@ -88,9 +88,6 @@ class GraphResult(Found):
         hidden: Any = None if self.view is None else getattr(self.view.state, "hidden", None)
         return None if hidden is None else hidden.copies(self.view.player)  # type: ignore[union-attr]
 
-    def _played(self) -> Game:
-        return self.game
-
     def _found(self) -> str:
         return f"value={self.value:.4g}, states={self.places}"
 

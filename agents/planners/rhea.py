@@ -56,9 +56,6 @@ class RheaResult(Found):
     game: Game
     view: View | None = None
 
-    def _played(self) -> Game:
-        return self.game
-
     def _found(self) -> str:
         return f"value={self.value:.4g}"
 

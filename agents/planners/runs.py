@@ -48,9 +48,6 @@ class RunsResult(Found):
     game: Game
     view: View | None = None
 
-    def _played(self) -> Game:
-        return self.game
-
     def _found(self) -> str:
         return f"value={self.value:.4g}, steps ahead={len(self.line)}"
 
