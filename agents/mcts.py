@@ -148,7 +148,8 @@ class MCTS(Planner[SearchResult]):
 
     name = "mcts"
     common_chance = False
-    can_stop_early = True
+    shares_budget = False
+    """Whether rounds or trees share a budget, which has to be known: such a search neither goes on nor stops early."""
 
     def __init__(
         self,
@@ -214,7 +215,7 @@ class MCTS(Planner[SearchResult]):
             raise ValueError("reuse=True needs loop='closed' or 'information_set': an open loop cannot find the state")
         self.threads = errors.integer("threads", threads, 1, MAX_THREADS)
         self.early_stop = errors.flag("early_stop", early_stop)
-        if early_stop and (threads > 1 or self.recommend is not max_visits or not self.can_stop_early):
+        if early_stop and (threads > 1 or self.recommend is not max_visits or self.shares_budget):
             raise ValueError("early_stop=True is for 'mcts' agents with recommend='max_visits' and threads=1")
         self.max_nodes = errors.integer("max_nodes", max_nodes, 1, 2**28)
         self._check_signatures()
@@ -244,9 +245,11 @@ class MCTS(Planner[SearchResult]):
 
         Raises
         ------
-        ValueError
-            If the player is not to choose.
+        ValueError, TypeError
+            If the player is not to choose, or the planner has to know its budget.
         """
+        if self.shares_budget:
+            raise TypeError(f"{self.name} shares a known budget; call search(env), or start an 'mcts' agent")
         view = view_of(env)
         check_turn(view)
         self.load(view)

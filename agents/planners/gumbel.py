@@ -43,7 +43,7 @@ class Gumbel(MCTS):
     """
 
     name = "gumbel"
-    can_stop_early = False
+    shares_budget = True
 
     def __init__(self, *, considered: int = 16, gumbel_scale: float = 1.0, policy: Any = None, **settings: Any) -> None:
         for given in ("select", "recommend"):
@@ -55,16 +55,6 @@ class Gumbel(MCTS):
         self.common_chance = True  # arms of a pass are alike, and can wait for one batch
         self.considered = errors.integer("considered", considered, 1, 2**20)
         self.gumbel_scale = errors.number("gumbel_scale", gumbel_scale, 0.0, 1e6)
-
-    def start(self, env: Any) -> Search:
-        """Refuse: the rounds need to know the budget.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
-        raise TypeError("gumbel shares a known budget between its rounds; call search(env), or start an 'mcts' agent")
 
     def spending(self, search: Search, clock: Clock) -> Iterator[None]:
         """Spend a budget in rounds on the actions drawn."""
