@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import _config
 import _own  # noqa: F401
-import gymnasium
 import typer
 from _options import Budget, Settings
-from _words import command, said, typed
+from _words import MISTAKES, command, refusal, typed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
 _PLAIN_WIDTH = 160
 _REPORT = "report.md"
-_MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
 
 
 def _list(wanted: bool) -> None:
@@ -179,9 +177,8 @@ def main(
             )
         show(report, picture, page, console)
         _note(console, f"after {timedelta(seconds=round(monotonic() - begun))}")
-    except _MISTAKES as error:
-        typer.secho(f"error: {said(error)}", err=True, fg="red")
-        raise typer.Exit(2) from error
+    except MISTAKES as error:
+        raise refusal(error) from None
     except Interrupted as error:
         console.print("interrupted; what was finished is kept, and the same command goes on from here", style="yellow")
         raise typer.Exit(128 + error.number) from None

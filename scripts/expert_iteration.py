@@ -18,7 +18,7 @@ from typing import Annotated
 import _own  # noqa: F401
 import typer
 from _options import HyperParameters, Settings
-from _words import said
+from _words import refusal
 
 NONE = "none"
 
@@ -97,8 +97,7 @@ def main(
             report=_said(),
         )
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
-        typer.secho(f"error: {said(error, {'algorithm': '--algo'})}", err=True, fg="red")
-        raise typer.Exit(2) from None
+        raise refusal(error, {"algorithm": "--algo"}) from None
     if result.interrupted:
         how = "time is over" if result.signal is None else f"interrupted ({signal.Signals(result.signal).name})"
         kept = f"the games are kept in {folder}, and the same command goes on from here"

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import _own  # noqa: F401
 import typer
 from _options import Budget, Settings
-from _words import binding, said
+from _words import binding, refusal
 
 HUMAN = "human"
 
@@ -70,8 +70,7 @@ def main(
         finally:
             session.close()
     except (ValueError, TypeError, ImportError, OSError, RuntimeError) as error:
-        typer.secho(f"error: {said(error)}", err=True, fg="red")
-        raise typer.Exit(2) from None
+        raise refusal(error) from None
 
 
 def _serve(session: Any, port: int, browser: bool) -> None:

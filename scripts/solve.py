@@ -15,7 +15,7 @@ import _own  # noqa: F401
 import typer
 from _options import Budget
 from _pages import PAGES
-from _words import said
+from _words import refusal
 
 
 class Solved(StrEnum):
@@ -63,8 +63,7 @@ def main(
                 page.solve(each, steps, typer.echo)
                 page.judge(each, specs, positions, seed, steps, typer.echo)
     except (ValueError, TypeError, ImportError, OSError) as error:
-        typer.secho(f"error: {said(error)}", err=True, fg="red")
-        raise typer.Exit(2) from error
+        raise refusal(error) from None
     except KeyboardInterrupt:
         typer.secho("interrupted; what was solved is kept, and the same command goes on from here", fg="yellow")
         raise typer.Exit(130) from None

@@ -13,7 +13,7 @@ from typing import Annotated
 import _own  # noqa: F401
 import typer
 from _options import HyperParameters, Settings
-from _words import said
+from _words import refusal
 
 
 def main(
@@ -67,8 +67,7 @@ def main(
             evaluate_every=evaluate_every,
         )
     except (ValueError, TypeError, OSError, ImportError) as error:
-        typer.secho(f"error: {said(error, {'algorithm': '--algo'})}", err=True, fg="red")
-        raise typer.Exit(2) from None
+        raise refusal(error, {"algorithm": "--algo"}) from None
     end = "interrupted after" if result.interrupted else "trained for"
     on = f"; --resume {result.path} goes on" if result.interrupted else ""
     typer.echo(f"{end} {result.timesteps:,} steps, {result.seconds:.0f} s; saved {result.path}{on}")

@@ -15,15 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import _own  # noqa: F401
-import gymnasium
 import typer
 from _options import Budget, Settings
-from _words import said
+from _words import MISTAKES, refusal
 
 if TYPE_CHECKING:
     from agents.arena.tuning import Tuned
-
-_MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
 
 
 def main(
@@ -83,9 +80,8 @@ def main(
             tell=tell,
         )
         _show(tuned)
-    except _MISTAKES as error:
-        typer.secho(f"error: {said(error)}", err=True, fg="red")
-        raise typer.Exit(2) from error
+    except MISTAKES as error:
+        raise refusal(error) from None
     except Interrupted as error:
         _interrupted(error.number)
     if tuned.signal is not None:

@@ -24,17 +24,14 @@ from time import sleep
 from typing import Annotated, Any, TypeAlias
 
 import _own  # noqa: F401
-import gymnasium
 import typer
 from _options import Budget, Settings
-from _words import said
+from _words import MISTAKES, refusal
 
 Game: TypeAlias = Callable[..., dict[str, Any]]
 """``game(tell=...)`` plays it, and returns it as a document."""
 
 _PAGES = ("", ".html", ".htm")
-_MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
-
 
 _GAME = ("setting", "seed", "episode")
 _ALL = (*_GAME, "agents", "budget", "out", "replay", "fps")
@@ -102,9 +99,8 @@ def main(
                 with suppress(KeyboardInterrupt):
                     while True:
                         sleep(1)
-    except _MISTAKES as error:
-        typer.secho(f"error: {said(error)}", err=True, fg="red")
-        raise typer.Exit(2) from error
+    except MISTAKES as error:
+        raise refusal(error) from None
 
 
 def refuse(context: typer.Context, names: Iterable[str], why: str) -> None:
