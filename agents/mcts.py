@@ -348,7 +348,7 @@ class MCTS(Planner[SearchResult]):
 
     def prepare(self, game: Game) -> SearchPlan:
         """Return what is settled about the searches in a game."""
-        inside, outside, evaluator = self._models(game)
+        model, rollout_model, evaluator = self._models(game)
         updates = [needs_of(policy).update for policy in self._policies().values()]
         settings = Settings(
             player=0,
@@ -371,7 +371,7 @@ class MCTS(Planner[SearchResult]):
         others = game.variant(self.opponent_model, "advise") if self.opponent_model else None
         max_nodes = max(1, self.max_nodes // self.threads)
         return SearchPlan(
-            *(inside, outside, self._policies(), self.parameters, self.recommend, settings, max_nodes),
+            *(model, rollout_model, self._policies(), self.parameters, self.recommend, settings, max_nodes),
             others=others,
             evaluator=evaluator,
             rewards=() if evaluator is None or self.evaluate != POLICY else evaluator.rewards,
@@ -391,13 +391,13 @@ class MCTS(Planner[SearchResult]):
     def _models(self, game: Game) -> tuple[Game, Game, Any]:
         """Return the game as the tree sees it, and as rollouts do, and what is consulted in them."""
         evaluate = None if self.evaluate == POLICY else self.evaluate
-        inside = variant_of(game, self.model, evaluate)
-        outside = variant_of(game, self.rollout_model, evaluate) if self.rollout_model else inside
+        model = variant_of(game, self.model, evaluate)
+        rollout_model = variant_of(game, self.rollout_model, evaluate) if self.rollout_model else model
         if self.policy is None:
-            return inside, outside, None
+            return model, rollout_model, None
         from agents.learning.searching import evaluator_for
 
-        asked = evaluator_for(self.policy, replace(inside, key=game.key))  # a model may tell less apart than is shown
+        asked = evaluator_for(self.policy, replace(model, key=game.key))  # a model may tell less apart than is shown
         value: dict[str, Any] = {"evaluate": asked.evaluate} if self.evaluate == POLICY else {}
-        inside = replace(inside, advise=asked.advise, **value)
-        return inside, replace(outside, **value) if self.rollout_model else inside, asked
+        model = replace(model, advise=asked.advise, **value)
+        return model, replace(rollout_model, **value) if self.rollout_model else model, asked

@@ -64,7 +64,7 @@ class OneStep(FlatMonteCarlo):
 
     def budget_for(self, view: View) -> Budget:
         """Return the samples of all actions that the model considers."""
-        return Budget(simulations=self.samples * len(legal_actions(self.prepared(view.game).inside, view)))
+        return Budget(simulations=self.samples * len(legal_actions(self.prepared(view.game).model, view)))
 
     def _limits(self) -> dict[str, Any]:
         return {"samples": self.samples}
@@ -82,7 +82,7 @@ class OneStep(FlatMonteCarlo):
         found, work = np.empty(len(states), np.int64), game.new_state()
         numbers = np.empty(game.players), np.empty(game.players)
         choices = np.zeros(game.players, np.int64), np.empty(game.actions, np.int64)
-        discount, model = float(prepared.settings.discount), prepared.inside
+        discount, model = float(prepared.settings.discount), prepared.model
         look_ahead(
             model.table, states, players, seeds, self.samples, discount, work, new_stream(0), *numbers, *choices, found
         )

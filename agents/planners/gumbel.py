@@ -67,7 +67,7 @@ class Gumbel(MCTS):
             yield
 
         def best_first(arms: Ints) -> Ints:
-            among = np.zeros(search.plan.inside.actions, np.bool_)
+            among = np.zeros(search.plan.model.actions, np.bool_)
             among[arms] = True
             kept = among[search.legal]
             order = np.argsort(-(noise + improved_logits(search))[kept], kind="stable")
@@ -78,7 +78,7 @@ class Gumbel(MCTS):
         search.choice = int(arms[0])
         logits = improved_logits(search)
         weights = np.exp(logits - logits.max())
-        search.improved = np.zeros(search.plan.inside.actions)
+        search.improved = np.zeros(search.plan.model.actions)
         search.improved[search.legal] = weights / weights.sum()
 
 

@@ -71,14 +71,14 @@ class Search:
         self.plan, self._streams, self._last_stream = plan, streams[:-1], streams[-1]
         self._root, self.player = plan.root(view.state), view.player
         self._game = view.game
-        self.legal = legal_actions(plan.inside, view)
+        self.legal = legal_actions(plan.model, view)
         settings = plan.settings
         key_for = view.player if settings.key_for >= 0 else settings.key_for
         determinize_for = view.player if settings.determinize_for >= 0 else settings.determinize_for
         if previous is None:
             plan.refuse_luck(self._root, determinize_for)
         self._settings = settings._replace(player=view.player, determinize_for=determinize_for, key_for=key_for)
-        key = 0 if key_for == OPEN_LOOP else int(plan.inside.key(self._root, key_for))
+        key = 0 if key_for == OPEN_LOOP else int(plan.model.key(self._root, key_for))
         if previous is None:
             self.trees = [plan.new_tree(nodes) for _ in self._streams]
         else:
@@ -89,8 +89,8 @@ class Search:
         depth = min(settings.tree_depth, settings.horizon, longest * settings.option_steps)
         length = min(depth + settings.rollout_depth, settings.horizon)
         own = [new_stream(0) if settings.common_chance else stream for stream in self._streams]
-        self._works = [new_work(plan.inside, stream, length, plain=plan.plain) for stream in own]
-        self._paths = [new_path(plan.inside, depth, plain=plan.plain) for _ in self._streams]
+        self._works = [new_work(plan.model, stream, length, plain=plan.plain) for stream in own]
+        self._paths = [new_path(plan.model, depth, plain=plan.plain) for _ in self._streams]
         self._locks = [Lock() for _ in self.trees]
         self._shown: list[ref[Trees]] = []
         self._over = Event()
@@ -110,21 +110,21 @@ class Search:
 
     def advice(self) -> Floats:
         """Return what the game advises at the root [A], as a simulation sees it."""
-        weights = np.zeros(self.plan.inside.actions)
-        self.plan.inside.advise(self._redrawn, self.player, weights)
+        weights = np.zeros(self.plan.model.actions)
+        self.plan.model.advise(self._redrawn, self.player, weights)
         return weights
 
     def worth(self) -> float:
         """Return what ``evaluate`` says that the root is worth to the player, as a simulation sees it."""
-        values = np.zeros(self.plan.inside.players)
-        self.plan.inside.evaluate(self._redrawn, values)
+        values = np.zeros(self.plan.model.players)
+        self.plan.model.evaluate(self._redrawn, values)
         return 0.0 if self._settings.relative else float(values[self.player])
 
     @cached_property
     def _redrawn(self) -> Bytes:
         """The root, in which what cannot be known is drawn anew."""
         state = self._root.copy()
-        self.plan.inside.determinize(state, self._settings.determinize_for, draw(new_stream(0)))
+        self.plan.model.determinize(state, self._settings.determinize_for, draw(new_stream(0)))
         return state
 
     @property
@@ -209,7 +209,7 @@ class Search:
 
     def statistics(self) -> tuple[Ints, Floats]:
         """Return visits [A] and mean returns [A] at the root; NaN without a visit."""
-        actions = self.plan.inside.actions
+        actions = self.plan.model.actions
         visits, sums = np.zeros(actions, np.int64), np.zeros(actions)
         for tree in self.trees:
             add_root_statistics(tree, self.player, visits, sums)
@@ -268,7 +268,7 @@ class Search:
 
     def _prior(self) -> Floats:
         """Return what the game advises at the root [A] as probabilities; equal ones where it advises nothing."""
-        prior = np.zeros(self.plan.inside.actions)
+        prior = np.zeros(self.plan.model.actions)
         weights = self.advice()[self.legal]
         prior[self.legal] = weights / weights.sum() if weights.any() else 1 / len(weights)
         return prior
