@@ -275,9 +275,11 @@ class Search:
 
     def _call(self, i: int, max_steps: int) -> Callable[[Ints, int], None]:
         """Return what simulates some arms so many times in a tree as it is now."""
-        plan, hand = self.plan, _same if self.plan.interpreted else compiled
+        plan, path, tree = self.plan, self._paths[i], self.trees[i]
+        if not plan.interpreted:
+            path, tree = compiled(path), compiled(tree)
         before = *plan.games, plan.table, self._settings, self._root
-        after = max_steps, self._streams[i], self._works[i], hand(self._paths[i]), hand(self.trees[i])
+        after = max_steps, self._streams[i], self._works[i], path, tree
         if not self._settings.waits:
             run = plan.search
             return lambda arms, simulations: run(*before, arms, simulations, *after)
@@ -362,10 +364,6 @@ def together(searches: Iterable[Iterator[None]]) -> Iterator[None]:
     going = list(searches)
     while going := [search for search in going if next(search, going) is None]:
         yield
-
-
-def _same(record: Any) -> Any:
-    return record
 
 
 def _moved_down(plan: SearchPlan, tree: Tree, key: int, nodes: int) -> Tree:
