@@ -148,7 +148,8 @@ class MCTS(Planner[SearchResult]):
 
     name = "mcts"
     common_chance = False
-    can_stop_early = True
+    shares_budget = False
+    """Whether rounds or trees share a budget, which has to be known: such a search neither goes on nor stops early."""
 
     def __init__(
         self,
@@ -214,7 +215,7 @@ class MCTS(Planner[SearchResult]):
             raise ValueError("reuse=True needs loop='closed' or 'information_set': an open loop cannot find the state")
         self.threads = errors.integer("threads", threads, 1, MAX_THREADS)
         self.early_stop = errors.flag("early_stop", early_stop)
-        if early_stop and (threads > 1 or self.recommend is not max_visits or not self.can_stop_early):
+        if early_stop and (threads > 1 or self.recommend is not max_visits or self.shares_budget):
             raise ValueError("early_stop=True is for 'mcts' agents with recommend='max_visits' and threads=1")
         self.max_nodes = errors.integer("max_nodes", max_nodes, 1, 2**28)
         self._check_signatures()
@@ -244,9 +245,11 @@ class MCTS(Planner[SearchResult]):
 
         Raises
         ------
-        ValueError
-            If the player is not to choose.
+        ValueError, TypeError
+            If the player is not to choose, or the planner has to know its budget.
         """
+        if self.shares_budget:
+            raise TypeError(f"{self.name} shares a known budget; call search(env), or start an 'mcts' agent")
         view = view_of(env)
         check_turn(view)
         self.load(view)
@@ -345,7 +348,7 @@ class MCTS(Planner[SearchResult]):
 
     def prepare(self, game: Game) -> SearchPlan:
         """Return what is settled about the searches in a game."""
-        inside, outside, evaluator = self._models(game)
+        model, rollout_model, evaluator = self._models(game)
         updates = [needs_of(policy).update for policy in self._policies().values()]
         settings = Settings(
             player=0,
@@ -368,7 +371,7 @@ class MCTS(Planner[SearchResult]):
         others = game.variant(self.opponent_model, "advise") if self.opponent_model else None
         max_nodes = max(1, self.max_nodes // self.threads)
         return SearchPlan(
-            *(inside, outside, self._policies(), self.parameters, self.recommend, settings, max_nodes),
+            *(model, rollout_model, self._policies(), self.parameters, self.recommend, settings, max_nodes),
             others=others,
             evaluator=evaluator,
             rewards=() if evaluator is None or self.evaluate != POLICY else evaluator.rewards,
@@ -388,13 +391,13 @@ class MCTS(Planner[SearchResult]):
     def _models(self, game: Game) -> tuple[Game, Game, Any]:
         """Return the game as the tree sees it, and as rollouts do, and what is consulted in them."""
         evaluate = None if self.evaluate == POLICY else self.evaluate
-        inside = variant_of(game, self.model, evaluate)
-        outside = variant_of(game, self.rollout_model, evaluate) if self.rollout_model else inside
+        model = variant_of(game, self.model, evaluate)
+        rollout_model = variant_of(game, self.rollout_model, evaluate) if self.rollout_model else model
         if self.policy is None:
-            return inside, outside, None
+            return model, rollout_model, None
         from agents.learning.searching import evaluator_for
 
-        asked = evaluator_for(self.policy, replace(inside, key=game.key))  # a model may tell less apart than is shown
+        asked = evaluator_for(self.policy, replace(model, key=game.key))  # a model may tell less apart than is shown
         value: dict[str, Any] = {"evaluate": asked.evaluate} if self.evaluate == POLICY else {}
-        inside = replace(inside, advise=asked.advise, **value)
-        return inside, replace(outside, **value) if self.rollout_model else inside, asked
+        model = replace(model, advise=asked.advise, **value)
+        return model, replace(rollout_model, **value) if self.rollout_model else model, asked

@@ -22,6 +22,7 @@ class Found(ABC):
     simulations: int
     steps: int
     seconds: float
+    game: Game
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._summary()})"
@@ -52,9 +53,9 @@ class Found(ABC):
         spent = f"simulations={self.simulations}, steps={self.steps}, seconds={self.seconds:.3g}"
         return f"action={self.action} ({name}), {self._found()}, {spent}"
 
-    @abstractmethod
     def _played(self) -> Game:
         """Return the game that was searched."""
+        return self.game
 
     @abstractmethod
     def _found(self) -> str:

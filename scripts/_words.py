@@ -8,8 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
+import gymnasium
+import typer
+
 HOST = "mcts-envs"
 """The command that runs scripts as its own commands."""
+
+MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
+"""Errors of those who wrote a command, and of the environments and agents that it names."""
 
 _SCRIPT = re.compile(r"(?:python )?scripts/(\w+)\.py")
 _SETTING = re.compile(r"\b(\w+)=(?:'([^']*)'|(True|False|None)\b)")
@@ -29,6 +35,12 @@ def said(error: Exception, options: Mapping[str, str] = MappingProxyType({})) ->
 
     text = _SETTING.sub(written, str(error))
     return _SCRIPT.sub(lambda found: command(found[1]), text) if _hosted() else text
+
+
+def refusal(error: Exception, options: Mapping[str, str] = MappingProxyType({})) -> typer.Exit:
+    """Print what an error says, as :func:`said` has it, and return how a command ends then."""
+    typer.secho(f"error: {said(error, options)}", err=True, fg="red")
+    return typer.Exit(2)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated
 import _own  # noqa: F401
 import typer
 from _pages import CHECKOUT, PAGES
-from _words import said
+from _words import refusal
 
 from mcts_envs.core.errors import writable
 
@@ -93,8 +93,7 @@ def main(
             if not keep(pages, part, rounds, before, figures):
                 typer.echo("the page keeps its figures of more rounds", err=True)
     except (ValueError, OSError) as error:
-        typer.secho(f"error: {said(error)}", err=True, fg="red")
-        raise typer.Exit(2) from error
+        raise refusal(error) from None
     typer.echo(f"page: {pages / 'speed.md'}")
 
 

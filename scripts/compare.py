@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import _config
 import _own  # noqa: F401
-import gymnasium
 import typer
-from _words import command, said, typed
+from _options import Budget, Settings
+from _words import MISTAKES, command, refusal, typed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _PLAIN_WIDTH = 160
 _REPORT = "report.md"
-_MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
 
 
 def _list(wanted: bool) -> None:
@@ -57,9 +56,7 @@ def main(
         int | None, typer.Option(help="For each agent; in games for several, boards for each line-up; default: 100.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Where all randomness comes from.")] = 0,
-    budget: Annotated[
-        str | None, typer.Option(help="For a move: simulations=1000, time=0.1 (seconds), steps=20000 (of the model).")
-    ] = None,
+    budget: Budget = None,
     workers: Annotated[int, typer.Option(help="Processes; 0: one for each core that it may use.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder of the results; by default named after the plan.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Throw away what is there.")] = False,
@@ -88,9 +85,7 @@ def main(
         float | None,
         typer.Option(metavar="GB", help="Memory of a process, 0.5 or more; an agent that wants more loses (Linux)."),
     ] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
-    ] = None,
+    setting: Settings = None,
     merge: Annotated[
         list[Path] | None,
         typer.Option(metavar="FOLDER", help="Take the games of the same agents from there; without ID: of its plan."),
@@ -182,9 +177,8 @@ def main(
             )
         show(report, picture, page, console)
         _note(console, f"after {timedelta(seconds=round(monotonic() - begun))}")
-    except _MISTAKES as error:
-        typer.secho(f"error: {said(error)}", err=True, fg="red")
-        raise typer.Exit(2) from error
+    except MISTAKES as error:
+        raise refusal(error) from None
     except Interrupted as error:
         console.print("interrupted; what was finished is kept, and the same command goes on from here", style="yellow")
         raise typer.Exit(128 + error.number) from None

@@ -16,7 +16,7 @@ from typing import Annotated
 import _own  # noqa: F401
 import typer
 from _pages import PAGES
-from _words import said
+from _words import refusal
 
 from mcts_envs.core.errors import unknown, writable
 
@@ -56,8 +56,7 @@ def main(
         typer.secho("interrupted; the same command goes on from here", err=True, fg="yellow")
         raise typer.Exit(130) from None
     except (ValueError, OSError) as error:
-        typer.secho(f"error: {said(error)}", err=True, fg="red")
-        raise typer.Exit(2) from error
+        raise refusal(error) from None
     (pages / "environments.md").write_text(write(kept), encoding="utf-8")
     typer.echo(f"page: {pages / 'environments.md'}{os.linesep}{kept.summary()}")
 

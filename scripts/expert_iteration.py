@@ -17,7 +17,8 @@ from typing import Annotated
 
 import _own  # noqa: F401
 import typer
-from _words import said
+from _options import HyperParameters, Settings
+from _words import refusal
 
 NONE = "none"
 
@@ -50,12 +51,8 @@ def main(
     ] = "local",
     seed: Annotated[int, typer.Option(help="Same seed and --iterations, same policy.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder; default: runs/ENVIRONMENT/expert-SEED.")] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
-    ] = None,
-    parameters: Annotated[
-        list[str] | None, typer.Option("--param", metavar="KEY=VALUE", help="Hyper-parameter; repeatable.")
-    ] = None,
+    settings: Settings = None,
+    parameters: HyperParameters = None,
 ) -> None:
     """Let a policy learn from the search that it guides."""
     # Late, so that --help loads no library.
@@ -100,8 +97,7 @@ def main(
             report=_said(),
         )
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
-        typer.secho(f"error: {said(error, {'algorithm': '--algo'})}", err=True, fg="red")
-        raise typer.Exit(2) from None
+        raise refusal(error, {"algorithm": "--algo"}) from None
     if result.interrupted:
         how = "time is over" if result.signal is None else f"interrupted ({signal.Signals(result.signal).name})"
         kept = f"the games are kept in {folder}, and the same command goes on from here"

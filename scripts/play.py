@@ -17,7 +17,8 @@ from typing import Annotated, Any
 
 import _own  # noqa: F401
 import typer
-from _words import binding, said
+from _options import Budget, Settings
+from _words import binding, refusal
 
 HUMAN = "human"
 
@@ -30,13 +31,9 @@ def main(
         str | None, typer.Option(help="In their order, human or agents; default: you first, best in the others.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the first game.")] = 0,
-    budget: Annotated[
-        str | None, typer.Option(help="For a move: simulations=1000, time=0.1 (seconds), steps=20000 (of the model).")
-    ] = None,
+    budget: Budget = None,
     hint: Annotated[str, typer.Option(help="Who is asked for hints.")] = "best",
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
-    ] = None,
+    setting: Settings = None,
     terminal: Annotated[bool, typer.Option("--terminal", help="Play here, in text.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
@@ -73,8 +70,7 @@ def main(
         finally:
             session.close()
     except (ValueError, TypeError, ImportError, OSError, RuntimeError) as error:
-        typer.secho(f"error: {said(error)}", err=True, fg="red")
-        raise typer.Exit(2) from None
+        raise refusal(error) from None
 
 
 def _serve(session: Any, port: int, browser: bool) -> None:

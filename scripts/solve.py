@@ -13,8 +13,9 @@ from typing import Annotated
 
 import _own  # noqa: F401
 import typer
+from _options import Budget
 from _pages import PAGES
-from _words import said
+from _words import refusal
 
 
 class Solved(StrEnum):
@@ -28,9 +29,7 @@ def main(
     game: Annotated[Solved, typer.Argument(help="Wall survival, or 3x3 lane defense.")],
     size: Annotated[list[int] | None, typer.Option(min=3, max=5, help="Of walls' boards; repeatable.")] = None,
     agents: Annotated[str | None, typer.Option(help="Who is judged, for example mcts,best.")] = None,
-    budget: Annotated[
-        str | None, typer.Option(help="For a move: simulations=1000, time=0.1 (seconds), steps=20000 (of the model).")
-    ] = None,
+    budget: Budget = None,
     steps: Annotated[int, typer.Option(min=1, help="Of the model, for a position of walls at most.")] = 3_000_000,
     positions: Annotated[int, typer.Option(min=1, help="By which agents are judged.")] = 300,
     seed: Annotated[int, typer.Option(min=0, help="Of these positions, and of agents.")] = 0,
@@ -64,8 +63,7 @@ def main(
                 page.solve(each, steps, typer.echo)
                 page.judge(each, specs, positions, seed, steps, typer.echo)
     except (ValueError, TypeError, ImportError, OSError) as error:
-        typer.secho(f"error: {said(error)}", err=True, fg="red")
-        raise typer.Exit(2) from error
+        raise refusal(error) from None
     except KeyboardInterrupt:
         typer.secho("interrupted; what was solved is kept, and the same command goes on from here", fg="yellow")
         raise typer.Exit(130) from None

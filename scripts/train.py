@@ -12,7 +12,8 @@ from typing import Annotated
 
 import _own  # noqa: F401
 import typer
-from _words import said
+from _options import HyperParameters, Settings
+from _words import refusal
 
 
 def main(
@@ -27,12 +28,8 @@ def main(
     out: Annotated[
         Path | None, typer.Option(help="Folder; default: runs/ENVIRONMENT/ALGO-SEED, or that of --resume.")
     ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
-    ] = None,
-    parameters: Annotated[
-        list[str] | None, typer.Option("--param", metavar="KEY=VALUE", help="Hyper-parameter; repeatable.")
-    ] = None,
+    settings: Settings = None,
+    parameters: HyperParameters = None,
     resume: Annotated[Path | None, typer.Option(help="Policy or checkpoint to go on from.")] = None,
     start: Annotated[Path | None, typer.Option(help="Policy whose weights to begin a new training with.")] = None,
     checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 500_000,
@@ -70,8 +67,7 @@ def main(
             evaluate_every=evaluate_every,
         )
     except (ValueError, TypeError, OSError, ImportError) as error:
-        typer.secho(f"error: {said(error, {'algorithm': '--algo'})}", err=True, fg="red")
-        raise typer.Exit(2) from None
+        raise refusal(error, {"algorithm": "--algo"}) from None
     end = "interrupted after" if result.interrupted else "trained for"
     on = f"; --resume {result.path} goes on" if result.interrupted else ""
     typer.echo(f"{end} {result.timesteps:,} steps, {result.seconds:.0f} s; saved {result.path}{on}")

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import _own  # noqa: F401
 import typer
-from _words import said
+from _words import refusal
 
 
 def main(
@@ -53,8 +53,7 @@ def main(
         )
         raise typer.Exit(128 + number) from None
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
-        typer.secho(f"error: {said(error)}", err=True, fg="red")
-        raise typer.Exit(2) from None
+        raise refusal(error) from None
 
 
 if __name__ == "__main__":

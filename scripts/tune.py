@@ -15,14 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import _own  # noqa: F401
-import gymnasium
 import typer
-from _words import said
+from _options import Budget, Settings
+from _words import MISTAKES, refusal
 
 if TYPE_CHECKING:
     from agents.arena.tuning import Tuned
-
-_MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
 
 
 def main(
@@ -41,12 +39,8 @@ def main(
     ] = "elo0=0,elo1=40",
     confirm: Annotated[int, typer.Option(help="Boards of that test at most.")] = 1000,
     seed: Annotated[int, typer.Option(help="Where all randomness comes from.")] = 0,
-    budget: Annotated[
-        str | None, typer.Option(help="For a move: simulations=1000, time=0.1 (seconds), steps=20000 (of the model).")
-    ] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
-    ] = None,
+    budget: Budget = None,
+    setting: Settings = None,
     workers: Annotated[int, typer.Option(help="Processes; 0: one for each core.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder of the results.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Throw away what is there.")] = False,
@@ -86,9 +80,8 @@ def main(
             tell=tell,
         )
         _show(tuned)
-    except _MISTAKES as error:
-        typer.secho(f"error: {said(error)}", err=True, fg="red")
-        raise typer.Exit(2) from error
+    except MISTAKES as error:
+        raise refusal(error) from None
     except Interrupted as error:
         _interrupted(error.number)
     if tuned.signal is not None:

@@ -24,16 +24,14 @@ from time import sleep
 from typing import Annotated, Any, TypeAlias
 
 import _own  # noqa: F401
-import gymnasium
 import typer
-from _words import said
+from _options import Budget, Settings
+from _words import MISTAKES, refusal
 
 Game: TypeAlias = Callable[..., dict[str, Any]]
 """``game(tell=...)`` plays it, and returns it as a document."""
 
 _PAGES = ("", ".html", ".htm")
-_MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
-
 
 _GAME = ("setting", "seed", "episode")
 _ALL = (*_GAME, "agents", "budget", "out", "replay", "fps")
@@ -50,18 +48,14 @@ def main(
     ] = None,
     seed: Annotated[int, typer.Option(help="Where all randomness comes from.")] = 0,
     episode: Annotated[int, typer.Option(min=0, help="Which episode of a comparison with these agents.")] = 0,
-    budget: Annotated[
-        str | None, typer.Option(help="For a move: simulations=1000, time=0.1 (seconds), steps=20000 (of the model).")
-    ] = None,
+    budget: Budget = None,
     out: Annotated[Path, typer.Option(help="The file: a page, or a film, .gif or .mp4.")] = Path("watch.html"),
     replay: Annotated[Path | None, typer.Option(help="Where to keep the game as a replay that proves itself.")] = None,
     fps: Annotated[float, typer.Option(help="Of a film: moves a second.")] = 4.0,
     live: Annotated[bool, typer.Option("--live", help="Follow the game in a browser while it is played.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="With --live; 0: any that is free.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open a browser, with --live.")] = True,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of the environment; repeatable.")
-    ] = None,
+    setting: Settings = None,
 ) -> None:
     """Play a game between agents, and write it as a page to look at."""
     # Late, so that --help loads no game.
@@ -105,9 +99,8 @@ def main(
                 with suppress(KeyboardInterrupt):
                     while True:
                         sleep(1)
-    except _MISTAKES as error:
-        typer.secho(f"error: {said(error)}", err=True, fg="red")
-        raise typer.Exit(2) from error
+    except MISTAKES as error:
+        raise refusal(error) from None
 
 
 def refuse(context: typer.Context, names: Iterable[str], why: str) -> None:

@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing
 from multiprocessing.connection import wait
 from types import TracebackType
 from typing import Any, cast
@@ -185,12 +184,3 @@ def _out_of_memory(result: Result) -> bool:
     """Whether an episode ended for want of memory: what was played before may still hold it."""
     error = result.row.fault if isinstance(result, Played) else None
     return error is not None and error["type"].endswith("MemoryError")  # NumPy has one of its own
-
-
-def run(plan: Plan, jobs: Iterable[Match], workers: int | None = None) -> Generator[Played]:
-    """Play matches and yield them as they finish; see :class:`Crew`.
-
-    Closing the generator, as Ctrl-C does, ends the processes at once.
-    """
-    with Crew(plan, workers) as crew, closing(crew.play(jobs)) as playing:
-        yield from playing

@@ -197,12 +197,12 @@ def games_needed(elo: float, level: float = LEVEL, power: float = POWER) -> int:
     return 2 * boards_needed(elo, 2, level, power)
 
 
-def difference_found(boards: int, games: int = 2, level: float = LEVEL, power: float = POWER) -> float:
+def difference_found(boards: int, games: int = 2) -> float:
     """Return the least difference in Elo that so many boards are enough for; see :func:`boards_needed`."""
     low, high = 1e-3, _MOST_ELO
     while high - low > 0.01:
         middle = (low + high) / 2
-        low, high = (low, middle) if boards_needed(middle, games, level, power) <= boards else (middle, high)
+        low, high = (low, middle) if boards_needed(middle, games) <= boards else (middle, high)
     return high
 
 

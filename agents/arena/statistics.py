@@ -87,9 +87,7 @@ def bootstrap_mean(values: Values, level: float = LEVEL, resamples: int = RESAMP
     return Estimate(mean, float(low), float(high))
 
 
-def paired_difference(
-    a: Values, b: Values, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
-) -> Estimate:
+def paired_difference(a: Values, b: Values, level: float = LEVEL, resamples: int = RESAMPLES) -> Estimate:
     """Return the mean of ``a - b`` over pairs [n] with a bootstrap interval; see :func:`bootstrap_mean`.
 
     Raises
@@ -97,7 +95,7 @@ def paired_difference(
     ValueError
         If there are not as many of one as of the other.
     """
-    return bootstrap_mean(_differences(a, b), level, resamples, seed)
+    return bootstrap_mean(_differences(a, b), level, resamples)
 
 
 def paired_rates(a: Values, b: Values, level: float = LEVEL) -> Estimate:

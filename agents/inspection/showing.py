@@ -31,7 +31,7 @@ _OTHERS = {
 """What is no result, by what it has, and what to do."""
 
 
-def search_data(result: Any, view: View | None = None, nodes: int = _NODES) -> Data:
+def search_data(result: Any, view: View | None = None) -> Data:
     """Return what a search found as plain data.
 
     Parameters
@@ -39,8 +39,6 @@ def search_data(result: Any, view: View | None = None, nodes: int = _NODES) -> D
     result : SearchResult or any other result of a planner
     view : View, optional
         The state that was searched from; by default the one that the result holds.
-    nodes : int
-        Actions that the tree keeps, the most visited.
     """
     view = getattr(result, "view", None) if view is None else view
     action = getattr(result, "action", None)  # an agent of one's own may tell no more than what a move cost it
@@ -50,8 +48,8 @@ def search_data(result: Any, view: View | None = None, nodes: int = _NODES) -> D
     if hasattr(result, "visits") and hasattr(result, "tree"):
         data["value"] = _finite(result.values[result.action])
         data |= _tried(result, view)
-        least = 1 + result.tree.visits_of_rank(nodes)  # all else would be thrown away
-        data["tree"] = pruned(result.tree.to_json(_DEPTH, least, _BREADTH), nodes)
+        least = 1 + result.tree.visits_of_rank(_NODES)  # all else would be thrown away
+        data["tree"] = pruned(result.tree.to_json(_DEPTH, least, _BREADTH), _NODES)
         steps = [{edge.player: edge.action for edge in step} for step in result.tree.best_line()[:_LINE]]
         data["line"] = list(_places(result.tree.game, view, steps))
     elif view is not None and hasattr(result, "principal_variation"):

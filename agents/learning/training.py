@@ -5,7 +5,7 @@ import errno
 import math
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -224,30 +224,29 @@ def _learn(
             callbacks.append(past)
         if progress:
             callbacks.append(report)
-        try:
-            model.learn(
-                run.hyper.n_timesteps - run.done,
-                callback=callbacks,
-                tb_log_name=run.algorithm,
-                reset_num_timesteps=run.resume is None,
-            )
-        except KeyboardInterrupt:
-            came = signal.SIGINT
-        except OSError as error:
-            if error.errno not in _FULL:
-                raise
-            raise _unwritten(run, error) from error
-        try:
+        with _saying_how_to_go_on(run):
+            try:
+                model.learn(
+                    run.hyper.n_timesteps - run.done,
+                    callback=callbacks,
+                    tb_log_name=run.algorithm,
+                    reset_num_timesteps=run.resume is None,
+                )
+            except KeyboardInterrupt:
+                came = signal.SIGINT
             keep(run.target)
-        except OSError as error:
-            if error.errno not in _FULL:
-                raise
-            raise _unwritten(run, error) from error
         return stop.signal or came
 
 
-def _unwritten(run: Run, error: OSError) -> OSError:
-    """Return an error that says how a training goes on that could not write, as on a full disk."""
-    _, last = last_checkpoint(run.out, run.algorithm)
-    cure = "begin anew" if last is None else f"resume with --resume {last}"
-    return OSError(error.errno, f"{error.strerror or error}: {error.filename or run.out}; make room, and {cure}")
+@contextlib.contextmanager
+def _saying_how_to_go_on(run: Run) -> Iterator[None]:
+    """Say how a training goes on that could not write, as on a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        _, last = last_checkpoint(run.out, run.algorithm)
+        cure = "begin anew" if last is None else f"resume with --resume {last}"
+        told = f"{error.strerror or error}: {error.filename or run.out}; make room, and {cure}"
+        raise OSError(error.errno, told) from error

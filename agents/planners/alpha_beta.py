@@ -75,9 +75,6 @@ class AlphaBetaResult(Found):
     game: Game
     view: View | None = None
 
-    def _played(self) -> Game:
-        return self.game
-
     def _found(self) -> str:
         end = "" if self.end_in is None else f", end_in={self.end_in}"
         return f"value={self.value:.4g}, depth={self.depth}{end}"
@@ -181,8 +178,8 @@ class AlphaBeta(Planner[AlphaBetaResult]):
                 f"alpha_beta plays games in which 2 players take turns; in {game.name}, {game.players} {how}: "
                 "take 'mcts'"
             )
-        inside = variant_of(game, None, self.evaluate)
-        return inside, new_work(inside, self.depth, self._settings.buckets)
+        model = variant_of(game, None, self.evaluate)
+        return model, new_work(model, self.depth, self._settings.buckets)
 
 
 def _checked(evaluate: Any) -> Any:

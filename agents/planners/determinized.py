@@ -37,7 +37,7 @@ class Determinized(MCTS):
     """
 
     name = "determinized"
-    can_stop_early = False
+    shares_budget = True
 
     def __init__(self, *, samples: int = 10, **settings: Any) -> None:
         for name in ("information", "reuse"):
@@ -47,16 +47,6 @@ class Determinized(MCTS):
         if len(inspect.signature(self.recommend).parameters) > 4:
             raise ValueError(f"recommend={self.recommend.__name__!r} looks at one search; determinized adds several up")
         self.samples = errors.integer("samples", samples, 1, 10**6)
-
-    def start(self, env: Any) -> Search:
-        """Refuse: the trees share a known budget.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
-        raise TypeError("determinized shares a known budget between its trees; call search(env), or start an 'mcts'")
 
     def plan(self, view: View, clock: Clock) -> SearchResult:
         """Return what the trees find together."""

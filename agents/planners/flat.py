@@ -64,7 +64,7 @@ class OneStep(FlatMonteCarlo):
 
     def budget_for(self, view: View) -> Budget:
         """Return the samples of all actions that the model considers."""
-        return Budget(simulations=self.samples * len(legal_actions(self.prepared(view.game).inside, view)))
+        return Budget(simulations=self.samples * len(legal_actions(self.prepared(view.game).model, view)))
 
     def _limits(self) -> dict[str, Any]:
         return {"samples": self.samples}
@@ -82,7 +82,7 @@ class OneStep(FlatMonteCarlo):
         found, work = np.empty(len(states), np.int64), game.new_state()
         numbers = np.empty(game.players), np.empty(game.players)
         choices = np.zeros(game.players, np.int64), np.empty(game.actions, np.int64)
-        discount, model = float(prepared.settings.discount), prepared.inside
+        discount, model = float(prepared.settings.discount), prepared.model
         look_ahead(
             model.table, states, players, seeds, self.samples, discount, work, new_stream(0), *numbers, *choices, found
         )
@@ -107,7 +107,7 @@ class OneStep(FlatMonteCarlo):
     )
 )
 def look_ahead(
-    functions: Any,
+    game: Any,
     states: Bytes,
     players: Ints,
     seeds: Any,
@@ -125,7 +125,7 @@ def look_ahead(
 
     Parameters
     ----------
-    functions : function table
+    game : function table
     states [k, size], players [k], seeds [k]
         What they look at, and where their chance starts.
     work [size], stream [32], rewards [P], values [P], actions [P], legal [A]
@@ -136,16 +136,16 @@ def look_ahead(
     for i in range(states.shape[0]):
         player, best, equals = players[i], -np.inf, 0
         seed_stream(stream, seeds[i])
-        for j in range(legal_of(functions)(states[i], player, legal)):
+        for j in range(legal_of(game)(states[i], player, legal)):
             total = 0.0
             for _ in range(samples):
                 copy(work, states[i])
-                determinize_of(functions)(work, player, draw(stream))
+                determinize_of(game)(work, player, draw(stream))
                 actions[player] = legal[j]
-                step_of(functions)(work, actions, rewards)
+                step_of(game)(work, actions, rewards)
                 total += rewards[player]
-                if active_of(functions)(work) != 0:
-                    evaluate_of(functions)(work, values)
+                if active_of(game)(work) != 0:
+                    evaluate_of(game)(work, values)
                     total += discount * values[player]
             equals = 1 if total > best else equals + (total == best)
             if total > best or (total == best and below(stream, equals) == 0):

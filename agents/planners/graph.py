@@ -5,12 +5,11 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from agents.budget import Clock
 from agents.inspection.ranking import Ranking, best_line
 from agents.planner import Planner
 from agents.results import Found
+from agents.search.records import new_work
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.rng import below, draw
@@ -89,9 +88,6 @@ class GraphResult(Found):
         hidden: Any = None if self.view is None else getattr(self.view.state, "hidden", None)
         return None if hidden is None else hidden.copies(self.view.player)  # type: ignore[union-attr]
 
-    def _played(self) -> Game:
-        return self.game
-
     def _found(self) -> str:
         return f"value={self.value:.4g}, states={self.places}"
 
@@ -167,11 +163,8 @@ class _Walk:
 
     def __init__(self, planner: Graph, view: View, memory: dict[str, Any]) -> None:
         self._planner, self._game, self._player = planner, view.game, view.player
-        self._state, self._work = view.state.copy(), view.game.new_state()
-        plain = view.game.plain_lists
-        self._actions: Any = [0] if plain else np.zeros(1, np.int64)
-        self._rewards: Any = [0.0] if plain else np.zeros(1)
-        self._legal: Any = [0] * view.game.actions if plain else np.zeros(view.game.actions, np.int64)
+        self._state = view.state.copy()
+        self._work = new_work(view.game, planner.stream, 0, plain=view.game.plain_lists)
         self._memory = memory
         self.graph: dict[int, Place] = memory.setdefault("graph", {})
         self._key = int(view.game.key(view.state, view.player))
@@ -183,7 +176,8 @@ class _Walk:
         self.steps = self._made = 0
 
     def _offered(self, state: Any) -> list[int]:
-        return [int(action) for action in self._legal[: self._game.legal(state, self._player, self._legal)]]
+        legal = self._work.legal
+        return [int(action) for action in legal[: self._game.legal(state, self._player, legal)]]
 
     def simulate(self) -> None:
         """Make a simulation; whenever their number has doubled, let values settle."""
@@ -195,23 +189,24 @@ class _Walk:
     def _walk(self) -> None:
         """Walk to a new state, the end or the horizon, and back up what it is worth."""
         game, work, player, graph = self._game, self._work, self._player, self.graph
-        work[:] = self._state
-        game.determinize(work, player, draw(self._planner.stream))
+        state: Any = work.state
+        state[:] = self._state
+        game.determinize(state, player, draw(self._planner.stream))
         place, path = self.root, []
         for _ in range(self._planner.horizon):
             i = self._selected(place)
-            self._actions[0] = place.legal[i]
-            game.step(work, self._actions, self._rewards)
+            work.actions[0] = place.legal[i]
+            game.step(state, work.actions, work.rewards)
             self.steps += 1
-            over = not game.active(work)
-            key = None if over else int(game.key(work, player))
+            over = not game.active(state)
+            key = None if over else int(game.key(state, player))
             place.visits[i] += 1
-            self._note(place.outcomes[i], key, float(self._rewards[0]))
+            self._note(place.outcomes[i], key, float(work.rewards[0]))
             path.append((place, i))
             if key is None:
                 break
             if key not in graph:
-                graph[key] = Place(self._offered(work))
+                graph[key] = Place(self._offered(state))
                 graph[key].hope = self._unknown
                 break
             self._back_up(place, i)  # or it would walk in circles

@@ -43,7 +43,7 @@ class Gumbel(MCTS):
     """
 
     name = "gumbel"
-    can_stop_early = False
+    shares_budget = True
 
     def __init__(self, *, considered: int = 16, gumbel_scale: float = 1.0, policy: Any = None, **settings: Any) -> None:
         for given in ("select", "recommend"):
@@ -56,16 +56,6 @@ class Gumbel(MCTS):
         self.considered = errors.integer("considered", considered, 1, 2**20)
         self.gumbel_scale = errors.number("gumbel_scale", gumbel_scale, 0.0, 1e6)
 
-    def start(self, env: Any) -> Search:
-        """Refuse: the rounds need to know the budget.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
-        raise TypeError("gumbel shares a known budget between its rounds; call search(env), or start an 'mcts' agent")
-
     def spending(self, search: Search, clock: Clock) -> Iterator[None]:
         """Spend a budget in rounds on the actions drawn."""
         noise = np.array([-np.log(-np.log(max(uniform(self.stream), 1e-300))) for _ in search.legal])
@@ -77,7 +67,7 @@ class Gumbel(MCTS):
             yield
 
         def best_first(arms: Ints) -> Ints:
-            among = np.zeros(search.plan.inside.actions, np.bool_)
+            among = np.zeros(search.plan.model.actions, np.bool_)
             among[arms] = True
             kept = among[search.legal]
             order = np.argsort(-(noise + improved_logits(search))[kept], kind="stable")
@@ -88,7 +78,7 @@ class Gumbel(MCTS):
         search.choice = int(arms[0])
         logits = improved_logits(search)
         weights = np.exp(logits - logits.max())
-        search.improved = np.zeros(search.plan.inside.actions)
+        search.improved = np.zeros(search.plan.model.actions)
         search.improved[search.legal] = weights / weights.sum()
 
 

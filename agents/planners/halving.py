@@ -43,7 +43,7 @@ class SequentialHalving(MCTS):
     """
 
     name = "halving"
-    can_stop_early = False
+    shares_budget = True
 
     def __init__(self, *, common_chance: bool = True, margin: float | None = None, **settings: Any) -> None:
         if "recommend" in settings:
@@ -53,16 +53,6 @@ class SequentialHalving(MCTS):
         super().__init__(**{"tree_depth": 1, "loop": "open", **settings})
         self.common_chance = errors.flag("common_chance", common_chance)
         self.margin = None if margin is None else errors.number("margin", margin, 0.0, 1e6)
-
-    def start(self, env: Any) -> Search:
-        """Refuse: the rounds need to know the budget.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
-        raise TypeError("halving shares a known budget between its rounds; call search(env), or start an 'mcts' agent")
 
     def spending(self, search: Search, clock: Clock) -> Iterator[None]:
         """Spend a budget in rounds."""

@@ -56,9 +56,6 @@ class RheaResult(Found):
     game: Game
     view: View | None = None
 
-    def _played(self) -> Game:
-        return self.game
-
     def _found(self) -> str:
         return f"value={self.value:.4g}"
 
@@ -182,9 +179,9 @@ class Rhea(Planner[RheaResult]):
 
     def prepare(self, game: Game) -> tuple[Game, Any]:
         """Return the game as the evolution sees it, and its function table."""
-        inside = variant_of(game, self.model, self.evaluate)
+        model = variant_of(game, self.model, self.evaluate)
         others = game.variant(self.opponent_model, "advise") if self.opponent_model else None
-        return inside, table_with(inside, others) if others else inside.table
+        return model, table_with(model, others) if others else model.table
 
 
 @cache

@@ -4,12 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from agents.budget import Clock
 from agents.inspection.ranking import Ranking, best_line
 from agents.planner import Planner
 from agents.results import Found
+from agents.search.records import new_work
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.rng import below, draw
@@ -48,9 +47,6 @@ class RunsResult(Found):
     seconds: float
     game: Game
     view: View | None = None
-
-    def _played(self) -> Game:
-        return self.game
 
     def _found(self) -> str:
         return f"value={self.value:.4g}, steps ahead={len(self.line)}"
@@ -174,13 +170,8 @@ class Trial:
     def __init__(self, view: View, stream: Any, horizon: int, discount: float) -> None:
         self._game, self._player, self._stream = view.game, view.player, stream
         self._horizon, self._discount = horizon, discount
-        self._state, self._work = view.state.copy(), view.game.new_state()
-        plain, actions = view.game.plain_lists, view.game.actions
-        self._actions: Any = [0] if plain else np.zeros(1, np.int64)
-        self._rewards: Any = [0.0] if plain else np.zeros(1)
-        self._legal: Any = [0] * actions if plain else np.zeros(actions, np.int64)
-        hidden = getattr(self._state, "hidden", None)
-        self._hidden = hidden
+        self._state, self._work = view.state.copy(), new_work(view.game, stream, 0, plain=view.game.plain_lists)
+        self._hidden = getattr(self._state, "hidden", None)
         self.steps = 0
         self.paid: list[float] = []
 
@@ -191,25 +182,26 @@ class Trial:
 
     def follow(self, choose: Callable[[Any, list[int]], int]) -> tuple[float, list[int]]:
         """Do what ``choose(state, made)`` says, or what is legal instead; return the return, and what was made."""
-        game, work, player, stream = self._game, self._work, self._player, self._stream
-        work[:] = self._state
-        game.determinize(work, player, draw(stream))
+        game, player, stream, work = self._game, self._player, self._stream, self._work
+        state: Any = work.state
+        state[:] = self._state
+        game.determinize(state, player, draw(stream))
         made: list[int] = []
         paid = self.paid = []
         total, weight = 0.0, 1.0
-        while game.active(work) and len(made) < self._horizon:
-            action = choose(work, made)
-            count = game.legal(work, player, self._legal)
-            if count < game.actions and action not in self._legal[:count]:
-                action = int(self._legal[below(stream, count)])
-            self._actions[0] = action
-            game.step(work, self._actions, self._rewards)
+        while game.active(state) and len(made) < self._horizon:
+            action = choose(state, made)
+            count = game.legal(state, player, work.legal)
+            if count < game.actions and action not in work.legal[:count]:
+                action = int(work.legal[below(stream, count)])
+            work.actions[0] = action
+            game.step(state, work.actions, work.rewards)
             made.append(action)
-            paid.append(float(self._rewards[0]))
+            paid.append(float(work.rewards[0]))
             total += weight * paid[-1]
             weight *= self._discount
         self.steps += len(made)
-        if game.active(work):
-            game.evaluate(work, self._rewards)
-            total += weight * float(self._rewards[0])
+        if game.active(state):
+            game.evaluate(state, work.rewards)
+            total += weight * float(work.rewards[0])
         return total, made

@@ -196,7 +196,7 @@ def proofs(search: "Search") -> tuple[float, Floats]:
         raise ValueError(
             "recommend='proved' plays by what select='mcts_solver' or 'puct_solver' proves; this search has another"
         )
-    returns = np.full(search.plan.inside.actions, np.nan)
+    returns = np.full(search.plan.model.actions, np.nan)
     for tree in search.trees:
         run_on(_read, tree, search.player, returns)
     return float(search.plan.parameters["win"]), returns

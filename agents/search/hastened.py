@@ -31,7 +31,7 @@ _any_descent, _any_backup, _child, _find_edge, _new_edge = (
 def serves(plan: Any) -> bool:
     """Return whether a plan is for such a search."""
     fpu = row(plan.kept["select"].parameters, 0, EXPLORATION).fpu if plan.policies["select"] is ucb1 else 0.0
-    in_turn = plan.settings.opponents == IN_TREE and not plan.inside.simultaneous
+    in_turn = plan.settings.opponents == IN_TREE and not plan.model.simultaneous
     plain = plan.plain and not plan.settings.waits and plan.settings.option_steps == 1
     return bool(plain and in_turn and math.isnan(fpu))
 

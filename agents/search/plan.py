@@ -32,7 +32,7 @@ class SearchPlan:
 
     Attributes
     ----------
-    inside, outside : Game
+    model, rollout_model : Game
         The game as the tree sees it, and as rollouts do.
     policies : dict
         ``select``, ``noise``, ``simulate``, ``backup`` and ``option``.
@@ -53,8 +53,8 @@ class SearchPlan:
         Whether a search ends when the most visited action can no longer change.
     """
 
-    inside: Game
-    outside: Game
+    model: Game
+    rollout_model: Game
     policies: dict[str, Any]
     parameters: dict[str, Any]
     recommend: Callable[..., int]
@@ -70,7 +70,7 @@ class SearchPlan:
         """Return a copy of a state to search from."""
         found = state.copy()
         for name, value in self.rewards:
-            record(found, self.inside.layout)[name] = value
+            record(found, self.model.layout)[name] = value
         return found
 
     def answer(self) -> None:
@@ -95,23 +95,23 @@ class SearchPlan:
         ValueError
         """
         select = self.policies["select"]
-        if needs_of(select).certain and (why := luck(self.inside, state, observer)):
+        if needs_of(select).certain and (why := luck(self.model, state, observer)):
             raise ValueError(
                 f"select={select.__name__!r} is for games without chance in which nothing is hidden; in "
-                f"{self.inside.name} {why}: take another, such as 'ucb1'"
+                f"{self.model.name} {why}: take another, such as 'ucb1'"
             )
 
     @cached_property
     def games(self) -> tuple[Any, Any]:
         """The game as the tree sees it, and as rollouts do, as the search takes them."""
         if self.others is None:
-            return self.inside.table, self.outside.table
-        return table_with(self.inside, self.others), table_with(self.outside, self.others)
+            return self.model.table, self.rollout_model.table
+        return table_with(self.model, self.others), table_with(self.rollout_model, self.others)
 
     @cached_property
     def interpreted(self) -> bool:
         """Whether the game is plain Python, so that the search has to be."""
-        return isinstance(self.inside.table, tuple)
+        return isinstance(self.model.table, tuple)
 
     @cached_property
     def _empty(self) -> dict[int, Tree]:
@@ -121,7 +121,7 @@ class SearchPlan:
     @cached_property
     def plain(self) -> bool:
         """Whether records are Python objects, as an interpreted search of dear environments wants them."""
-        return self.inside.plain_lists
+        return self.model.plain_lists
 
     @cached_property
     def table(self) -> Any:
@@ -131,11 +131,11 @@ class SearchPlan:
         kernels = {**self.policies, **updates, "leaf": select.leaf, "redraw": select.redraw}
         if self.interpreted:
             kernels = {name: _in_python(function, self.plain) for name, function in kernels.items()}
-        hasten = getattr(self.outside, "hastened", None)
+        hasten = getattr(self.rollout_model, "hastened", None)
         if hasten is not None and self.policies["simulate"] is uniform:
             kernels["simulate"] = hasten(kernels["simulate"])
         if self.patient:
-            kernels["simulate"] = patient(kernels["simulate"], self.outside)
+            kernels["simulate"] = patient(kernels["simulate"], self.rollout_model)
         return function_table(kernels, SIGNATURES)
 
     @cached_property
@@ -145,8 +145,8 @@ class SearchPlan:
         for kind in STORES:
             needs = needs_of(self.policies[kind])
             parameters = pack(needs.parameters, self.parameters, self.plain)
-            edge = needs.edge(self.inside) if callable(needs.edge) else needs.edge
-            kept[kind] = Kept(int(edge), int(needs.tree(self.inside)), parameters)
+            edge = needs.edge(self.model) if callable(needs.edge) else needs.edge
+            kept[kind] = Kept(int(edge), int(needs.tree(self.model)), parameters)
         return kept
 
     def new_tree(self, nodes: int) -> Tree:
@@ -159,7 +159,7 @@ class SearchPlan:
         return copy_of(self._empty[nodes])
 
     def _empty_tree(self, nodes: int) -> Tree:
-        actions, players, several = self.inside.actions, self.inside.players, self.inside.simultaneous
+        actions, players, several = self.model.actions, self.model.players, self.model.simultaneous
         kept: Any = {
             "room": FIRST_ROOM,
             "reserve": actions * players if several else actions,
@@ -183,10 +183,10 @@ class SearchPlan:
         """Say which policy returned what is out of range."""
         if faults & BAD_SELECT:
             return f"select {self.policies['select']!r} returned an index outside the k actions on offer"
-        actions = self.outside.actions
+        rollouts, actions = self.rollout_model.name, self.rollout_model.actions
         if faults & BAD_OPTION:
-            return f"option {self.policies['option']!r} returned an action outside the {actions} of {self.inside.name}"
-        return f"simulate {self.policies['simulate']!r} returned an action outside the {actions} of {self.outside.name}"
+            return f"option {self.policies['option']!r} returned an action outside the {actions} of {self.model.name}"
+        return f"simulate {self.policies['simulate']!r} returned an action outside the {actions} of {rollouts}"
 
 
 _COMPILED = (rng.below, rng.coin, rng.combine, rng.draw, rng.uniform)

@@ -71,14 +71,14 @@ class Search:
         self.plan, self._streams, self._last_stream = plan, streams[:-1], streams[-1]
         self._root, self.player = plan.root(view.state), view.player
         self._game = view.game
-        self.legal = legal_actions(plan.inside, view)
+        self.legal = legal_actions(plan.model, view)
         settings = plan.settings
         key_for = view.player if settings.key_for >= 0 else settings.key_for
         determinize_for = view.player if settings.determinize_for >= 0 else settings.determinize_for
         if previous is None:
             plan.refuse_luck(self._root, determinize_for)
         self._settings = settings._replace(player=view.player, determinize_for=determinize_for, key_for=key_for)
-        key = 0 if key_for == OPEN_LOOP else int(plan.inside.key(self._root, key_for))
+        key = 0 if key_for == OPEN_LOOP else int(plan.model.key(self._root, key_for))
         if previous is None:
             self.trees = [plan.new_tree(nodes) for _ in self._streams]
         else:
@@ -89,8 +89,8 @@ class Search:
         depth = min(settings.tree_depth, settings.horizon, longest * settings.option_steps)
         length = min(depth + settings.rollout_depth, settings.horizon)
         own = [new_stream(0) if settings.common_chance else stream for stream in self._streams]
-        self._works = [new_work(plan.inside, stream, length, plain=plan.plain) for stream in own]
-        self._paths = [new_path(plan.inside, depth, plain=plan.plain) for _ in self._streams]
+        self._works = [new_work(plan.model, stream, length, plain=plan.plain) for stream in own]
+        self._paths = [new_path(plan.model, depth, plain=plan.plain) for _ in self._streams]
         self._locks = [Lock() for _ in self.trees]
         self._shown: list[ref[Trees]] = []
         self._over = Event()
@@ -110,21 +110,21 @@ class Search:
 
     def advice(self) -> Floats:
         """Return what the game advises at the root [A], as a simulation sees it."""
-        weights = np.zeros(self.plan.inside.actions)
-        self.plan.inside.advise(self._redrawn, self.player, weights)
+        weights = np.zeros(self.plan.model.actions)
+        self.plan.model.advise(self._redrawn, self.player, weights)
         return weights
 
     def worth(self) -> float:
         """Return what ``evaluate`` says that the root is worth to the player, as a simulation sees it."""
-        values = np.zeros(self.plan.inside.players)
-        self.plan.inside.evaluate(self._redrawn, values)
+        values = np.zeros(self.plan.model.players)
+        self.plan.model.evaluate(self._redrawn, values)
         return 0.0 if self._settings.relative else float(values[self.player])
 
     @cached_property
     def _redrawn(self) -> Bytes:
         """The root, in which what cannot be known is drawn anew."""
         state = self._root.copy()
-        self.plan.inside.determinize(state, self._settings.determinize_for, draw(new_stream(0)))
+        self.plan.model.determinize(state, self._settings.determinize_for, draw(new_stream(0)))
         return state
 
     @property
@@ -157,24 +157,18 @@ class Search:
         budget = read_budget(simulations, time_limit, max_steps)
         if budget is None:
             raise TypeError("a search needs a limit to run to: simulations, time_limit (seconds) or max_steps")
-        return self.spend(Clock(budget))
-
-    def spend(self, clock: Clock, arms: Ints = _ANY, whole_passes: bool = True, until: float | None = None) -> "Search":
-        """Search on for the budget of a clock.
-
-        First actions, if given, are simulated in turn and equally often, in whole passes unless told otherwise: a pass
-        that has begun goes on past the budget's time, but is cut off at ``until`` (default: the end of that time).
-        """
-        for _ in self.spending(clock, arms, whole_passes, until):
+        for _ in self.spending(Clock(budget)):
             self.plan.answer()
         return self
 
     def spending(
         self, clock: Clock, arms: Ints = _ANY, whole_passes: bool = True, until: float | None = None
     ) -> Iterator[None]:
-        """Do what :meth:`spend` does, and yield whenever the search waits for answers of a network (``plan.answer``).
+        """Search on for the budget of a clock; yield whenever the search waits for answers of a network.
 
-        So several searches can wait for one batch.
+        ``plan.answer()`` answers all that wait. First actions, if given, are simulated in turn and equally often, in
+        whole passes unless told otherwise: a pass that has begun goes on past the budget's time, but is cut off at
+        ``until`` (default: the end of that time).
         """
         parts, once = len(self.trees), max(1, len(arms))
         jobs: list[tuple[int, Clock, Ints]] = []
@@ -215,7 +209,7 @@ class Search:
 
     def statistics(self) -> tuple[Ints, Floats]:
         """Return visits [A] and mean returns [A] at the root; NaN without a visit."""
-        actions = self.plan.inside.actions
+        actions = self.plan.model.actions
         visits, sums = np.zeros(actions, np.int64), np.zeros(actions)
         for tree in self.trees:
             add_root_statistics(tree, self.player, visits, sums)
@@ -274,16 +268,18 @@ class Search:
 
     def _prior(self) -> Floats:
         """Return what the game advises at the root [A] as probabilities; equal ones where it advises nothing."""
-        prior = np.zeros(self.plan.inside.actions)
+        prior = np.zeros(self.plan.model.actions)
         weights = self.advice()[self.legal]
         prior[self.legal] = weights / weights.sum() if weights.any() else 1 / len(weights)
         return prior
 
     def _call(self, i: int, max_steps: int) -> Callable[[Ints, int], None]:
         """Return what simulates some arms so many times in a tree as it is now."""
-        plan, hand = self.plan, _same if self.plan.interpreted else compiled
+        plan, path, tree = self.plan, self._paths[i], self.trees[i]
+        if not plan.interpreted:
+            path, tree = compiled(path), compiled(tree)
         before = *plan.games, plan.table, self._settings, self._root
-        after = max_steps, self._streams[i], self._works[i], hand(self._paths[i]), hand(self.trees[i])
+        after = max_steps, self._streams[i], self._works[i], path, tree
         if not self._settings.waits:
             run = plan.search
             return lambda arms, simulations: run(*before, arms, simulations, *after)
@@ -368,10 +364,6 @@ def together(searches: Iterable[Iterator[None]]) -> Iterator[None]:
     going = list(searches)
     while going := [search for search in going if next(search, going) is None]:
         yield
-
-
-def _same(record: Any) -> Any:
-    return record
 
 
 def _moved_down(plan: SearchPlan, tree: Tree, key: int, nodes: int) -> Tree:

@@ -23,21 +23,21 @@ from mcts_envs.core.typing import Bytes, Floats, Ints
 from mcts_envs.core.view import View
 
 PLAY = types.int64(TABLE, BYTES, types.int64, INTS, FLOATS, BYTES)
-"""Signature of a built-in player: (functions, state, player, actions[A], weights[A], stream) -> action."""
+"""Signature of a built-in player: (game, state, player, actions[A], weights[A], stream) -> action."""
 
 
 @kernel(PLAY)
-def play_random(functions: Any, state: Bytes, player: int, actions: Ints, weights: Floats, stream: Bytes) -> int:
+def play_random(game: Any, state: Bytes, player: int, actions: Ints, weights: Floats, stream: Bytes) -> int:
     """Choose uniformly among the legal actions."""
-    count = legal_of(functions)(state, player, actions)
+    count = legal_of(game)(state, player, actions)
     return int(actions[below(stream, count)])
 
 
 @kernel(PLAY)
-def play_scripted(functions: Any, state: Bytes, player: int, actions: Ints, weights: Floats, stream: Bytes) -> int:
+def play_scripted(game: Any, state: Bytes, player: int, actions: Ints, weights: Floats, stream: Bytes) -> int:
     """Choose among the legal actions in proportion to the game's ``advise``."""
-    count = legal_of(functions)(state, player, actions)
-    advise_of(functions)(state, player, weights)
+    count = legal_of(game)(state, player, actions)
+    advise_of(game)(state, player, weights)
     return choose_among(stream, weights, actions, count)
 
 

@@ -1,7 +1,7 @@
 """Positions of wall survival that test one ability, and how often players have it."""
 
 from collections.abc import Callable, Iterator
-from itertools import count, islice
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -113,11 +113,6 @@ def positions(game: Game, kind: Kind) -> Callable[[int], Position]:
         return found[number]
 
     return at
-
-
-def collect(game: Game, kind: Kind, number: int) -> list[Position]:
-    """Return the first positions of a kind, one a game at most."""
-    return list(islice(_of_kind(game, kind), number))
 
 
 def _of_kind(game: Game, kind: Kind) -> Iterator[Position]:

@@ -121,9 +121,9 @@ def _leaves(agent: Any, evaluator: Any, work: Callable[[], Any]) -> int:
     return evaluator.questions - before if asked else _rows_filled(evaluator)
 
 
-def _games(envs: Any, policy: Any, simulations: int = ASKED) -> Callable[[], tuple[int, float]]:
+def _games(envs: Any, policy: Any) -> Callable[[], tuple[int, float]]:
     """Return a function that searches at the same time in those games of a batch that leave a choice, as many as 32."""
-    agent = agents.make("mcts", select="puct", evaluate="policy", policy=policy, simulations=simulations)
+    agent = agents.make("mcts", select="puct", evaluate="policy", policy=policy, simulations=ASKED)
     agent.bind(envs)
     views = [view for view in (bound() for bound in agent._bound) if view.action_masks().sum() > 1][:GAMES]
     return counted(agent, views[0].game, lambda: agent.choose_all(views, [None] * len(views)))

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from agents.arena import AgentSpec, Limits, Plan, compare, worker
 from agents.arena.room import Room
-from agents.arena.runner import Crew, run
+from agents.arena.runner import Crew
 from agents.arena.storage import EPISODES
 from agents.arena.table import remarks, render
 from mcts_envs.core.players import BuiltIn
@@ -217,13 +217,14 @@ def test_rows_say_how_long_moves_took_and_where(tmp_path: Path) -> None:
 
 def test_in_one_process_only_the_person_interrupts() -> None:
     plan = hostile("exit", "interrupt", "odd")
-    told = [played.row.forfeit["type"] for played in run(plan, plan.jobs(1)) if played.row.forfeit]
+    told = [played.row.forfeit["type"] for played in Crew(plan).play(plan.jobs(1)) if played.row.forfeit]
     assert told == ["SystemExit", "KeyboardInterrupt", "Odd"]
 
 
 def test_an_episode_has_a_limit_too() -> None:
     plan = hostile("hang", limits=Limits(episode=0.5))
-    (played,) = run(plan, plan.jobs(1), 1)
+    with Crew(plan, 1) as crew:
+        (played,) = crew.play(plan.jobs(1))
     assert played.row.forfeit["reason"] == "time"
     assert played.row.forfeit["message"] == "no move within 0.5 s (--episode-limit)"
 
@@ -263,7 +264,8 @@ def test_memory_has_a_limit_and_what_was_left_behind_is_nobody_elses_fault(tmp_p
 @pytest.mark.skipif(os.name != "posix", reason="needs fork")
 def test_the_child_of_an_agent_plays_nothing(tmp_path: Path) -> None:
     plan = hostile("fork", "good")
-    rows = [played.row for played in run(plan, plan.jobs(4), 2)]
+    with Crew(plan, 2) as crew:
+        rows = [played.row for played in crew.play(plan.jobs(4))]
     assert len({row.key for row in rows}) == len(rows) == 8
     assert all(row.error is None for row in rows)
 

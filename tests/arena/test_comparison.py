@@ -18,7 +18,7 @@ from agents.arena import (
     parse_settings,
 )
 from agents.arena.rows import seeds
-from agents.arena.runner import run
+from agents.arena.runner import Crew
 from mcts_envs.core.players import BuiltIn
 from tests.arena.reports import figures
 from tests.arena.single import TWO, fakes
@@ -121,7 +121,7 @@ def test_settings_may_be_scalars_of_numpy(tmp_path: Path) -> None:
 
 def test_pairs_have_the_same_randomness() -> None:
     plan = fakes("a:base=random", "b:base=random", "c:base=scripted")
-    played = {(p.row.agents[0], p.row.episode): p.row for p in run(plan, plan.jobs(20))}
+    played = {(p.row.agents[0], p.row.episode): p.row for p in Crew(plan).play(plan.jobs(20))}
     for episode in range(20):
         a, b, c = (played[next(s.label for s in plan.agents if s.name == name), episode] for name in "abc")
         assert a.seed == c.seed
@@ -134,7 +134,7 @@ def test_pairs_have_the_same_randomness() -> None:
 
 def test_an_episode_can_be_played_again_by_hand() -> None:
     plan = fakes(*TWO, seed=7)
-    row = next(iter(run(plan, plan.jobs(1)))).row
+    row = next(iter(Crew(plan).play(plan.jobs(1)))).row
     env, player = gymnasium.make(f"mcts_envs/{ID}"), BuiltIn("random")
     _, info = env.reset(seed=row.seed)
     (seat,) = row.seats
@@ -152,7 +152,7 @@ def test_an_episode_can_be_played_again_by_hand() -> None:
 
 def test_a_search_is_measured_where_there_was_a_choice() -> None:
     plan = Plan(ID, parse_agents("mcts", {"simulations": 30}))
-    (seat,) = next(iter(run(plan, plan.jobs(1)))).row.seats
+    (seat,) = next(iter(Crew(plan).play(plan.jobs(1)))).row.seats
     assert seat.simulations == 30 * seat.decisions
     assert seat.model_steps >= seat.simulations - seat.decisions
     assert seat.seconds > 0

@@ -12,7 +12,7 @@ from agents.arena import AgentSpec, Plan, compare, parse_agent, parse_agents
 from agents.arena import plan as plans
 from agents.arena.report import Report
 from agents.arena.rows import seeds
-from agents.arena.runner import run
+from agents.arena.runner import Crew
 from agents.arena.storage import EPISODES, TRANSITIONS, Results, default_folder, read_transitions
 from agents.learning import shipped
 from mcts_envs.core.players import BuiltIn
@@ -80,8 +80,11 @@ def test_a_dying_worker_is_survived(tmp_path: Path) -> None:
 
 def test_workers_that_cannot_start_say_why() -> None:
     plan = Plan(ID, (parse_agent("x"), parse_agent("y")), make=_unimportable())
-    with pytest.raises((RuntimeError, AttributeError, pickle.PicklingError), match=r"import|pickle|local"):
-        list(run(plan, plan.jobs(3), workers=2))
+    with (
+        pytest.raises((RuntimeError, AttributeError, pickle.PicklingError), match=r"import|pickle|local"),
+        Crew(plan, 2) as crew,
+    ):
+        list(crew.play(plan.jobs(3)))
 
 
 def _unimportable() -> object:

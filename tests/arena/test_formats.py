@@ -72,7 +72,7 @@ def test_damaged_rows_of_earlier_releases_are_refused(tmp_path: Path, change: Ma
 def test_returns_of_several_seats_are_discounted_by_their_own_moves() -> None:
     plan = Plan("BomberDuel-v0", parse_agents("random_safe,random"))
     factor = plan.make_env().game.discount
-    found = next(iter(agents.arena.runner.run(plan, plan.jobs(1)))).row
+    found = next(iter(agents.arena.runner.Crew(plan).play(plan.jobs(1)))).row
     for seat in found.seats:  # nothing is paid but at the end
         own = seat.episode_return * factor ** (seat.length - 1)
         assert seat.discounted_return == pytest.approx(own)

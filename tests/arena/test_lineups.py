@@ -8,7 +8,7 @@ import pytest
 
 from agents.arena.lineups import MOST_SEATINGS, lineups, seatings, sides
 from agents.arena.rows import seeds
-from agents.arena.runner import run
+from agents.arena.runner import Crew
 from tests.arena.quitters import labels_of, met, quit_plan, specs
 
 ALONE = ((0,), (1,), (2,), (3,))
@@ -111,7 +111,7 @@ def test_equal_orders_of_a_square_are_played_once() -> None:
 
 def test_all_lineups_have_the_same_boards_and_seeds() -> None:
     plan = quit_plan("a,b", "c,d,d", seed=3)
-    played = [item.row for item in run(plan, plan.jobs(3))]
+    played = [item.row for item in Crew(plan).play(plan.jobs(3))]
     assert len(played) == 3 * 2 * 4
     for board in range(3):
         chance = {(row.seed, *(seat.agent_seed for seat in row.seats)) for row in played if row.episode == board}

@@ -19,7 +19,7 @@ from agents.arena.formats.lineup_figures import ranks, reached, side_name
 from agents.arena.plot import plot
 from agents.arena.report import Report, report
 from agents.arena.rows import Row, seeds
-from agents.arena.runner import run
+from agents.arena.runner import Crew
 from agents.arena.statistics import mean_points
 from agents.arena.storage import EPISODES, TRANSITIONS, default_folder, read_transitions
 from agents.arena.table import remarks
@@ -61,11 +61,11 @@ def test_what_sides_reach() -> None:
 
 def test_the_ends_of_all_players_are_kept() -> None:
     plan = quit_plan("x:at=1,y:at=3,z:at=3,stay:at=0")
-    for played in run(plan, plan.jobs(2)):
+    for played in Crew(plan).play(plan.jobs(2)):
         found = {seat.agent: (seat.length, seat.ended, seat.outcome) for seat in played.row.seats}
         assert found == {"x:at=1": (1, 4, 0.0), "y:at=3": (3, 10, 0.0), "z:at=3": (3, 10, 0.0), "stay:at=0": (3, 10, 1)}
     limit = quit_plan("x:at=6,y:at=3,z:at=0,stay:at=0")
-    row = next(iter(run(limit, limit.jobs(1)))).row
+    row = next(iter(Crew(limit).play(limit.jobs(1)))).row
     assert {seat.agent: (seat.outcome, seat.ended) for seat in row.seats} == {
         "x:at=6": (0.0, 21),
         "y:at=3": (0.0, 12),
@@ -79,7 +79,7 @@ def test_a_match_is_that_of_the_parallel_face(id: str, settings: dict[str, Any])
     plan = Plan(id, parse_meeting("random_safe", "rule_based")[0], settings, against="rule_based")
     env = mcts_envs.make_parallel(f"mcts_envs/{id}", **settings)
     for match in plan.jobs(1):
-        row = next(iter(run(plan, [match]))).row
+        row = next(iter(Crew(plan).play([match]))).row
         players = {}
         for agent, spec, given in zip(env.possible_agents, match.agents, row.seats, strict=True):
             players[agent] = plan.make(spec)
@@ -225,7 +225,7 @@ def test_quitters_keep_the_laws() -> None:
 
 def test_mates_have_the_same_points() -> None:
     plan = Plan(TEAM, parse_meeting("random_safe,rule_based", None)[0], {"max_steps": 100})
-    for played in run(plan, plan.jobs(2)):
+    for played in Crew(plan).play(plan.jobs(2)):
         points = [given.outcome for given in played.row.seats]
         assert points[0] == points[2]
         assert points[1] == points[3]

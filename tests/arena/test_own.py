@@ -15,7 +15,7 @@ import mcts_envs
 from agents.arena import Plan, compare, parse_agent, parse_agents
 from agents.arena.plot import plot
 from agents.arena.rows import seeds
-from agents.arena.runner import run
+from agents.arena.runner import Crew
 from agents.arena.storage import default_folder
 from agents.arena.table import render
 from mcts_envs.core.loading import load
@@ -73,7 +73,8 @@ def bots(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 
 def rows(plan: Plan, episodes: int = 3, workers: int | None = None) -> list[tuple[object, ...]]:
-    found = sorted((played.row for played in run(plan, plan.jobs(episodes), workers)), key=lambda row: str(row.key))
+    with Crew(plan, workers) as crew:
+        found = sorted((played.row for played in crew.play(plan.jobs(episodes))), key=lambda row: str(row.key))
     seats = [(row, row.seats[0]) for row in found]
     return [(row.key, seat.outcome, seat.episode_return, seat.length, row.error) for row, seat in seats]
 
@@ -141,7 +142,7 @@ def test_an_array_of_one_is_an_action(method: str, tmp_path: Path) -> None:
 
 def test_what_is_no_action_loses(bots: Path) -> None:
     plan = Plan(ID, parse_agents(f"{bots}:Vague"))
-    (played,) = run(plan, plan.jobs(1))
+    (played,) = Crew(plan).play(plan.jobs(1))
     assert played.row.forfeit is not None
     assert played.row.forfeit["reason"] == "illegal"
     assert "Vague.act returned 'left'" in played.row.forfeit["message"]
@@ -235,7 +236,7 @@ def test_two_files_of_one_name_are_two_agents_and_share_nothing_unsaid(tmp_path:
 
 def test_the_seed_of_an_agent_is_a_stream_of_its_own(bots: Path) -> None:
     plan = Plan(ID, parse_agents(f"uniform,uniform:seed=5,uniform:seed=6,{bots}:Seeded,{bots}:Seeded:seed=5"))
-    found = [played.row for played in run(plan, plan.jobs(6))]
+    found = [played.row for played in Crew(plan).play(plan.jobs(6))]
     assert all(row.error is None for row in found)
     by_agent = {spec.label: [r.seats[0].agent_seed for r in found if r.agents == (spec.label,)] for spec in plan.agents}
     assert by_agent["uniform"] == [seeds(0, episode)[1] for episode in range(6)]

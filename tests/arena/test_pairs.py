@@ -16,7 +16,7 @@ from agents.arena import Plan, compare, parse_agents, parse_budget, parse_meetin
 from agents.arena.formats.duel import ranked
 from agents.arena.report import Report, report
 from agents.arena.rows import row_of, seeds
-from agents.arena.runner import run
+from agents.arena.runner import Crew
 from agents.arena.statistics import mean_points, paired_rates
 from agents.arena.storage import EPISODES, TRANSITIONS, default_folder, read_rows, read_transitions
 from agents.arena.table import remarks
@@ -54,7 +54,7 @@ def test_the_one_that_all_meet_need_not_be_among_them() -> None:
 
 def test_seats_have_streams_of_their_own_whoever_sits_there() -> None:
     plan = fakes("a", "b", "c", seed=3)
-    rows = [played.row for played in run(plan, plan.jobs(4))]
+    rows = [played.row for played in Crew(plan).play(plan.jobs(4))]
     for board in range(4):
         chance = {(row.seed, *(seat.agent_seed for seat in row.seats)) for row in rows if row.episode == board}
         ((start, first, second),) = chance
@@ -77,7 +77,7 @@ def test_boards_are_those_of_the_gymnasium_face(tmp_path: Path) -> None:
 def test_a_match_can_be_played_again_by_hand(id: str) -> None:
     plan = fakes("a", "b:lowest=true", id=id, seed=7)
     for match in plan.jobs(3):
-        row = next(iter(run(plan, [match]))).row
+        row = next(iter(Crew(plan).play([match]))).row
         env, players = plan.make_env(), [make_fake(spec) for spec in match.agents]
         env.reset(seed=row.seed)
         for player, seat in zip(players, row.seats, strict=True):
@@ -100,7 +100,7 @@ def test_a_match_can_be_played_again_by_hand(id: str) -> None:
 
 def test_costs_are_those_of_each_seat() -> None:
     plan = Plan(TURNS, parse_agents("uniform,mcts", {"simulations": 20}))
-    for played in run(plan, plan.jobs(2)):
+    for played in Crew(plan).play(plan.jobs(2)):
         for seat in played.row.seats:
             assert seat.seconds > 0
             assert seat.decisions in (seat.length, seat.length - 1)  # the last cell is no choice

@@ -14,7 +14,7 @@ import mcts_envs
 from agents.arena import Plan, compare, environments, parse_agents
 from agents.arena.conclusion import conclusion
 from agents.arena.guarded import Guarded
-from agents.arena.runner import Crew, run
+from agents.arena.runner import Crew
 
 ID = "LaneDefense3x3-v0"
 BOTS = """
@@ -113,7 +113,7 @@ def bots(tmp_path: Path) -> Path:
 
 def played(texts: str, episodes: int = 3, id: str = ID, **more: Any) -> list[tuple[Any, ...]]:
     plan = Plan(id, parse_agents(texts), **more)
-    rows = [each.row for each in run(plan, plan.jobs(episodes))]
+    rows = [each.row for each in Crew(plan).play(plan.jobs(episodes))]
     assert all(row.error is None for row in rows)
     return [(row.key, row.forfeit and row.forfeit["reason"], row.seats[0].discounted_return) for row in rows]
 

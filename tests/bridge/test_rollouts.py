@@ -88,7 +88,7 @@ def test_they_are_what_an_agent_uses():
         == "agents.search.search"
     )
     simulate = object()
-    assert plan.outside.hastened(simulate) is not simulate
+    assert plan.rollout_model.hastened(simulate) is not simulate
 
 
 def test_chance_of_open_spiel_is_drawn_as_numpy_draws_it():

@@ -140,7 +140,7 @@ class TestBatched:
     def test_an_answer_that_broke_off_is_asked_for_again(self):
         env = make(LANES)
         elsewhere = Elsewhere(random_policy(env.unwrapped.game))
-        inside, view = agents.make("gumbel", policy=elsewhere).prepared(env.unwrapped.game).inside, env.unwrapped.view()
+        inside, view = agents.make("gumbel", policy=elsewhere).prepared(env.unwrapped.game).model, env.unwrapped.view()
         object.__setattr__(elsewhere, "consulted", lambda *asked: (np.zeros((1, 3)), np.zeros(1)))
         weights = np.zeros(10)
         with pytest.raises(ValueError, match="broadcast"):

@@ -155,7 +155,7 @@ class TestCompiledNetwork:
         env = make(LANES)
         policy, game = random_policy(env.unwrapped.game), env.unwrapped.game
         agent = agents.make(**PUCT, model=model, policy=policy)
-        inside, values = agent.prepared(game).inside, np.zeros(1)
+        inside, values = agent.prepared(game).model, np.zeros(1)
         assert inside.key is not game.key
         state, legal = game.new_state(), np.zeros(game.actions, np.int64)
         game.restart(state, 0)

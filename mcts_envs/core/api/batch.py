@@ -23,7 +23,7 @@ _MASK_ROWS = types.int8[:, ::1]
 
 @kernel(types.float64(TABLE, TABLE, BYTES, INTS, BYTES, BYTES, types.int64, types.uint64, INTS, FLOATS, INTS, FLOATS))
 def start(
-    functions: Any,
+    game: Any,
     advised: Any,
     template: Bytes,
     seats: Ints,
@@ -38,10 +38,10 @@ def start(
 ) -> float:
     """Reset one game and let the others play until the seat is to choose; return the seat's reward from that."""
     copy(state, template)
-    reset_of(functions)(state, seed)
+    reset_of(game)(state, seed)
     seed_stream(stream, draw(state))
     rewards[:] = 0.0
-    return play_turn(functions, advised, seats, state, seat, NO_ACTION, actions, rewards, legal, weights, stream)
+    return play_turn(game, advised, seats, state, seat, NO_ACTION, actions, rewards, legal, weights, stream)
 
 
 @kernel(types.int64(_MASK_ROWS, INTS, types.boolean[::1]))
@@ -89,7 +89,7 @@ def step_signature(rows: Any, *work: Any) -> Any:
 
 @kernel(step_signature(SINGLE_ROWS))
 def step_all(
-    functions: Any,
+    game: Any,
     advised: Any,
     template: Bytes,
     seats: Ints,
@@ -115,7 +115,7 @@ def step_all(
 
     Parameters
     ----------
-    functions, advised, seats
+    game, advised, seats
         As for :func:`mcts_envs.core.api.turn.play_turn`.
     template : uint8 array [size]
         What a reset starts from; it is not changed.
@@ -139,29 +139,27 @@ def step_all(
         if mode == NEXT_STEP and status[i] != 0:
             seed = draw(state)
             pending[i] = start(
-                functions, advised, template, seats, state, stream, seat, seed, actions, last[i], legal, weights
+                game, advised, template, seats, state, stream, seat, seed, actions, last[i], legal, weights
             )
-            fill_mask_and_observation(functions, state, seat, legal, masks[i], observations[i])
+            fill_mask_and_observation(game, state, seat, legal, masks[i], observations[i])
             rewards[i], status[i] = 0.0, 0
             continue
         if alone:
             actions[0] = chosen[i]
-            step_of(functions)(state, actions, last[i])
+            step_of(game)(state, actions, last[i])
             rewards[i] = last[i, 0]
         else:
-            reward = play_turn(
-                functions, advised, seats, state, seat, chosen[i], actions, last[i], legal, weights, stream
-            )
+            reward = play_turn(game, advised, seats, state, seat, chosen[i], actions, last[i], legal, weights, stream)
             rewards[i], pending[i] = reward + pending[i], 0.0
-        status[i] = fill_mask_and_observation(functions, state, seat, legal, masks[i], observations[i])
+        status[i] = fill_mask_and_observation(game, state, seat, legal, masks[i], observations[i])
         if status[i] != 0:
             copy(points[i], last[i])
-            outcome_of(functions)(state, points[i])
+            outcome_of(game)(state, points[i])
             if mode == SAME_STEP:
                 copy(final_observations[i], observations[i])
                 copy(final_masks[i], masks[i])
                 seed = draw(state)
                 pending[i] = start(
-                    functions, advised, template, seats, state, stream, seat, seed, actions, last[i], legal, weights
+                    game, advised, template, seats, state, stream, seat, seed, actions, last[i], legal, weights
                 )
-                fill_mask_and_observation(functions, state, seat, legal, masks[i], observations[i])
+                fill_mask_and_observation(game, state, seat, legal, masks[i], observations[i])

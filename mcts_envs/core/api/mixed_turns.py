@@ -46,7 +46,7 @@ def draw_opponents(stream: Bytes, weights: Floats, seat: int, who: Ints) -> None
     )
 )
 def _advance(
-    functions: Any,
+    game: Any,
     tables: Any,
     kinds: Ints,
     who: Ints,
@@ -64,7 +64,7 @@ def _advance(
     Where nobody is to be asked, all have chosen: the caller steps the game.
     """
     asked = 0
-    bits = active_of(functions)(state) & ~chosen
+    bits = active_of(game)(state) & ~chosen
     for player in range(who.shape[0]):
         if player != seat and bits >> player & 1:
             kind = kinds[who[player]]
@@ -98,7 +98,7 @@ def _advance(
     )
 )
 def go_on(
-    functions: Any,
+    game: Any,
     tables: Any,
     kinds: Ints,
     who: Ints,
@@ -118,7 +118,7 @@ def go_on(
 
     Parameters
     ----------
-    functions : function table
+    game : function table
         Of the game.
     tables [K], kinds [K]
         The function tables that the K opponents follow, and how they play (:mod:`mcts_envs.core.api.turn`).
@@ -144,11 +144,11 @@ def go_on(
             continue
         state, seat = states[i], seats[i]
         waits[i] = 0
-        while status_of(functions)(state, seat) == RUNNING:
-            if active_of(functions)(state) & ~chosen[i] & (1 << seat):
+        while status_of(game)(state, seat) == RUNNING:
+            if active_of(game)(state) & ~chosen[i] & (1 << seat):
                 break
             asked = _advance(
-                functions,
+                game,
                 tables,
                 kinds,
                 who[i],
@@ -163,16 +163,16 @@ def go_on(
             )
             if asked:
                 waits[i] = asked
-                chosen[i] = active_of(functions)(state)
+                chosen[i] = active_of(game)(state)
                 break
-            step_of(functions)(state, actions[i], last[i])
+            step_of(game)(state, actions[i], last[i])
             totals[i] += last[i, seat]
             chosen[i] = 0
 
 
 @kernel(types.void(TABLE, BYTE_ROWS, INTS, INTS, INTS, _FLOAT_ROWS, _FLOAT_ROWS, _MASK_ROWS, SINGLE_ROWS))
 def look(
-    functions: Any,
+    game: Any,
     states: Bytes,
     seats: Ints,
     status: Ints,
@@ -185,17 +185,17 @@ def look(
     """Fill in what the seats of N games see: status [N], masks [N, A], observations [N, n]; at an end points [N, P]."""
     for i in range(states.shape[0]):
         state = states[i]
-        status[i] = fill_mask_and_observation(functions, state, seats[i], legal, masks[i], observations[i])
+        status[i] = fill_mask_and_observation(game, state, seats[i], legal, masks[i], observations[i])
         if status[i] != RUNNING:
             copy(points[i], last[i])
-            outcome_of(functions)(state, points[i])
+            outcome_of(game)(state, points[i])
 
 
 @kernel(types.void(TABLE, BYTE_ROWS, INTS, INTS, _MASK_ROWS, SINGLE_ROWS))
-def show(functions: Any, states: Bytes, players: Ints, legal: Ints, masks: Masks, observations: Singles) -> None:
+def show(game: Any, states: Bytes, players: Ints, legal: Ints, masks: Masks, observations: Singles) -> None:
     """Fill in what players [k] of k states see: masks [k, A], observations [k, n]."""
     for i in range(states.shape[0]):
-        fill_mask_and_observation(functions, states[i], players[i], legal, masks[i], observations[i])
+        fill_mask_and_observation(game, states[i], players[i], legal, masks[i], observations[i])
 
 
 def shown(game: Any, states: Bytes, players: Ints) -> tuple[Any, Any]:

@@ -55,7 +55,7 @@ def as_bytes(game: Game, observations: Singles) -> Bytes:
 
 @kernel(step_signature(BYTE_ROWS, SINGLE_ROWS, SINGLE_ROWS))
 def step_all_quantized(
-    functions: Any,
+    game: Any,
     advised: Any,
     template: Bytes,
     seats: Ints,
@@ -89,7 +89,7 @@ def step_all_quantized(
     for i in range(states.shape[0]):
         one = slice(i, i + 1)
         step_all(
-            functions,
+            game,
             advised,
             template,
             seats,

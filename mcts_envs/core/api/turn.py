@@ -18,7 +18,7 @@ EXTERNAL, RANDOM, SCRIPTED, RANDOM_IN_MODEL = range(4)
 
 @kernel(types.float64(TABLE, TABLE, INTS, BYTES, types.int64, types.int64, INTS, FLOATS, INTS, FLOATS, BYTES))
 def play_turn(
-    functions: Any,
+    game: Any,
     advised: Any,
     seats: Ints,
     state: Bytes,
@@ -34,7 +34,7 @@ def play_turn(
 
     Parameters
     ----------
-    functions, advised : function tables
+    game, advised : function tables
         The game, and the model of it in which the last two of the built-in players choose.
     seats : int64 array [P]
         How each seat is played, by one of these; the entry of ``seat`` is not read.
@@ -48,8 +48,8 @@ def play_turn(
         Sum of the seat's rewards.
     """
     total = 0.0
-    while status_of(functions)(state, seat) == RUNNING:
-        bits = active_of(functions)(state)
+    while status_of(game)(state, seat) == RUNNING:
+        bits = active_of(game)(state)
         if bits >> seat & 1:
             if action == NO_ACTION:
                 break
@@ -58,30 +58,30 @@ def play_turn(
         for player in range(seats.shape[0]):
             if player != seat and bits >> player & 1:
                 if seats[player] == RANDOM:
-                    actions[player] = play_random(functions, state, player, legal, weights, stream)
+                    actions[player] = play_random(game, state, player, legal, weights, stream)
                 elif seats[player] == SCRIPTED:
                     actions[player] = play_scripted(advised, state, player, legal, weights, stream)
                 else:
                     actions[player] = play_random(advised, state, player, legal, weights, stream)
-        step_of(functions)(state, actions, rewards)
+        step_of(game)(state, actions, rewards)
         total += float(rewards[seat])  # NumPy's where nothing is compiled
     return total
 
 
 @kernel(types.int64(TABLE, BYTES, types.int64, INTS, MASKS, SINGLES))
-def fill_mask_and_observation(functions: Any, state: Bytes, seat: int, legal: Ints, mask: Masks, out: Singles) -> int:
+def fill_mask_and_observation(game: Any, state: Bytes, seat: int, legal: Ints, mask: Masks, out: Singles) -> int:
     """Fill in the mask [A] and the observation of a seat; return its status."""
     mask[:] = 0
-    if active_of(functions)(state) >> seat & 1:
-        for i in range(legal_of(functions)(state, seat, legal)):
+    if active_of(game)(state) >> seat & 1:
+        for i in range(legal_of(game)(state, seat, legal)):
             mask[legal[i]] = 1
-    observe_of(functions)(state, seat, out)
-    return int(status_of(functions)(state, seat))
+    observe_of(game)(state, seat, out)
+    return int(status_of(game)(state, seat))
 
 
 @kernel(types.int64(TABLE, BYTES, types.int64, INTS, FLOATS, INTS, MASKS, SINGLES))
 def step_alone(
-    functions: Any,
+    game: Any,
     state: Bytes,
     action: int,
     actions: Ints,
@@ -92,5 +92,5 @@ def step_alone(
 ) -> int:
     """Play an action of a game for one player, and fill in what it sees; return its status."""
     actions[0] = action
-    step_of(functions)(state, actions, rewards)
-    return int(fill_mask_and_observation(functions, state, 0, legal, mask, out))
+    step_of(game)(state, actions, rewards)
+    return int(fill_mask_and_observation(game, state, 0, legal, mask, out))

@@ -8,7 +8,7 @@ import gymnasium as gym
 import numpy as np
 import pettingzoo
 import pytest
-from papers.wall_positions import after, collect, dead_end, legal, mover, safe, solved, threatened, winning, wins
+from papers.wall_positions import after, dead_end, legal, mover, positions, safe, solved, threatened, winning, wins
 from papers.wall_positions import walk as games
 
 import agents
@@ -67,7 +67,7 @@ class TestEnds:
     def test_positions_are_what_they_say(self):
         game = wall_survival(6)
         for kind in (winning, threatened, dead_end):
-            for state, right in collect(game, kind, 10):
+            for state, right in map(positions(game, kind), range(10)):
                 assert set(right) <= set(legal(game, state))
                 assert bool(wins(game, state)) == (kind is winning)
                 if kind is not winning:
@@ -198,14 +198,14 @@ class TestPlanners:
     @pytest.mark.parametrize("kind", [winning, threatened, dead_end])
     def test_at_2000_simulations_it_sees_what_wins_and_what_loses(self, kind, size):
         game = wall_survival(size)
-        positions = collect(game, kind, 50)
-        assert len(positions) == 50
-        assert all(solved(game, spot, n, "mcts_voronoi", {"simulations": 2000}) for n, spot in enumerate(positions))
+        spots = [*map(positions(game, kind), range(50))]
+        assert len(spots) == 50
+        assert all(solved(game, spot, n, "mcts_voronoi", {"simulations": 2000}) for n, spot in enumerate(spots))
 
     def test_alpha_beta_sees_it_too(self):
         game = wall_survival(6)
         for kind in (winning, threatened, dead_end):
-            spots = enumerate(collect(game, kind, 30))
+            spots = enumerate(map(positions(game, kind), range(30)))
             assert all(solved(game, spot, n, "best", {"simulations": 4000}) for n, spot in spots)
 
     def test_both_beat_mobility(self):
