@@ -33,6 +33,9 @@ class Adapter:
     ``copy(env) -> snapshot`` and ``restore(env, snapshot)``
         The state, which another environment, made and reset in the same way, can take over: all that is to come is
         then the same, bit by bit, but for chance.
+    ``generators(env) -> list``
+        The random generators that steps of a copy draw from, where finding them takes long: all that it holds is looked
+        through otherwise, before every simulation.
     ``key(env) -> object``
         What tells states apart, in plain data and arrays: everything but chance to come.
     ``determinize(env, agent, chance)``
@@ -56,6 +59,7 @@ class Adapter:
 
     copy: Any = None
     restore: Any = None
+    generators: Any = None
     key: Any = None
     determinize: Any = None
     legal: Any = None

@@ -1,6 +1,5 @@
 """Ways to copy an environment, from the best to the dearest; each can be brought back to where it was made."""
 
-import contextlib
 import copy
 import functools
 import gc
@@ -97,7 +96,9 @@ class Clone:
     def seed(self, seed: int) -> None:
         """Start chance anew; where the stream runs on, only the first time."""
         if not self._runs_on:
-            reseed(generators_in(self.env), seed)
+            adapter = _saving(self.env)
+            told = None if adapter is None else adapter.generators
+            reseed(generators_in(self.env) if told is None else told(self.env), seed)
         elif not self._seeded:
             self.env.reset(seed=seed >> 33)
             self._seeded = True
@@ -277,21 +278,21 @@ _HELD_HERE = 2
 
 def _twin_to_keep(source: Any) -> tuple[Any, list[Any] | None]:
     """Return an environment like this one, and where it is to be left; None where one is made in no time."""
+    hashed: Any = type(source).__hash__
+    origin = None if hashed is None else _ORIGINS.get(source, lambda: source)()
+    if origin is not None and _SPARES.get(origin):
+        spares = _SPARES[origin]
+        spare = spares.pop()
+        spare.reset()
+        return spare, spares
     try:
         return Copy(source).env, None
     except TypeError:
-        hashed: Any = type(source).__hash__
-        origin = None if hashed is None else _ORIGINS.get(source, lambda: source)()
-        if origin is None:
-            return twin_of(source), None
-        spares = _SPARES.setdefault(origin, [])
-        with contextlib.suppress(IndexError):
-            spare = spares.pop()
-            spare.reset()
-            return spare, spares
         twin = twin_of(source)
+        if origin is None:
+            return twin, None
         _ORIGINS[twin] = weakref.ref(origin)
-        return twin, spares
+        return twin, _SPARES.setdefault(origin, [])
 
 
 def twin_of(source: Any) -> Any:

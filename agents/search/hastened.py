@@ -17,15 +17,13 @@ from agents.search.records import Path, Settings, Work
 from agents.search.search import ANY, CUT_OFF, LEAF, OPEN_LOOP, TERMINAL
 from agents.search.search import backup as _backup
 from agents.search.search import descend as _descend
-from agents.search.tree import ROOT, Tree, find_edge, find_or_add_child, new_edge
+from agents.search.tree import ROOT, Tree, find_or_add_child, new_edge
 from mcts_envs.core.compiling.table import active_of, key_of, legal_of, step_of
 from mcts_envs.core.kernel import row
 from mcts_envs.core.rng import below, combine
 
-_KERNELS: tuple[Any, ...] = _descend, _backup, find_or_add_child, find_edge, new_edge
-_any_descent, _any_backup, _child, _find_edge, _new_edge = (
-    interpreted_on_objects(kernel, (below, combine)) for kernel in _KERNELS
-)
+_KERNELS: tuple[Any, ...] = _descend, _backup, find_or_add_child, new_edge
+_any_descent, _any_backup, _child, _new_edge = (interpreted_on_objects(kernel, (below, combine)) for kernel in _KERNELS)
 
 
 def serves(plan: Any) -> bool:
@@ -49,10 +47,11 @@ def descend(game: Any, policies: Any, how: Settings, tree: Tree, work: Work, pat
         descent: tuple[int, int] = _any_descent(game, policies, how, tree, work, path, arm)
         return descent
     active, legal_actions, step, key_in = active_of(game), legal_of(game), step_of(game), key_of(game)
-    nodes, edges, seats, count = tree.nodes, tree.edges, tree.seats, tree.counters[0]
-    state, legal, actions, rewards, played = work.state, work.legal, work.actions, work.rewards, work.played
-    via, steps, key_for, players = path.via, path.steps, how.key_for, range(len(work.actions))
-    deepest, node, depth, key = min(how.tree_depth, how.horizon), ROOT, 0, 0
+    nodes, edges, seats, count, ranges = tree.nodes, tree.edges, tree.seats, tree.counters[0], tree.ranges
+    state, legal, actions, rewards, via = work.state, work.legal, work.actions, work.rewards, path.via
+    played = work.played if how.custom_backup else None
+    steps, key_for, players, given = path.steps, how.key_for, range(len(actions)), tree.select.parameters[0]
+    deepest, node, depth, at, key = min(how.tree_depth, how.horizon), ROOT, 0, 0, 0
     while True:
         path.nodes[depth] = node
         to_move = active(state)
@@ -67,23 +66,24 @@ def descend(game: Any, policies: Any, how: Settings, tree: Tree, work: Work, pat
         edge = seats[node * len(players) + player].head
         while edge:
             known = edges[edge]
-            if known.visits:
-                edge_of[known.action] = edge
+            edge_of[known.action] = edge
             edge = known.next
-        action = _selected(legal[:k], edge_of, edges, tree.ranges[player], tree.select.parameters[0], work.stream)
-        edge = edge_of.get(action) or _find_edge(tree, node, player, action) or _new_edge(tree, node, player, action)
+        action = _selected(legal[:k], edge_of, edges, ranges[player], given, work.stream)
+        edge = edge_of.get(action) or _new_edge(tree, node, player, action)
         if edge == 0:
             return depth, LEAF
         for each in players:
             actions[each] = via[each] = 0
-            played[depth, each] = -1
-        via[player] = edge
-        actions[player] = played[depth, player] = action
+        via[player], actions[player] = edge, action
+        if played is not None:
+            played[depth] = -1
+            played[depth, player] = action
         step(state, actions, rewards)
         count.steps += 1
         for each in players:
-            made = steps[depth * len(players) + each]
+            made = steps[at]
             made.edge, made.reward = via[each], rewards[each]
+            at += 1
         if key_for != OPEN_LOOP:
             key = key_in(state, key_for)
         child = edges[edge].child
@@ -93,19 +93,18 @@ def descend(game: Any, policies: Any, how: Settings, tree: Tree, work: Work, pat
 
 def _selected(legal: Any, edge_of: dict[int, int], edges: Any, seen: Any, given: Any, stream: Any) -> int:
     """Return one of the legal actions, of which some have edges: :func:`agents.policies.ucb1.ucb1`."""
-    try:
-        tried = [edges[edge_of[action]] for action in legal]
-    except KeyError:
-        untried = [action for action in legal if action not in edge_of]
+    tried = [edges[edge_of[action]] for action in legal if action in edge_of]
+    visits = [edge.visits for edge in tried]
+    if len(tried) < len(legal) or not all(visits):
+        untried = [action for action in legal if action not in edge_of or not edges[edge_of[action]].visits]
         return int(untried[below(stream, len(untried)) if len(untried) > 1 else 0])
-    total = sum([edge.visits for edge in tried])
-    width = seen.high - seen.low
+    width, sqrt = seen.high - seen.low, math.sqrt
     unit = width if given.normalize and width > 0.0 else 1.0
-    factor = given.c * unit * math.sqrt(math.log(total))
+    factor = given.c * unit * sqrt(math.log(sum(visits)))
     best, greatest = tried[0], -math.inf
     for edge in tried:
         share = 1.0 / edge.visits
-        bound = edge.sums * share + factor * math.sqrt(share)
+        bound = edge.sums * share + factor * sqrt(share)
         if bound > greatest:
             best, greatest = edge, bound
     return int(best.action)
@@ -117,7 +116,7 @@ def backup(policies: Any, how: Settings, tree: Tree, work: Work, path: Path, dep
         _any_backup(policies, how, tree, work, path, depth, length)
         return
     nodes, edges, steps, values, discount = tree.nodes, tree.edges, path.steps, work.values, how.discount
-    players = range(len(values))
+    ranges, players = tree.ranges, range(len(values))
     nodes[path.nodes[depth]].visits += 1
     for t in range(depth - 1, -1, -1):
         nodes[path.nodes[t]].visits += 1
@@ -126,7 +125,7 @@ def backup(policies: Any, how: Settings, tree: Tree, work: Work, path: Path, dep
             step.value = values[player] = step.reward + discount * values[player]
     for step, player in zip(steps[: depth * len(players)], [*players] * depth, strict=True):
         if step.edge:
-            edge, value, seen = edges[step.edge], step.value, tree.ranges[player]
+            edge, value, seen = edges[step.edge], step.value, ranges[player]
             edge.visits += 1
             edge.sums += value
             if value < seen.low:

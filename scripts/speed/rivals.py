@@ -3,6 +3,7 @@
 import logging
 import random
 import sys
+import time
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,8 @@ SINGLE = {
 def single(rounds: int) -> list[Figure]:
     """Measure simulations a second in environments of Gymnasium, both with their defaults, against gymcts.
 
-    Its rollouts go to the end. Ours do where that is near; Acrobot's time is that of its own steps.
+    Its rollouts go to the end. Ours do where that is near. The environment's own steps, as many as our search makes,
+    are timed alone too: no search of so many is quicker.
     """
     from gymcts.gymcts_agent import GymctsAgent
     from gymcts.gymcts_deepcopy_wrapper import DeepCopyMCTSGymEnvWrapper
@@ -118,6 +120,7 @@ def single(rounds: int) -> list[Figure]:
         env = gym.make(id)
         env.reset(seed=0)
         agent = agents.make("mcts", simulations=simulations)
+        steps = agent.search(env).steps
 
         def ours(env: Any = env, agent: Any = agent) -> int:
             return int(agent.search(env).simulations)
@@ -128,10 +131,30 @@ def single(rounds: int) -> list[Figure]:
             GymctsAgent(env=wrapped).vanilla_mcts_search(num_simulations=simulations)
             return simulations
 
-        us, them = least(min(rounds, 5), ours, theirs)
-        what, times = f"{id}, {simulations} simulations", f"{them / us:.1f} x as many"
-        figures.append(Figure(what, 1e3 / us, "k simulations/s", f"gymcts {version('gymcts')}", 1e3 / them, times))
+        def alone(id: str = id, simulations: int = simulations, steps: int = steps) -> tuple[int, float]:
+            return simulations, _stepped(gym.make(id).unwrapped, steps)
+
+        us, them, bare = least(min(rounds, 5), ours, theirs, alone)
+        rival = f"gymcts {version('gymcts')}"
+        for what, took in (f"{id}, {simulations} simulations", us), (f"{id}, its steps alone", bare):
+            figures.append(
+                Figure(what, 1e3 / took, "k simulations/s", rival, 1e3 / them, f"{them / took:.1f} x as many")
+            )
     return figures
+
+
+def _stepped(env: Any, steps: int) -> float:
+    """Make so many random steps; return the seconds that anything else took."""
+    actions = np.random.default_rng(0).integers(env.action_space.n, size=steps).tolist()
+    began = time.perf_counter()
+    env.reset(seed=0)
+    idle = time.perf_counter() - began
+    for action in actions:
+        if env.step(action)[2]:
+            began = time.perf_counter()
+            env.reset()
+            idle += time.perf_counter() - began
+    return idle
 
 
 SPIEL = {"tic_tac_toe": 300, "connect_four": 200, "othello": 60, "breakthrough": 60, "pig": 60, "backgammon": 20}
@@ -139,7 +162,10 @@ SPIEL = {"tic_tac_toe": 300, "connect_four": 200, "othello": 60, "breakthrough":
 
 
 def in_python(rounds: int) -> list[Figure]:
-    """Measure simulations a second in OpenSpiel's games through Shimmy, against its Python bot on the game itself."""
+    """Measure simulations a second in OpenSpiel's games through Shimmy, against its Python bot on the game itself.
+
+    Random games are timed alone too: no search in Python whose simulations go to the end makes more of them.
+    """
     import pyspiel
     from open_spiel.python.algorithms import mcts
     from shimmy import OpenSpielCompatibilityV0
@@ -163,8 +189,22 @@ def in_python(rounds: int) -> list[Figure]:
             bot.mcts_search(state)
             return simulations
 
-        us, them = least(min(rounds, 5), ours, theirs)
-        what, times = f"{name} through Shimmy, {simulations} simulations", f"{them / us:.2f} x as many"
-        yardstick = f"OpenSpiel {version('open_spiel')}, MCTSBot in Python"
-        figures.append(Figure(what, 1e3 / us, "k simulations/s", yardstick, 1e3 / them, times))
+        def alone(state: Any = state, simulations: int = simulations) -> int:
+            for _ in range(simulations):
+                _played_out(state.clone())
+            return simulations
+
+        us, them, bare = least(min(rounds, 5), ours, theirs, alone)
+        rival, ours_is = f"OpenSpiel {version('open_spiel')}, MCTSBot in Python", f"{name} through Shimmy"
+        for what, took in (f"{ours_is}, {simulations} simulations", us), (f"{name}, random games alone", bare):
+            figures.append(
+                Figure(what, 1e3 / took, "k simulations/s", rival, 1e3 / them, f"{them / took:.2f} x as many")
+            )
     return figures
+
+
+def _played_out(state: Any) -> None:
+    """Play a game of OpenSpiel at random to the end; the outcomes of chance are taken to be equally likely."""
+    while (player := state.current_player()) >= -1:
+        actions = state.legal_actions() if player >= 0 else [action for action, _ in state.chance_outcomes()]
+        state.apply_action(actions[int(random.random() * len(actions))])

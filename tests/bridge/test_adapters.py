@@ -106,6 +106,26 @@ def test_an_adapter_says_what_an_environment_does_not():
 
 
 @pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize("told", [True, False], ids=["told", "found"])
+def test_an_adapter_may_say_what_chance_is_drawn_from(told):
+    class Telling(ForSecrets):
+        generators = staticmethod(lambda env: [env.np_random]) if told else None
+
+    bridge.register("tests.bridge.test_adapters.Secret", Telling())
+    env = Secret()
+    env.reset(seed=1)
+    env.other = np.random.default_rng(2)
+    copy = Clone(env)
+    copy.env.other = np.random.default_rng(3)
+    drawn = []
+    for _ in range(2):
+        copy.seed(5)
+        drawn.append((copy.env.np_random.random(), copy.env.other.random()))
+    assert drawn[0][0] == drawn[1][0]
+    assert (drawn[0][1] != drawn[1][1]) == told
+
+
+@pytest.mark.usefixtures("registered")
 def test_adapters_are_those_of_the_nearest_class():
     class Derived(Secret):
         pass

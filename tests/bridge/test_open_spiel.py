@@ -7,6 +7,8 @@ import pytest
 import agents
 from agents import bridge
 from agents.bridge import means
+from agents.bridge.adapters import adapter_of
+from agents.bridge.cloning import generators_in
 from agents.bridge.digest import digest
 from agents.bridge.mirroring import mirrored
 
@@ -60,6 +62,18 @@ def test_copies_of_games_of_open_spiel_are_exact(name):
             assert not found.differs
             compared += found.steps
     assert compared > 30
+
+
+@pytest.mark.parametrize(
+    ("name", "chances"), [("tic_tac_toe", 0), ("pig", 1), ("backgammon", 1), ("leduc_poker", 1), ("goofspiel", 1)]
+)
+def test_chance_of_open_spiel_is_drawn_from_what_its_adapter_says(name, chances):
+    env = spiel(name)
+    env.reset(seed=0)
+    for looked in (env, bridge.view(env).state.copy().env):
+        said = adapter_of(type(looked)).generators(looked)
+        assert said == generators_in(looked)[:chances]
+        assert len(said) == chances
 
 
 @pytest.mark.parametrize("name", ["leduc_poker", "hanabi"])

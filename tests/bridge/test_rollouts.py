@@ -99,4 +99,4 @@ def test_chance_of_open_spiel_is_drawn_as_numpy_draws_it():
     for n in range(1, 200):
         p = weights.dirichlet(np.ones(n)).tolist() if n % 2 else [1.0 / n] * n
         ours, theirs = np.random.default_rng(n), np.random.default_rng(n)
-        assert [_drawn(ours, p) for _ in range(5)] == [int(theirs.choice(n, p=p)) for _ in range(5)]
+        assert [_drawn(ours, tuple(p)) for _ in range(5)] == [int(theirs.choice(n, p=p)) for _ in range(5)]

@@ -1,10 +1,9 @@
 """Games of OpenSpiel, as Shimmy makes them environments, and Hanabi, as PettingZoo takes it from there."""
 
 import bisect
-import copy
 import functools
 import itertools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +18,41 @@ _KEPT = (
     *("simultaneous_actions", "observations", "game_length"),
 )
 
+_CHANGED = dict, list
+
+
+class _Nature(NamedTuple):
+    """What a game is: asked once, since each answer of OpenSpiel's takes longer than a step.
+
+    Attributes
+    ----------
+    in_turns : bool
+        Whether players choose in turn and are paid at the end.
+    hides, chances : bool
+        Whether something is hidden, and whether chance decides something.
+    longest : int
+        Steps after which Shimmy ends it.
+    """
+
+    in_turns: bool
+    hides: bool
+    chances: bool
+    longest: int
+
+
+def _nature(env: Any) -> _Nature:
+    """Return what the game of an environment is."""
+    known: _Nature | None = getattr(env, "nature", None)
+    if known is not None:
+        return known
+    kind = env.game_type
+    return _Nature(
+        kind.dynamics == kind.Dynamics.SEQUENTIAL and kind.reward_model == kind.RewardModel.TERMINAL,
+        kind.information == kind.Information.IMPERFECT_INFORMATION,
+        kind.chance_mode != kind.ChanceMode.DETERMINISTIC,
+        env._env.max_game_length(),
+    )
+
 
 class OpenSpiel(Adapter):
     """Copies the game's own state, and lets the game deal anew what a player cannot know."""
@@ -29,10 +63,14 @@ class OpenSpiel(Adapter):
 
     def restore(self, env: Any, snapshot: Any) -> None:
         """Take it over."""
-        if not getattr(env, "quick", False):
-            kind: Any = type(env)
-            env.__class__ = _quick(kind)
         _take_over(env, snapshot)
+        if not hasattr(env, "nature"):
+            kind: Any = type(env)
+            env.__class__ = _quick(kind, _nature(env))
+
+    def generators(self, env: Any) -> list[np.random.Generator]:
+        """Return what chance is drawn from; nothing where there is none."""
+        return [env.np_random] if _nature(env).chances else []
 
     def actions(self, env: Any, agent: str) -> list[int]:
         """Return what the game says."""
@@ -41,10 +79,8 @@ class OpenSpiel(Adapter):
 
     def play(self, env: Any, draw: Any, most: int) -> int:
         """Play on without Shimmy, where players choose in turn and are paid at the end."""
-        kind = env.game_type
-        in_turns = kind.dynamics == kind.Dynamics.SEQUENTIAL and kind.reward_model == kind.RewardModel.TERMINAL
-        quick = getattr(env, "quick", False) and not env.simultaneous_actions  # a course drawn by replay is not
-        return env.play(draw, most) if in_turns and quick else 0
+        quick = hasattr(env, "nature")  # a course drawn by replay is not
+        return env.play(draw, most) if quick and env.nature.in_turns else 0
 
     def key(self, env: Any) -> Any:
         """Return the game's history, and who has chosen what they are about to do."""
@@ -66,16 +102,15 @@ class OpenSpiel(Adapter):
             if other != agent and env.simultaneous_actions[other] is not None:
                 legal = state.legal_actions(env.agents.index(other))
                 env.simultaneous_actions[other] = legal[int(chance.integers(len(legal)))]
-        kind = env.game_type
-        if kind.information == kind.Information.IMPERFECT_INFORMATION:
-            deal = dealt_anew if kind.short_name == "hanabi" else _resampled
+        if _nature(env).hides:
+            deal = dealt_anew if env.game_type.short_name == "hanabi" else _resampled
             env.game_state = deal(state, env.possible_agents.index(agent), chance)
             env._update_action_masks()
             env._update_observations()
 
 
 @functools.cache
-def _quick(kind: Any) -> Any:
+def _quick(kind: Any, nature: _Nature) -> Any:
     """Return the class of copies of environments of a class."""
 
     class Quick(kind):  # type: ignore[misc]
@@ -84,32 +119,33 @@ def _quick(kind: Any) -> Any:
         Shimmy makes those of all players after every step, and their spaces anew: most of what a step takes.
         """
 
-        quick = True
-
         def step(self: Any, action: Any) -> None:
             """Make a step: as Shimmy does, where players choose one after another, and else by it."""
             state = self.game_state
-            if self.simultaneous_actions or state.current_player() < 0 or self._cut():
+            if self.simultaneous_actions or state.current_player() < 0 or self.game_length > nature.longest:
                 super().step(action)
                 return
-            self._cumulative_rewards[self.agent_selection] = 0.0
             state.apply_action(action)
             self.game_length += 1
             player = state.current_player()
             if player == _CHANCE:
-                self._execute_chance_node()
-                player = state.current_player()
+                player = self._after_chance()
+            goes_on = player >= 0 and self.game_length <= nature.longest
+            if goes_on and nature.in_turns:  # nobody was paid, nobody is
+                self.agent_selection = self.agent_id_name_mapping[player]
+                return
+            self._cumulative_rewards[self.agent_selection] = 0.0
             self._update_rewards()
             self._accumulate_rewards()
-            if player < 0 or self._cut():
+            if goes_on:
+                self.agent_selection = self.agent_id_name_mapping[player]
+            else:
                 self._update_termination_truncation()
                 self._choose_next_agent()
-            else:
-                self.agent_selection = self.agent_id_name_mapping[player]
 
         def play(self: Any, draw: Any, most: int) -> int:
             """Let everybody choose uniformly; return the steps made."""
-            state, steps, left = self.game_state, 0, self._env.max_game_length() + 1 - self.game_length
+            state, steps, left = self.game_state, 0, nature.longest + 1 - self.game_length
             legal_actions, apply_action, current_player = state.legal_actions, state.apply_action, state.current_player
             player = current_player()
             while player >= 0 and steps < most and steps < left:
@@ -119,27 +155,29 @@ def _quick(kind: Any) -> Any:
                 player = current_player()
                 if player == _CHANCE:
                     before = self.game_length
-                    self._execute_chance_node()
+                    player = self._after_chance()
                     left -= self.game_length - before
-                    player = current_player()
             self.game_length += steps
             if steps:
                 self._update_rewards()
-                for agent in self._cumulative_rewards:
-                    self._cumulative_rewards[agent] = self.rewards[agent]
+                self._cumulative_rewards.update(self.rewards)
                 self._update_termination_truncation()
                 self._choose_next_agent()
             return steps
 
         def _execute_chance_node(self: Any) -> None:
-            state = self.game_state
-            while state.is_chance_node():
+            if self.game_state.current_player() == _CHANCE:
+                self._after_chance()
+
+        def _after_chance(self: Any) -> int:
+            """Let chance decide as long as it is to, and return who is to choose then."""
+            state, player = self.game_state, _CHANCE
+            while player == _CHANCE:
                 self.game_length += 1
                 actions, weights = zip(*state.chance_outcomes(), strict=True)
                 state.apply_action(actions[_drawn(self.np_random, weights)])
-
-        def _cut(self: Any) -> bool:
-            return bool(self.game_length > self._env.max_game_length())
+                player = state.current_player()
+            return int(player)
 
         def observe(self: Any, agent: str) -> Any:
             """Return what an agent observes now."""
@@ -165,7 +203,7 @@ def _quick(kind: Any) -> Any:
         def _update_termination_truncation(self: Any) -> None:
             over = self.game_state.is_terminal() or not any(map(self._legal, self.agents))
             self.terminations = {agent: over or self.terminations[agent] for agent in self.agents}
-            cut = self._cut()
+            cut = self.game_length > nature.longest
             self.truncations = {agent: cut or self.truncations[agent] for agent in self.agents}
 
         def _choose_next_agent(self: Any) -> None:
@@ -183,21 +221,27 @@ def _quick(kind: Any) -> Any:
                             return
                         self.simultaneous_actions[agent] = None
 
+    Quick.nature = nature
     Quick.__module__, Quick.__name__, Quick.__qualname__ = kind.__module__, kind.__name__, kind.__qualname__
     return Quick
 
 
-def _drawn(chance: np.random.Generator, probabilities: Any) -> int:
-    """Return the index that ``chance.choice(len(p), p=p)`` gives, in a tenth of the time."""
+def _drawn(chance: np.random.Generator, probabilities: tuple[float, ...]) -> int:
+    """Return the index that ``chance.choice(len(p), p=p)`` gives, in a fraction of the time."""
+    return bisect.bisect_right(_bounds(probabilities), chance.random())
+
+
+@functools.lru_cache(1000)
+def _bounds(probabilities: tuple[float, ...]) -> list[float]:
+    """Return where the parts of [0, 1) end that stand for outcomes: in most games their odds are always the same."""
     sums = list(itertools.accumulate(probabilities))
-    point, whole = chance.random(), sums[-1]
-    return bisect.bisect_right(sums, point, key=lambda part: part / whole)
+    return [part / sums[-1] for part in sums]
 
 
 class Hanabi(OpenSpiel):
     """Hanabi of PettingZoo: the environment of OpenSpiel inside, whose masks it shows."""
 
-    actions = play = None  # type: ignore[assignment]
+    actions = play = generators = None  # type: ignore[assignment]
 
     def copy(self, env: Any) -> Any:
         """Return what the environment inside keeps."""
@@ -224,10 +268,8 @@ class Hanabi(OpenSpiel):
 
 
 def _take_over(env: Any, snapshot: Any) -> None:
-    env._env, state, kept = snapshot
-    env.game_state = state.clone()
-    for name, value in kept.items():
-        setattr(env, name, _plain(value))
+    game, state, kept = snapshot
+    vars(env).update({name: _plain(value) for name, value in kept.items()}, _env=game, game_state=state.clone())
 
 
 def _resampled(state: Any, player: int, chance: np.random.Generator) -> Any:
@@ -238,5 +280,5 @@ def _resampled(state: Any, player: int, chance: np.random.Generator) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a copy of a table or list, one level deep; arrays inside are never changed."""
-    return value.copy() if type(value) in (dict, list) else copy.copy(value)
+    """Return a copy of a table or list, one level deep; arrays inside are never changed, nor is anything else."""
+    return value.copy() if type(value) in _CHANGED else value
