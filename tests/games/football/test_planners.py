@@ -10,7 +10,7 @@ from papers.measures import Cost, Found
 from papers.study import Cell, Entrant, plan_of
 
 import agents
-from agents.arena.runner import run
+from agents.arena.runner import Crew
 from agents.policies.ucb1_forms import ucb1_tutorial
 from mcts_envs.core.kernel import interpreted, record
 from mcts_envs.core.place import state_from_position
@@ -264,7 +264,9 @@ class TestReproduction:
     def test_home_and_away_are_told_apart(self):
         cell = Cell(("1",), (Entrant("it", "scripted"),), "Football1-v0", 6, {"turns": 2}, Entrant("other", "random"))
         plan = plan_of([cell], paper.Tutorial.keep)
-        boards = [[played.row for played in run(plan, plan.board(plan.lineups[0], number))] for number in range(3)]
+        boards = [
+            [played.row for played in Crew(plan).play(plan.board(plan.lineups[0], number))] for number in range(3)
+        ]
         results = [paper.Tutorial().result(cell, rows, plan.teams) for rows in boards]
         played = paper.sides(Found(results, {}))
         assert [len(played.home), len(played.away)] == [3, 3]
