@@ -105,6 +105,7 @@ def compare(
         if not kept:
             stack.enter_context(crew)
         crew.check()
+        configuration = plan.unwritten(configuration)
         results = stack.enter_context(Results(folder, configuration, fresh, replays=plan.replays))
         jobs = plan.jobs(episodes)
         for other in merge:

@@ -37,6 +37,11 @@ from mcts_envs.core.players import Player
 
 MakeAgent: TypeAlias = Callable[[AgentSpec], Player]
 
+Files: TypeAlias = Mapping[str, Mapping[str, str]]
+
+NAMED = "="
+"""Between a setting and the file that it names, in what digests are kept by."""
+
 _SEEDS_TO_TRY = 100
 """An opponent that moves first may end a game before an agent's first move."""
 
@@ -221,15 +226,32 @@ class Plan:
         found: dict[str, Any] = json.loads(json.dumps(configuration, default=_plain))
         return found
 
+    def unwritten(self, configuration: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a configuration without those files that settings name and that have changed since it was made.
+
+        Such as a log that an agent has written to in its first move: results do not depend on it.
+        """
+        files = configuration["files"]
+        if all(NAMED not in name for digests in files.values() for name in digests):
+            return dict(configuration)
+        now = self._digests()["files"]
+
+        def stays(label: str, name: str) -> bool:
+            return NAMED not in name or _digest_in(now, label, name) == files[label][name]
+
+        return {**configuration, "files": files_where(files, stays)}
+
     def changed_since(self, configuration: Mapping[str, Any]) -> list[str]:
         """Return which files, and whether the code here, are no longer what a configuration of this plan says."""
         now, before = self._digests(), configuration
         code = [] if now["code"] == before["code"] else ["the code of mcts_envs or agents"]
-        old, new = (
-            {(label, *file) for label, files in found["files"].items() for file in files.items()}
-            for found in (before, now)
-        )
-        return [*dict.fromkeys(name for _, name, _ in sorted(old ^ new)), *code]
+        changed = {
+            name: None
+            for label, digests in before["files"].items()
+            for name, digest in digests.items()
+            if _digest_in(now["files"], label, name) != digest
+        }
+        return [*sorted(changed), *code]
 
     def _digests(self) -> dict[str, Any]:
         """Hash what is played by: files of agents by label, that of the environment, and the code here."""
@@ -240,9 +262,19 @@ class Plan:
         return {"files": files, "code": code}
 
 
+def files_where(files: Files, kept: Callable[[str, str], bool]) -> Files:
+    """Return those digests of files, by label and name, of which ``kept(label, name)`` is true."""
+    found = {label: {n: digest for n, digest in names.items() if kept(label, n)} for label, names in files.items()}
+    return {label: names for label, names in found.items() if names}
+
+
+def _digest_in(files: Files, label: str, name: str) -> str | None:
+    return files.get(label, {}).get(name)
+
+
 def _digests(spec: AgentSpec, game: Game | None) -> dict[str, str]:
     """Hash the files of an agent: of its class, or of its policy and its normalisation, and of search policies."""
-    own = {f"{kind}={file.name}": closure_digest(file)[:16] for kind, file in spec.policies().items()}
+    own = {f"{kind}{NAMED}{file.name}": closure_digest(file)[:16] for kind, file in spec.policies().items()}
     return own | _digests_of_agent(spec, game)
 
 
@@ -261,7 +293,7 @@ def _digests_of_settings(settings: Mapping[str, Any]) -> dict[str, str]:
     """Hash the files that settings name, such as a policy that an agent of one's own loads, with or without .zip."""
     texts = {name: str(value) for name, value in settings.items() if isinstance(value, (str, Path))}
     files = {name: next(filter(os.path.isfile, (text, f"{text}.zip")), None) for name, text in texts.items()}
-    return {f"{name}={Path(file).name}": _digest(Path(file)) for name, file in files.items() if file is not None}
+    return {f"{name}{NAMED}{Path(file).name}": _digest(Path(file)) for name, file in files.items() if file is not None}
 
 
 def _digests_of_agent(spec: AgentSpec, game: Game | None) -> dict[str, str]:

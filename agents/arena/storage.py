@@ -13,7 +13,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any
 
-from agents.arena.plan import circumstances
+from agents.arena.plan import NAMED, circumstances, files_where
 from agents.arena.replays import REPLAYS, file_of, has_replay, keep_replay, tidy_replays
 from agents.arena.rows import Key, Match, Played, Row, Transition, row_of
 from agents.locking import only_writer
@@ -27,9 +27,11 @@ _CLOCKS = ("seconds", "p99", "slowest", "overruns", "cpu")
 def default_folder(configuration: Mapping[str, Any]) -> Path:
     """Return a folder under ``results/`` that is the same for the same configuration and differs for others.
 
-    The code does not count: after a change of it, the same command finds the same folder, and is told.
+    The code does not count, nor do files that settings name: after a change of them, the same command finds the same
+    folder, and is told.
     """
-    text = json.dumps({**configuration, "code": ""}, sort_keys=True)
+    files = files_where(configuration["files"], lambda label, name: NAMED not in name)
+    text = json.dumps({**configuration, "code": "", "files": files}, sort_keys=True)
     name = str(configuration["environment"]).rpartition("/")[2].rpartition(":")[2]
     return Path("results") / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 

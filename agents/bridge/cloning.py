@@ -96,9 +96,7 @@ class Clone:
     def seed(self, seed: int) -> None:
         """Start chance anew; where the stream runs on, only the first time."""
         if not self._runs_on:
-            adapter = _saving(self.env)
-            told = None if adapter is None else adapter.generators
-            reseed(generators_in(self.env) if told is None else told(self.env), seed)
+            reseed(_drawn_from(self.env), seed)
         elif not self._seeded:
             self.env.reset(seed=seed >> 33)
             self._seeded = True
@@ -182,7 +180,7 @@ class Replay:
     def seed(self, seed: int) -> None:
         """Start all random generators of the copy anew."""
         self._since.append(("seed", seed))
-        reseed(generators_in(self.env), seed)
+        reseed(_drawn_from(self.env), seed)
 
     def again(self) -> "Replay":
         """Return another copy of what this one has become."""
@@ -236,6 +234,13 @@ def runs_on(env: Any) -> bool:
         return "include_rng" in inspect.signature(getattr(env, _pair(env)[0])).parameters
     except ValueError:  # compiled code
         return False
+
+
+def _drawn_from(env: Any) -> list[Any]:
+    """Return the random generators that steps of a copy draw from: those that its adapter names, or all it holds."""
+    kind: Any = type(env)
+    adapter = adapter_of(kind)
+    return generators_in(env) if adapter is None or adapter.generators is None else adapter.generators(env)
 
 
 def generators_in(env: Any) -> list[Any]:

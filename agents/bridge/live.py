@@ -130,8 +130,6 @@ class LiveSingle:
 
     def elapsed(self) -> int | None:
         """Return how many steps the episode has taken; None where nothing counts them."""
-        if self.history is not None:
-            return len(self.history.actions)
         counts = [vars(layer)["_elapsed_steps"] for layer in self._layers if "_elapsed_steps" in vars(layer)]
         return counts[0] if counts else None
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from agents.learning.notices import notice
 from mcts_envs.core.typing import Singles
-from mcts_envs.core.view import Episode, View
+from mcts_envs.core.view import View
 
 Shape = tuple[int, ...]
 
@@ -31,8 +31,8 @@ class Frames:
     """The last frames that each player was shown of each game; zeros where a game has not had as many.
 
     The stack of a game begins with the first frame that is shown of it, and looking at the same state again adds none.
-    A view that does not say to which game it belongs (``view.episode`` is None: an opponent inside an environment) has
-    no earlier frames.
+    A view that does not say to which game it belongs (an opponent inside an environment, an environment of others that
+    nothing remembers) has no earlier frames.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Frames:
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._games: WeakKeyDictionary[Episode, dict[int, tuple[Any, Singles]]] = WeakKeyDictionary()
+        self._games: WeakKeyDictionary[Any, dict[int, tuple[Any, Singles]]] = WeakKeyDictionary()
 
     def stacked(self, view: View, frame: Singles, axis: int) -> Singles:
         """Add what a view shows and return the stack, the latest frame last.
@@ -55,9 +55,16 @@ class Frames:
         axis : int
             From :func:`axis_of`.
         """
-        players = {} if view.episode is None else self._games.setdefault(view.episode, {})
-        if view.episode is None:
-            notice("frame_stack: an opponent inside an environment has no memory; its earlier frames are zeros")
+        history = getattr(
+            view.state, "history", None
+        )  # in environments of PettingZoo nothing else tells episodes apart
+        episode = history if view.episode is None else view.episode
+        players = {} if episode is None else self._games.setdefault(episode, {})
+        if episode is None:
+            notice(
+                "frame_stack: earlier frames are zeros where nothing tells episodes apart, as for an opponent inside "
+                "an environment; agents.remember(env) does in environments of others"
+            )
         now, width = _moment(view.state), frame.shape[axis]
         before, stack = players.get(view.player, (b"", None))
         if stack is None:
@@ -73,5 +80,8 @@ def _moment(state: Any) -> bytes | int | None:
     """Return what tells a state of a game from the next: its bytes, or the steps of an environment of others."""
     if isinstance(state, np.ndarray):
         return state.tobytes()
+    history = getattr(state, "history", None)
+    if history is not None:
+        return len(history.actions)
     steps: int | None = state.elapsed() if hasattr(state, "elapsed") else None
     return steps

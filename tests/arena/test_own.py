@@ -275,6 +275,28 @@ def test_files_that_settings_name_belong_to_the_results(bots: Path, tmp_path: Pa
             compare(plan, 1, folder=tmp_path / str(number))
 
 
+WRITER = """
+class Writer:
+    def __init__(self, log):
+        self.log = log
+    def act(self, env):
+        with open(self.log, "a") as file:
+            print("moved", file=file)
+        return int(env.unwrapped.legal_actions()[0])
+"""
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_what_an_agent_writes_itself_does_not(there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("writer.py").write_text(WRITER)
+    if there:
+        Path("moves.log").write_text("before\n")
+    plan = Plan(ID, parse_agents("writer.py:Writer:log=moves.log"))
+    assert [compare(plan, episodes).reused for episodes in (1, 2, 3)] == [0, 1, 2]
+    assert len(list(Path("results").iterdir())) == 1
+
+
 # Games
 
 

@@ -7,7 +7,7 @@ import pytest
 import agents
 from agents import bridge
 from agents.bridge import adapters, means
-from agents.bridge.cloning import Clone
+from agents.bridge.cloning import Clone, Replay
 from agents.bridge.digest import digest
 from agents.bridge.mirroring import mirrored
 from tests.bridge.worlds import Walk, mcts, playing
@@ -123,6 +123,21 @@ def test_an_adapter_may_say_what_chance_is_drawn_from(told):
         drawn.append((copy.env.np_random.random(), copy.env.other.random()))
     assert drawn[0][0] == drawn[1][0]
     assert (drawn[0][1] != drawn[1][1]) == told
+
+
+@pytest.mark.usefixtures("registered")
+def test_an_adapter_that_copies_nothing_may_say_so_too():
+    class Still(bridge.Adapter):
+        def generators(self, env):
+            return []
+
+    env = agents.remember(gym.make("FrozenLake-v1"))
+    env.reset(seed=1)
+    bridge.register(type(env.unwrapped), Still())
+    copy = Replay(env.history, env.unwrapped, False)
+    before = copy.env.np_random.bit_generator.state
+    copy.seed(5)
+    assert copy.env.np_random.bit_generator.state == before
 
 
 @pytest.mark.usefixtures("registered")

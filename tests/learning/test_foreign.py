@@ -11,6 +11,7 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 import pytest
+from pettingzoo.classic.tictactoe import tictactoe
 
 pytest.importorskip("stable_baselines3")
 pytest.importorskip("sb3_contrib")
@@ -23,10 +24,11 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNorm
 import agents
 import mcts_envs
 from agents.arena import Plan, compare, parse_agents
-from agents.bridge import Remember
+from agents.bridge import Remember, view
 from agents.learning import moved, notices, storage
 from agents.learning.algorithms import one_thread
 from agents.learning.fitting import fitting
+from agents.learning.frames import Frames
 from agents.learning.loading import load_policy
 from agents.learning.notices import PolicyWarning
 from agents.learning.searching import evaluator_for, read_policy
@@ -267,6 +269,26 @@ def test_stacked_frames_of_an_environment_of_others(tmp_path, monkeypatch):
         games += dones[0]
 
 
+def test_stacked_frames_where_players_of_others_meet(monkeypatch):
+    monkeypatch.setattr(notices, "_said", set())
+    env, frames, number = agents.remember(tictactoe.raw_env()), Frames(3), 0
+    for _ in range(2):
+        env.reset(seed=0)
+        stacks = []
+        for action in range(4):
+            number += 1
+            twice = [frames.stacked(view(env), np.full(1, number, np.float32), -1).tolist() for _ in range(2)]
+            assert twice[0] == twice[1]
+            stacks += twice[:1]
+            env.step(action)
+        first = number - 3
+        assert stacks == [[0, 0, first], [0, 0, first + 1], [0, first, first + 2], [0, first + 1, first + 3]]
+    env = tictactoe.raw_env()
+    env.reset(seed=0)
+    with pytest.warns(PolicyWarning, match=r"earlier frames are zeros .*; agents\.remember\(env\) does"):
+        assert frames.stacked(view(env), np.ones(1, np.float32), -1).tolist() == [0, 0, 1]
+
+
 @TRUSTED
 def test_wrong_frame_stacks(tmp_path):
     env = VecFrameStack(DummyVecEnv([lambda: make(LANES)]), 4)
@@ -283,7 +305,7 @@ def test_wrong_frame_stacks(tmp_path):
     agent = agents.make(name, algorithm="ppo", frame_stack=4)
     view = single.unwrapped.view()
     view.episode = None
-    with pytest.warns(PolicyWarning, match="an opponent inside an environment has no memory"):
+    with pytest.warns(PolicyWarning, match="earlier frames are zeros .* for an opponent inside"):
         first = agent.act(view)
     assert agent.act(view) == first
 
