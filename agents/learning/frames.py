@@ -55,10 +55,9 @@ class Frames:
         axis : int
             From :func:`axis_of`.
         """
-        history = getattr(
-            view.state, "history", None
-        )  # in environments of PettingZoo nothing else tells episodes apart
-        episode = history if view.episode is None else view.episode
+        episode: Any = view.episode
+        if episode is None:  # in environments of PettingZoo, the history alone tells episodes apart
+            episode = getattr(view.state, "history", None)
         players = {} if episode is None else self._games.setdefault(episode, {})
         if episode is None:
             notice(
