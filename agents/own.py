@@ -6,6 +6,7 @@ A class has ``act(env)``, or Stable-Baselines3's ``predict(observation)``; a fun
 import inspect
 import operator
 import random
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -28,9 +29,9 @@ class OwnAgent(Agent):
 
     ``env`` is the environment, wrapped as it is played, or a view of it; the action is one of its action space.
     ``reseed(seed)`` of the object, if it has that, starts its randomness anew for an episode. Else the global
-    generators of ``random`` and ``numpy.random`` are seeded, and ``reset()`` (``reset(seed=...)`` if it takes that) is
-    called; without either a new object is made for each episode, with ``seed=`` if its class takes that. So the same
-    seed gives the same game whatever was played before.
+    generators of ``random``, ``numpy.random`` and PyTorch are seeded, and ``reset()`` (``reset(seed=...)`` if it takes
+    that) is called; without either a new object is made for each episode, with ``seed=`` if its class takes that. So
+    the same seed gives the same game whatever was played before.
 
     ``predict`` is given what the player observes, and of ``state``, ``episode_start``, ``deterministic`` and
     ``action_masks`` those that it takes; it returns an action, or one and its next ``state``, as in Stable-Baselines3.
@@ -191,6 +192,8 @@ def source_of(path: str) -> Path | None:
 def _seed_all(seed: int) -> None:
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.manual_seed(seed)
 
 
 def _parameters(called: Callable[..., Any]) -> dict[str, inspect.Parameter]:

@@ -68,7 +68,7 @@ def main(
             limits,
             seed,
         )
-        folder = out or Path("results") / "tune" / f"{environment.split('/')[-1].replace(':', '-')}-{tuning.agent.name}"
+        folder = out or Path("results") / "tune" / f"{_last(environment)}-{_last(tuning.agent.name)}"
         tuned = tune(
             tuning,
             trials,
@@ -86,6 +86,11 @@ def main(
         _interrupted(error.number)
     if tuned.signal is not None:
         _interrupted(tuned.signal)
+
+
+def _last(name: str) -> str:
+    """Return of an environment or an agent, of a file maybe, what a folder may be called."""
+    return Path(name).name.replace(":", "-")
 
 
 def _interrupted(number: int) -> None:

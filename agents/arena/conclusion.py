@@ -136,7 +136,7 @@ def _tested(report: Report, trial: Trial, found: Lead) -> str:
         usual, _ = test.boards_expected(shape.games(report.plan))
         more = _round(max(2 * trial.boards, usual))
         after = f"the test is undecided after {trial.counted:,} {shape.episode}s"
-        goes_on = f"A larger --episodes, such as {more}, goes on from here"
+        goes_on = f"More {shape.episode}s, such as {more} in all, go on from here"
         return f"{after}; {agent} against {reference}: {found.said}. {goes_on}"
     if trial.verdict == "H1":
         how = "better than" if test.elo0 >= 0 else f"less than {-test.elo0:g} {unit} worse than"

@@ -89,12 +89,10 @@ def planned(
         if resume is not None:
             raise ValueError(f"start {start} and resume {resume}: a training begins with one or goes on from the other")
         start, begun, algorithm = storage.described(start, algorithm)
-        if "hyperparameters" not in begun:
-            raise ValueError(f"{start} was not saved by this training: what it was trained on is unknown; start anew")
+        _check_own(start, begun)
     if resume is not None:
         source, about, algorithm = storage.described(resume, algorithm, entry.id)
-        if "hyperparameters" not in about:
-            raise ValueError(f"{source} was not saved by this training, so there is nothing to go on from; start anew")
+        _check_own(source, about)
         changes = {**about["hyperparameters"], **changes}
     return Run(
         env_id=entry.id,
@@ -108,6 +106,15 @@ def planned(
         start=start,
         begun=begun,
     )
+
+
+def _check_own(path: Path, about: Mapping[str, Any]) -> None:
+    """Raise ``ValueError`` if nobody says what a policy was trained on."""
+    if "hyperparameters" not in about:
+        raise ValueError(
+            f"what {path} was trained on is unknown: it lies without the {path.stem}.json that scripts/train.py saves "
+            "beside a policy; copy that too, or, if a script of your own saved it, go on in that"
+        )
 
 
 def protect(run: Run) -> None:
@@ -160,6 +167,7 @@ def made(run: Run, env: "VecEnv", log: str | None) -> "BaseAlgorithm":
         except (AssertionError, AttributeError, MemoryError, RuntimeError) as error:
             raise ValueError(f"{run.algorithm} cannot train with these hyper-parameters: {error}") from error
     check_board(run.resume, run.about, env.get_attr("game", 0)[0])
+    _check_fixed(run.resume, run.about, run)
     del arguments["policy"]
     model = storage.read_model(run.resume, run.algorithm, env=env, device=device, **more, **arguments)
     storage.check_sidecar(run.resume, run.about, model)
@@ -181,17 +189,20 @@ def begin(run: Run, model: "BaseAlgorithm") -> None:
     if run.start is None or env is None:
         return
     check_board(run.start, run.begun, env.get_attr("game", 0)[0])
-    ours = _fixed(run.settings, {**run.hyper.model, "normalize": run.hyper.normalize})
-    for name, was in _fixed(run.begun["settings"], run.begun["hyperparameters"]).items():
-        if was != ours[name]:
-            raise ValueError(
-                f"{run.start} was trained with {name} {was}, and this training has {ours[name]}; give the same"
-            )
+    _check_fixed(run.start, run.begun, run)
     found = storage.read_model(run.start, run.algorithm)
     storage.check_sidecar(run.start, run.begun, found)
     model.policy.load_state_dict(found.policy.state_dict())
     if isinstance(env, VecNormalize) and run.begun.get("normalization"):
         normalizing.restore_normalization(env, run.begun["normalization"])
+
+
+def _check_fixed(path: Path, about: Mapping[str, Any], run: Run) -> None:
+    """Raise ``ValueError`` if the weights of a policy mean nothing in a training."""
+    ours = _fixed(run.settings, {**run.hyper.model, "normalize": run.hyper.normalize})
+    for name, was in _fixed(about.get("settings", {}), about["hyperparameters"]).items():
+        if was != ours[name]:
+            raise ValueError(f"{path} was trained with {name} {was}, and this training has {ours[name]}; give the same")
 
 
 def _fixed(settings: Mapping[str, Any], hyper: Mapping[str, Any]) -> dict[str, Any]:

@@ -149,6 +149,8 @@ class SelfPlay(BaseCallback):
         return _mixture_of(self.model)
 
     def _on_training_start(self) -> None:
+        if self._next is not None and self.num_timesteps < self._next - self.every:
+            self._next = None  # steps count from 0 again
         starts = getattr(self.training_env.unwrapped, "starts", None)
         if self.starts and starts is None:
             raise ValueError(
@@ -184,9 +186,9 @@ class SelfPlay(BaseCallback):
     def _on_step(self) -> bool:
         return True
 
-    def save(self, path: Path, model: "BaseAlgorithm") -> None:
+    def save(self, path: Path | str, model: "BaseAlgorithm") -> None:
         """Write past selves and results, as plain arrays: ``NAME.selves.npz`` for the policy ``NAME.zip``."""
-        mixture = _mixture_of(model)
+        mixture, path = _mixture_of(model), Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         arrays: dict[str, npt.NDArray[Any]] = {}
         for i, opponent in enumerate(mixture.selves):
@@ -202,7 +204,7 @@ class SelfPlay(BaseCallback):
         np.savez_compressed(raw, about=np.frombuffer(json.dumps(about).encode(), np.uint8), **arrays)  # type: ignore[arg-type]
         write_whole(_beside(path), raw.getvalue())
 
-    def load(self, path: Path, model: "BaseAlgorithm") -> None:
+    def load(self, path: Path | str, model: "BaseAlgorithm") -> None:
         """Bring back what :meth:`save` wrote beside a policy, into the environment of a model; nothing if nothing is.
 
         Raises
@@ -212,7 +214,7 @@ class SelfPlay(BaseCallback):
         """
         import torch
 
-        file = _beside(path)
+        file = _beside(Path(path))
         if not file.is_file():
             return
         mixture = _mixture_of(model)

@@ -93,6 +93,19 @@ def test_agents_of_ones_own_are_compared_in_this_process_and_in_others(bots: Pat
     assert [s.agent for s in result.summaries] == texts
 
 
+def test_what_an_agent_draws_by_torch_comes_from_its_seed(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    file = tmp_path / "net_bot.py"
+    file.write_text(
+        "import torch\n\n\nclass Net(torch.nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.net = torch.nn.Linear(38, 10)\n"
+        "    def predict(self, observation):\n"
+        "        return torch.distributions.Categorical(logits=self.net(torch.as_tensor(observation))).sample()\n"
+    )
+    plan = Plan(ID, parse_agents(f"{file}:Net"))
+    assert rows(plan) == rows(plan)
+
+
 def test_an_agent_of_a_module_is_found_and_plays_inside_an_environment(
     bots: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

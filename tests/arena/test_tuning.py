@@ -220,6 +220,13 @@ class TestCommand:
         assert "keep what is shipped" in page
         assert page.count("\n| ") == 1 + 1 + 2
 
+    def test_files_of_a_folder_name_one_folder(self, tmp_path, monkeypatch):
+        asked = []
+        monkeypatch.setattr("agents.arena.tuning.tune", lambda *_, folder, **__: asked.append(folder) or exit(3))
+        (tmp_path / "bots.py").write_text("def play(env, depth=1):\n    return 0\n")
+        self.run("a/games.py:Mine-v0", "--agent", f"{tmp_path}/bots.py:play", "--param", "depth=1:4")
+        assert [folder.as_posix() for folder in asked] == ["results/tune/games.py-Mine-v0-bots.py-play"]
+
     def test_mistakes_are_told_in_a_line(self, tmp_path):
         found = self.run("WallSurvival-v0", "--agent", "mcts", "--param", "c", "--out", str(tmp_path))
         assert found.exit_code == 2

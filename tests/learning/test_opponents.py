@@ -276,6 +276,24 @@ def test_past_selves_join_between_rollouts_of_an_ordinary_training():
     assert sum(past.games for past in mixture.selves) > 20
 
 
+def test_a_script_of_ones_own_keeps_past_selves_and_goes_on(tmp_path):
+    path, selves = str(tmp_path / "own.zip"), {"seat": "all", "opponent": {"self": 2, "greedy": 1}}
+    model, past = PPO("MlpPolicy", batch(**selves), n_steps=16, batch_size=64, n_epochs=1), SelfPlay(every=128, most=2)
+    model.learn(256, callback=past)
+    model.save(path)
+    past.save(path, model)
+    env, past = batch(n=2, **selves), SelfPlay(every=128, most=3)
+    model = PPO.load(path, env=env)
+    past.load(path, model)
+    games = env.unwrapped.opponents.named["greedy"].games
+    assert games > 0
+    model.learn(128, callback=past, reset_num_timesteps=False)
+    assert [each.name for each in env.unwrapped.opponents.selves] == ["self@0", "self@128", "self@256"]
+    assert env.unwrapped.opponents.named["greedy"].games > games
+    model.learn(128, callback=past)  # from 0 steps again, and still against whom it has become
+    assert [each.name for each in env.unwrapped.opponents.selves] == ["self@128", "self@256", "self@0"]
+
+
 def test_who_is_chosen_among_past_selves():
     env = batch(n=1, opponent={"self": 1})
     env.reset()

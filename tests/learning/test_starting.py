@@ -80,8 +80,21 @@ def test_what_cannot_be_begun_with(tmp_path):
     with pytest.raises(ValueError, match="trained for lane_defense"):
         quick(out, env_id="WallSurvival-v0", start=first)
     first.with_suffix(".json").unlink()
-    with pytest.raises(ValueError, match="was not saved by this training: what it was trained on is unknown"):
-        quick(out, start=first)
+    for how in ("start", "resume"):
+        with pytest.raises(ValueError, match=r"is unknown: it lies without the ppo\.json that .*; copy that too, or"):
+            quick(out, **{how: first})
+    assert not out.exists()
+
+
+def test_what_weights_mean_nothing_without_stays_in_a_resumed_training(tmp_path):
+    first, out = quick(tmp_path / "first").path, tmp_path / "second"
+    for changes, settings, said in (
+        ({"policy_kwargs": {"net_arch": [9]}}, {}, r"policy_kwargs .*\[8\].*, and this training has .*\[9\]"),
+        ({"normalize": True}, {}, r"normalize .*'norm_obs': False, .*this training has .*'norm_obs': True"),
+        ({}, {"observation": "planes"}, "observation flat, and this training has planes; give the same"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            quick(out, resume=first, timesteps=2048, changes=changes, settings=settings)
     assert not out.exists()
 
 
