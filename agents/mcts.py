@@ -197,8 +197,8 @@ class MCTS(Planner[SearchResult]):
         self.horizon = limit("horizon", horizon, 1, MAX_HORIZON)
         self.rollout_depth = limit("rollout_depth", rollout_depth, 0, MAX_HORIZON)
         self.tree_depth = limit("tree_depth", tree_depth, 1, MAX_DEPTH)
-        if loop is not None and (not isinstance(loop, str) or loop not in LOOPS):
-            raise ValueError(errors.unknown("loop", loop, LOOPS))
+        if loop is not None:
+            errors.choice("loop", loop, LOOPS)
         self.loop = loop
         self.information = read_information(information)
         if information == "full" and loop == "information_set":

@@ -196,7 +196,7 @@ def register(id: str, game: "Game | Callable[..., Game]") -> None:
 
 def _first_game(game: Any) -> "Game":
     """Return the game to register, as it is without settings."""
-    from mcts_envs.core.checked import check_kernels
+    from mcts_envs.core.checked import check_decorated, check_kernels
     from mcts_envs.core.contract import Game
 
     made = game
@@ -211,6 +211,7 @@ def _first_game(game: Any) -> "Game":
             f"game {made!r}{what} is {type(made).__name__}; give a mcts_envs.core.contract.Game, or a function from "
             "settings to one"
         )
+    check_decorated(made)
     check_kernels(made)
     return made
 

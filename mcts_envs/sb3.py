@@ -75,9 +75,21 @@ class GameVecEnv(VecEnv):
         """
         env = (MixedVecEnv if mixes(settings) else cls)(env_class, n_envs, **settings)
         if seed is not None:
-            env.seed(errors.integer("seed", seed, 0, MAX_SEED - n_envs + 1))
+            env.seed(seed)
         monitor = _Monitor(env)
         return VecTransposeImage(monitor, skip=True) if is_image_space(env.observation_space) else monitor
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Take note of the seeds for the next reset: ``seed``, ``seed + 1``, ...; None draws the first.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it is not an integer in range or None.
+        """
+        if seed is not None:
+            errors.integer("seed", seed, 0, MAX_SEED - self.num_envs + 1)
+        return super().seed(seed)
 
     def reset(self) -> npt.NDArray[Any]:
         """Start all games, each with its own options, and return their observations [N, ...]."""

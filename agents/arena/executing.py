@@ -151,8 +151,7 @@ def executor_of(name: str) -> Executor | None:
     ImportError
         If it is not installed.
     """
-    if name not in _KNOWN:
-        raise ValueError(errors.unknown("executor", name, _KNOWN))
+    errors.choice("executor", name, _KNOWN)
     return RayExecutor() if name == "ray" else None
 
 

@@ -64,8 +64,7 @@ class Sprt:
             ("beta", 1e-9, 0.499),
         ):
             errors.number(f"sprt {name}", getattr(self, name), least, most)
-        if self.model not in (LOGISTIC, NORMALIZED):
-            raise ValueError(errors.unknown("sprt model", self.model, (LOGISTIC, NORMALIZED)))
+        errors.choice("sprt model", self.model, (LOGISTIC, NORMALIZED))
         if self.elo0 >= self.elo1:
             raise ValueError(
                 f"sprt elo0={self.elo0:g} is not less than elo1={self.elo1:g}; give for example elo0=0,elo1=20"

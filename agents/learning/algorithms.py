@@ -37,8 +37,7 @@ def algorithm_class(name: str) -> "type[BaseAlgorithm]":
     ImportError
         If the library that has it is not installed.
     """
-    if name not in ALGORITHMS:
-        raise ValueError(errors.unknown("algorithm", name, ALGORITHMS))
+    errors.choice("algorithm", name, ALGORITHMS)
     module, attribute = ALGORITHMS[name].split(":")
     try:
         found: type[BaseAlgorithm] = getattr(importlib.import_module(module), attribute)

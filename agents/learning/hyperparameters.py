@@ -92,8 +92,7 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
     TypeError
         If a number is none.
     """
-    if algorithm not in TRAINED:
-        raise ValueError(errors.unknown("algorithm to train with", algorithm, TRAINED))
+    errors.choice("algorithm to train with", algorithm, TRAINED)
     import yaml  # of an extra: policies are loaded without
 
     file = resources.files("agents.learning") / "hyperparams" / f"{algorithm}.yml"

@@ -186,8 +186,7 @@ def read(path: Path) -> tuple[Network, dict[str, Any]]:
 
 
 def _assembled(layout: Mapping[str, Any], arrays: Mapping[str, Any]) -> Network:
-    if layout["outputs"] not in OUTPUTS:
-        raise ValueError(errors.unknown("outputs", layout["outputs"], OUTPUTS))
+    errors.choice("outputs", layout["outputs"], OUTPUTS)
     scale = errors.number("scale", layout["scale"], 1e-9, 1e9)
     policy, value = (_tower(name, layout[name], arrays) for name in TOWERS)
     return Network(policy, value, layout["outputs"], scale)
@@ -196,8 +195,7 @@ def _assembled(layout: Mapping[str, Any], arrays: Mapping[str, Any]) -> Network:
 def _tower(name: str, activations: Any, arrays: Mapping[str, Any]) -> tuple[Layer, ...]:
     layers: list[Layer] = []
     for i, activation in enumerate(activations):
-        if activation not in ACTIVATIONS:
-            raise ValueError(errors.unknown("activation", activation, ACTIVATIONS))
+        errors.choice("activation", activation, ACTIVATIONS)
         named = (f"{name}.{i}.{part}" for part in ("weights", "bias"))
         weights, bias = (check_numbers(part, arrays[part]) for part in named)
         layers.append(Layer(weights, bias, activation))

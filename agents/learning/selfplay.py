@@ -136,8 +136,7 @@ class SelfPlay(BaseCallback):
         super().__init__()
         self.every = errors.integer("every", every, 1, _MOST_STEPS)
         self.most = errors.integer("most", most, 1, _MOST)
-        if choice not in CHOICES:
-            raise ValueError(errors.unknown("choice", choice, CHOICES))
+        errors.choice("choice", choice, CHOICES)
         self.choice = choice
         self.weights = {name: _pair(name, pair) for name, pair in (weights or {}).items()}
         self.starts = {name: _pair(name, pair) for name, pair in (starts or {}).items()}

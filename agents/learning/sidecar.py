@@ -58,8 +58,7 @@ def check(about: Mapping[str, Any]) -> None:
     for name, (kind, words) in _KINDS.items():
         if name in about:
             _expect(name, about[name], kind, words)
-    if about["algorithm"] not in ALGORITHMS:
-        raise ValueError(errors.unknown("algorithm", about["algorithm"], ALGORITHMS))
+    errors.choice("algorithm", about["algorithm"], ALGORITHMS)
     for name, high in (("timesteps", _LARGE), ("seed", 2**31 - 1)):
         if name in about:
             errors.integer(name, about[name], 0, high)

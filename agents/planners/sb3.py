@@ -205,8 +205,7 @@ class ShippedAgent(SB3Agent):
     def __init__(self, algorithm: str, *, deterministic: bool = True, seed: int = 0) -> None:
         Agent.__init__(self, seed=seed)
         self.deterministic = errors.flag("deterministic", deterministic)
-        if algorithm not in (known := (*SEARCHED, "dqn")):
-            raise ValueError(errors.unknown("algorithm of a shipped policy", algorithm, known))
+        errors.choice("algorithm of a shipped policy", algorithm, (*SEARCHED, "dqn"))
         self.name = self.algorithm = algorithm
 
     def _policy(self, game: Game) -> Policy:

@@ -45,7 +45,7 @@ def read_opponents(opponents: Any, model: Any, known: Any = tuple(OPPONENTS)) ->
     ValueError, TypeError
         If they are unknown, or do not go together.
     """
-    if opponents not in known:
+    if not (opponents is None or isinstance(opponents, str)) or opponents not in known:
         raise ValueError(errors.unknown("opponents", opponents, map(str, known)))
     following = [name for name in ("advised", "mixed") if name in known]
     if model is not None and opponents not in following:
@@ -62,9 +62,7 @@ def read_information(information: Any) -> str:
     ValueError
         If it is unknown.
     """
-    if information not in INFORMATION:
-        raise ValueError(errors.unknown("information", information, INFORMATION))
-    return str(information)
+    return errors.choice("information", information, INFORMATION)
 
 
 def variant_name(name: str, given: Any) -> str | None:

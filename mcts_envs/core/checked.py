@@ -30,6 +30,22 @@ def check_kernels(game: Game) -> None:
             )
 
 
+def check_decorated(game: Game) -> None:
+    """Check that each kernel was decorated, or none, as in an interpreted game.
+
+    Raises
+    ------
+    TypeError
+        If one was not, or is no function: compiled code could not call it.
+    """
+    own = {name: getattr(game, name) for name in SIGNATURES}
+    compiled = any(hasattr(function, "overloads") for function in own.values())
+    for name, function in own.items():
+        if not callable(function) or (compiled and not hasattr(function, "overloads")):
+            declaration = f"@kernel({name.upper()}) and def {name}{_ARGUMENTS[name]}"
+            raise TypeError(f"{name} of {game.name} is {function!r}, no kernel; define it with {declaration}")
+
+
 _ARGUMENTS = {
     "reset": "(state, seed)",
     "active": "(state)",

@@ -271,6 +271,13 @@ class Game(Portable):
         object.__setattr__(self, "template", template)
         errors.integer(f"players of {self.name}", self.players, 1, _MOST_PLAYERS)
         errors.integer(f"actions of {self.name}", self.actions, 1, _MOST_ACTIONS)
+        high = errors.number(f"observation_high of {self.name}", self.observation_high, -math.inf, math.inf)
+        errors.number(f"observation_low of {self.name}", self.observation_low, -math.inf, high)
+        if not isinstance(self.observation_shape, (tuple, list)):
+            given = f"{self.observation_shape!r} of {self.name} is {type(self.observation_shape).__name__}"
+            raise TypeError(f"observation_shape {given}, not a tuple such as (42,)")
+        for length in self.observation_shape:
+            errors.integer(f"observation_shape of {self.name}", length, 1, _MOST_ACTIONS)
         if not self.observation_shape:
             object.__setattr__(self, "observation_shape", (template.size - CHANCE_BYTES,))
         self._check_symmetries()
@@ -370,9 +377,7 @@ class Game(Portable):
             If the game has no such variant, or none with a function of its own for the part.
         """
         known = [other for other, change in self.variants.items() if not part or part in change]
-        if name not in known:
-            kind = f"{part} variant" if part else "variant"
-            raise ValueError(errors.unknown(f"{kind} of {self.name}", name, known))
+        errors.choice(f"{part} variant of {self.name}" if part else f"variant of {self.name}", name, known)
         change = self.variants[name]
         other = {"symmetries": ()} if "observe" in change else {}  # they are of the observation
         return replace(self, **{**other, **change})

@@ -6,7 +6,7 @@ import math
 import operator
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,19 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     if close:
         return f"unknown {kind} {name!r}; did you mean {close[0]!r}? Known: {', '.join(names)}"
     return f"unknown {kind} {name!r}; known: {', '.join(names)}"
+
+
+def choice(kind: str, given: Any, known: Collection[str]) -> str:
+    """Return ``given``, one of some words.
+
+    Raises
+    ------
+    ValueError
+        If it is none of them, or no word: an array or a list of some.
+    """
+    if not isinstance(given, str) or given not in known:
+        raise ValueError(unknown(kind, given, known))
+    return given
 
 
 def compilation(kernel: str, error: Exception) -> str:

@@ -4,6 +4,8 @@ import gymnasium
 import numpy as np
 import pytest
 
+import agents
+import mcts_envs
 from tests.core.single import First, Stubborn
 from tests.toys import Stakes, TicTacToe
 
@@ -147,6 +149,24 @@ def test_impossible_settings():
         gymnasium.make(SMALL, illegal="ignore")
     with pytest.raises(ValueError, match="unknown render mode 'rgb'; did you mean 'rgb_array'"):
         TicTacToe(render_mode="rgb")
+
+
+@pytest.mark.parametrize("given", [np.array(["flat", "planes"]), ["raise"], {}, 3])
+@pytest.mark.parametrize("setting", ["illegal", "observation", "observation_dtype", "action_mask", "render_mode"])
+def test_what_is_no_word_is_no_choice(setting, given):
+    if setting == "action_mask":
+        with pytest.raises(ValueError, match=r"unknown place of the action mask .*; known: info, observation"):
+            mcts_envs.make_aec("mcts_envs/WallSurvival-v0", action_mask=given)
+        return
+    with pytest.raises(ValueError, match=r"unknown \w.* (array|\[|\{|3).*nown: "):
+        gymnasium.make(SMALL).unwrapped.__class__(**{setting: given})
+
+
+@pytest.mark.parametrize("given", [np.array(["own", "full"]), ["own"], {}])
+@pytest.mark.parametrize("setting", ["information", "opponents"])
+def test_what_is_no_word_is_no_choice_of_an_agent(setting, given):
+    with pytest.raises(ValueError, match=f"unknown {setting} .*; known: "):
+        agents.make("mcts", **{setting: given})
 
 
 def test_before_the_first_reset():

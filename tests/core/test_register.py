@@ -165,3 +165,30 @@ def test_kernels_are_checked_before_they_are_compiled():
             with pytest.raises(TypeError, match=said):
                 refuse(wrong)
     check_kernels(count().interpreted())
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"active": count().active.py_func}, r"active of count is <function .*, no kernel; .* @kernel\(ACTIVE\)"),
+        ({"observe": None}, r"observe of count is None, no kernel; define it with @kernel\(OBSERVE\) and"),
+    ],
+)
+def test_what_is_no_kernel_is_not_registered(change, said):
+    with pytest.raises(TypeError, match=said):
+        mcts_envs.register("Count-v0", replace(count(), **change))
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "said"),
+    [
+        ({"observation_shape": 42}, TypeError, r"observation_shape 42 of count is int, not a tuple such as \(42,\)"),
+        ({"observation_shape": (3, -1)}, ValueError, r"observation_shape of count -1 is outside \[1, "),
+        ({"observation_shape": ("x",)}, TypeError, r"observation_shape of count 'x' is str"),
+        ({"observation_low": 2.0}, ValueError, r"observation_low of count 2.0 is outside \[-inf, 1.0\]"),
+        ({"observation_high": float("nan")}, ValueError, r"observation_high of count nan is outside \[-inf, inf\]"),
+    ],
+)
+def test_observations_of_a_game_are_checked(change, error, said):
+    with pytest.raises(error, match=said):
+        replace(count(), **change)

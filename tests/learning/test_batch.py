@@ -154,6 +154,9 @@ def test_batch_starts_each_game_once_with_its_own_options():
     with pytest.raises(ValueError, match=r"position\['t'\] -1 is outside"):
         batch.reset()
     assert batch.env_method("clone_state") == before
+    for wrong, error in ((-1, ValueError), ("x", TypeError)):
+        with pytest.raises(error, match=f"seed {wrong!r} is"):
+            batch.seed(wrong)
     with pytest.raises(TypeError, match=r"seed 1\.5 is float, not an integer"):
         mcts_envs.make_sb3_vec_env(IDS[0], 3, seed=1.5)
 

@@ -78,9 +78,7 @@ def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], obse
             raise TypeError(refused + errors.unknown("setting", name, parameters))
     game = make_game(**settings)
     observations = ["flat", *(name for name, change in game.variants.items() if "observe" in change)]
-    if observation not in observations:
-        raise ValueError(errors.unknown("observation", observation, observations))
-    if observation == "flat":
+    if errors.choice("observation", observation, observations) == "flat":
         return game
     flat = {name: getattr(game, name) for name in _SHOWN}
     return replace(game, variants={**game.variants, "flat": flat}).variant(observation)
@@ -99,9 +97,7 @@ def check_illegal(illegal: str) -> bool:
     ValueError
         If this is neither ``"accept"`` nor ``"raise"``.
     """
-    if illegal not in ILLEGAL:
-        raise ValueError(errors.unknown("way with illegal actions", illegal, ILLEGAL))
-    return illegal == "raise"
+    return errors.choice("way with illegal actions", illegal, ILLEGAL) == "raise"
 
 
 def seeds_of(given: Any, n: int) -> list[int | None]:
@@ -125,8 +121,8 @@ def seeds_of(given: Any, n: int) -> list[int | None]:
 
 def check_render_mode(render_mode: str | None, modes: list[str]) -> None:
     """Raise ``ValueError`` unless this is None or one of the modes."""
-    if render_mode is not None and render_mode not in modes:
-        raise ValueError(errors.unknown("render mode", render_mode, modes))
+    if render_mode is not None:
+        errors.choice("render mode", render_mode, modes)
 
 
 def observation_space(game: Game, in_bytes: bool = False) -> Any:

@@ -62,9 +62,7 @@ class MultiAdapter(Configured, ActionNames, Pictured):
         self.game = game = configured(env_class.make_game, settings, observation)
         self._in_bytes = check_dtype(game, observation_dtype)
         self.strict = check_illegal(illegal)
-        if action_mask not in MASK_PLACES:
-            raise ValueError(errors.unknown("place of the action mask", action_mask, MASK_PLACES))
-        self._plain = action_mask == "info"
+        self._plain = errors.choice("place of the action mask", action_mask, MASK_PLACES) == "info"
         check_render_mode(render_mode, RENDER_MODES)
         self.render_mode = render_mode
         self.metadata = {
@@ -257,9 +255,7 @@ class MultiAdapter(Configured, ActionNames, Pictured):
         return observation if self._plain else {"observation": observation, "action_mask": mask}
 
     def _player(self, agent: str) -> int:
-        if agent not in self._players:
-            raise ValueError(errors.unknown("agent", agent, self._players))
-        return self._players[agent]
+        return self._players[errors.choice("agent", agent, self._players)]
 
     def _new_observation_space(self) -> spaces.Space[Any]:
         space: spaces.Space[Any] = observation_space(self.game, self._in_bytes)

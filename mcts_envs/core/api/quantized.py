@@ -23,8 +23,7 @@ def check_dtype(game: Game, dtype: str) -> bool:
     ValueError
         If there is no such type, or the observations do not lie in [0, 1].
     """
-    if dtype not in DTYPES:
-        raise ValueError(errors.unknown("observation_dtype", dtype, DTYPES))
+    errors.choice("observation_dtype", dtype, DTYPES)
     low, high = game.observation_low, game.observation_high
     if dtype == "uint8" and (low, high) != (0.0, 1.0):
         raise ValueError(

@@ -285,9 +285,9 @@ def _cache_roots() -> Iterator[Path]:
 def _prune(root: Path) -> None:
     """Drop the code of sources that nobody has used for a month; nothing else that may lie there."""
     for directory in root.iterdir():
-        stale = time.time() - directory.lstat().st_mtime > 30 * _DAY
-        if stale and _DIRECTORY.fullmatch(directory.name) and directory.is_dir() and not directory.is_symlink():
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # another process may drop it at the same time
+            stale = time.time() - directory.lstat().st_mtime > 30 * _DAY
+            if stale and _DIRECTORY.fullmatch(directory.name) and directory.is_dir() and not directory.is_symlink():
                 for file in [f for suffix in (_SUFFIX, _INNER, ".tmp", _LOCK) for f in directory.glob(f"*{suffix}")]:
                     file.unlink()
                 directory.rmdir()

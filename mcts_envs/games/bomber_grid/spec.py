@@ -1,6 +1,6 @@
 """Settings and environments of the bomber grid."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -79,7 +79,7 @@ def bomber_grid(
     _check_boards(state)
     _write_fire(s, blast_cap, fuse, flame_life)
     _write_end(s, max_steps, collapse, reward_tie, reward_stream)
-    s.only_safe = _known("mask", mask, MASKS) == "safe"
+    s.only_safe = errors.choice("mask", mask, MASKS) == "safe"
     players, size = int(s.players), int(s.board_size)
     shown_to = None if viewer is None else errors.integer("viewer", viewer, 0, players - 1)
     game = Game(
@@ -124,16 +124,9 @@ def _remembers(memory: Any, view: Any) -> bool:
     return bool(memory)
 
 
-def _known(name: str, given: Any, known: Collection[str]) -> str:
-    """Return a setting that is one of some words."""
-    if not isinstance(given, str) or given not in known:
-        raise ValueError(errors.unknown(name, given, known))
-    return given
-
-
 def _write_board(s: Any, mode: Any, board_size: Any, view: Any) -> None:
     """Write who plays on which board and how far the players see."""
-    s.mode = GAME_MODES[_known("mode", mode, GAME_MODES)]
+    s.mode = GAME_MODES[errors.choice("mode", mode, GAME_MODES)]
     s.players = 2 if mode == "duel" else 4
     s.board_size = errors.integer("board_size", board_size, MIN_SIZE, MAX_SIZE)
     s.radius = FULL_VIEW if view is None else errors.integer("view", view, 0, MAX_SIZE)
@@ -193,7 +186,7 @@ def _write_end(s: Any, max_steps: Any, collapse: Any, reward_tie: Any, reward_st
     s.max_steps = errors.integer("max_steps", max_steps, 1, 65_535)
     _write_collapse(s, collapse)
     s.reward_tie = errors.number("reward_tie", reward_tie, -1.0, 1.0)
-    s.pays_always = _known("reward_stream", reward_stream, REWARD_STREAMS) == "original"
+    s.pays_always = errors.choice("reward_stream", reward_stream, REWARD_STREAMS) == "original"
 
 
 def _write_collapse(s: Any, collapse: Any) -> None:

@@ -47,8 +47,7 @@ def _read_member(name: str, given: Any) -> dict[str, Any]:
         raise TypeError(f"{name} {given!r} is neither a role nor a dictionary with a role")
     numbers = ("ma", "st", "ag", "av")
     errors.keys(name, entry, ("role",), numbers)
-    if entry["role"] not in ROLES:
-        raise ValueError(errors.unknown("role", entry["role"], ROLES))
+    errors.choice("role", entry["role"], ROLES)
     result: dict[str, Any] = {"role": entry["role"], **NUMBERS[entry["role"]]}
     for number in numbers:
         if number in entry:

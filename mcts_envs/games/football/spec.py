@@ -129,10 +129,9 @@ def _check_names(size: Any, movement: Any, orientation: Any, first_kicker: Any) 
     if errors.integer("size", size, 1, 11) not in SIZES:
         raise ValueError(f"size {size} is none of {', '.join(map(str, SIZES))}")
     for name, word, known in (("movement", movement, MOVEMENTS), ("orientation", orientation, ORIENTATIONS)):
-        if word not in known:
-            raise ValueError(errors.unknown(name, word, known))
-    if first_kicker is not None and first_kicker not in TEAMS:
-        raise ValueError(errors.unknown("first_kicker", first_kicker, TEAMS))
+        errors.choice(name, word, known)
+    if first_kicker is not None:
+        errors.choice("first_kicker", first_kicker, TEAMS)
 
 
 def _write_length(s: Any, halves: Any, turns: Any, rerolls: Any, max_steps: Any) -> None:

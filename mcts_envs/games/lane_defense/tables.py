@@ -227,8 +227,7 @@ def read_roster(setting: RosterSetting) -> Roster:
     if isinstance(setting, Roster):
         return setting
     if isinstance(setting, str):
-        if setting not in ROSTERS:
-            raise ValueError(errors.unknown("roster", setting, ROSTERS))
+        errors.choice("roster", setting, ROSTERS)
         return ROSTERS[setting]
     if not isinstance(setting, Mapping):
         raise TypeError(f"roster {setting!r} is {type(setting).__name__}; give a name or a dictionary of its fields")

@@ -37,8 +37,7 @@ def wall_survival(
     state = blank(STATE)
     s = record(state, STATE)
     s.board_size = size = errors.integer("board_size", board_size, MIN_SIZE, MAX_SIZE)
-    if str(generator) not in GENERATORS:
-        raise ValueError(errors.unknown("generator", generator, GENERATORS))
+    errors.choice("generator", generator, GENERATORS)
     s.generator = int(generator)
     s.first_reach = (size + 1) // 2 if reach is None else errors.integer("reach", reach, 0, size * size)
     s.optional_wall = errors.flag("optional_wall", optional_wall)

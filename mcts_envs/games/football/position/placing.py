@@ -148,9 +148,7 @@ def _read_kickers(s: Any, position: Mapping[str, Any]) -> None:
 
 def _choice(name: str, given: Any, known: Any) -> int:
     """Return the index of a word."""
-    if given not in known:
-        raise ValueError(errors.unknown(name, given, [str(word) for word in known]))
-    return int(known.index(given))
+    return int(known.index(errors.choice(name, given, known)))
 
 
 def _team(name: str, given: Any) -> int:

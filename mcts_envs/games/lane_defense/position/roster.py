@@ -142,8 +142,7 @@ def _read_piece(
         raise TypeError(f"{name} {entry!r} is {type(entry).__name__}, not a dictionary with kind, lane and column")
     errors.keys(name, entry, ("kind", "lane", "column"), ("hp", mark))
     names = [kind.name for kind in kinds]
-    if entry["kind"] not in names:
-        raise ValueError(errors.unknown(f"kind in {name}", entry["kind"], names))
+    errors.choice(f"kind in {name}", entry["kind"], names)
     number = names.index(entry["kind"])
     kind = kinds[number]
     lane = errors.integer(f"{name}['lane']", entry["lane"], 0, int(s.rows) - 1)
