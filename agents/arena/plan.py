@@ -39,7 +39,7 @@ MakeAgent: TypeAlias = Callable[[AgentSpec], Player]
 
 Files: TypeAlias = Mapping[str, Mapping[str, str]]
 
-NAMED = "="
+NAMED = ":"
 """Between a setting and the file that it names, in what digests are kept by."""
 
 _SEEDS_TO_TRY = 100
@@ -274,7 +274,7 @@ def _digest_in(files: Files, label: str, name: str) -> str | None:
 
 def _digests(spec: AgentSpec, game: Game | None) -> dict[str, str]:
     """Hash the files of an agent: of its class, or of its policy and its normalisation, and of search policies."""
-    own = {f"{kind}{NAMED}{file.name}": closure_digest(file)[:16] for kind, file in spec.policies().items()}
+    own = {f"{kind}={file.name}": closure_digest(file)[:16] for kind, file in spec.policies().items()}
     return own | _digests_of_agent(spec, game)
 
 

@@ -277,7 +277,7 @@ class Game(Portable):
             given = f"{self.observation_shape!r} of {self.name} is {type(self.observation_shape).__name__}"
             raise TypeError(f"observation_shape {given}, not a tuple such as (42,)")
         for length in self.observation_shape:
-            errors.integer(f"observation_shape of {self.name}", length, 1, _MOST_ACTIONS)
+            errors.integer(f"observation_shape of {self.name}", length, 0, _MOST_ACTIONS)  # 0: nothing to be seen
         if not self.observation_shape:
             object.__setattr__(self, "observation_shape", (template.size - CHANCE_BYTES,))
         self._check_symmetries()

@@ -183,7 +183,7 @@ def test_what_is_no_kernel_is_not_registered(change, said):
     ("change", "error", "said"),
     [
         ({"observation_shape": 42}, TypeError, r"observation_shape 42 of count is int, not a tuple such as \(42,\)"),
-        ({"observation_shape": (3, -1)}, ValueError, r"observation_shape of count -1 is outside \[1, "),
+        ({"observation_shape": (3, -1)}, ValueError, r"observation_shape of count -1 is outside \[0, "),
         ({"observation_shape": ("x",)}, TypeError, r"observation_shape of count 'x' is str"),
         ({"observation_low": 2.0}, ValueError, r"observation_low of count 2.0 is outside \[-inf, 1.0\]"),
         ({"observation_high": float("nan")}, ValueError, r"observation_high of count nan is outside \[-inf, inf\]"),
