@@ -136,7 +136,8 @@ def compare(
         except KeyboardInterrupt as error:
             crew.close()
             ended_by = getattr(error, "number", signal.SIGINT)
-        _warn_of_changes(plan, configuration)
+        if missing:
+            _warn_of_changes(plan, configuration)
         looked = course.boards if course is not None and decided else episodes
         found = report(plan, folder, results.rows, looked, processes, discount)
     reused = min(reused, len(plan.jobs(looked)))
