@@ -37,8 +37,7 @@ def wall_survival(
     state = blank(STATE)
     s = record(state, STATE)
     s.board_size = size = errors.integer("board_size", board_size, MIN_SIZE, MAX_SIZE)
-    errors.choice("generator", generator, GENERATORS)
-    s.generator = int(generator)
+    s.generator = int(errors.choice("generator", str(generator), GENERATORS))  # a number too, as --set reads it
     s.first_reach = (size + 1) // 2 if reach is None else errors.integer("reach", reach, 0, size * size)
     s.optional_wall = errors.flag("optional_wall", optional_wall)
     s.max_steps = errors.integer("max_steps", max_steps, 0, 10**6)

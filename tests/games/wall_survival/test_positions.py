@@ -41,6 +41,11 @@ def test_bad_settings(settings, error, message):
         gym.make(ID, **settings)
 
 
+def test_a_generator_may_be_a_number():
+    games = [gym.make(ID, generator=generator).unwrapped.game for generator in (2023, "2023")]
+    assert games[0].template.tobytes() == games[1].template.tobytes()
+
+
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
