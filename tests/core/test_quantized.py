@@ -131,6 +131,11 @@ def test_refusals(face):
         face(f"mcts_envs/{FOOTBALL}", observation_dtype="uint9")
 
 
+def test_a_type_of_numpy_is_its_name():
+    env = gym.make("mcts_envs/LaneDefense3x3-v0", observation_dtype=np.dtype("uint8"))
+    assert env.observation_space.dtype == env.reset(seed=0)[0].dtype == np.uint8
+
+
 def test_networks_see_the_numbers_that_they_see_in_float32():
     options = {"seed": 3, "n_steps": 32, "batch_size": 64, "n_epochs": 2, "device": "cpu"}
     options["policy_kwargs"] = {"features_extractor_class": PlanesExtractor}

@@ -15,7 +15,7 @@ DTYPES = ("float32", "uint8")
 """What the numbers of an observation may be."""
 
 
-def check_dtype(game: Game, dtype: str) -> bool:
+def check_dtype(game: Game, dtype: Any) -> bool:
     """Return whether a game's observations are to be bytes.
 
     Raises
@@ -23,14 +23,14 @@ def check_dtype(game: Game, dtype: str) -> bool:
     ValueError
         If there is no such type, or the observations do not lie in [0, 1].
     """
-    errors.choice("observation_dtype", dtype, DTYPES)
+    word = errors.choice("observation_dtype", dtype.name if isinstance(dtype, np.dtype) else dtype, DTYPES)
     low, high = game.observation_low, game.observation_high
-    if dtype == "uint8" and (low, high) != (0.0, 1.0):
+    if word == "uint8" and (low, high) != (0.0, 1.0):
         raise ValueError(
             f"observation_dtype 'uint8' is for observations in [0, 1], and these of {game.name} lie in "
             f"[{low:g}, {high:g}]; leave it out, or choose another observation"
         )
-    return dtype == "uint8"
+    return word == "uint8"
 
 
 @kernel(types.void(SINGLES, BYTES))
