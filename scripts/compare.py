@@ -113,60 +113,44 @@ def main(
     from agents.arena.executing import executor_of
     from agents.arena.interrupt import Interrupted
     from agents.arena.merging import plan_of
-    from agents.arena.plot import require_drawable
     from agents.arena.storage import default_folder
     from agents.arena.table import outlook
     from mcts_envs.core.cores import cores
-    from mcts_envs.core.errors import writable
 
     live = Console().is_terminal
     console, progress = Console(width=None if live else _PLAIN_WIDTH, markup=False, emoji=False), Progress(live)
     begun = monotonic()
     _note(console, f"in {Path.cwd()}: {typed()}")
     try:
-        if picture is not None:
-            require_drawable(picture)
-        if page is not None:
-            if page.suffix != ".html":
-                raise ValueError(f"report {page}: it is a page; name it {page.stem or 'report'}.html")
-            writable("report", page)
-        if out is not None:
-            writable("out", out, folder=True)
-            writable("report", out / _REPORT)
-        limits = parse_budget(budget)
-        settings = parse_settings(setting or [])
+        _writable(out, picture, page)
         test = None if sprt is None else parse_sprt(sprt)
         ends = Limits(move_limit, episode_limit, memory_limit)
         if environment is None and agents is None and merge:
-            given = {"--seed": seed, "--set": setting, "--budget": budget, "--against": against, "--record": record}
-            if told := [name for name, value in given.items() if value]:
-                raise ValueError(f"{', '.join(told)} beside --merge alone: the folders say it; leave it out")
+            _told(seed=seed, set=setting, budget=budget, against=against, record=record)
             plan, there = plan_of(merge, ends, replays)
-            episodes = there if episodes is None else episodes
         elif environment is None or agents is None:
             lacks = "ID" if environment is None else "--agents"
             raise ValueError(f"{lacks} is missing; compare ID --agents a,b, or --merge FOLDER alone")
         else:
+            limits, settings = parse_budget(budget), parse_settings(setting or [])
             specs, opponent = parse_meeting(agents, against, limits)
             plan = Plan(
                 environment, specs, settings, seed, limits, record, against=opponent, limits=ends, replays=replays
             )
-        episodes = 100 if episodes is None else episodes
+            there = 100
+        episodes = there if episodes is None else episodes
         plan.check()
         if ahead := outlook(plan, episodes, test):
             console.print(ahead, style="dim", highlight=False)
         if replays:
             out = out or default_folder(plan.configuration())
-            source = "".join(plan.environment.rpartition(":")[:2])  # of a game of one's own
-            follow = f"{command('watch')} {quote(f'{source}{_near(out).as_posix()}')} --live"
-            console.print(f"to follow: {follow}", highlight=False, soft_wrap=True)
-        processes = workers or cores()
+            console.print(_follow(plan.environment, out), highlight=False, soft_wrap=True)
         shown = {"watch": progress.watch, "every": progress.every, "tell": progress.tell}
         with progress.shown(console):
             report = compare(
                 plan,
                 episodes,
-                workers=processes,
+                workers=workers or cores(),
                 folder=out,
                 fresh=fresh,
                 sprt=test,
@@ -190,6 +174,34 @@ def main(
         console.print(f"{report.missing:,} games of other parts are missing; --merge takes them in", style="yellow")
     if report.failed:
         console.print("the same command tries the episodes that ended in an error once more", style="yellow")
+
+
+def _writable(out: Path | None, picture: Path | None, page: Path | None) -> None:
+    """Raise before anything is played if what is wanted of it cannot be written there."""
+    from agents.arena.plot import require_drawable
+    from mcts_envs.core.errors import writable
+
+    if picture is not None:
+        require_drawable(picture)
+    if page is not None:
+        if page.suffix != ".html":
+            raise ValueError(f"report {page}: it is a page; name it {page.stem or 'report'}.html")
+        writable("report", page)
+    if out is not None:
+        writable("out", out, folder=True)
+        writable("report", out / _REPORT)
+
+
+def _told(**given: object) -> None:
+    """Raise if options are given that folders which are merged say themselves."""
+    if told := [f"--{name}" for name, value in given.items() if value]:
+        raise ValueError(f"{', '.join(told)} beside --merge alone: the folders say it; leave it out")
+
+
+def _follow(environment: str, folder: Path) -> str:
+    """Return how the games of a comparison are watched while they are played."""
+    source = "".join(environment.rpartition(":")[:2])  # of a game of one's own
+    return f"to follow: {command('watch')} {quote(f'{source}{_near(folder).as_posix()}')} --live"
 
 
 def show(report: "Report", picture: Path | None, page: Path | None, console: "Console") -> None:
