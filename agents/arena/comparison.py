@@ -59,7 +59,7 @@ def compare(
         Stop when this test of the two agents is decided. The report is then of the boards that it has looked at; games
         of later boards, begun by then, are kept. ``episodes`` is how many it may look at.
     watch : callable, optional
-        Is given a report, with rough bootstrap intervals, about every so many seconds; less often where that would take
+        Is given a report, with rough ratings, about every so many seconds; less often where that would take
         more than a tenth of the time.
     every : float
         Seconds.

@@ -28,7 +28,7 @@ class Summary:
         Mean points, a tie being half a point; with Wilson's interval in games for one, and with an interval over the
         boards in games for several.
     mean_return : Estimate
-        Discounted by the game's own discount, with a bootstrap interval; NaN in games for several.
+        Discounted by the game's own discount, with Student's interval; NaN in games for several.
     length : float
         Moves a game.
     milliseconds, simulations, model_steps : float

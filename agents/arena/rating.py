@@ -14,12 +14,16 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.statistics import BATCH_CELLS, LEVEL, RESAMPLES, Estimate
+from agents.arena.statistics import LEVEL, Estimate
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 ELO = 400.0 / log(10.0)
 """Elo of a factor e in strength."""
+RESAMPLES = 1000
+"""Of the bootstrap."""
+_BATCH_CELLS = 250_000
+"""Of a bootstrap at once: a few MB, however many games there are."""
 _MOST_STEPS, _LONGEST_STEP, _ACCURACY = 200, 1.0, 1e-12
 _MOST_TIED = 8
 _MOST_AT_ONCE, _TIES, _NOTHING = 500, 2.0, 1e-6
@@ -260,7 +264,7 @@ def _bootstrap(choices: Choices, resamples: int, seed: int) -> Floats:
     """Return Elo ratings for resamples of the boards, array [resamples, k]."""
     boards, rng = len(choices.wins), np.random.default_rng(seed)
     even = np.full(boards, 1.0 / boards)
-    most = min(_MOST_AT_ONCE, max(1, BATCH_CELLS // boards))
+    most = min(_MOST_AT_ONCE, max(1, _BATCH_CELLS // boards))
     sizes = [min(most, resamples - start) for start in range(0, resamples, most)]
     return np.concatenate([_elo(choices, rng.multinomial(boards, even, n).astype(np.float64), _TIES) for n in sizes])
 

@@ -11,9 +11,9 @@ import agents
 from agents.arena.doubts import cut_short
 from agents.arena.figures import Difference, Pairing, Rating, Standing, Summary, Trial
 from agents.arena.plan import Plan
+from agents.arena.rating import RESAMPLES
 from agents.arena.rows import Row, Rows
 from agents.arena.spec import AgentSpec
-from agents.arena.statistics import RESAMPLES
 from agents.budget import LIMITS
 from mcts_envs.registry import ENTRIES, full_id
 
@@ -163,7 +163,7 @@ def report(
     rows : mapping
         ``key -> row``, as :class:`agents.arena.storage.Results` has them.
     resamples : int
-        Those of the bootstrap.
+        Those of the ratings' bootstrap.
     """
     keys = {match.key for match in plan.jobs(episodes)}
     played = {key: row for key, row in sorted(rows.items()) if key in keys}

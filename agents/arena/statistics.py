@@ -9,9 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 LEVEL = 0.95
-RESAMPLES = 4000
-BATCH_CELLS = 250_000
-"""Of a bootstrap at once: a few MB, however many games there are."""
 
 
 class Estimate(NamedTuple):
@@ -59,10 +56,11 @@ def wilson(wins: float, games: int, level: float = LEVEL) -> Estimate:
     return Estimate(rate, min(max(centre - half, 0.0), rate), max(min(centre + half, 1.0), rate))
 
 
-def bootstrap_mean(values: Values, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
-    """Return the mean of values [n] with a percentile bootstrap interval.
+def student_mean(values: Values, level: float = LEVEL) -> Estimate:
+    """Return the mean of values [n] with Student's t interval.
 
-    One value alone has no interval (NaN); equal values have one of no width.
+    It holds what it says for few values too, where a percentile bootstrap is too narrow (of 95 % it covers 75 with 3
+    normal values, 85 with 5, 90 with 10). One value alone has no interval (NaN); equal values have one of no width.
 
     Raises
     ------
@@ -71,37 +69,38 @@ def bootstrap_mean(values: Values, level: float = LEVEL, resamples: int = RESAMP
 
     References
     ----------
-    B. Efron and R. Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13.
+    Student (1908), "The probable error of a mean", Biometrika 6(1). T. C. Hesterberg (2015), "What teachers should know
+    about the bootstrap", The American Statistician 69(4): how narrow that is.
     """
+    from scipy.special import stdtrit  # Late: workers need no statistics.
+
     _normal_quantile(level)
     sample = np.asarray(values, np.float64)
-    if len(sample) < 2:
-        return Estimate(float(sample[0]) if len(sample) else nan, nan, nan)
+    n = len(sample)
+    if n < 2:
+        return Estimate(float(sample[0]) if n else nan, nan, nan)
     mean = float(sample.mean())
     if np.ptp(sample) == 0.0:
         return Estimate(mean, mean, mean)
-    rng, most = np.random.default_rng(seed), max(1, BATCH_CELLS // len(sample))
-    sizes = [min(most, resamples - start) for start in range(0, resamples, most)]
-    means = np.concatenate([sample[rng.integers(0, len(sample), (n, len(sample)))].mean(1) for n in sizes])
-    low, high = np.quantile(means, [0.5 - level / 2, 0.5 + level / 2])
-    return Estimate(mean, float(low), float(high))
+    half = float(stdtrit(n - 1, 0.5 + level / 2)) * float(sample.std(ddof=1)) / sqrt(n)
+    return Estimate(mean, mean - half, mean + half)
 
 
-def paired_difference(a: Values, b: Values, level: float = LEVEL, resamples: int = RESAMPLES) -> Estimate:
-    """Return the mean of ``a - b`` over pairs [n] with a bootstrap interval; see :func:`bootstrap_mean`.
+def paired_difference(a: Values, b: Values, level: float = LEVEL) -> Estimate:
+    """Return the mean of ``a - b`` over pairs [n] with Student's t interval; see :func:`student_mean`.
 
     Raises
     ------
     ValueError
         If there are not as many of one as of the other.
     """
-    return bootstrap_mean(_differences(a, b), level, resamples)
+    return student_mean(_differences(a, b), level)
 
 
 def paired_rates(a: Values, b: Values, level: float = LEVEL) -> Estimate:
     """Return the difference between two win rates over pairs [n] with an adjusted Wald interval.
 
-    The interval is that of the data and one more pair won by each side. Unlike a bootstrap it keeps its width when all
+    The interval is that of the data and one more pair won by each side. Unlike Student's it keeps its width when all
     the few pairs there are came out alike.
 
     Parameters

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from agents.arena.lineups import Teams
 from agents.arena.rows import Row
-from agents.arena.statistics import Estimate, bootstrap_mean, wilson
+from agents.arena.statistics import Estimate, student_mean, wilson
 from papers.measures import Found, Line, Measure, percent, verdict
 from papers.study import Cell, Entrant, Study, Table
 
@@ -97,8 +97,8 @@ def points(games: list[Game]) -> Estimate:
 
 def touchdowns(games: list[Game]) -> Estimate:
     """Return touchdowns a game; where all games have as many, with the interval of a Poisson variable."""
-    found = bootstrap_mean([game.own for game in games])
-    return found if found.low < found.high else counted(found.value, len(games))
+    found = student_mean([game.own for game in games])
+    return found._replace(low=max(found.low, 0.0)) if found.low < found.high else counted(found.value, len(games))
 
 
 def counted(rate: float, games: int) -> Estimate:

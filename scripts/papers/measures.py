@@ -11,7 +11,7 @@ from agents.arena.formats.duel_figures import score
 from agents.arena.formats.lineup_figures import reached, side_name
 from agents.arena.lineups import Teams
 from agents.arena.rows import Row
-from agents.arena.statistics import Estimate, bootstrap_mean, mean_points, wilson
+from agents.arena.statistics import Estimate, mean_points, student_mean, wilson
 from papers.study import Cell
 
 Line = dict[str, str]
@@ -274,7 +274,7 @@ class Means(Measure):
         return [{}]
 
 
-def mean(values: Sequence[float], form: str = ".0f") -> str:
-    """Write a mean with its interval."""
-    found = bootstrap_mean(values)
-    return f"{found.value:{form}} [{found.low:{form}}, {found.high:{form}}]"
+def mean(counts: Sequence[float], form: str = ".0f") -> str:
+    """Write the mean of numbers that are never negative, with its interval."""
+    found = student_mean(counts)
+    return f"{found.value:{form}} [{max(found.low, 0.0):{form}}, {found.high:{form}}]"

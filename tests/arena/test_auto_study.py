@@ -74,7 +74,7 @@ def test_a_line_says_both_means_and_the_difference():
     assert line["auto"] == "-13.0"
     assert line["its rival"] == "-101.0"
     assert line["verdict"] == auto.BETTER
-    assert line["difference"].startswith("+88.0 [+87")
+    assert line["difference"].startswith("+88.0 [+85.5, +90.5]")
 
 
 @pytest.mark.parametrize("name", ["gymcts", "OpenSpiel"])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from agents.arena.statistics import bootstrap_mean, paired_difference, paired_rates, wilson
+from agents.arena.statistics import paired_difference, paired_rates, student_mean, wilson
 
 
 @pytest.mark.parametrize(
@@ -34,19 +34,26 @@ def test_wilson_refuses_nonsense(call: object) -> None:
         call()  # type: ignore[operator]
 
 
-def test_bootstrap_mean_is_near_the_t_interval_and_repeatable() -> None:
+def test_means_have_students_interval() -> None:
+    """The data are Student's own (1908), of Cushny and Peebles: hours of sleep more by one drug than by another."""
     from scipy import stats
 
-    sample = np.random.default_rng(1).normal(10.0, 3.0, 400)
-    expected = stats.t.interval(0.95, 399, sample.mean(), stats.sem(sample))
-    estimate = bootstrap_mean(sample)
-    assert estimate.value == pytest.approx(sample.mean())
-    assert estimate[1:] == pytest.approx(expected, abs=0.05)
-    assert estimate == bootstrap_mean(sample)
-    assert bootstrap_mean([2.0, 2.0, 2.0]) == (2.0, 2.0, 2.0)
-    assert bootstrap_mean([2.0]).value == 2.0
-    assert math.isnan(bootstrap_mean([2.0]).low)
-    assert math.isnan(bootstrap_mean([]).value)
+    slept = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]
+    assert student_mean(slept) == pytest.approx((1.58, 0.7001, 2.4599), abs=5e-5)
+    for level in (0.5, 0.9, 0.99):
+        expected = stats.t.interval(level, 9, np.mean(slept), stats.sem(slept))
+        assert student_mean(slept, level)[1:] == pytest.approx(expected)
+    assert student_mean([2.0, 2.0, 2.0]) == (2.0, 2.0, 2.0)
+    assert student_mean([2.0]).value == 2.0
+    assert math.isnan(student_mean([2.0]).low)
+    assert math.isnan(student_mean([]).value)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 20])
+def test_means_cover_with_few_values_too(n: int) -> None:
+    samples = np.random.default_rng(n).normal(10.0, 3.0, (2000, n))
+    covered = sum(found.low <= 10.0 <= found.high for found in map(student_mean, samples))
+    assert 0.935 < covered / 2000 < 0.965
 
 
 def test_paired_differences_use_the_pairs() -> None:

@@ -136,7 +136,7 @@ class Format(ABC):
 
     @abstractmethod
     def figures(self, plan: "Plan", rows: Rows, episodes: int, resamples: int) -> Figures:
-        """Sum up the rows of the first ``episodes`` episodes, with so many resamples of a bootstrap."""
+        """Sum up the rows of the first ``episodes`` episodes, with so many resamples of the ratings' bootstrap."""
 
     @abstractmethod
     def tables(self, report: "Report", lines: box.Box) -> list[Table]:

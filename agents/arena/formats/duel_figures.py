@@ -20,8 +20,6 @@ Board: TypeAlias = tuple[tuple[Seat, Seat], tuple[Seat, Seat]]
 Boards: TypeAlias = dict[tuple[str, str], dict[int, Board]]
 """By agent and opponent, then by the number of the board."""
 
-_RESAMPLES = 1000
-
 
 def score(own: Seat, other: Seat) -> float:
     """Return the points of a game for two: 1 won, 0.5 tied, 0 lost, and both players' points always add up to 1."""
@@ -63,7 +61,7 @@ def ratings(rows: Rows, boards: Boards, labels: Sequence[str], episodes: int, re
     for (agent, opponent), of in boards.items():
         for number, board in of.items():
             points[numbers[number], place[agent], place[opponent]] = 2.0 * points_of(board)
-    found = elo_ratings(from_points(points), LEVEL, min(resamples, _RESAMPLES))
+    found = elo_ratings(from_points(points), LEVEL, resamples)
     return [
         Rating(label, elo, _anytime(rows, label, labels[0], episodes) if (label, labels[0]) in boards else UNKNOWN)
         for label, elo in zip(labels, found, strict=True)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 Boards: TypeAlias = list[list[Row]]
 """All matches of a line-up on a start board, for each of the boards."""
 
-_RESAMPLES = 1000
 _MOST_RATED = 8
 """Sides in a game whose ties can be averaged over."""
 
@@ -111,7 +110,7 @@ def ratings(plan: "Plan", boards: Boards, resamples: int) -> tuple[list[Rating],
         ranked = [-result.points if isnan(result.rank) else result.rank for result in results]
         by_board.setdefault(row.episode, []).append(list(zip(sides, ranked, strict=True)))
     choices = from_rankings(list(by_board.values()), len(names))
-    found = elo_ratings(choices, LEVEL, min(resamples, _RESAMPLES))
+    found = elo_ratings(choices, LEVEL, resamples)
     doubts = few_boards(len(by_board)) + separated([names[agent] for agent in choices.apart])
     return [Rating(name, elo) for name, elo in zip(names, found, strict=True)], doubts
 

@@ -14,7 +14,7 @@ from agents.arena.figures import Difference, Summary, costs, endings
 from agents.arena.formats.base import COSTS, INTERVALS, Figures, Format, Mark, compared, differences_tables, lead
 from agents.arena.rows import Key, Row, Rows, Seat
 from agents.arena.spec import AgentSpec, require_distinct
-from agents.arena.statistics import LEVEL, bootstrap_mean, paired_difference, paired_rates, wilson
+from agents.arena.statistics import LEVEL, paired_difference, paired_rates, student_mean, wilson
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan
@@ -64,8 +64,8 @@ class Solo(Format):
         counted = {row.key: row.seats[0] for row in rows.values() if row.error is None}
         played = {row.key: row.seats[0] for row in rows.values() if row.fault is None}
         counted = counted if plan.scored else played
-        summaries = [_summary(spec.label, rows, counted, played, resamples) for spec in plan.agents]
-        differences = [_difference(*pair, counted, played, resamples) for pair in compared(summaries)]
+        summaries = [_summary(spec.label, rows, counted, played) for spec in plan.agents]
+        differences = [_difference(*pair, counted, played) for pair in compared(summaries)]
         return Figures(summaries, differences, doubts=few_boards(min(s.games for s in summaries), "episodes"))
 
     def score(self, plan: "Plan", rows: Rows, episode: int) -> float | None:
@@ -117,14 +117,14 @@ def _agents_table(report: "Report", lines: box.Box) -> Table:
     return table
 
 
-def _summary(label: str, rows: Rows, counted: _Seats, played: _Seats, resamples: int) -> Summary:
+def _summary(label: str, rows: Rows, counted: _Seats, played: _Seats) -> Summary:
     outcomes = _outcomes(_of(label, counted))
     seats = _of(label, played)
     return Summary(
         agent=label,
         games=len(_of(label, counted)),
         win_rate=wilson(sum(outcomes), len(outcomes), LEVEL),
-        mean_return=bootstrap_mean([seat.discounted_return for seat in seats], LEVEL, resamples),
+        mean_return=student_mean([seat.discounted_return for seat in seats], LEVEL),
         **costs(seats),
         **endings(rows, label),
     )
@@ -139,13 +139,13 @@ def _outcomes(seats: Sequence[Seat]) -> list[float]:
     return [seat.outcome for seat in seats if seat.outcome is not None]
 
 
-def _difference(label: str, reference: str, counted: _Seats, played: _Seats, resamples: int) -> Difference:
+def _difference(label: str, reference: str, counted: _Seats, played: _Seats) -> Difference:
     ours, theirs = _shared(label, reference, counted)
     rates = paired_rates(_outcomes(ours), _outcomes(theirs), LEVEL)
     pairs = len(ours)
     ours, theirs = _shared(label, reference, played)
     our_returns, their_returns = ([seat.discounted_return for seat in seats] for seats in (ours, theirs))
-    return Difference(label, reference, pairs, rates, paired_difference(our_returns, their_returns, LEVEL, resamples))
+    return Difference(label, reference, pairs, rates, paired_difference(our_returns, their_returns, LEVEL))
 
 
 def _shared(label: str, reference: str, seats: _Seats) -> tuple[list[Seat], list[Seat]]:
