@@ -9,6 +9,9 @@
 # make release   sdist and wheels in dist, each installed and tried
 # make wheel     dist/*.whl, with compiled code in it for any processor of this kind
 
+# Where it is set, as in many containers, each of the processes that tests start would compile all it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON ?= python3
 VENV ?= .venv
 SCALE ?= 1
