@@ -1,10 +1,14 @@
-"""Processes that begin: Ctrl-C that comes meanwhile would end each with a traceback of its imports."""
+"""Processes that begin, where Ctrl-C would end each with a traceback of its imports, and that end with their parent."""
 
+import multiprocessing
+import os
 import signal
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
+from multiprocessing.connection import wait
 
 
 @contextmanager
@@ -19,3 +23,17 @@ def beginning() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def end_with_parent(first: Callable[[], None] = lambda: None) -> None:
+    """End this process when the one that began it has ended, however that was, and do what comes first."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def follow() -> None:
+        wait([parent.sentinel])
+        first()
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()

@@ -35,7 +35,9 @@ def compile_module(name: str) -> int:
 
 def compile_package(modules: Iterable[str], advance: Callable[[], None]) -> None:
     """Compile the modules of a package, one after the other since they share kernels, in a process of its own."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+    from agents.beginning import end_with_parent  # late, so that --help loads no search
+
+    with ProcessPoolExecutor(1, get_context("spawn"), end_with_parent) as process:
         for module in modules:
             process.submit(compile_module, module).result()
             advance()

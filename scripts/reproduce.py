@@ -10,6 +10,7 @@ of ``docs/results/data/``, which says how often each result came out; there a lo
 """
 
 import importlib
+import signal
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -46,8 +47,9 @@ def main(
         typer.secho(f"error: {unknown('paper', paper, PAPERS)}", err=True, fg="red")
         raise typer.Exit(2)
     # Late, so that --help loads no game.
-    from papers.playing import Stopped
     from papers.record import Record
+
+    from agents.arena.interrupt import interruptible
 
     try:
         for folder in (out / paper, pages / "data"):
@@ -59,12 +61,13 @@ def main(
         try:
             if not report_only:
                 kept = pages / "data" / paper if study.rows else None
-                play(study, tables, record, out / paper, scale, workers or cores(), fresh, kept)
+                with interruptible():
+                    play(study, tables, record, out / paper, scale, workers or cores(), fresh, kept)
         finally:  # of what there is, if it was interrupted
             page = publish(study, record, pages)
-    except (KeyboardInterrupt, Stopped):
+    except KeyboardInterrupt as error:
         typer.secho("interrupted; the same command goes on from here", err=True, fg="yellow")
-        raise typer.Exit(130) from None
+        raise typer.Exit(128 + next(filter(None, error.args), signal.SIGINT)) from None
     except (ValueError, OSError) as error:
         raise refusal(error) from None
     typer.echo(page.read_text(encoding="utf-8"))

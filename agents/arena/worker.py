@@ -6,11 +6,10 @@ import multiprocessing
 import os
 import signal
 import sys
-import threading
 import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from time import monotonic
 from typing import Any, TypeAlias
 
@@ -19,7 +18,7 @@ from agents.arena.plan import Plan
 from agents.arena.room import Room
 from agents.arena.rows import Match, Played
 from agents.arena.spec import AgentSpec
-from agents.beginning import beginning
+from agents.beginning import beginning, end_with_parent
 from agents.learning.notices import PolicyWarning
 
 Job: TypeAlias = Match | AgentSpec
@@ -215,13 +214,10 @@ def _settle() -> None:
         os.setsid()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-    threading.Thread(target=_follow_parent, daemon=True).start()
+    end_with_parent(_end_group)
 
 
-def _follow_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        if sys.platform != "win32":
-            os.killpg(0, signal.SIGKILL)
-        os._exit(1)
+def _end_group() -> None:
+    """End this process and those that agents have started."""
+    if sys.platform != "win32":
+        os.killpg(0, signal.SIGKILL)

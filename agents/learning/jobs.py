@@ -5,18 +5,16 @@ import multiprocessing
 import os
 import signal
 import sys
-import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-from agents.beginning import beginning
+from agents.beginning import beginning, end_with_parent
 from agents.learning import playing, positions
 from agents.learning.playing import Job
 from mcts_envs.core import errors
@@ -114,17 +112,17 @@ def _settle() -> None:
     """Let Ctrl-C reach the process alone that gives out the jobs, and end with it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _stop)
-    threading.Thread(target=_follow_parent, daemon=True).start()
+    end_with_parent(_save)
 
 
-def _follow_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait_for([parent.sentinel])
-        if _Told.working:
-            os.kill(os.getpid(), signal.SIGTERM)  # which a training takes as a wish to stop
-            time.sleep(_SECONDS_TO_SAVE)
-        os._exit(1)
+def _save() -> None:
+    """Stop the job at work, and wait until it has."""
+    _Told.stop = True
+    if _Told.working:
+        os.kill(os.getpid(), signal.SIGTERM)  # which a training takes as a wish to stop
+    given_up = time.monotonic() + _SECONDS_TO_SAVE
+    while _Told.working and time.monotonic() < given_up:
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
 def play_all(

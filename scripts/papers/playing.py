@@ -13,6 +13,7 @@ from _pages import unpacked
 import agents
 import mcts_envs
 from agents.arena import compare
+from agents.arena.interrupt import Interrupted
 from agents.arena.rows import Match, Played, Row, Seat
 from agents.arena.spec import AgentSpec
 from agents.arena.storage import EPISODES, Results, read_rows
@@ -25,10 +26,6 @@ from papers.study import FEWEST, Cell, Table, boards_of, plan_of
 Say = Callable[[str], None]
 
 
-class Stopped(Exception):  # noqa: N818
-    """The person, or the system, wants the playing to end; what was finished is kept."""
-
-
 def play_table(
     table: Table, run: Run, folder: Path, workers: int, fresh: bool, say: Say, kept: Path | None = None
 ) -> Iterator[Entry]:
@@ -39,7 +36,7 @@ def play_table(
 
     Raises
     ------
-    Stopped
+    Interrupted
         If the playing was interrupted; the same call goes on from there.
     ValueError, OSError
         If the folder holds rows of other code, or cannot be written.
@@ -96,8 +93,8 @@ def _play_games(
     plan = plan_of(cells, table.measure.keep)
     boards = boards_of(cells[0], plan, run.scale)
     played = compare(plan, boards, workers=workers, folder=folder, fresh=fresh)
-    if not played.finished:
-        raise Stopped
+    if played.signal is not None:
+        raise Interrupted(played.signal)
     for label, share in played.starved.items():
         say(
             f"{table.title}: {label} had {share:.0%} of a core while it thought: something else used the machine, or "

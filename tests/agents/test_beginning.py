@@ -1,4 +1,4 @@
-"""Ctrl-C is kept from processes that begin."""
+"""Ctrl-C is kept from processes that begin, and they end with the process that began them."""
 
 import os
 import signal
@@ -29,6 +29,22 @@ if __name__ == "__main__":
             print(answer())
 """
 
+_LEFT = """
+import os, signal
+from agents.learning.jobs import local
+from compile import compile_package
+
+def modules():
+    yield "mcts_envs.core.cores"
+    print("killed", flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if __name__ == "__main__":
+    pool = local(2)
+    pool.submit(abs, -3).result()
+    compile_package(modules(), lambda: None)
+"""
+
 
 def test_ctrl_c_is_not_for_processes_that_begin(tmp_path):
     script, home = tmp_path / "begun.py", Path(__file__).resolve().parents[2]
@@ -46,3 +62,16 @@ def test_ctrl_c_is_not_for_processes_that_begin(tmp_path):
     finally:
         signal.signal(signal.SIGINT, before)
     assert (done.stdout, done.stderr) == ("3\nready\n", "")
+
+
+def test_processes_end_with_a_parent_that_is_killed(tmp_path):
+    script, home = tmp_path / "left.py", Path(__file__).resolve().parents[2]
+    script.write_text(_LEFT)
+    done = subprocess.run(  # it waits for the end of all that hold its output
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": f"{home}{os.pathsep}{home / 'scripts'}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (-signal.SIGKILL, "killed\n")

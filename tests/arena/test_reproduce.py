@@ -1,6 +1,7 @@
 """The studies of published results: what they play, what they keep of it, and the pages that they write."""
 
 import importlib
+import math
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from papers.record import Record, tallied, this_run
 from papers.study import Cell, Entrant, Study, Table, boards_of, plan_of
 
 import agents
+from agents.arena import interrupt
 from agents.arena.formats.lineup_figures import side_name
 from agents.arena.report import Report
 from agents.arena.runner import Crew
@@ -235,18 +237,17 @@ def test_damaged_data_are_refused(tmp_path, line):
 
 
 def test_an_interrupted_run_has_a_page_of_what_there_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(interrupt, "_last", [-math.inf])
     monkeypatch.setattr(importlib.import_module("papers.lane"), "STUDY", small())
-    monkeypatch.setattr(importlib.import_module("papers.playing"), "_measure", stopped)
+    monkeypatch.setattr(
+        importlib.import_module("papers.playing"), "_measure", lambda *_: signal.raise_signal(signal.SIGTERM)
+    )
     result = invoked("lane", "--workers", 1, "--out", tmp_path / "out", "--pages", tmp_path)
-    assert result.exit_code == 130
+    assert result.exit_code == 143
     assert "interrupted; the same command goes on from here" in result.stderr
     page = (tmp_path / "small.md").read_text()
     assert page == write(small(), Record.read(tmp_path / "data" / "lane.jsonl"))
     assert (page.count("Played at scale 1."), page.count("Not yet played.")) == (3, 1)
-
-
-def stopped(*_):
-    raise KeyboardInterrupt
 
 
 # Pages
