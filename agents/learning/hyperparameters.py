@@ -132,9 +132,8 @@ def _check(model: Mapping[str, Any]) -> None:
             errors.number(key, model[key], 0, 1)
         elif key in _FLAGS:
             errors.flag(key, model[key])
-        elif key in _POSITIVE and not isinstance(model[key], str if key in _SCHEDULES else ()):
-            if model[key] is not None or key not in _OPTIONAL:
-                errors.number(key, model[key], 0, _LARGE)
+        elif key in _POSITIVE and not (isinstance(model[key], str) and key in _SCHEDULES):
+            errors.number(key, 0 if model[key] is None and key in _OPTIONAL else model[key], 0, _LARGE)
     resolved(model)
 
 
