@@ -26,7 +26,8 @@ def main(
     seed: Annotated[int, typer.Option(help="Same seed, same weights.")] = 0,
     n_envs: Annotated[int | None, typer.Option(help="Environments in the batch.")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder; default: runs/ENVIRONMENT/ALGO-SEED, or that of --resume.")
+        Path | None,
+        typer.Option(help="Folder of ALGO.zip, the policy; default: runs/ENVIRONMENT/ALGO-SEED, or --resume's."),
     ] = None,
     settings: Settings = None,
     parameters: HyperParameters = None,

@@ -18,9 +18,10 @@ def records(folder: Path | str) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``episode``, ``seed`` and ``seat``; the fields of :class:`agents.arena.rows.Seat`, ``outcome`` and
-        ``episode_return`` among them; ``error``, ``forfeit`` and ``truncated`` in a word, None in a game that ended by
-        its rules; ``took``, ``played_on``. Tables leave out games with an ``error``.
+        ``episode``, ``seed`` and ``seat``; ``others``, who had the other seats, as ``"a,b"``; the fields of
+        :class:`agents.arena.rows.Seat`, ``outcome`` and ``episode_return`` among them; ``error``, ``forfeit`` and
+        ``truncated`` in a word, None in a game that ended by its rules; ``took``, ``played_on``. Tables leave out games
+        with an ``error``.
 
     Raises
     ------
@@ -40,6 +41,7 @@ def records(folder: Path | str) -> list[dict[str, Any]]:
             "truncated": row.truncated,
         }
         for seat, each in enumerate(row.seats):
-            game = {"episode": row.episode, "seed": row.seed, "seat": seat}
+            others = ",".join(other.agent for at, other in enumerate(row.seats) if at != seat)
+            game = {"episode": row.episode, "seed": row.seed, "seat": seat, "others": others}
             found.append({**game, **asdict(each), **ends, "took": row.took, "played_on": row.played_on})
     return found

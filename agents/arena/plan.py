@@ -174,7 +174,7 @@ class Plan:
         if self.replays:
             begun(self)
         if self.record or self.keep:
-            if self.discount is None:
+            if self.discount is None or env.unwrapped.game.position is None:
                 raise ValueError(f"{self.id} has no position() to record or keep; leave that out")
             position = env.unwrapped.position()
             errors.keys("keep", dict.fromkeys(self.keep), (), position)

@@ -47,8 +47,9 @@ def algorithm_class(name: str) -> "type[BaseAlgorithm]":
 
 
 def parameters_of(name: str) -> set[str]:
-    """Return the names of an algorithm's hyper-parameters."""
+    """Return the names of an algorithm's hyper-parameters, all of which can be written down."""
     reserved: set[str] = {"self", "env", "seed", "device", "verbose", "tensorboard_log", "_init_setup_model"}
+    reserved |= {"rollout_buffer_class", "replay_buffer_class"}
     return {*inspect.signature(algorithm_class(name).__init__).parameters} - reserved
 
 

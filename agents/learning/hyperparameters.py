@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from agents.learning.algorithms import TRAINED, parameters_of
+from agents.learning.algorithms import TRAINED, algorithm_class, parameters_of
 from mcts_envs.core import errors
 from mcts_envs.core.loading import load
 
@@ -21,6 +21,8 @@ _INTEGERS = {
     "target_update_interval": 1,
     "gradient_steps": -1,
     "stats_window_size": 1,
+    "sde_sample_freq": -1,
+    "train_freq": 1,
 }
 """Least values: below them an algorithm would divide by 0, train on nothing or never end."""
 
@@ -35,6 +37,9 @@ _FRACTIONS = (
 _POSITIVE = ("ent_coef", "vf_coef", "max_grad_norm", "target_kl", "clip_range", "clip_range_vf", "learning_rate")
 """Numbers from 0 on; the last three may be texts."""
 
+_OPTIONAL = ("target_kl", "clip_range_vf")
+_FLAGS = ("normalize_advantage", "use_sde", "optimize_memory_usage")
+_MAPPINGS = ("policy_kwargs", "rollout_buffer_kwargs", "replay_buffer_kwargs")
 _SCHEDULES = ("learning_rate", "clip_range", "clip_range_vf")
 _LARGE = 1e9
 _SELF_PLAY = ("every", "most", "choice", "weights", "starts")
@@ -101,18 +106,13 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
     errors.keys(f"{algorithm} hyper-parameter", merged, ("policy", *_OWN[:2]), {*parameters_of(algorithm), *_OWN})
     normalize = _normalize(plain(merged.get("normalize", False)))
     model = {key: plain(value) for key, value in merged.items() if key not in _OWN}
-    if (kwargs := model.get("policy_kwargs")) is not None:
-        if not isinstance(kwargs, Mapping):
-            raise ValueError(f"policy_kwargs {kwargs!r} is no mapping; write it as dict(net_arch=[64, 64])")
+    errors.choice("policy", model["policy"], algorithm_class(algorithm).policy_aliases)
+    for key in _MAPPINGS:
+        if not isinstance(model.get(key) or {}, Mapping):
+            raise ValueError(f"{key} {model[key]!r} is no mapping; write it as dict(net_arch=[64, 64])")
+    if kwargs := model.get("policy_kwargs"):
         model["policy_kwargs"] = {key: _named(key, value) for key, value in kwargs.items()}
-    for key in _INTEGERS.keys() & model.keys():
-        errors.integer(key, model[key], _INTEGERS[key], _LONGEST)
-    for key in _FRACTIONS:
-        if key in model:
-            errors.number(key, model[key], 0, 1)
-    for key in _POSITIVE:
-        if model.get(key) is not None and not (isinstance(model[key], str) and key in _SCHEDULES):
-            errors.number(key, model[key], 0, _LARGE)
+    _check(model)
     return Hyperparameters(
         n_envs=errors.integer("n_envs", merged["n_envs"], 1, 2**16),
         n_timesteps=_steps(merged["n_timesteps"]),
@@ -121,6 +121,20 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
         imitate=_mapping("imitate", merged, _IMITATE[:2] if merged.get("imitate") else (), _IMITATE),
         model=model,
     )
+
+
+def _check(model: Mapping[str, Any]) -> None:
+    """Raise if a number, a flag or a schedule of an algorithm is none."""
+    for key in _INTEGERS.keys() & model.keys():
+        errors.integer(key, model[key], _INTEGERS[key], _LONGEST)
+    for key in model:
+        if key in _FRACTIONS:
+            errors.number(key, model[key], 0, 1)
+        elif key in _FLAGS:
+            errors.flag(key, model[key])
+        elif key in _POSITIVE and not (isinstance(model[key], str) and key in _SCHEDULES):
+            errors.number(key, 0 if model[key] is None and key in _OPTIONAL else model[key], 0, _LARGE)
+    resolved(model)
 
 
 def _normalize(given: Any) -> dict[str, Any]:

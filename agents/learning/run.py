@@ -164,7 +164,7 @@ def made(run: Run, env: "VecEnv", log: str | None) -> "BaseAlgorithm":
     if run.resume is None:
         try:
             return algorithm_class(run.algorithm)(env=env, device=device, **more, **arguments)
-        except (AssertionError, AttributeError, MemoryError, RuntimeError) as error:
+        except (AssertionError, AttributeError, MemoryError, RuntimeError, TypeError) as error:
             raise ValueError(f"{run.algorithm} cannot train with these hyper-parameters: {error}") from error
     check_board(run.resume, run.about, env.get_attr("game", 0)[0])
     _check_fixed(run.resume, run.about, run)

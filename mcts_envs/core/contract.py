@@ -292,8 +292,12 @@ class Game(Portable):
 
     def _check_symmetries(self) -> None:
         size = math.prod(self.observation_shape)
+        if not isinstance(self.symmetries, (tuple, list)):
+            raise TypeError(f"symmetries {self.symmetries!r} of {self.name} is no list; give pairs of orders, or ()")
         for number, symmetry in enumerate(self.symmetries):
             called = f"symmetries[{number}] of {self.name}"
+            if not isinstance(symmetry, (tuple, list)):
+                raise TypeError(f"{called} is {symmetry!r}; give two orders, of the observation and of the actions")
             if len(symmetry) != 2:
                 raise ValueError(
                     f"{called} has {len(symmetry)} parts; give two orders, of the numbers of the observation and "
@@ -306,10 +310,10 @@ class Game(Portable):
             elif (found := np.shape(looks(np.zeros((1, size), np.float32)))) != (1, size):
                 raise ValueError(f"{called} turns observations [1, {size}] into shape {found}; return the same shape")
             for name, order, count in orders:
-                if not np.array_equal(np.sort(order), np.arange(count)):
+                if not np.array_equal(np.sort(np.atleast_1d(order)), np.arange(count)):
                     raise ValueError(
                         f"{called} must have each of the numbers 0 to {count - 1} once for its {name}; it has "
-                        f"{len(order)} numbers, of which {len(set(order))} differ; symmetries=() names none"
+                        f"{np.size(order)} numbers, of which {np.unique(order).size} differ; symmetries=() names none"
                     )
 
     def __repr__(self) -> str:

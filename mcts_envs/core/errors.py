@@ -6,7 +6,7 @@ import math
 import operator
 import os
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -108,13 +108,17 @@ def number(name: str, value: Any, low: float, high: float) -> float:
 
 
 def keys(kind: str, given: Iterable[str], required: Iterable[str], optional: Iterable[str] = ()) -> None:
-    """Check the keys of a dictionary.
+    """Check the keys of a dictionary, which may be given alone.
 
     Raises
     ------
+    TypeError
+        If there is no dictionary.
     ValueError
         If a key is missing or unknown.
     """
+    if not isinstance(given, (Mapping, Set)):
+        raise TypeError(f"{kind} {given!r} is {type(given).__name__}, not a dictionary")
     given, required = set(given), set(required)
     known = required | set(optional)
     for key in sorted(given - known, key=str):

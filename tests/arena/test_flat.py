@@ -18,6 +18,7 @@ def test_each_seat_of_each_game_is_a_record(tmp_path):
         assert (first["seat"], second["seat"]) == (0, 1)
         assert first["outcome"] + second["outcome"] == 1.0
         assert first["seed"] == second["seed"]
+        assert (first["others"], second["others"]) == (second["agent"], first["agent"])
         assert first["error"] is first["forfeit"] is first["truncated"] is None
         assert not any(isinstance(value, dict | list) for value in first.values())
 

@@ -90,6 +90,9 @@ def test_turns_as_parallel_read_what_they_are_given():
         env.step({})
     with pytest.raises(ValueError, match=r"unknown agent 'bob'.*player_0"):
         env.step({"player_0": 0, "bob": 0})
+    for given in (None, 3, [0]):
+        with pytest.raises(TypeError, match="not a dictionary of actions by agents"):
+            env.step(given)
     assert env.unwrapped.clone_state() == snapshot
     env.step({"player_0": 4, "player_1": None})
     assert env.view().player == 1

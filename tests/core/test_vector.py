@@ -401,6 +401,7 @@ def states(batch):
         (["1"] * N, TypeError, "give 5 integers"),
         (None, TypeError, "give 5 integers"),
         (3, TypeError, r"actions of shape \(\)"),
+        ([[1], [1, 2], 0, 0, 0], TypeError, r"actions \[\[1\], \[1, 2\], 0, 0, 0\] are ragged; give 5 integers"),
         ([0, 0, 10, 0, 0], ValueError, r"action 10 of game 2 is outside Discrete\(10\)"),
         ([0, 0, 0, 0, -1], ValueError, r"action -1 of game 4 is outside .*; legal now: 0, "),
         (np.array([0, 2**64 - 1, 0, 0, 0], np.uint64), ValueError, "action 18446744073709551615 of game 1 is outside"),

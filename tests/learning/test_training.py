@@ -372,10 +372,26 @@ def test_hyperparameters_are_the_zoos():
         (lambda: hyperparameters("ppo", "x", {"n_envs": 0}), r"n_envs 0 is outside \[1,"),
         (lambda: hyperparameters("ppo", "x", {"n_timesteps": 0}), "n_timesteps 0 is no number of steps"),
         (lambda: hyperparameters("ppo", "x", {"n_timesteps": float("inf")}), "n_timesteps inf is no number of steps"),
+        (
+            lambda: hyperparameters("ppo", "x", {"policy": "MlPolicy"}),
+            "did you mean 'MlpPolicy'",
+        ),
+        (lambda: hyperparameters("ppo", "x", {"policy": None}), "unknown policy None"),
+        (lambda: hyperparameters("ppo", "x", {"learning_rate": "lin_fast"}), "lin_3e-4"),
+        (lambda: hyperparameters("ppo", "x", {"learning_rate": None}), "learning_rate None is NoneType, not a number"),
+        (lambda: hyperparameters("ppo", "x", {"ent_coef": None}), "ent_coef None is NoneType, not a number"),
+        (lambda: hyperparameters("ppo", "x", {"max_grad_norm": None}), "max_grad_norm None is NoneType, not a number"),
+        (lambda: hyperparameters("ppo", "x", {"normalize_advantage": "no"}), "normalize_advantage 'no' is not True"),
+        (
+            lambda: hyperparameters("ppo", "x", {"rollout_buffer_kwargs": [1]}),
+            r"_kwargs \[1\] is no mapping",
+        ),
+        (lambda: hyperparameters("ppo", "x", {"rollout_buffer_class": "B"}), "unknown ppo hyper-parameter key"),
+        (lambda: hyperparameters("dqn", "x", {"train_freq": 0}), r"train_freq 0 is outside \[1,"),
     ],
 )
 def test_wrong_hyperparameters(call, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         call()
 
 

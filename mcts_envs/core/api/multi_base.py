@@ -230,6 +230,8 @@ class MultiAdapter(Configured, ActionNames, Pictured):
 
     def _check_given(self, actions: Mapping[str, Any]) -> list[str]:
         """Return whose choice the world waits for; raise unless each of them is given one, and nobody unknown."""
+        if not isinstance(actions, Mapping):
+            raise TypeError(f"actions {actions!r} are {type(actions).__name__}, not a dictionary of actions by agents")
         for agent in actions:
             self._player(agent)
         to_choose = self._to_choose()

@@ -350,7 +350,10 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
 
     def _checked(self, actions: Any) -> tuple[Ints, npt.NDArray[np.bool_]]:
         self._live.check_started("step()")
-        given = np.asarray(actions)
+        try:
+            given = np.asarray(actions)
+        except ValueError:
+            raise TypeError(f"actions {actions!r} are ragged; give {self.num_envs} integers") from None
         if given.shape != (self.num_envs,) or not np.issubdtype(given.dtype, np.integer):
             raise TypeError(f"actions of shape {given.shape} and type {given.dtype}; give {self.num_envs} integers")
         chosen = given.astype(np.int64)  # what is too large for it comes out negative, and is refused as well

@@ -489,6 +489,19 @@ def test_a_symmetry_is_two_orders():
         replace(connect_four.GAME, symmetries=((range(GAME.observation_shape[0]),),))
 
 
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (3, "symmetries 3 of connect_four is no list; give pairs"),
+        ([None], r"symmetries\[0\] of connect_four is None; give two orders"),
+        ([(0, 0)], "numbers 0 to .* once for its observation; it has 1 numbers"),
+    ],
+)
+def test_symmetries_are_pairs(given, text):
+    with pytest.raises((TypeError, ValueError), match=text):
+        replace(connect_four.GAME, symmetries=given)
+
+
 def test_another_observation_has_symmetries_of_its_own():
     from connect_four_cells import CELLS, cells
 

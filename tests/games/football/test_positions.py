@@ -78,6 +78,8 @@ def test_positions_are_readable_and_json():
         ({"rolls": [["d7", 1]]}, ValueError, "'d7'"),
         ({"events": {"goals": 1}}, ValueError, "unknown position\\['events'\\] key 'goals'"),
         ({"events": []}, TypeError, "no dictionary of counts"),
+        ({"active": 5}, TypeError, "position\\['active'\\] 5 is int, not a dictionary"),
+        ({"block": [[1]]}, TypeError, "is list, not a dictionary"),
         ({"decision": "over", "to_act": None}, ValueError, "already over"),
         ({"turn_counters": [0, 8]}, ValueError, "as many as the other or one more"),
         ({"turn_counters": [2, 1]}, ValueError, "as many as the other or one more"),
