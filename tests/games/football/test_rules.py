@@ -12,6 +12,7 @@ import mcts_envs
 from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.kernel import record
 from mcts_envs.core.place import state_from_position
+from mcts_envs.games.football.rules.actions import BLOCKS, FOLLOW_UP, PUSH, START, TAKE_DIE
 from mcts_envs.games.football.rules.layout import STATE
 from mcts_envs.games.football.sizes import SIZES
 from mcts_envs.games.football.spec import Football, football
@@ -97,6 +98,21 @@ def test_step_limit_and_rewards():
     points = np.zeros(2)
     game.outcome(state, points)
     assert points.tolist() == [0, 1]
+
+
+def test_who_is_in_the_crowd_at_a_touchdown_plays_on():
+    """A carrier pushes the only opponent from the corner into the crowd, and scores as he follows up."""
+    game = football(1)
+    width = SIZES[1].width
+    players = {"home": [{"at": [width, 1]}], "away": [{"at": [width - 1, 2]}]}
+    ball = {"at": [width - 1, 2], "carried": True}
+    state = state_from_position(game, {"players": players, "ball": ball, "to_act": "away", "dice": [3]})
+    squad = record(state, STATE).squad
+    act(game, state, START + squad, START + BLOCKS * squad, TAKE_DIE + 2, PUSH + 2, FOLLOW_UP)
+    found = game.position(state)
+    assert (found["score"], found["events"]["pushed_into_crowd"]) == ([0, 1], 1)
+    assert [player["at"] for player in found["players"]["home"]] != ["crowd"]
+    assert record(state_from_position(game, found), STATE).score.tolist() == [0, 1]
 
 
 # Mirror images, and what is observed.

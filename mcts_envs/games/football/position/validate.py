@@ -83,22 +83,29 @@ def _check_whose(s: Any) -> None:
         own = {KICK: kicker, TOUCHBACK: 1 - kicker}.get(phase, int(s.tasks[max(int(s.waiting), 1) - 1]) >> 8 & 255)
         if s.decider != own:
             raise ValueError(f"position['to_act'] {TEAMS[s.decider]!r}: {_word(s)} is that of {TEAMS[own]!r} here")
-        if abs(int(s.turn[0]) - int(s.turn[1])) > 1:
-            raise ValueError(f"{_turns(s)}: teams have turns in turn, so they differ by one at most")
+        _check_turns(s, (0, 1), "before a kick-off")
         return
     if s.side == NO_TEAM or (phase not in (BLOCK_DICE, INTERCEPTION) and s.decider != s.side):
         raise ValueError(f"position['to_act']: the decision {DECISIONS[phase]!r} is that of the side on turn")
     if phase == INTERCEPTION and s.decider == s.side:
         raise ValueError(f"position['to_act'] {TEAMS[s.decider]!r}: the other side decides who intercepts")
-    if int(s.turn[s.side]) - int(s.turn[1 - s.side]) not in (0, 1):
+    _check_turns(s, (int(s.side == _receives(s)),), f"on the turn of {TEAMS[s.side]!r}")
+
+
+def _receives(s: Any) -> int:
+    """Return the team that has the first turn of the half."""
+    return 1 - int(s.opening_kicker) if s.half % 2 == 1 else int(s.opening_kicker)
+
+
+def _check_turns(s: Any, more: tuple[int, ...], when: str) -> None:
+    """Check how many more turns the team has begun that has the first of the half."""
+    first = _receives(s)
+    if int(s.turn[first]) - int(s.turn[1 - first]) not in more:
         raise ValueError(
-            f"{_turns(s)}: teams have turns in turn, so {TEAMS[s.side]!r}, on its own, has had as many as the other "
-            "or one more"
+            f"position['turn_counters'] {s.turn.tolist()}: {TEAMS[first]!r} has the first turn of half {s.half} "
+            f"(opening_kicker {TEAMS[s.opening_kicker]!r}), so {when} it has begun {' or '.join(map(str, more))} more "
+            "than the other"
         )
-
-
-def _turns(s: Any) -> str:
-    return f"position['turn_counters'] {s.turn.tolist()}"
 
 
 def _check_active(state: Bytes) -> None:

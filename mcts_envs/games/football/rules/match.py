@@ -70,13 +70,17 @@ def start_half(state, who, unused):
 
 @kernel(types.void(BYTES, types.int64, types.int64))
 def clear_pitch(state, who, unused):
-    """Take everybody from the pitch into the reserves, marked as used: others play first in the next drive."""
+    """Take everybody from the pitch into the reserves, marked as used: others play first in the next drive.
+
+    So too who is in the crowd, unhurt, since a touchdown by who pushed him there ended the turn.
+    """
     s = record(state, STATE)
     s.ball, s.carrier = 0, NOBODY
-    for player in range(32):
-        if s.square[player] > 0:
-            retire(state, player, RESERVES)
-            s.used[player] = 1
+    for team in range(2):
+        for player in range(16 * team, 16 * team + np.int64(s.members[team])):
+            if s.box[player] == ON_PITCH:
+                retire(state, player, RESERVES)
+                s.used[player] = 1
 
 
 @kernel(types.void(BYTES, types.int64, types.int64))
