@@ -85,7 +85,7 @@ def test_positions_are_readable_and_json():
         ({"turn_counters": [2, 1]}, ValueError, "it has begun 1 more than the other"),
         ({"turn_counters": [0, 1], "opening_kicker": "away"}, ValueError, "'home' has the first turn of half 1"),
         ({"turn_counters": [0, 1], "opening_kicker": "home", "half": 2}, ValueError, "'home' has the first turn"),
-        ({"decision": "kick", "to_act": "home", "ball": None, "turn_counters": [3, 1]}, ValueError, "begun 0 or 1 more"),
+        ({"decision": "kick", "to_act": "home", "ball": None, "turn_counters": [3, 1]}, ValueError, "begun 0 or 1"),
         ({"decision": "touchback", "to_act": "away", "kicker": "away", "ball": None}, ValueError, "is that of 'home'"),
         ({"decision": "push", "active": BLOCKER,
           "pending": [{"task": "push", "player": ["home", 0], "square": [4, 3]}]}, ValueError, "who may only block"),
