@@ -1,5 +1,6 @@
 """Policies that a search consults."""
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from agents.learning import normalizing, storage
 from agents.learning.algorithms import ALGORITHMS
 from agents.learning.compiling import compiled_evaluator
 from agents.learning.fitting import fitting, learned_rewards, own_mask, rewards_of
+from agents.learning.freezing import frozen
 from agents.learning.loading import load_policy, load_shipped
 from agents.learning.moved import inside
 from agents.learning.network import NotLayersError
@@ -100,9 +102,10 @@ def _read(given: Any) -> Policy:
     if isinstance(given, str | Path):
         policy = _load(given)
     elif hasattr(given, "predict") and hasattr(given, "policy") and not isinstance(given, type):
-        name = _algorithm(given)
+        name, model = _algorithm(given), copy.copy(given)
+        model.policy = frozen(given.policy)
         about = {**normalizing.of_model(given), "settings": _paid(given)}
-        policy = storage.SavedPolicy(Path(type(given).__name__), name, given, about=about)
+        policy = storage.SavedPolicy(Path(type(given).__name__), name, model, about=about)
     else:
         known = ", ".join(map(repr, SHIPPED))
         hint = ": a class; load a model with it first" if isinstance(given, type) else ""
