@@ -18,6 +18,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from agents.learning import normalizing
 from agents.learning.algorithms import takes_masks
+from agents.learning.freezing import frozen
 from mcts_envs.core import errors
 from mcts_envs.core.api.mixed_turns import drawn, shown
 from mcts_envs.core.api.mixture import SELF, Mixture, Opponent
@@ -54,9 +55,7 @@ class PastSelf:
         policy: Any = model.policy
         if not hasattr(policy, "get_distribution"):
             raise ValueError(f"{type(model).__name__} has no action probabilities; take ppo or maskable_ppo")
-        self.policy = type(policy)(**policy._get_constructor_parameters()).to(model.device)
-        self.policy.load_state_dict(policy.state_dict())
-        self.policy.set_training_mode(False)
+        self.policy = frozen(policy)
         del self.policy.optimizer
         self.masked = takes_masks(model)
         self.moments: dict[str, Any] | None = None

@@ -18,6 +18,7 @@ import mcts_envs
 from agents.learning import storage
 from agents.learning.evaluation import evaluate
 from agents.learning.imitation import imitate
+from agents.learning.networks import PlanesExtractor
 from agents.learning.notices import PolicyWarning
 from agents.learning.selfplay import PastSelf, SelfPlay, shares
 from mcts_envs.core.api import mixed
@@ -263,6 +264,15 @@ def test_a_past_self_draws_as_its_model_does(algorithm):
     before = past.policy.state_dict()["action_net.weight"].clone()
     model.learn(64)
     assert np.array_equal(past.policy.state_dict()["action_net.weight"], before)
+
+
+def test_a_past_self_with_an_extractor_for_each_tower_is_its_model():
+    env = batch(n=1, observation="planes", opponent="agents:uniform")
+    kwargs = {"features_extractor_class": PlanesExtractor, "share_features_extractor": False, "normalize_images": False}
+    model = PPO("CnnPolicy", env, n_steps=16, batch_size=16, policy_kwargs=kwargs).learn(16)
+    past = PastSelf(model).policy.state_dict()
+    for name, weights in model.policy.state_dict().items():
+        assert np.array_equal(past[name], weights), name
 
 
 def test_past_selves_join_between_rollouts_of_an_ordinary_training():
