@@ -104,7 +104,7 @@ def _read(given: Any) -> Policy:
     elif hasattr(given, "predict") and hasattr(given, "policy") and not isinstance(given, type):
         name, model = _algorithm(given), copy.copy(given)
         model.policy = frozen(given.policy)
-        about = {**normalizing.of_model(given), "settings": _paid(given)}
+        about = {**normalizing.of_model(given), "settings": _settings(given)}
         policy = storage.SavedPolicy(Path(type(given).__name__), name, model, about=about)
     else:
         known = ", ".join(map(repr, SHIPPED))
@@ -115,10 +115,11 @@ def _read(given: Any) -> Policy:
     return plain_arrays(policy)
 
 
-def _paid(model: Any) -> dict[str, float]:
-    """Return the rewards of the environment that a model is trained in, if that is one of ours in this process."""
+def _settings(model: Any) -> dict[str, Any]:
+    """Return what is known of the environment that a model is trained in: its rewards, if it is one of ours, and bytes."""
     game = getattr(inside(model.get_env()), "game", None) if hasattr(model, "get_env") else None
-    return rewards_of(game) if isinstance(game, Game) else {}
+    paid: dict[str, Any] = rewards_of(game) if isinstance(game, Game) else {}
+    return {**paid, "observation_dtype": "uint8"} if normalizing.shows_bytes(model) else paid
 
 
 def plain_arrays(policy: storage.SavedPolicy) -> Policy:

@@ -57,7 +57,7 @@ class PastSelf:
             raise ValueError(f"{type(model).__name__} has no action probabilities; take ppo or maskable_ppo")
         self.policy = frozen(policy)
         del self.policy.optimizer
-        self.masked = takes_masks(model)
+        self.masked, self.in_bytes = takes_masks(model), normalizing.shows_bytes(model)
         self.moments: dict[str, Any] | None = None
         env = model.get_vec_normalize_env()
         if env is not None and env.norm_obs:
@@ -79,13 +79,12 @@ class PastSelf:
                 f"past selves see observations {observations.shape[1:]}, but the policy was made for {space.shape}; "
                 "self-play takes no wrapper that changes them, such as VecFrameStack"
             )
-        if space.dtype == np.uint8:
-            return quantized(observations)
+        seen: npt.NDArray[Any] = quantized(observations) if self.in_bytes else observations
         if self.moments is None:
-            return observations
+            return seen
         mean, scale = np.array(self.moments["mean"]), np.sqrt(np.array(self.moments["var"]) + self.moments["epsilon"])
         clip = self.moments["clip"]
-        normalized: npt.NDArray[np.float32] = np.clip((observations - mean) / scale, -clip, clip).astype(np.float32)
+        normalized: npt.NDArray[np.float32] = np.clip((seen - mean) / scale, -clip, clip).astype(np.float32)
         return normalized
 
     def _logits(self, observations: npt.NDArray[Any]) -> Floats:
