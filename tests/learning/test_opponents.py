@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("stable_baselines3")
 pytest.importorskip("sb3_contrib")
 
+import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecNormalize
@@ -17,7 +18,7 @@ import agents
 import mcts_envs
 from agents.learning import storage
 from agents.learning.evaluation import evaluate
-from agents.learning.imitation import imitate
+from agents.learning.imitation import _watch, imitate
 from agents.learning.networks import PlanesExtractor
 from agents.learning.notices import PolicyWarning
 from agents.learning.selfplay import PastSelf, SelfPlay, shares
@@ -450,6 +451,16 @@ def test_a_policy_learns_from_a_teacher():
     assert env.unwrapped.opponents.waits_for_self
     with pytest.raises(ValueError, match="imitate noise 2"):
         imitate(model, "greedy", 1000, noise=2)
+
+
+def test_what_a_teacher_has_where_a_game_is_cut_off_goes_on():
+    """Nothing is paid for the only move, and after it all are worth 8, of which half counts."""
+    env = batch("LaneDefense3x3-v0", 2, max_steps=1, reward_kill=0)
+    model = PPO("MlpPolicy", env, n_steps=16, batch_size=32, gamma=0.5)
+    with torch.no_grad():
+        model.policy.value_net.weight[:], model.policy.value_net.bias[:] = 0.0, 8.0
+    _, seen = _watch(model, env, OneByOne(Last()), env.reset(), 0.0, np.random.default_rng(0))
+    assert seen["returns"].tolist() == [4.0] * 256
 
 
 def test_a_training_begins_with_imitation_once(tmp_path):
