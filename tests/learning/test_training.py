@@ -201,6 +201,14 @@ def test_evaluations_are_logged_and_change_no_weights(tmp_path, algorithm):
     assert sorted(points) == [512, 1024, 1536, 2048, 2560]
 
 
+def test_evaluations_add_nothing_to_the_statistics_of_the_training():
+    env, watched = (VecNormalize(mcts_envs.make_sb3_vec_env("LaneDefense3x3-v0", 2, seed=seed)) for seed in (0, 1))
+    model = PPO("MlpPolicy", env, n_steps=16, batch_size=32, device="cpu")
+    model.learn(32, callback=callbacks.evaluations(32, 0, watched, 2, masked=False))
+    assert watched.obs_rms.count == env.obs_rms.count
+    assert np.array_equal(watched.obs_rms.mean, env.obs_rms.mean)
+
+
 def test_progress_runs_to_the_nearer_limit():
     report = ProgressReport(1_000_000, 2.0)
     report._first, report.num_timesteps = 0, 100_000
