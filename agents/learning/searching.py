@@ -116,7 +116,7 @@ def _read(given: Any) -> Policy:
 
 
 def _settings(model: Any) -> dict[str, Any]:
-    """Return what is known of the environment that a model is trained in: its rewards, if it is one of ours, and bytes."""
+    """Return what is known of the environment that a model is trained in: the rewards of one of ours, and bytes."""
     game = getattr(inside(model.get_env()), "game", None) if hasattr(model, "get_env") else None
     paid: dict[str, Any] = rewards_of(game) if isinstance(game, Game) else {}
     return {**paid, "observation_dtype": "uint8"} if normalizing.shows_bytes(model) else paid

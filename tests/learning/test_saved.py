@@ -109,8 +109,8 @@ def test_a_search_asks_the_methods_of_a_policy_class_of_ones_own(tmp_path, activ
 
 @pytest.mark.parametrize("activation", ["Tanh", "GELU"])
 def test_a_search_keeps_the_weights_of_a_model_that_learns_on(activation):
-    kwargs = {"activation_fn": getattr(torch.nn, activation)}
-    model = PPO("MlpPolicy", make(IDS[0]), n_steps=32, batch_size=32, learning_rate=0.1, device="cpu", policy_kwargs=kwargs)
+    small = {"n_steps": 32, "batch_size": 32, "policy_kwargs": {"activation_fn": getattr(torch.nn, activation)}}
+    model = PPO("MlpPolicy", make(IDS[0]), learning_rate=0.1, device="cpu", **small)
     seen = np.ones((1, 38), np.float32)
     for _ in range(2):
         policy = read_policy(model)
