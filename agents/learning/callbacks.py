@@ -8,7 +8,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from stable_baselines3.common.callbacks import BaseCallback, ConvertCallback, EvalCallback, EveryNTimesteps
-from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
 _HANGUP = getattr(signal, "SIGHUP", None)  # not on Windows
 _SIGNALS = [number for number in (signal.SIGINT, signal.SIGTERM, _HANGUP) if number is not None]
@@ -51,6 +51,8 @@ def evaluations(steps: int, done: int, env: VecEnv, games: int, masked: bool) ->
     masked : bool
         Whether the policy takes masks.
     """
+    if isinstance(env, VecNormalize):
+        env.training = False  # it has the training's statistics, and adds none
     settings: dict[str, Any] = {"n_eval_episodes": games, "eval_freq": 1, "verbose": 0}
     if not masked:
         return every(steps, done, EvalCallback(env, **settings))

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agents.learning.algorithms import takes_masks
+from agents.learning.normalizing import shows_bytes
 from agents.learning.positions import Positions
+from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.typing import Singles, Symmetries
 
 if TYPE_CHECKING:
@@ -59,8 +61,7 @@ def distil(
 
     policy: Any = model.policy
     optimizer, masked = policy.optimizer, takes_masks(model)
-    env = model.get_vec_normalize_env()
-    worth, scale = positions.values(trust), _scale(env)
+    worth, scale = positions.values(trust), _scale(model.get_vec_normalize_env())
     policy.set_training_mode(True)
     for group in optimizer.param_groups:
         group["lr"] = learning_rate
@@ -72,7 +73,7 @@ def distil(
         if symmetries:
             observations, legal, shares = turned(observations, legal, shares, symmetries, dice)
         wanted = torch.as_tensor(shares, device=policy.device)
-        values, logits = _said(policy, _shown(env, observations), legal if masked else None)
+        values, logits = _said(policy, _shown(model, observations), legal if masked else None)
         surprise = -(wanted * logits).sum(1).mean()
         off = torch.nn.functional.mse_loss(values, torch.as_tensor(worth[rows] / scale, device=policy.device))
         optimizer.zero_grad()
@@ -113,13 +114,13 @@ def agreement(model: "BaseAlgorithm", positions: Positions) -> float:
     import torch
 
     policy: Any = model.policy
-    env, masked, same = model.get_vec_normalize_env(), takes_masks(model), 0
+    masked, same = takes_masks(model), 0
     chosen = np.flatnonzero(positions.counts > 1)
     with torch.no_grad():
         for start in range(0, len(chosen), _AT_ONCE):
             rows = chosen[start : start + _AT_ONCE]
             legal, shares = positions.dense(rows, int(model.action_space.n))  # type: ignore[attr-defined]
-            _, logits = _said(policy, _shown(env, positions.observations[rows]), legal if masked else None)
+            _, logits = _said(policy, _shown(model, positions.observations[rows]), legal if masked else None)
             same += int((logits.numpy(force=True).argmax(1) == shares.argmax(1)).sum())
     return same / max(1, len(chosen))
 
@@ -135,7 +136,7 @@ def settle(model: "BaseAlgorithm", positions: Positions) -> None:
         env.ret_rms.count = float(len(positions))
     if env.norm_obs:
         moments: Any = env.obs_rms
-        seen = positions.observations[:]
+        seen = _typed(model, positions.observations[:])
         moments.mean, moments.var = seen.mean(0, np.float64), seen.var(0, np.float64)
         moments.count = float(len(positions))
 
@@ -145,8 +146,14 @@ def _scale(env: Any) -> float:
     return float(np.sqrt(env.ret_rms.var + env.epsilon)) if env is not None and env.norm_reward else 1.0
 
 
-def _shown(env: Any, observations: Any) -> Any:
-    return observations if env is None else env.normalize_obs(observations)
+def _typed(model: Any, observations: Singles) -> Any:
+    """Return observations as the environment of a model shows them, which may be in bytes."""
+    return quantized(observations) if shows_bytes(model) else observations
+
+
+def _shown(model: Any, observations: Singles) -> Any:
+    typed, env = _typed(model, observations), model.get_vec_normalize_env()
+    return typed if env is None else env.normalize_obs(typed)
 
 
 def _said(policy: Any, observations: Any, legal: Any) -> tuple[Any, Any]:

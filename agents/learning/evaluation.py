@@ -18,8 +18,10 @@ from mcts_envs.core import errors
 FRESH = 2**40
 """Where the seeds of evaluations begin: no training, whose seeds are below 2**32, has seen these games."""
 
-CURVE = 2**41
-"""Where the seeds of the evaluations during a training begin."""
+CURVE = 2**48
+"""Where the seeds of the evaluations during a training begin, above those of all others."""
+
+_MOST_ENVS = 2**16
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def evaluate(
     deterministic : bool
         Take the best action, or draw one with the policy's probabilities.
     seed : int
-        Evaluations are played with the seeds from ``2**40 + seed`` on, which no training uses.
+        Another seed, other games; all have seeds from ``2**40`` on, which no training uses.
     n_envs : int
         Environments in the batch.
     settings : dict, optional
@@ -93,7 +95,7 @@ def evaluate(
     """
     from stable_baselines3.common.evaluation import evaluate_policy
 
-    games, n_envs = errors.integer("games", games, 1, 10**9), errors.integer("n_envs", n_envs, 1, 2**16)
+    games, n_envs = errors.integer("games", games, 1, 10**9), errors.integer("n_envs", n_envs, 1, _MOST_ENVS)
     seed = errors.integer("seed", seed, 0, 2**31 - 1)
     policy = load(path)
     if "environment" not in policy.about:
@@ -103,7 +105,8 @@ def evaluate(
     trained = policy.about.get("settings", {})
     own = {name: trained[name] for name in ("observation", "mask") if name in trained}
     settings = to_evaluate_in(trained if settings is None else {**own, **settings})
-    env = mcts_envs.make_sb3_vec_env(policy.about["environment"], min(n_envs, games), FRESH + seed, **settings)
+    first = FRESH + seed * _MOST_ENVS
+    env = mcts_envs.make_sb3_vec_env(policy.about["environment"], min(n_envs, games), first, **settings)
     game = env.get_attr("game", 0)[0]
     in_bytes = env.observation_space.dtype == np.uint8
     if fitting(policy, game) is not game or policy.in_bytes != in_bytes:

@@ -124,8 +124,6 @@ def _watch(
     model: Any, env: Any, teacher: Any, observations: Any, noise: float, dice: np.random.Generator
 ) -> tuple[Any, dict[str, Any]]:
     """Let the teacher play a round; return the last observations, and what was seen, chosen, legal and won."""
-    import torch
-
     n = env.num_envs
     seen: dict[str, list[Any]] = {name: [] for name in ("observations", "actions", "masks", "rewards", "dones")}
     for _ in range(_LENGTH):
@@ -133,19 +131,27 @@ def _watch(
         chosen = env.unwrapped.advice(teacher, dice.integers(2**64, size=n, dtype=np.uint64))
         weights = np.where(masks.any(1, keepdims=True), masks, True) * dice.random(masks.shape)
         played = np.where(dice.random(n) < noise, weights.argmax(1), chosen)
-        after, rewards, dones, _ = env.step(played)
+        after, rewards, dones, infos = env.step(played)
+        for i in np.flatnonzero([info["TimeLimit.truncated"] for info in infos]):  # as Stable-Baselines3 has it
+            rewards[i] += model.gamma * _values(model, infos[i]["terminal_observation"][None])[0]
         for name, value in zip(seen, (observations, chosen, masks, rewards, dones), strict=True):
             seen[name].append(value)
         observations = after
     arrays = {name: np.stack(values) for name, values in seen.items()}
-    with torch.no_grad():
-        values = model.policy.predict_values(model.policy.obs_to_tensor(observations)[0]).numpy(force=True)[:, 0]
+    values = _values(model, observations)
     returns = np.empty(arrays["rewards"].shape, np.float32)
     for t in range(_LENGTH - 1, -1, -1):
         values = returns[t] = arrays["rewards"][t] + model.gamma * values * ~arrays["dones"][t]
     arrays["returns"] = returns
     chose = arrays["masks"].any(2)
     return observations, {name: value[chose] for name, value in arrays.items()}
+
+
+def _values(model: Any, observations: Any) -> Any:
+    import torch
+
+    with torch.no_grad():
+        return model.policy.predict_values(model.policy.obs_to_tensor(observations)[0]).numpy(force=True)[:, 0]
 
 
 def _learn(policy: Any, optimizer: Any, seen: dict[str, Any], masked: bool) -> None:

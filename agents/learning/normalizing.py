@@ -146,6 +146,12 @@ def of_model(model: Any) -> dict[str, Any]:
     return {} if env is None else {"normalization": normalization(env)}
 
 
+def shows_bytes(model: Any) -> bool:
+    """Return whether the environment of a model shows bytes, whatever ``VecNormalize`` makes of them."""
+    env = model.get_env() if hasattr(model, "get_env") else None
+    return bool((model if env is None else env.unwrapped).observation_space.dtype == np.uint8)
+
+
 def _moments(moments: Any) -> dict[str, Any]:
     mean, var = np.asarray(moments.mean), np.asarray(moments.var)
     return {"mean": mean.tolist(), "var": var.tolist(), "count": float(moments.count)}

@@ -1,5 +1,6 @@
 """Policies that a search consults."""
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from agents.learning import normalizing, storage
 from agents.learning.algorithms import ALGORITHMS
 from agents.learning.compiling import compiled_evaluator
 from agents.learning.fitting import fitting, learned_rewards, own_mask, rewards_of
+from agents.learning.freezing import frozen
 from agents.learning.loading import load_policy, load_shipped
 from agents.learning.moved import inside
 from agents.learning.network import NotLayersError
@@ -100,9 +102,10 @@ def _read(given: Any) -> Policy:
     if isinstance(given, str | Path):
         policy = _load(given)
     elif hasattr(given, "predict") and hasattr(given, "policy") and not isinstance(given, type):
-        name = _algorithm(given)
-        about = {**normalizing.of_model(given), "settings": _paid(given)}
-        policy = storage.SavedPolicy(Path(type(given).__name__), name, given, about=about)
+        name, model = _algorithm(given), copy.copy(given)
+        model.policy = frozen(given.policy)
+        about = {**normalizing.of_model(given), "settings": _settings(given)}
+        policy = storage.SavedPolicy(Path(type(given).__name__), name, model, about=about)
     else:
         known = ", ".join(map(repr, SHIPPED))
         hint = ": a class; load a model with it first" if isinstance(given, type) else ""
@@ -112,10 +115,11 @@ def _read(given: Any) -> Policy:
     return plain_arrays(policy)
 
 
-def _paid(model: Any) -> dict[str, float]:
-    """Return the rewards of the environment that a model is trained in, if that is one of ours in this process."""
+def _settings(model: Any) -> dict[str, Any]:
+    """Return what is known of the environment that a model is trained in: the rewards of one of ours, and bytes."""
     game = getattr(inside(model.get_env()), "game", None) if hasattr(model, "get_env") else None
-    return rewards_of(game) if isinstance(game, Game) else {}
+    paid: dict[str, Any] = rewards_of(game) if isinstance(game, Game) else {}
+    return {**paid, "observation_dtype": "uint8"} if normalizing.shows_bytes(model) else paid
 
 
 def plain_arrays(policy: storage.SavedPolicy) -> Policy:

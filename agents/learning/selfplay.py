@@ -18,6 +18,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from agents.learning import normalizing
 from agents.learning.algorithms import takes_masks
+from agents.learning.freezing import frozen
 from mcts_envs.core import errors
 from mcts_envs.core.api.mixed_turns import drawn, shown
 from mcts_envs.core.api.mixture import SELF, Mixture, Opponent
@@ -54,11 +55,9 @@ class PastSelf:
         policy: Any = model.policy
         if not hasattr(policy, "get_distribution"):
             raise ValueError(f"{type(model).__name__} has no action probabilities; take ppo or maskable_ppo")
-        self.policy = type(policy)(**policy._get_constructor_parameters()).to(model.device)
-        self.policy.load_state_dict(policy.state_dict())
-        self.policy.set_training_mode(False)
+        self.policy = frozen(policy)
         del self.policy.optimizer
-        self.masked = takes_masks(model)
+        self.masked, self.in_bytes = takes_masks(model), normalizing.shows_bytes(model)
         self.moments: dict[str, Any] | None = None
         env = model.get_vec_normalize_env()
         if env is not None and env.norm_obs:
@@ -80,13 +79,12 @@ class PastSelf:
                 f"past selves see observations {observations.shape[1:]}, but the policy was made for {space.shape}; "
                 "self-play takes no wrapper that changes them, such as VecFrameStack"
             )
-        if space.dtype == np.uint8:
-            return quantized(observations)
+        seen: npt.NDArray[Any] = quantized(observations) if self.in_bytes else observations
         if self.moments is None:
-            return observations
+            return seen
         mean, scale = np.array(self.moments["mean"]), np.sqrt(np.array(self.moments["var"]) + self.moments["epsilon"])
         clip = self.moments["clip"]
-        normalized: npt.NDArray[np.float32] = np.clip((observations - mean) / scale, -clip, clip).astype(np.float32)
+        normalized: npt.NDArray[np.float32] = np.clip((seen - mean) / scale, -clip, clip).astype(np.float32)
         return normalized
 
     def _logits(self, observations: npt.NDArray[Any]) -> Floats:

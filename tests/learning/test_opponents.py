@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("stable_baselines3")
 pytest.importorskip("sb3_contrib")
 
+import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecNormalize
@@ -17,7 +18,8 @@ import agents
 import mcts_envs
 from agents.learning import storage
 from agents.learning.evaluation import evaluate
-from agents.learning.imitation import imitate
+from agents.learning.imitation import _watch, imitate
+from agents.learning.networks import PlanesExtractor
 from agents.learning.notices import PolicyWarning
 from agents.learning.selfplay import PastSelf, SelfPlay, shares
 from mcts_envs.core.api import mixed
@@ -265,6 +267,15 @@ def test_a_past_self_draws_as_its_model_does(algorithm):
     assert np.array_equal(past.policy.state_dict()["action_net.weight"], before)
 
 
+def test_a_past_self_with_an_extractor_for_each_tower_is_its_model():
+    env = batch(n=1, observation="planes", opponent="agents:uniform")
+    kwargs = {"features_extractor_class": PlanesExtractor, "share_features_extractor": False, "normalize_images": False}
+    model = PPO("CnnPolicy", env, n_steps=16, batch_size=16, policy_kwargs=kwargs).learn(16)
+    past = PastSelf(model).policy.state_dict()
+    for name, weights in model.policy.state_dict().items():
+        assert np.array_equal(past[name], weights), name
+
+
 def test_past_selves_join_between_rollouts_of_an_ordinary_training():
     env = batch(n=8, seat="all", opponent={"self": 2, "greedy": 1})
     model = PPO("MlpPolicy", env, n_steps=16, batch_size=64, n_epochs=1, seed=0)
@@ -440,6 +451,16 @@ def test_a_policy_learns_from_a_teacher():
     assert env.unwrapped.opponents.waits_for_self
     with pytest.raises(ValueError, match="imitate noise 2"):
         imitate(model, "greedy", 1000, noise=2)
+
+
+def test_what_a_teacher_has_where_a_game_is_cut_off_goes_on():
+    """Nothing is paid for the only move, and after it all are worth 8, of which half counts."""
+    env = batch("LaneDefense3x3-v0", 2, max_steps=1, reward_kill=0)
+    model = PPO("MlpPolicy", env, n_steps=16, batch_size=32, gamma=0.5)
+    with torch.no_grad():
+        model.policy.value_net.weight[:], model.policy.value_net.bias[:] = 0.0, 8.0
+    _, seen = _watch(model, env, OneByOne(Last()), env.reset(), 0.0, np.random.default_rng(0))
+    assert seen["returns"].tolist() == [4.0] * 256
 
 
 def test_a_training_begins_with_imitation_once(tmp_path):

@@ -17,7 +17,8 @@ import agents
 import mcts_envs
 from agents.bridge import Remember
 from agents.evaluator.batched import BatchedEvaluator
-from agents.learning.searching import evaluator_for
+from agents.learning.expert_plan import Plan
+from agents.learning.searching import evaluator_for, read_policy
 from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.view import View
 from tests.learning.policies import LANES, game_of, make, positions, random_policy
@@ -188,3 +189,34 @@ def test_a_zip_trained_on_bytes_searches(tmp_path):
     )
     legal = view.action_masks()
     np.testing.assert_allclose(result.prior, np.where(legal, probabilities, 0) / probabilities[legal].sum(), atol=1e-5)
+
+
+def test_a_search_teaches_bytes_what_it_teaches_numbers(tmp_path):
+    expert, storage = (pytest.importorskip(f"agents.learning.{name}") for name in ("expert", "storage"))
+    plan = Plan(iterations=0, games=2, imitate={"agent": "scripted"}, match_games=0, epochs=40, batch=64)
+    small = {"n_envs": 1, "n_steps": 64, "batch_size": 64, "policy_kwargs": {"net_arch": [8]}}
+    seen, said = make(LANES, observation="planes").reset(seed=0)[0][None], []
+    for dtype, shown in (("float32", seen), ("uint8", quantized(seen))):
+        settings = {"observation": "planes", "observation_dtype": dtype}
+        learned = expert.expert_iteration(
+            LANES, "ppo", out=tmp_path / dtype, plan=plan, changes=small, settings=settings, workers=1
+        )
+        policy = storage.load(learned.path)
+        said.append((learned.history[0]["policy_loss"], policy.values(shown), policy.probabilities(shown)[0]))
+    for numbers, in_bytes in zip(*said, strict=True):
+        np.testing.assert_allclose(in_bytes, numbers, rtol=0.1)
+
+
+def test_bytes_that_are_normalised_are_so_for_past_selves_and_searches():
+    ppo, selfplay = pytest.importorskip("stable_baselines3").PPO, pytest.importorskip("agents.learning.selfplay")
+    normalize = pytest.importorskip("stable_baselines3.common.vec_env").VecNormalize
+    settings = {"board_size": 3, "observation": "planes", "observation_dtype": "uint8", "opponent": {"random": 1}}
+    env = normalize(mcts_envs.make_sb3_vec_env("WallSurvival-v0", 2, seed=0, **settings))
+    model = ppo("MlpPolicy", env, n_steps=8, batch_size=16, device="cpu").learn(16)
+    view = env.env_method("view")[0]
+    shown = env.normalize_obs(quantized(view.observe())[None])
+    past = selfplay.PastSelf(model)._prepared(view.observe()[None])
+    np.testing.assert_allclose(past, shown, atol=1e-6)
+    values, wanted = np.zeros(2), env.ret_rms.var**0.5 * said(model, shown)[1]
+    evaluator_for(read_policy(model), view.game).evaluate(view.state, values)
+    assert values[view.player] == pytest.approx(wanted, rel=1e-4)

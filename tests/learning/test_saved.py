@@ -107,6 +107,20 @@ def test_a_search_asks_the_methods_of_a_policy_class_of_ones_own(tmp_path, activ
         agents.export(tmp_path / "own.zip")
 
 
+@pytest.mark.parametrize("activation", ["Tanh", "GELU"])
+def test_a_search_keeps_the_weights_of_a_model_that_learns_on(activation):
+    small = {"n_steps": 32, "batch_size": 32, "policy_kwargs": {"activation_fn": getattr(torch.nn, activation)}}
+    model = PPO("MlpPolicy", make(IDS[0]), learning_rate=0.1, device="cpu", **small)
+    seen = np.ones((1, 38), np.float32)
+    for _ in range(2):
+        policy = read_policy(model)
+        before = policy.values(seen), policy.probabilities(seen)
+        model.learn(32)
+        assert np.array_equal(before[0], policy.values(seen))
+        assert np.array_equal(before[1], policy.probabilities(seen))
+        assert before[0] != read_policy(model).values(seen)
+
+
 def test_a_policy_without_probabilities(tmp_path):
     DQN("MlpPolicy", make(IDS[0]), device="cpu", buffer_size=10).save(tmp_path / "q")
     env = make(IDS[0])
