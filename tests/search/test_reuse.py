@@ -144,6 +144,10 @@ class TestReuse:
         with pytest.raises(ValueError, match="reuse=True needs loop='closed' or 'information_set'"):
             MCTS(reuse=True, loop="open")
 
+    def test_refused_where_values_count_from_the_root(self):
+        with pytest.raises(ValueError, match="counts from two roots; leave one of them out"):
+            MCTS(reuse=True, relative=True)
+
     @pytest.mark.parametrize("loop", ["closed", "information_set"])
     def test_one_agent_for_both_players(self, loop):
         env, agent = GameAECEnv(TicTacToe, illegal="raise"), MCTS(simulations=400, loop=loop, reuse=True)
