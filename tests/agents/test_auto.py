@@ -31,6 +31,14 @@ def test_the_cliff_is_walked_along(wrap):
     assert total(env, agents.make("graph", simulations=1500, seed=1), 1, most=30) == -13
 
 
+def test_a_time_limit_is_not_looked_at():
+    """Cut off by it, walks along the cliff would have looked shorter than they are."""
+    env = gym.make("CliffWalking-v1", max_episode_steps=20)
+    env.reset(seed=1)
+    result = agents.make("graph", simulations=600, seed=1).search(env)
+    assert result.value == pytest.approx(-sum(0.99**t for t in range(13)))
+
+
 def test_values_of_slippery_ice_are_those_of_value_iteration():
     env = agents.remember(gym.make("FrozenLake-v1"))
     env.reset(seed=1)
