@@ -214,7 +214,7 @@ class MCTS(Planner[SearchResult]):
         if reuse and loop == "open":
             raise ValueError("reuse=True needs loop='closed' or 'information_set': an open loop cannot find the state")
         if reuse and relative:
-            raise ValueError("reuse=True adds up values that relative=True counts from two roots; leave one of them out")
+            raise ValueError("reuse=True adds up what relative=True counts from two roots; leave one of them out")
         self.threads = errors.integer("threads", threads, 1, MAX_THREADS)
         self.early_stop = errors.flag("early_stop", early_stop)
         if early_stop and (threads > 1 or self.recommend is not max_visits or self.shares_budget):

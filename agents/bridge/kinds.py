@@ -225,7 +225,7 @@ def _is_left_aec(state: Any, player: int) -> bool:
 
 
 def _is_left_parallel(state: Any, player: int) -> bool:
-    return state.bits >> player & 1 != 0
+    return bool(state.bits >> player & 1)
 
 
 def _status_by(is_left: Callable[[Any, int], bool]) -> Callable[[Any, int], int]:

@@ -78,7 +78,7 @@ class Search:
         if previous is None:
             plan.refuse_luck(self._root, determinize_for)
         self._settings = settings._replace(player=view.player, determinize_for=determinize_for, key_for=key_for)
-        shown = self._redrawn if key_for == EVERYTHING else self._root  # else a tree of before would tell what is hidden
+        shown = self._redrawn if key_for == EVERYTHING else self._root  # or a kept tree would tell what is hidden
         key = 0 if key_for == OPEN_LOOP else int(plan.model.key(shown, key_for))
         if previous is None:
             self.trees = [plan.new_tree(nodes) for _ in self._streams]

@@ -274,11 +274,13 @@ class TestOneStepForMany:
         return int(found[0])
 
     @pytest.mark.parametrize(
-        ("settings", "action"), [({}, 1), ({"relative": True}, 0), ({"discount": 0.1}, 0), ({"rollout_model": "low"}, 0)]
+        ("settings", "action"),
+        [({}, 1), ({"relative": True}, 0), ({"discount": 0.1}, 0), ({"rollout_model": "low"}, 0)],
     )
     def test_as_for_one(self, settings, action):
         """Be paid 1 and end, or go on to what is worth 9, from 10."""
-        game = table_game({0: (1, {0: (END, 1.0), 1: (1, 0.0)}), 1: (1, {0: (END, 0.0)})}, worth=np.r_[10.0, [9.0] * 24])
+        places = {0: (1, {0: (END, 1.0), 1: (1, 0.0)}), 1: (1, {0: (END, 0.0)})}
+        game = table_game(places, worth=np.r_[10.0, [9.0] * 24])
         game = replace(game, variants={"low": {"evaluate": default_evaluate}})
         assert self.played(game, **settings) == action
 
