@@ -9,6 +9,7 @@ import pytest
 from pettingzoo.classic.tictactoe import tictactoe
 
 import agents
+from agents.budget import Budget
 from tests.bridge.test_strength import values_of
 from tests.bridge.worlds import TAXI, Machine, playing
 
@@ -209,6 +210,36 @@ def test_the_time_of_a_look_is_not_that_of_the_first_search():
     agent.act(env)
     assert agent.last_result.seconds < 0.6  # the look took longer
     assert agent.last_result.simulations > 2
+
+
+class Halting(gym.Env):
+    """Every other step has one legal action; what others pay depends on the time."""
+
+    observation_space, action_space = gym.spaces.Box(0.0, 99.0, (1,)), gym.spaces.Discrete(3)
+
+    def reset(self, *, seed=None, options=None):
+        self.t = 0
+        return np.zeros(1, np.float32), {}
+
+    def action_masks(self):
+        return [True, self.t % 2 == 0, self.t % 2 == 0]
+
+    def step(self, action):
+        self.t += 1
+        return np.full(1, self.t, np.float32), float((action * self.t) % 5), False, False, {}
+
+
+@pytest.mark.parametrize("name", ["runs", "policy_search"])
+def test_plans_move_on_where_there_is_no_choice(name):
+    env = gym.wrappers.TimeLimit(Halting(), 30)
+    env.reset()
+    agent, lines = agents.make(name, horizon=20, simulations=40), []
+    for searched in (True, False, True):
+        env.step(agent.act(env))
+        assert (agent.last_result is not None) == searched
+        lines += [agent.last_result.line] if searched else []
+        agent.budget = Budget(simulations=1)  # the plan of before is tried again
+    assert lines[1][:18] == lines[0][2:]
 
 
 def test_graphs_are_for_one_player():
