@@ -116,7 +116,7 @@ class MCTS(Planner[SearchResult]):
         Leaf value relative to the root: count ``evaluate`` as its change since there, by the model of rollouts.
     reuse : bool
         Go on from the part of the last tree that the game has reached. Not with ``loop="open"``, where nothing tells
-        which part that is.
+        which part that is, nor with ``relative``, whose values count from another root.
     early_stop : bool
         End a search when the simulations that are left cannot change which action has the most visits (H. Baier, M.
         Winands 2011, "Time management for Monte-Carlo tree search in Go"). With a budget in simulations the action
@@ -213,6 +213,8 @@ class MCTS(Planner[SearchResult]):
         self.reuse = errors.flag("reuse", reuse)
         if reuse and loop == "open":
             raise ValueError("reuse=True needs loop='closed' or 'information_set': an open loop cannot find the state")
+        if reuse and relative:
+            raise ValueError("reuse=True adds up what relative=True counts from two roots; leave one of them out")
         self.threads = errors.integer("threads", threads, 1, MAX_THREADS)
         self.early_stop = errors.flag("early_stop", early_stop)
         if early_stop and (threads > 1 or self.recommend is not max_visits or self.shares_budget):

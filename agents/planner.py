@@ -93,8 +93,13 @@ class Planner(Agent, Generic[Result]):
     def choose(self, view: View) -> int:
         """Return the only legal action, or the one that a search finds."""
         legal = view.legal_actions()
-        self.last_result = None if len(legal) == 1 else self.search(view)
-        return int(legal[0] if self.last_result is None else self.last_result.action)
+        if len(legal) > 1:
+            self.last_result = self.search(view)
+            return int(self.last_result.action)
+        self.last_result = None
+        if memory := self.memory(view):
+            memory["forced"] = memory.get("forced", 0) + 1
+        return int(legal[0])
 
     def search(self, env: Any) -> Result:
         """Search from the present state of an environment or a view, which is left as it is.
@@ -150,7 +155,8 @@ class Planner(Agent, Generic[Result]):
     def memory(self, view: View) -> dict[str, Any]:
         """Return what the planner keeps for this player until the episode ends: empty at first, to be written to.
 
-        Where a view belongs to no episode, nothing is kept.
+        Where a view belongs to no episode, nothing is kept. ``forced`` counts the moves since without a search, for
+        plans that move on by one action at each; who goes on from such a plan takes it out.
         """
         if view.episode is None:
             return {}

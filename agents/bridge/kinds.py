@@ -13,8 +13,8 @@ from agents.bridge.lenses import through
 from agents.bridge.means import NATIVE
 from agents.bridge.returned import paid, wrong
 from agents.bridge.rollouts import played_by, single
-from agents.bridge.states import ForeignState, active, advise, determinize, evaluate, reset, status
-from mcts_envs.core.contract import EVERYTHING
+from agents.bridge.states import ForeignState, active, advise, determinize, evaluate, reset
+from mcts_envs.core.contract import EVERYTHING, RUNNING, TERMINATED, TRUNCATED
 
 Mask = Callable[[Any, int], Any]
 
@@ -215,10 +215,33 @@ def _observe_by(seen_by: Callable[[Any, int], Any], anew: bool = False) -> Calla
     return observe
 
 
-def _kind(step: Any, mask_of: Mask, seen_by: Any) -> Mapping[str, Any]:
+def _is_left_alone(state: Any, player: int) -> bool:
+    return True
+
+
+def _is_left_aec(state: Any, player: int) -> bool:
+    name, env = state.game.seats[player].name, state.env
+    return name in env.agents and not (env.terminations[name] or env.truncations[name])
+
+
+def _is_left_parallel(state: Any, player: int) -> bool:
+    return bool(state.bits >> player & 1)
+
+
+def _status_by(is_left: Callable[[Any, int], bool]) -> Callable[[Any, int], int]:
+    def status(state: Any, player: int) -> int:
+        """Return whether the episode goes on for a player, has ended, or was cut off."""
+        if state.bits and is_left(state, player):
+            return RUNNING
+        return TRUNCATED if state.truncated else TERMINATED
+
+    return status
+
+
+def _kind(step: Any, mask_of: Mask, seen_by: Any, is_left: Any) -> Mapping[str, Any]:
     common = {"active": active, "advise": advise, "determinize": determinize, "evaluate": evaluate, "reset": reset}
     return common | {
-        "status": status,
+        "status": _status_by(is_left),
         "step": step,
         "legal": _legal_by(mask_of),
         "key": _key_by(seen_by),
@@ -226,15 +249,15 @@ def _kind(step: Any, mask_of: Mask, seen_by: Any) -> Mapping[str, Any]:
     }
 
 
-SINGLE = _kind(step_single, _mask_single, _seen_single)
-ASKED = _kind(step_single, _mask_asked, _seen_single)
+SINGLE = _kind(step_single, _mask_single, _seen_single, _is_left_alone)
+ASKED = _kind(step_single, _mask_asked, _seen_single, _is_left_alone)
 """Gymnasium environments with ``action_masks()``."""
 
-AEC = _kind(step_aec, _mask_aec, _seen_aec)
-CYCLE = _kind(step_cycle, _mask_aec, _seen_aec)
+AEC = _kind(step_aec, _mask_aec, _seen_aec, _is_left_aec)
+CYCLE = _kind(step_cycle, _mask_aec, _seen_aec, _is_left_aec)
 """Environments in which agents choose in turn, but the state changes only when all have chosen."""
 
-PARALLEL = _kind(step_parallel, _mask_parallel, _seen_parallel)
+PARALLEL = _kind(step_parallel, _mask_parallel, _seen_parallel, _is_left_parallel)
 
 
 _KINDS = {"SINGLE": SINGLE, "ASKED": ASKED, "AEC": AEC, "CYCLE": CYCLE, "PARALLEL": PARALLEL}

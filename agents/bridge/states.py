@@ -16,7 +16,7 @@ from agents.bridge.chance import Watch, reseed
 from agents.bridge.cloning import Copier
 from agents.bridge.copying import Copy
 from agents.bridge.layers import innermost
-from mcts_envs.core.contract import EVERYTHING, RUNNING, TERMINATED, TRUNCATED, Game
+from mcts_envs.core.contract import EVERYTHING, Game
 
 NO_LIMIT = 2**62
 
@@ -242,11 +242,6 @@ def reset(state: ForeignState, seed: int) -> None:
 def active(state: ForeignState) -> int:
     """Return who is to choose."""
     return int(state.bits)
-
-
-def status(state: ForeignState, player: int) -> int:
-    """Return whether the episode goes on, has ended, or was cut off."""
-    return RUNNING if state.bits else TRUNCATED if state.truncated else TERMINATED
 
 
 def determinize(state: ForeignState, observer: int, seed: int) -> None:

@@ -29,6 +29,7 @@ EVALUATOR = record_type(
     logits="i8",  # where they lie in the pass
     value="i8",  # likewise; -1: the greatest logit of a legal action
     unit="f8",  # how much reward a value of 1 is
+    opposed="i8",  # whether there are two players, and what one wins the other loses
     table="i8",  # the address of the table
     rows="i8",  # of it, a power of 2
     words="i8",  # of 8 bytes, in each: the seal, the value and the priors
@@ -196,12 +197,13 @@ def network_advice(evaluator: int, state: Bytes, player: int, weights: Floats) -
 def network_values(evaluator: int, state: Bytes, values: Floats) -> None:
     """Fill in what a state is worth to each player: ``evaluate`` of a game.
 
-    Of two, who is to move is asked, and the other has the opposite; of more, or if both are to move, everyone who is
-    still in the game is asked for itself.
+    Of two, who is to move is asked, and the other has the opposite; of more, of one team, or if both are to move,
+    everyone who is still in the game is asked for itself.
     """
-    game, said = array_at(row(evaluator, 0, EVALUATOR).game, _ENTRIES, np.uint64), room()
+    of = row(evaluator, 0, EVALUATOR)
+    game, said = array_at(of.game, _ENTRIES, np.uint64), room()
     value, to_move = array_at(said, 1, np.float32), active_of(game)(state)
-    if len(values) == 2 and not several(to_move):
+    if of.opposed and not several(to_move):
         player = to_move - 1
         _consult(evaluator, state, player, said)
         values[player] = value[0]

@@ -37,11 +37,11 @@ class PlainEvaluator:
     def evaluate(self, state: Any, values: Any) -> None:
         """Fill in what a state is worth to each player [P].
 
-        Of two, who is to move is asked, and the other has the opposite; of more, or if both are to move, everyone who
-        is still in the game is asked for itself.
+        Of two, who is to move is asked, and the other has the opposite; of more, of one team, or if both are to move,
+        everyone who is still in the game is asked for itself.
         """
         to_move, players = int(self._game.active(state)), len(values)
-        if players == 2 and to_move in (1, 2):
+        if players == len(self._game.teams) == 2 and to_move in (1, 2):
             value = self._asked(state, to_move - 1)[1]
             values[to_move - 1], values[2 - to_move] = value, -value
             return

@@ -45,6 +45,7 @@ class TableEvaluator:
         given = {
             "game": self._game_table.ctypes.data,
             "actions": game.actions,
+            "opposed": game.players == 2 and len(game.teams) == 2,
             "inputs": math.prod(game.observation_shape),
             "table": self._table.ctypes.data,
             "rows": rows,

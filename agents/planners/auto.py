@@ -130,6 +130,12 @@ class Auto(Planner[Any]):
             hurry(view, clock)
         return agent.plan(view, clock)
 
+    def memory(self, view: View) -> dict[str, Any]:
+        """Return what the planner that was picked keeps."""
+        agent = None if self._agents is None else self._agents.get(view.game)
+        memory: dict[str, Any] = super().memory(view) if agent is None else agent.memory(view)
+        return memory
+
     def agent_for(self, view: View, seconds: float = math.inf) -> Any:
         """Return the planner that is picked for a game, the first time after a look at it; ``seconds`` are a move's."""
         if self._agents is None:

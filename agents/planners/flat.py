@@ -8,12 +8,14 @@ from numba import types
 
 from agents.budget import LIMITS, Budget, Clock
 from agents.mcts import MCTS
+from agents.policies.recommend import max_value, max_value_drawn
+from agents.search.plan import SearchPlan
 from agents.search.running import Search, legal_actions
 from mcts_envs.core import errors
 from mcts_envs.core.api.batch import BYTE_ROWS
 from mcts_envs.core.api.mixture import OneByOne
-from mcts_envs.core.compiling.table import TABLE, active_of, determinize_of, evaluate_of, legal_of, step_of
-from mcts_envs.core.contract import BYTES, FLOATS, INTS, Game
+from mcts_envs.core.compiling.table import TABLE, active_of, determinize_of, evaluate_of, legal_of, status_of, step_of
+from mcts_envs.core.contract import BYTES, FLOATS, INTS, RUNNING, Game
 from mcts_envs.core.kernel import copy, kernel
 from mcts_envs.core.rng import below, draw, new_stream, seed_stream
 from mcts_envs.core.typing import Bytes, Floats, Ints
@@ -72,21 +74,29 @@ class OneStep(FlatMonteCarlo):
     def act_all(self, game: Game, states: Bytes, players: Ints, seeds: Any) -> Ints:
         """Return an action [k] for each of the players [k] who look at states [k, size]; chance starts from seeds [k].
 
-        Compiled for all games at once where players move one at a time; the best action is found as ever, but other
-        dice decide between equals.
+        Compiled for all games at once where players move one at a time and nothing but ``model``, ``evaluate`` and
+        ``discount`` is set; the best action is found as ever, but other dice decide between equals.
         """
         prepared = self.prepared(game)
-        settings = prepared.settings
-        if game.simultaneous or prepared.interpreted or settings.waits or settings.horizon != 1:
+        if game.simultaneous or not self._is_plain(prepared):
             return OneByOne(self).act_all(game, states, players, seeds)
         found, work = np.empty(len(states), np.int64), game.new_state()
         numbers = np.empty(game.players), np.empty(game.players)
         choices = np.zeros(game.players, np.int64), np.empty(game.actions, np.int64)
-        discount, model = float(prepared.settings.discount), prepared.model
+        discount, model = float(self.discount), prepared.model
         look_ahead(
             model.table, states, players, seeds, self.samples, discount, work, new_stream(0), *numbers, *choices, found
         )
         return found
+
+    def _is_plain(self, prepared: SearchPlan) -> bool:
+        """Return whether :func:`look_ahead` finds what a search does."""
+        settings = prepared.settings
+        if settings.relative or settings.custom_backup or settings.waits or settings.horizon != 1:
+            return False
+        if prepared.rewards or prepared.interpreted or prepared.rollout_model is not prepared.model:
+            return False
+        return self.information == "own" and self.recommend in (max_value, max_value_drawn)
 
 
 @kernel(
@@ -144,7 +154,7 @@ def look_ahead(
                 actions[player] = legal[j]
                 step_of(game)(work, actions, rewards)
                 total += rewards[player]
-                if active_of(game)(work) != 0:
+                if active_of(game)(work) != 0 and status_of(game)(work, player) == RUNNING:
                     evaluate_of(game)(work, values)
                     total += discount * values[player]
             equals = 1 if total > best else equals + (total == best)

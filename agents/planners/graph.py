@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from agents.budget import Clock
+from agents.budget import NO_LIMIT, Clock
 from agents.inspection.ranking import Ranking, best_line
 from agents.planner import Planner
 from agents.results import Found
@@ -163,7 +163,10 @@ class _Walk:
 
     def __init__(self, planner: Graph, view: View, memory: dict[str, Any]) -> None:
         self._planner, self._game, self._player = planner, view.game, view.player
-        self._state = view.state.copy()
+        state: Any = view.state.copy()
+        if view.game.plain_lists:
+            state.left = NO_LIMIT  # cut off, a walk would look as if its last action ended the episode
+        self._state = state
         self._work = new_work(view.game, planner.stream, 0, plain=view.game.plain_lists)
         self._memory = memory
         self.graph: dict[int, Place] = memory.setdefault("graph", {})

@@ -140,7 +140,9 @@ class _Breeding:
         self._seen[-1] = 1.0
         self._memory = memory
         self._scale: Scale = memory.setdefault("scale", Scale(len(self._seen) - 1))
-        self.kept: list[Plan] = _shifted(memory.get("kept", []), planner.discount)
+        self.kept: list[Plan] = memory.get("kept", [])
+        for _ in range(1 + memory.pop("forced", 0)):
+            self.kept = _shifted(self.kept, planner.discount)
         self._again = bool(self.kept)
 
     def simulate(self, trial: Trial) -> None:

@@ -145,7 +145,7 @@ class Rhea(Planner[RheaResult]):
         """Return what evolution finds."""
         game, table = self.prepared(view.game)
         memory = self.memory(view)
-        genes = self._first(memory.get("genes") if self.shift else None, game)
+        genes = self._first(memory.get("genes") if self.shift else None, 1 + memory.pop("forced", 0), game)
         fitness = np.full(self.population, np.nan)
         self._evolve(game, table, view, genes, fitness, clock)
         order = np.argsort(-np.nan_to_num(fitness, nan=-math.inf), kind="stable")
@@ -155,13 +155,13 @@ class Rhea(Planner[RheaResult]):
         action = int(legal[best[0] % len(legal)])
         return RheaResult(action, value, best, clock.simulations, clock.steps, clock.seconds, game, view.copied())
 
-    def _first(self, last: Ints | None, game: Game) -> Ints:
-        """Return the first population [N + 1, L]: drawn, or that of the last move without its first action."""
+    def _first(self, last: Ints | None, moved: int, game: Game) -> Ints:
+        """Return the first population [N + 1, L]: drawn, or the last one without the actions that were made."""
         drawn = [below(self.stream, game.actions) for _ in range(self.population * self.length)]
         genes = np.zeros((self.population + 1, self.length), np.int64)
         genes[:-1] = np.reshape(drawn, (self.population, self.length))
         if last is not None and last.shape == genes[:-1].shape:
-            genes[:-1, :-1] = last[:, 1:]
+            genes[:-1, : max(0, self.length - moved)] = last[:, moved:]
         return genes
 
     def _evolve(self, game: Game, table: Any, view: View, genes: Ints, fitness: Floats, clock: Clock) -> None:

@@ -66,9 +66,9 @@ def lcb(visits: Ints, values: Floats, legal: Ints, stream: Bytes, search: "Searc
 
 
 def proved(visits: Ints, values: Floats, legal: Ints, stream: Bytes, search: "Search") -> int:
-    """Play what is proved to win, and nothing proved to lose if there is something else.
+    """Play what is proved to win, and nothing that is proved to lose, or to be worse than what else is proved.
 
-    By ``select="mcts_solver"`` or ``"puct_solver"``. Between others, and where all is lost, the most visited action.
+    By ``select="mcts_solver"`` or ``"puct_solver"``. Between others the most visited action; where all is lost, so too.
 
     Raises
     ------
@@ -81,4 +81,6 @@ def proved(visits: Ints, values: Floats, legal: Ints, stream: Bytes, search: "Se
     if len(winning := legal[returns[legal] >= win]):
         return int(winning[0])
     rest = legal[~(returns[legal] <= -win)]
-    return max_visits(visits, values, rest if len(rest) else legal, stream)
+    rest = rest if len(rest) else legal
+    best = np.fmax.reduce(returns[rest])  # NaN where nothing is proved
+    return max_visits(visits, values, rest[~(returns[rest] < best)], stream)

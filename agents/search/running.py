@@ -19,7 +19,7 @@ from agents.search.plan import SearchPlan
 from agents.search.records import compiled, new_path, new_work
 from agents.search.search import OPEN_LOOP
 from agents.search.tree import NODE, RANGE, ROOT, Tree, add_root_statistics, copy_of, enlarge, find_node
-from mcts_envs.core.contract import Game
+from mcts_envs.core.contract import EVERYTHING, Game
 from mcts_envs.core.kernel import row
 from mcts_envs.core.rng import draw, new_stream
 from mcts_envs.core.typing import Bytes, Floats, Ints
@@ -78,7 +78,8 @@ class Search:
         if previous is None:
             plan.refuse_luck(self._root, determinize_for)
         self._settings = settings._replace(player=view.player, determinize_for=determinize_for, key_for=key_for)
-        key = 0 if key_for == OPEN_LOOP else int(plan.model.key(self._root, key_for))
+        shown = self._redrawn if key_for == EVERYTHING else self._root  # or a kept tree would tell what is hidden
+        key = 0 if key_for == OPEN_LOOP else int(plan.model.key(shown, key_for))
         if previous is None:
             self.trees = [plan.new_tree(nodes) for _ in self._streams]
         else:

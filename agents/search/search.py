@@ -223,9 +223,11 @@ def _extended_step(game: Any, policies: Any, how: Settings, tree: Tree, work: Wo
     fast as if there were none.
     """
     fresh, start, action = np.uint64(0), depth, work.actions[how.player]
+    redrawn = False
     if how.redraws:
         fresh = word(work.state, 0)
         redraw_of(policies)(tree, work, path, depth)
+        redrawn = word(work.state, 0) != fresh  # else its next step would draw the same as this one
     _step(game, how, tree, work, path, depth)
     depth += 1
     last = min(start + how.option_steps, how.horizon, how.tree_depth) if path.via[how.player] else depth
@@ -237,7 +239,7 @@ def _extended_step(game: Any, policies: Any, how: Settings, tree: Tree, work: Wo
             step = step_of_path(path, depth, player)
             step.edge, step.reward = 0, work.rewards[player]
         depth += 1
-    if how.redraws:
+    if redrawn:
         record(work.state, CHANCE).stream = fresh
     return depth
 

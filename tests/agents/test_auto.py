@@ -9,6 +9,7 @@ import pytest
 from pettingzoo.classic.tictactoe import tictactoe
 
 import agents
+from agents.budget import Budget
 from tests.bridge.test_strength import values_of
 from tests.bridge.worlds import TAXI, Machine, playing
 
@@ -29,6 +30,14 @@ def total(env, agent, seed, most=200):
 def test_the_cliff_is_walked_along(wrap):
     env = wrap(gym.make("CliffWalking-v1"))
     assert total(env, agents.make("graph", simulations=1500, seed=1), 1, most=30) == -13
+
+
+def test_a_time_limit_is_not_looked_at():
+    """Cut off by it, walks along the cliff would have looked shorter than they are."""
+    env = gym.make("CliffWalking-v1", max_episode_steps=20)
+    env.reset(seed=1)
+    result = agents.make("graph", simulations=600, seed=1).search(env)
+    assert result.value == pytest.approx(-sum(0.99**t for t in range(13)))
 
 
 def test_values_of_slippery_ice_are_those_of_value_iteration():
@@ -201,6 +210,36 @@ def test_the_time_of_a_look_is_not_that_of_the_first_search():
     agent.act(env)
     assert agent.last_result.seconds < 0.6  # the look took longer
     assert agent.last_result.simulations > 2
+
+
+class Halting(gym.Env):
+    """Every other step has one legal action; what others pay depends on the time."""
+
+    observation_space, action_space = gym.spaces.Box(0.0, 99.0, (1,)), gym.spaces.Discrete(3)
+
+    def reset(self, *, seed=None, options=None):
+        self.t = 0
+        return np.zeros(1, np.float32), {}
+
+    def action_masks(self):
+        return [True, self.t % 2 == 0, self.t % 2 == 0]
+
+    def step(self, action):
+        self.t += 1
+        return np.full(1, self.t, np.float32), float((action * self.t) % 5), False, False, {}
+
+
+@pytest.mark.parametrize("name", ["runs", "policy_search"])
+def test_plans_move_on_where_there_is_no_choice(name):
+    env = gym.wrappers.TimeLimit(Halting(), 30)
+    env.reset()
+    agent, lines = agents.make(name, horizon=20, simulations=40), []
+    for searched in (True, False, True):
+        env.step(agent.act(env))
+        assert (agent.last_result is not None) == searched
+        lines += [agent.last_result.line] if searched else []
+        agent.budget = Budget(simulations=1)  # the plan of before is tried again
+    assert lines[1][:18] == lines[0][2:]
 
 
 def test_graphs_are_for_one_player():

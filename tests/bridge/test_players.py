@@ -101,6 +101,18 @@ def test_agents_that_have_ended_are_passed_by():
     assert mcts(100).act(env) in (1, 2, 3)
 
 
+def test_who_has_left_is_not_evaluated():
+    """To go on is worth 100; who leaves has nothing more to come."""
+
+    def worth(state, values):
+        values[:] = [100.0] * 3
+
+    env = Dwindling()
+    env.reset()
+    found = mcts(60, evaluate=worth, rollout_depth=0, horizon=2).search(env)
+    assert found.values.tolist() == [100.0, 101.0, 0.0]
+
+
 class Auction(ParallelEnv):
     """Both bid 0 to 2 at once, three times; the higher bid takes 3. The first bids are 0 or 1; ``leaver`` goes then."""
 

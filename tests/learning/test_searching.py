@@ -193,6 +193,17 @@ class TestCompiledNetwork:
                 getattr(other, name)(state, *arguments, there)
                 np.testing.assert_allclose(here, there, atol=1e-5)
 
+    @pytest.mark.parametrize(("teams", "sign"), [(((0,), (1,)), -1), (((0, 1),), 1)])
+    def test_only_opponents_have_the_opposite(self, teams, sign):
+        """On an empty board both see the same."""
+        game = replace(tic_tac_toe(), teams=teams)
+        policy, values = random_policy(game), np.zeros(2)
+        game.restart(state := game.new_state(), 0)
+        for evaluator in (evaluator_for(policy, game), PlainEvaluator(policy, fitting(policy, game))):
+            evaluator.evaluate(state, values)
+            assert values[1] == pytest.approx(sign * values[0])
+            assert values[0] != 0.0
+
 
 class TestSearch:
     def search(self, env, **settings):

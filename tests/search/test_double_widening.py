@@ -135,6 +135,17 @@ def test_what_comes_later_is_not_repeated():
         assert within_chance(sums, visits, 0.5) if depth == 1 else sums in (0.0, 1.0, visits - 1, visits)
 
 
+def test_steps_of_a_model_have_chance_of_their_own():
+    """The other moves twice, by a model, and a coin falls each time: that they differ is worth 1."""
+    coin, places = (0.5, 0.5), {0: (1, {0: (1, 0.0)})}
+    places[1] = (2, {0: [(p, to, 0.0) for p, to in zip(coin, (2, 3), strict=True)]})
+    for place, pays in ((2, (0.0, 1.0)), (3, (1.0, 0.0))):
+        places[place] = (2, {0: [(p, END, pay) for p, pay in zip(coin, pays, strict=True)]})
+    for opponents in ("uniform", "mixed"):
+        found = widening(opponents=opponents).search(view_of(table_game(places)))
+        assert within_chance(2000 * found.values[0], 2000, 0.5)
+
+
 def test_without_a_closed_loop_only_actions_widen():
     for loop in ("open", "information_set"):
         agents = [widening(loop=loop, select=f"{kind}progressive_widening") for kind in ("double_", "")]

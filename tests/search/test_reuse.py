@@ -1,6 +1,7 @@
 """Trees used again: grafted, merged, and found again after a move."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,9 +12,11 @@ from agents.search.graft import graft
 from agents.search.tree import NODE, RANGE, ROOT, enlarge
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
-from mcts_envs.core.view import View
+from mcts_envs.core.kernel import record
+from mcts_envs.core.view import Episode, View
 from tests.search.arms import first_view, lane
 from tests.search.contents import as_lists, contents
+from tests.search.tables import END, PLACES, TABLES, only_the_viewers, table_game, view_of
 from tests.toys import Stakes, TicTacToe, TicTacToeVector, Tron, tic_tac_toe
 
 STARTS = {"lane": lane, **{toy.__name__: lambda toy=toy: first_view(toy().game) for toy in (TicTacToe, Tron, Stakes)}}
@@ -141,6 +144,10 @@ class TestReuse:
         with pytest.raises(ValueError, match="reuse=True needs loop='closed' or 'information_set'"):
             MCTS(reuse=True, loop="open")
 
+    def test_refused_where_values_count_from_the_root(self):
+        with pytest.raises(ValueError, match="counts from two roots; leave one of them out"):
+            MCTS(reuse=True, relative=True)
+
     @pytest.mark.parametrize("loop", ["closed", "information_set"])
     def test_one_agent_for_both_players(self, loop):
         env, agent = GameAECEnv(TicTacToe, illegal="raise"), MCTS(simulations=400, loop=loop, reuse=True)
@@ -154,6 +161,24 @@ class TestReuse:
             env.step(played[-1])
         assert env.rewards == {"player_0": 0.0, "player_1": 0.0}
         assert len(played) == 9
+
+    @pytest.mark.parametrize("loop", ["closed", "information_set"])
+    def test_a_tree_of_before_does_not_tell_what_is_hidden(self, loop):
+        """Chance leads to place 1 or 2, which look alike, and one of two bets wins: nobody can know which."""
+        bets = {1: (1.0, -1.0), 2: (-1.0, 1.0)}
+        places = {at: (1, {0: (END, first), 1: (END, second)}) for at, (first, second) in bets.items()}
+        seen = [[0, 0], [1, 1], [1, 1], *([at, at] for at in range(3, PLACES))]
+        game = table_game({0: (1, {0: [(0.5, 1, 0.0), (0.5, 2, 0.0)]}), **places}, seen=seen)
+        start = view_of(replace(game, determinize=only_the_viewers))
+        for seed in range(5):
+            played = []
+            for at in bets:
+                agent, view = MCTS(simulations=50, loop=loop, reuse=True, seed=seed), start.copied()
+                view.episode = Episode()
+                agent.search(view)
+                record(view.state, TABLES).at = at
+                played.append(agent.search(view).visits.tolist())
+            assert played[0] == played[1]
 
     @pytest.mark.parametrize("threads", [1, 2])
     @pytest.mark.parametrize("game", [GAME, tic_tac_toe()], ids=["connect_four", "tic_tac_toe"])

@@ -2,6 +2,7 @@
 
 import pickle
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -174,6 +175,16 @@ class TestMemory:
         second = again.search(view)  # tries out no more than what is left of the three
         assert second.value == 7.0
         assert second.genes[:-1].tolist() == first.genes[1:].tolist()
+
+    def test_moves_without_a_choice_move_the_population_on_too(self):
+        env = gym.make("mcts_envs/LaneDefense3x3-v0")
+        env.reset(seed=1)
+        agent, genes = Rhea(simulations=5, length=6, mutation=0.0), []
+        for searched in (True, False, True):  # after a plant comes a step in which none can be planted
+            env.step(agent.act(env))
+            assert (agent.last_result is not None) == searched
+            genes += [agent.last_result.genes.tolist()] if searched else []
+        assert genes[1][:4] == genes[0][2:]
 
     @pytest.mark.parametrize("how", ["shift=False", "another episode", "no episode", "reseeded"])
     def test_or_it_does_not(self, how):

@@ -264,6 +264,32 @@ class TestOpponents:
             assert result.values[:2] == pytest.approx([2.0, -1.0], abs=0.3)
 
 
+class TestOneStepForMany:
+    """It plays as it does for one: what each of two actions is worth decides, and it differs by the setting."""
+
+    def played(self, game, player=0, **settings):
+        agent, view = OneStep(samples=4, **settings), view_of(game, player)
+        found = agent.act_all(game, view.state[None].copy(), np.array([player]), np.array([5], np.uint64))
+        assert found.tolist() == [agent.search(view).action]
+        return int(found[0])
+
+    @pytest.mark.parametrize(
+        ("settings", "action"),
+        [({}, 1), ({"relative": True}, 0), ({"discount": 0.1}, 0), ({"rollout_model": "low"}, 0)],
+    )
+    def test_as_for_one(self, settings, action):
+        """Be paid 1 and end, or go on to what is worth 9, from 10."""
+        places = {0: (1, {0: (END, 1.0), 1: (1, 0.0)}), 1: (1, {0: (END, 0.0)})}
+        game = table_game(places, worth=np.r_[10.0, [9.0] * 24])
+        game = replace(game, variants={"low": {"evaluate": default_evaluate}})
+        assert self.played(game, **settings) == action
+
+    def test_who_is_out_is_not_evaluated(self):
+        places = {0: (2, {0: (END, (0.0, 0.5)), 1: (1, 0.0)}), 1: (1, {0: (END, 0.0)})}
+        assert self.played(table_game(places, worth=-9.0), player=1) == 1
+        assert self.played(replace(table_game(places, worth=-9.0), status=second_is_out), player=1) == 0
+
+
 class TestInformation:
     @pytest.mark.parametrize("loop", ["open", "closed"])
     def test_the_whole_state_is_told(self, loop):
