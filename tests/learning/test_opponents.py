@@ -127,6 +127,15 @@ def test_opponents_are_drawn_by_their_weights_which_may_change():
     assert found["random"].points > found["greedy"].points
 
 
+def test_games_of_a_team_count_for_opponents_and_not_for_the_mate():
+    env = batch("BomberTeam-v0", 4, opponent={"random": 1, "random_safe": 1}, max_steps=40)
+    played = ends(rollout(env, 60))
+    assert len(played) > 3
+    games = sum(opponent.games for opponent in env.unwrapped.opponents.all)
+    assert games == 2 * len(played)
+    assert all(len(info["opponents"]) == 3 for info in played)
+
+
 def test_an_observation_in_bytes_is_the_other_one():
     options = {"seat": "all", "opponent": {"greedy": 1}, "observation": "planes"}
     bytes_, floats = batch(observation_dtype="uint8", **options), batch(**options)

@@ -246,13 +246,15 @@ class MixedVectorEnv(GameVectorEnv):
         return quantized(seen) if self._final_observations.dtype == np.uint8 else seen
 
     def _note(self, ended: Ints, points: Floats) -> None:
-        """Take note of the results of games that ended, and of who played them."""
+        """Take note of the results of games that ended, against opponents, and of who played them, mates too."""
         for i in ended.tolist():
             seat, names = int(self.seats[i]), []
+            mates = next(team for team in self.game.teams if seat in team)
             for player, k in enumerate(self._who[i].tolist()):
                 if player != seat:
                     opponent = self.opponents.all[k]
-                    opponent.note(float(points[i]))
+                    if player not in mates:
+                        opponent.note(float(points[i]))
                     names.append(opponent.name)
             self._company[i] = {"seat": seat, "opponents": tuple(names)}
 
