@@ -317,6 +317,9 @@ def test_refuses_other_games():
         env.reset(seed=0)
         with pytest.raises(ValueError, match=why):
             AlphaBeta().act(env)
+    mates = replace(wall(5), teams=((0, 1),))
+    with pytest.raises(ValueError, match="2 are one team"):
+        AlphaBeta().search(view_of_start(mates, 1))
 
 
 @pytest.mark.parametrize(
