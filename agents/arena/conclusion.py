@@ -1,6 +1,6 @@
 """What a comparison of two agents has found, in plain words: who is better, by how much, how sure, and what next."""
 
-from math import ceil, isfinite, isnan
+from math import ceil, isnan
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -52,7 +52,7 @@ def lead(report: Report) -> Lead | None:
     except ValueError:
         return None
     found = _met(report, agent, reference) or _paired(report, agent, reference) or _rated(report, agent, reference)
-    return found if found is not None and all(map(isfinite, found.gap)) else None
+    return found if found is not None and not any(map(isnan, found.gap)) else None
 
 
 def _met(report: Report, agent: str, reference: str) -> Lead | None:
