@@ -62,8 +62,10 @@ def test_open_figures_say_what_would_settle_it(tmp_path: Path) -> None:
     said = conclusion(played("WallSurvival-v0", 0.55, 60, tmp_path, **DUEL))
     assert "60 boards leave open whether new or old is better" in said
     assert "about 760 boards show it: --episodes 760 adds" in said
+    assert "Each look errs anew in 5% of the cases; --sprt may look at every board" in said
     said = conclusion(played("WallSurvival-v0", 0.5, 60, tmp_path, **DUEL))
     assert "Four times as many boards make the interval half as wide: --episodes 240" in said
+    assert said.count("Each look errs anew in 5% of the cases; --sprt may look at every board") == 1
 
 
 def test_games_for_one_speak_of_wins_or_returns(tmp_path: Path) -> None:
