@@ -212,8 +212,8 @@ def ratings(choices: Choices, level: float = LEVEL, resamples: int = RESAMPLES, 
     the estimate too, each two that have met tie two games more, so that there always are likeliest strengths. Where
     somebody is separated, or all boards came out alike, the interval is the bootstrap's of the data and two boards
     more for each two that have met, one won by each, so that it keeps a width; see
-    :func:`agents.arena.statistics.paired_rates`. From whom the first agent took no point, not even by way of others, may
-    be any amount stronger: that end is infinite, as the lower one is of those who took none from the first.
+    :func:`agents.arena.statistics.paired_rates`. Of an agent from which the first took no point, not even by way of
+    others, the upper end is infinite; the lower one, of an agent that took none from the first.
 
     Parameters
     ----------
