@@ -1,6 +1,6 @@
 """What a comparison of two agents has found, in plain words: who is better, by how much, how sure, and what next."""
 
-from math import ceil, isfinite, isnan
+from math import ceil, isnan
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -52,7 +52,7 @@ def lead(report: Report) -> Lead | None:
     except ValueError:
         return None
     found = _met(report, agent, reference) or _paired(report, agent, reference) or _rated(report, agent, reference)
-    return found if found is not None and all(map(isfinite, found.gap)) else None
+    return found if found is not None and not any(map(isnan, found.gap)) else None
 
 
 def _met(report: Report, agent: str, reference: str) -> Lead | None:
@@ -102,14 +102,13 @@ def _estimated(report: Report, found: Lead) -> str:
     if gap.low > 0 or gap.high < 0:
         how = "better" if gap.low > 0 else "worse"
         return f"{agent} is {how} than {reference}, at a confidence of {LEVEL:.0%}: {said}"
-    unit = f"{report.plan.format.episode}s"
-    text = f"{boards:,} {unit} leave open whether {agent} or {reference} is better; {agent} against {reference}: {said}"
-    more = _needed(found)
+    one, more = report.plan.format.episode, _needed(found)
+    text = f"{boards:,} {one}s leave open whether {agent} or {reference} is better; {agent} against {reference}: {said}"
     if more > _MOST_TIMES * boards:
-        return f"{text}. Four times as many {unit} make the interval half as wide: --episodes {4 * boards}"
-    return (
-        f"{text}. If it is as large as it looks, about {more:,} {unit} show it: --episodes {more} adds what is missing"
-    )
+        advice = f"Four times as many {one}s make the interval half as wide: --episodes {4 * boards}"
+    else:
+        advice = f"If it is as large as it looks, about {more:,} {one}s show it: --episodes {more} adds what is missing"
+    return f"{text}. {advice}. Each look errs anew in {1 - LEVEL:.0%} of the cases; --sprt may look at every {one}"
 
 
 def _needed(found: Lead) -> float:

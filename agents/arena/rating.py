@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb, log, nan, sqrt
+from math import comb, inf, log, nan, sqrt
 from typing import TypeAlias
 
 import numpy as np
@@ -212,7 +212,8 @@ def ratings(choices: Choices, level: float = LEVEL, resamples: int = RESAMPLES, 
     the estimate too, each two that have met tie two games more, so that there always are likeliest strengths. Where
     somebody is separated, or all boards came out alike, the interval is the bootstrap's of the data and two boards
     more for each two that have met, one won by each, so that it keeps a width; see
-    :func:`agents.arena.statistics.paired_rates`.
+    :func:`agents.arena.statistics.paired_rates`. Of an agent from which the first took no point, not even by way of
+    others, the upper end is infinite; the lower one, of an agent that took none from the first.
 
     Parameters
     ----------
@@ -257,7 +258,8 @@ def _ends(choices: Choices, level: float, resamples: int, seed: int) -> Floats:
             centre = _elo(choices, np.ones((1, boards)), _TIES)
             return np.concatenate([centre - half, centre + half])
     found: Floats = np.quantile(_bootstrap(choices.hedged(), resamples, seed), [0.5 - level / 2, 0.5 + level / 2], 0)
-    return found
+    reach = _reached(choices.beaten)
+    return np.stack([np.where(reach[:, 0], found[0], -inf), np.where(reach[0], found[1], inf)])
 
 
 def _bootstrap(choices: Choices, resamples: int, seed: int) -> Floats:

@@ -6,6 +6,7 @@ What is played was fixed, and committed, before the first of its games.
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import hypot
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from agents.arena.statistics import Estimate, mean_points, wilson
+from agents.arena.statistics import Estimate
 from agents.learning.policy import read_network
 from agents.learning.shipped import SEARCHED, shipped
 from agents.learning.weights import read_zip
@@ -218,8 +219,8 @@ def _tables() -> list[Table]:
 class Answer:
     """The three against each other: games won alone, or points against the other two."""
 
-    note = """Games won, or points against the other two, in percent: the planner, the policy, and the policy in a
-    search."""
+    note = """Games won, or points against the other two, who count alike, in percent: the planner, the policy, and the
+    policy in a search."""
 
     def heads(self, record: Record) -> tuple[str, ...]:
         """Return the heads of its columns, three for each budget."""
@@ -278,17 +279,27 @@ def _share(contest: Contest, at: int, words: str, record: Record) -> Estimate | 
     """Return the games won by one of the three alone, or its points against the other two; None if not yet played."""
     own = [cell for cell in cells_of(contest, 0 if contest.alone and words == POLICY else at) if words in cell.words]
     if contest.alone:
-        entry = record.entries.get(own[0].key)
-        return wilson(sum(entry.found.results), entry.boards) if entry else None
-    met = [cell for cell in own if {*cell.words} <= {PLANNER, POLICY, BOTH}]
-    entries = [record.entries.get(cell.key) for cell in met]
-    boards: list[float] = []
-    for cell, entry in zip(met, entries, strict=True):
-        if entry is None:
+        return record.share(own[0])
+    shares = []
+    for cell in own:
+        if (share := record.share(cell)) is None:
             return None
-        points = [float(np.mean(board)) for board in entry.found.results]
-        boards += points if cell.words[0] == words else [1.0 - point for point in points]
-    return mean_points(boards)
+        shares.append(share if cell.words[0] == words else _turned(share))
+    return _alike(shares)
+
+
+def _turned(share: Estimate) -> Estimate:
+    return Estimate(1.0 - share.value, 1.0 - share.high, 1.0 - share.low)
+
+
+def _alike(shares: Sequence[Estimate]) -> Estimate:
+    """Return the mean of shares of other games each, which count alike however many games they are of.
+
+    G. Y. Zou, A. Donner (2008), "Construction of confidence limits about effect measures: a general approach".
+    """
+    value = float(np.mean([share.value for share in shares]))
+    below, above = (hypot(*(share.value - share[end] for share in shares)) / len(shares) for end in (1, 2))
+    return Estimate(value, value - below, value + above)
 
 
 def conclusion(record: Record) -> str:

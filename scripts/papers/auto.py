@@ -244,15 +244,16 @@ def _unmet(ground: Ground, rival: str) -> str:
 
 
 def conclusion(record: Record) -> str:
-    """Return on how many of the environments `auto` is not worse than anybody, and on how many better."""
+    """Return on how many of the environments `auto` is not shown to be worse than anybody, and on how many better."""
     found = [set(verdicts(at, record).values()) for at in range(len(GROUNDS))]
     known = [each for each in found if each]
     sound = [each for each in known if WORSE not in each]
     better = sum(BETTER in each for each in sound)
     best = sum(each == {BETTER} for each in sound)
     return (
-        f"Of {len(GROUNDS)} environments {len(known)} were played. In {len(sound)} `auto` is worse than none of those "
-        f"it met; in {better} of these it is better than at least one of them, and in {best} better than all."
+        f"Of {len(GROUNDS)} environments {len(known)} were played. In {len(sound)} no interval, wide where games are "
+        f"few, shows `auto` to be worse than one of those it met; in {better} of these it is better than at least one "
+        f"of them, and in {best} better than all."
     )
 
 

@@ -164,9 +164,14 @@ def _entry(table: Table, cell: Cell, rows: Sequence[Row], teams: Any, run: Run) 
         boards.setdefault(row.episode, []).append(row)
     for board in boards.values():
         board.sort(key=lambda row: row.agents)
-    good = [board for board in boards.values() if all(row.fault is None for row in board)]
+    good = [board for board in boards.values() if all(_counts(row, table.measure.keep) for row in board)]
     costs: dict[str, Any] = {}
     for seat in (seat for board in good for row in board for seat in row.seats):
         costs[seat.agent] = total(costs, seat.agent, seat)
     results = [table.measure.result(cell, board, teams) for board in good]
     return Entry(cell.key, run.id, tallied(results), costs, len(boards) - len(good))
+
+
+def _counts(row: Row, keep: Sequence[str]) -> bool:
+    """Whether a match counts: one that was lost by forfeit too, unless what is kept of its end is measured."""
+    return row.error is None and (row.forfeit is None or not keep)

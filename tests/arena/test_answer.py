@@ -2,6 +2,7 @@
 
 import gzip
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -132,6 +133,17 @@ def test_in_pairs_the_summary_is_the_mean_against_the_other_two(tmp_path):
     values = [share and share.value for share in Answer().shares(MET, record)]
     assert values[:3] == [None] * 3
     assert values[3:] == pytest.approx([(0.875 + 0.75) / 2, (0.125 + 0.5) / 2, (0.5 + 0.25) / 2])
+
+
+def test_both_opponents_count_alike_however_many_games_they_played(tmp_path):
+    pairs = list(cells_of(MET, 1))[:3]
+    counts = 100, 25, 30  # boards; the planner has half of the points against the policy, and none against both
+    boards = [0.5, 0.5], [1.0, 1.0], [1.0, 1.0]
+    found = [Entry(cell.key, "run", [[b, n]], {}) for cell, b, n in zip(pairs, boards, counts, strict=True)]
+    planner, policy, both = Answer().shares(MET, record_of(tmp_path, *found), [1])
+    assert [planner.value, policy.value, both.value] == pytest.approx([0.25, 0.25, 1.0])
+    fewer = [replace(each, tally=[[each.tally[0][0], 25]]) for each in found]
+    assert Answer().shares(MET, record_of(tmp_path, *fewer), [1])[0].low < planner.low < planner.value < planner.high
 
 
 def test_the_picture_stands_once_something_is_played(tmp_path):

@@ -39,7 +39,7 @@ def test_episodes_of_one_player_begin_alike(tmp_path, monkeypatch):
     assert entry.boards == 2
     assert all(0.0 <= score <= 1.0 for each in entry.found.results for score in each["scores"])
     assert said == ["FrozenLake-v1, not slippery: mcts"]
-    assert "Of 1 environments 1 were played." in auto.conclusion(record)
+    assert "Of 1 environments 1 were played. In 1 no interval" in auto.conclusion(record)
     assert auto.Verdicts().lines(record)[0][0] == SHORT.title
 
 

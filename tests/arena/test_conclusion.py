@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agents.arena import Plan, Sprt, parse_agents
+from agents.arena import Plan, Sprt, parse_agents, parse_meeting
 from agents.arena.conclusion import conclusion
 from agents.arena.course import Course
 from agents.arena.page import page
@@ -26,7 +26,7 @@ def played(
     **more: Any,
 ) -> Report:
     """A comparison in which the first agent wins so many of its games, in every stretch of twenty boards."""
-    plan = Plan(id, parse_agents(agents), **more)
+    plan = Plan(id, parse_meeting(agents, None)[0], **more)
     rows = {}
     for job in plan.jobs(boards):
         row = rows[job.key] = blank_row(job, 0)
@@ -62,8 +62,10 @@ def test_open_figures_say_what_would_settle_it(tmp_path: Path) -> None:
     said = conclusion(played("WallSurvival-v0", 0.55, 60, tmp_path, **DUEL))
     assert "60 boards leave open whether new or old is better" in said
     assert "about 760 boards show it: --episodes 760 adds" in said
+    assert "Each look errs anew in 5% of the cases; --sprt may look at every board" in said
     said = conclusion(played("WallSurvival-v0", 0.5, 60, tmp_path, **DUEL))
     assert "Four times as many boards make the interval half as wide: --episodes 240" in said
+    assert said.count("Each look errs anew in 5% of the cases; --sprt may look at every board") == 1
 
 
 def test_games_for_one_speak_of_wins_or_returns(tmp_path: Path) -> None:
@@ -72,6 +74,13 @@ def test_games_for_one_speak_of_wins_or_returns(tmp_path: Path) -> None:
     assert " points of a hundred" in said
     assert "against old: +0.0 [" in conclusion(played("LaneDefense3x3-v0", 0.5, 20, tmp_path))
     assert "against new: +0.0 [" in conclusion(played("LaneDefense3x3-v0", 0.5, 20, tmp_path, "old=uniform,new=random"))
+
+
+def test_who_took_every_point_is_better_however_far_that_may_be(tmp_path: Path) -> None:
+    four = "new=random,old=uniform,new=random,old=uniform"
+    said = conclusion(played("Bomber-v0", 1.0, 10, tmp_path, four))
+    assert said.startswith("in short: new is better than old, at a confidence of 95%: +")
+    assert ",+inf] Elo" in said
 
 
 def test_of_more_than_two_or_of_nothing_nothing_is_said(tmp_path: Path) -> None:

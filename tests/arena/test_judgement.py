@@ -194,12 +194,16 @@ def test_ratings_by_hand() -> None:
     assert math.isnan(strangers[2].value)
 
 
-def test_ratings_of_those_who_took_every_point_are_finite_and_say_so() -> None:
+def test_ratings_of_those_who_took_every_point_are_finite_and_their_intervals_have_one_end() -> None:
     choices = from_points([[[0, 2], [0, 0]]] * 20)
     assert choices.separated
     assert choices.apart == [0, 1]
     _, loser = ratings(choices)
-    assert -1000 < loser.low <= loser.value < loser.high < -200
+    assert -1000 < loser.value < loser.high < -200
+    assert loser.low == -math.inf
+    in_a_row = [[[0, 0, 0], [2, 0, 1], [0, 1, 0]]] * 20  # the last met the first by way of the second alone
+    assert [rating.high for rating in ratings(from_points(in_a_row))] == [0, math.inf, math.inf]
+    assert all(math.isfinite(rating.low) for rating in ratings(from_points(in_a_row)))
 
 
 def test_ties_in_a_ranking_of_two_are_half_wins() -> None:

@@ -336,8 +336,8 @@ TABLES = """\
  agent      minus    boards               points
  stay:at=0  x:at=2        2  +25.0 [-57.9,+82.9]
  agent                   Elo
- y:at=0      +481 [-89,+605]
- stay:at=0  +481 [-147,+625]
+ y:at=0      +481 [-89,+inf]
+ stay:at=0  +481 [-147,+inf]
  x:at=2                    0
 """
 

@@ -15,14 +15,16 @@ import typer
 import typer.testing
 from papers.measures import Means, Points, Rate, Shares, Standings, Wins, mean, shares_verdict, verdict
 from papers.page import UNPLAYED, markdown, write
-from papers.playing import companies
+from papers.playing import _entry, companies
 from papers.record import Record, tallied, this_run
 from papers.study import Cell, Entrant, Study, Table, boards_of, plan_of
 
 import agents
 from agents.arena import interrupt
+from agents.arena.faults import CRASH, forfeit
 from agents.arena.formats.lineup_figures import side_name
 from agents.arena.report import Report
+from agents.arena.rows import blank_row
 from agents.arena.runner import Crew
 from agents.arena.statistics import Estimate, wilson
 from agents.arena.storage import EPISODES
@@ -161,6 +163,22 @@ def test_a_study_is_played_kept_and_written_once(tmp_path, monkeypatch):
     measured.clear()
     assert played(study, tmp_path).entries == record.entries
     assert asked == measured == []
+
+
+def test_a_forfeit_is_lost_and_an_error_does_not_count():
+    cell = Cell(("random",), (RANDOM,), WALL, 6, {"board_size": 3}, UNIFORM)
+    plan = plan_of([cell])
+    rows = [blank_row(job, 0) for job in plan.jobs(3)]
+    for row in rows:
+        row.seats[row.agents.index("random")].outcome = 1.0
+    crashed = next(row for row in rows if row.episode == 1)
+    crashed.last_asked = crashed.agents.index("random")
+    told = {"type": "ValueError", "message": "", "traceback": ""}
+    forfeit(crashed, plan.teams, CRASH, told)
+    next(row for row in rows if row.episode == 2).error = told
+    entry = _entry(Table("Two", ("player",), Points(), (cell,)), cell, rows, plan.teams, this_run("reproduce", 1.0))
+    assert sorted(map(sorted, entry.found.results)) == [[0.0, 1.0], [1.0, 1.0]]
+    assert entry.errors == 1
 
 
 def test_two_runs_of_other_tables_keep_what_each_other_found(tmp_path):
