@@ -117,6 +117,7 @@ class Copy:
             self.generators.append(lent)
         for each in without:
             each._np_random = lent
+            self._others.append((setattr, (each, "_np_random", lent)))  # what an environment holds is put back
 
 
 def _copy_list(into: Copy, value: Any) -> Any:

@@ -1,0 +1,56 @@
+"""Things of an environment that lie where copies may miss them, with games whose values are known."""
+
+import copy
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+import agents
+from agents.bridge import remember
+
+
+class Three(gym.Env):
+    """Three steps; what the two actions pay is for others to say."""
+
+    def __init__(self):
+        self.action_space, self.observation_space = spaces.Discrete(2), spaces.Discrete(4)
+        self.at = 0
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = 0
+        self.begin()
+        return self.at, {}
+
+    def begin(self):
+        pass
+
+    def step(self, action):
+        self.at += 1
+        return self.at, float(self.pay(action)), self.at == 3, False, {}
+
+
+def searched(env, simulations=200):
+    return agents.make("mcts", simulations=simulations, seed=0).search(env)
+
+
+class Unseeded(Three):
+    """Draws from a generator that nothing has seeded."""
+
+    def reset(self, *, seed=None, options=None):
+        self.at = 0
+        return 0, {}
+
+    def pay(self, action):
+        return self.np_random.random()
+
+
+def test_chance_that_was_never_seeded_is_that_of_the_copy():
+    env = Unseeded()
+    env.reset()
+    first, again = searched(env), searched(env)
+    assert first.copies.means == "fast copy"
+    np.testing.assert_array_equal(first.values, again.values)
+    assert env._np_random is None, "nothing was drawn in the environment"
