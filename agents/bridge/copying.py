@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Discrete, Space
 
-from agents.bridge.chance import reseed
+from agents.bridge.chance import is_generator, reseed
 from agents.bridge.classes import container_of, has_table, is_plain, is_shared, module_of, name_of, slots_of
 
 
@@ -63,6 +63,8 @@ class Copy:
         self._others: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
         self.opaque = False
         self.env = self.of(self._source)
+        known = set(map(id, self.generators))  # those in what was deep-copied are not
+        self.generators += [made for made in self._memo.values() if is_generator(made) and id(made) not in known]
         self._lend_generator()
         self._memo = {}
 

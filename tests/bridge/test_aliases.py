@@ -54,3 +54,29 @@ def test_chance_that_was_never_seeded_is_that_of_the_copy():
     assert first.copies.means == "fast copy"
     np.testing.assert_array_equal(first.values, again.values)
     assert env._np_random is None, "nothing was drawn in the environment"
+
+
+class Deck:
+    """Says itself how it is copied."""
+
+    def __init__(self, chance):
+        self.chance = chance
+
+    def __deepcopy__(self, memo):
+        return Deck(copy.deepcopy(self.chance, memo))
+
+
+class Shuffled(Three):
+    """Pays for a guess of what a generator in such an object draws."""
+
+    def begin(self):
+        self.deck = Deck(np.random.default_rng(5))
+
+    def pay(self, action):
+        return action == self.deck.chance.integers(2)
+
+
+def test_chance_inside_of_what_copies_itself_is_not_foreseen():
+    env = Shuffled()
+    env.reset()
+    assert searched(env, 400).values.max() < 2.0, "a guess is worth 1.5"
