@@ -227,11 +227,13 @@ def _copy_partial(into: Copy, value: Any) -> Any:
 
 
 def _copy_function(into: Copy, value: Any) -> Any:
-    if not value.__closure__:
+    named: Any = value.__kwdefaults__ or {}
+    holds = value.__closure__, value.__defaults__, tuple(named.values())
+    cells, defaults, given = copied = _copy_tuple(into, holds)
+    if copied is holds:
         return value
-    cells = tuple(map(into.of, value.__closure__))
-    made = types.FunctionType(value.__code__, value.__globals__, value.__name__, value.__defaults__, cells)
-    made.__kwdefaults__ = value.__kwdefaults__
+    made = types.FunctionType(value.__code__, value.__globals__, value.__name__, defaults, cells)
+    made.__kwdefaults__ = dict(zip(named, given, strict=True)) or None
     vars(made).update(vars(value))
     return made
 

@@ -80,3 +80,24 @@ def test_chance_inside_of_what_copies_itself_is_not_foreseen():
     env = Shuffled()
     env.reset()
     assert searched(env, 400).values.max() < 2.0, "a guess is worth 1.5"
+
+
+class ByDefault(Three):
+    """Functions reach the environment by their defaults: to wait, and then to dig twice, pays 12."""
+
+    def begin(self):
+        self.gold = [1]
+        self.worth = lambda action, env=self, *, gold=self.gold: env.gold[0] * action if gold is env.gold else 100
+
+    def pay(self, action):
+        paid = self.worth(action)
+        self.gold[0] += 0 if action else 5
+        return paid
+
+
+def test_functions_that_hold_the_environment_in_their_defaults_hold_the_copy():
+    env = ByDefault()
+    env.reset()
+    result = searched(env, 400)
+    assert (result.action, result.principal_variation) == (0, [0, 1, 1])
+    assert 10.0 < result.values[0] <= 12.0
