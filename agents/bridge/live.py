@@ -136,7 +136,7 @@ class LiveSingle:
     @property
     def left(self) -> int:
         """Steps before a time limit."""
-        limits = [layer for layer in self._layers if "_max_episode_steps" in vars(layer)]
+        limits = [layer for layer in self._layers if {"_max_episode_steps", "_elapsed_steps"} <= vars(layer).keys()]
         if limits:
             return int(min(layer._max_episode_steps - (layer._elapsed_steps or 0) for layer in limits))
         spec = self.env.spec

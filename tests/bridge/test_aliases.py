@@ -101,3 +101,23 @@ def test_functions_that_hold_the_environment_in_their_defaults_hold_the_copy():
     result = searched(env, 400)
     assert (result.action, result.principal_variation) == (0, [0, 1, 1])
     assert 10.0 < result.values[0] <= 12.0
+
+
+class Limited(Three):
+    """Keeps a limit of its own under the name that ``TimeLimit`` uses, and counts steps under another."""
+
+    def __init__(self):
+        super().__init__()
+        self._max_episode_steps = 3
+
+    def pay(self, action):
+        return action
+
+
+def test_a_limit_of_its_own_is_no_time_limit():
+    env = Limited()
+    env.reset()
+    assert searched(env).action == 1
+    limited = gym.wrappers.TimeLimit(env, 2)
+    limited.reset()
+    assert searched(limited).values[1] <= 2.0
