@@ -32,6 +32,20 @@ class Three(gym.Env):
         return self.at, float(self.pay(action)), self.at == 3, False, {}
 
 
+class Cards(Three):
+    """Pays for a guess of a card that is drawn at the reset, where it is a secret, and is 0 else."""
+
+    def __init__(self, secret):
+        super().__init__()
+        self.secret = secret
+
+    def begin(self):
+        self.card = int(self.np_random.integers(2)) if self.secret else 0
+
+    def pay(self, action):
+        return action == self.card
+
+
 def searched(env, simulations=200):
     return agents.make("mcts", simulations=simulations, seed=0).search(env)
 
@@ -121,3 +135,12 @@ def test_a_limit_of_its_own_is_no_time_limit():
     limited = gym.wrappers.TimeLimit(env, 2)
     limited.reset()
     assert searched(limited).values[1] <= 2.0
+
+
+def test_an_environment_made_in_another_way_may_hide_something():
+    found = []
+    for secret in (False, True):
+        env = remember(Cards(secret))
+        env.reset(seed=1)
+        found.append(searched(env).copies.hidden)
+    assert found == ["nothing found", "drawn by replay"]
