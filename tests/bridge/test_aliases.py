@@ -46,6 +46,27 @@ class Cards(Three):
         return action == self.card
 
 
+class Secretive:
+    """Can be called, and holds what it says."""
+
+    def __init__(self, card):
+        self.card = card
+
+    def __call__(self):
+        return self.card
+
+
+class Asked(Cards):
+    """The card is held by such an object."""
+
+    def begin(self):
+        super().begin()
+        self.ask, self.card = Secretive(self.card), None
+
+    def pay(self, action):
+        return action == self.ask()
+
+
 def searched(env, simulations=200):
     return agents.make("mcts", simulations=simulations, seed=0).search(env)
 
@@ -144,3 +165,9 @@ def test_an_environment_made_in_another_way_may_hide_something():
         env.reset(seed=1)
         found.append(searched(env).copies.hidden)
     assert found == ["nothing found", "drawn by replay"]
+
+
+def test_what_can_be_called_may_hide_something():
+    env = remember(Asked(True))
+    env.reset(seed=1)
+    assert searched(env).copies.hidden == "drawn by replay"
