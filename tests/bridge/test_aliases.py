@@ -1,6 +1,7 @@
 """Things of an environment that lie where copies may miss them, with games whose values are known."""
 
 import copy
+from collections import deque
 
 import gymnasium as gym
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from gymnasium import spaces
 
 import agents
-from agents.bridge import remember
+from agents.bridge import remember, view
 
 
 class Three(gym.Env):
@@ -171,3 +172,33 @@ def test_what_can_be_called_may_hide_something():
     env = remember(Asked(True))
     env.reset(seed=1)
     assert searched(env).copies.hidden == "drawn by replay"
+
+
+class Stacked(gym.ObservationWrapper):
+    """Shows the last two observations."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.frames = deque([0, 0], maxlen=2)
+        self.observation_space = spaces.Box(0, 4, (2,), np.int64)
+
+    def observation(self, observation):
+        self.frames.append(observation)
+        return np.array(self.frames)
+
+
+class Idle(Three):
+    def pay(self, action):
+        return 0.0
+
+
+@pytest.mark.parametrize("wrapper", [Stacked, lambda env: gym.wrappers.DelayObservation(env, 1)])
+def test_looking_through_a_wrapper_writes_nothing_into_it(wrapper):
+    wrapped = wrapper(Idle())
+    wrapped.reset()
+    wrapped.step(0)
+    kept = wrapped.frames if isinstance(wrapped, Stacked) else wrapped.observation_queue
+    before, state = list(kept), view(wrapped).state.copy()
+    state.game.step(state, [0], [0.0])
+    state.game.observe(state, 0, np.zeros(state.game.observation_shape, np.float32))
+    assert list(kept) == before
