@@ -110,11 +110,7 @@ class LiveSingle:
         for space in ("action_space", "observation_space"):
             if getattr(self.env, space, None) is None:
                 raise TypeError(f"{type(self.env).__name__} has no {space}; set self.{space} in its __init__")
-        if env.action_space != self.env.action_space:
-            raise TypeError(
-                f"a wrapper of {type(self.env).__name__} turns its actions {self.env.action_space} into "
-                f"{env.action_space}; planners play the unwrapped environment: change the actions there"
-            )
+        _check_actions(self.env, self.env.action_space, env.action_space)
         self.lenses = self._lenses()
         shown = next((lens.observation_space for lens in reversed(self.lenses[0])), self.env.observation_space)
         seat = _seat(None, self.env.action_space, self.env.observation_space, shown)
@@ -196,7 +192,7 @@ class LiveAEC:
         self._layers = layers
         self.history = _history(layers, RememberTurns)
         self._together = bool(getattr(self.env, "metadata", {}).get("is_parallelizable"))
-        self.game = _game_of("CYCLE" if self._together else "AEC", self.env)
+        self.game = _game_of("CYCLE" if self._together else "AEC", layers)
 
     def selected(self) -> Any:
         """Return the agent that is to choose."""
@@ -250,7 +246,7 @@ class LiveParallel:
         self.seen, self.infos = observations, infos
         if self.seen is None and hasattr(self.env, "aec_env") and hasattr(self.env, "agents"):
             self.seen = {agent: self.env.aec_env.observe(agent) for agent in self.env.agents}
-        self.game = _game_of("PARALLEL", self.env)
+        self.game = _game_of("PARALLEL", layers)
 
     def only_agent(self) -> Any:
         """Return the agent that is to choose, if there is no other."""
@@ -322,10 +318,21 @@ def _made(env: Any) -> str | None:
     return repr(said) if any(each is not None for each in said) or not inspect.signature(type(env)).parameters else None
 
 
-def _game_of(kind: str, env: Any) -> ForeignGame:
+def _check_actions(env: Any, inside: Any, outside: Any) -> None:
+    if outside != inside:
+        raise TypeError(
+            f"a wrapper of {type(env).__name__} turns its actions {inside} into {outside}; planners play the unwrapped "
+            "environment: change the actions there"
+        )
+
+
+def _game_of(kind: str, layers: list[Any]) -> ForeignGame:
+    env = layers[-1]
     agents = getattr(env, "possible_agents", None)
     if not agents:
         raise TypeError(f"{type(env).__name__} has no possible_agents; planners need to know who may play")
+    for agent in agents if len(layers) > 1 else ():
+        _check_actions(env, env.action_space(agent), layers[0].action_space(agent))
     seats = tuple(_seat(agent, env.action_space(agent), *2 * (env.observation_space(agent),)) for agent in agents)
     return _game(kind, env, seats)
 
