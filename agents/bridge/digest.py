@@ -42,12 +42,14 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return value.tobytes()
     if isinstance(value, Enum):
         return str(value)
-    if isinstance(value, (Space, *_CHANCE)) or (callable(value) and not is_plain(kind)) or module_of(kind) == "pygame.surface":
+    if isinstance(value, (Space, *_CHANCE)) or module_of(kind) == "pygame.surface":
         return None
+    if callable(value) and not is_plain(kind):  # a function, a method or a class: some keep their phase in one
+        return str(getattr(value, "__qualname__", ""))
     if hasattr(kind, "__array__"):  # of JAX, say
         return np.asarray(value).tobytes()
     if is_shared(value):
-        return repr(value) if isinstance(value, (numbers.Number, str, bytes)) else None
+        return repr(value) if isinstance(value, (numbers.Number, str, bytes, range, slice)) else None
     if id(value) in met:
         return met[id(value)]
     met[id(value)] = len(met)
