@@ -52,8 +52,8 @@ class Played:
         self.shown: dict[Any, int] = {}
 
     def copy(self) -> "Played":
-        """Return another one like it."""
-        return Played(self.game, Copy(self.env).env, self.said, self.over)
+        """Return another one like it, with what was said: the environment may write over that."""
+        return Played(self.game, Copy(self.env).env, Copy(self.said).env, self.over)
 
     def reset(self, seed: int, options: Any = None) -> None:
         """Begin an episode."""

@@ -10,6 +10,8 @@ from gymnasium import spaces
 
 import agents
 from agents.bridge import remember, view
+from agents.bridge.live import foreign_view
+from agents.bridge.pool import Pool
 
 
 class Three(gym.Env):
@@ -45,6 +47,27 @@ class Cards(Three):
 
     def pay(self, action):
         return action == self.card
+
+
+class Numbers(Cards):
+    """Shows a number of a thousand after a step; the mask is one array, written anew at each step."""
+
+    def __init__(self):
+        super().__init__(True)
+        self.mask = np.ones(2, np.int8)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.number = int(self.np_random.integers(1000))
+        return 0, self.said()
+
+    def step(self, action):
+        self.at += 1
+        return (self.number if self.at == 1 else 1000), 0.0, self.at == 3, False, self.said()
+
+    def said(self):
+        self.mask[:] = [(1, 0), (1, 1), (0, 1), (0, 1)][self.at]
+        return {"action_mask": self.mask}
 
 
 class Secretive:
@@ -202,3 +225,15 @@ def test_looking_through_a_wrapper_writes_nothing_into_it(wrapper):
     state.game.step(state, [0], [0.0])
     state.game.observe(state, 0, np.zeros(state.game.observation_shape, np.float32))
     assert list(kept) == before
+
+
+def test_courses_of_the_game_keep_what_was_said_though_the_environment_writes_over_it():
+    env = remember(Numbers())
+    env.reset(seed=1)
+    env.step(0)
+    env.step(0)
+    live = foreign_view(env).state
+    pool = Pool(live.game, live.history, None)
+    pool.extend()
+    assert 0 < pool.kept < pool.tried
+    assert all(course.infos["action_mask"].tolist() == [0, 1] for course in pool.particles)
