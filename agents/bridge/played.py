@@ -1,5 +1,6 @@
 """An environment of others under trial: played in its own API, whichever that is, with chance of its own."""
 
+import copy
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,7 +58,7 @@ class Played:
 
     def reset(self, seed: int, options: Any = None) -> None:
         """Begin an episode."""
-        given = {"seed": seed} if options is None else {"seed": seed, "options": options}
+        given = {"seed": seed} if options is None else {"seed": seed, "options": copy.deepcopy(options)}
         self.said, self.over = self.env.reset(**given), False
         self.shown = shown_after(self.env, self.said)
 

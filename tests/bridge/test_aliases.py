@@ -7,9 +7,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
+from gymnasium.utils import EzPickle
 
 import agents
 from agents.bridge import remember, view
+from agents.bridge.cloning import Replay
 from agents.bridge.live import foreign_view
 from agents.bridge.pool import Pool
 
@@ -68,6 +70,22 @@ class Numbers(Cards):
     def said(self):
         self.mask[:] = [(1, 0), (1, 1), (0, 1), (0, 1)][self.at]
         return {"action_mask": self.mask}
+
+
+class Dealt(Cards, EzPickle):
+    """The highest card is an option, which is taken out of the options."""
+
+    def __init__(self):
+        EzPickle.__init__(self)
+        super().__init__(True)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.card = int(self.np_random.integers(options.pop("cards") if options else 2))
+        return 0, {}
+
+    def step(self, action):
+        return (self.card, *super().step(action)[1:])
 
 
 class Secretive:
@@ -237,3 +255,15 @@ def test_courses_of_the_game_keep_what_was_said_though_the_environment_writes_ov
     pool.extend()
     assert 0 < pool.kept < pool.tried
     assert all(course.infos["action_mask"].tolist() == [0, 1] for course in pool.particles)
+
+
+def test_options_of_a_reset_are_kept_though_the_environment_takes_them_out():
+    env = remember(Dealt())
+    env.reset(seed=1, options={"cards": 100})
+    env.step(0)
+    live = foreign_view(env).state
+    pool = Pool(live.game, live.history, None)
+    pool.extend()
+    assert env.unwrapped.card > 1
+    assert {course.env.unwrapped.card for course in pool.particles} == {env.unwrapped.card}
+    Replay(live.history, env.unwrapped, anew=False)  # which would show something else
