@@ -33,8 +33,9 @@ class Found(ABC):
     def table(self, top: int = _SHOWN) -> str:
         """Return what was found as a table in lines of up to 80 characters; a ``>`` marks the recommended action.
 
-        Of a tree search these are the actions that were tried, the most visited first and the recommended one in any
-        case, with visits, their share, value, and prior if any; of alpha-beta the best line; of evolution the first action of the best individual.
+        Of a tree search these are the actions that were tried, the most visited first, with visits, their share, value,
+        and prior if any, the recommended one in any case; of alpha-beta the best line; of evolution the first action of
+        the best individual.
 
         Parameters
         ----------

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 import gymnasium
-import numpy as np
 from gymnasium.utils import EzPickle
 from numpy.random import mtrand
 from pettingzoo.utils.conversions import aec_to_parallel_wrapper

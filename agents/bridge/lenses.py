@@ -11,8 +11,8 @@ from gymnasium.wrappers import DelayObservation, NormalizeObservation
 def lenses_of(layers: Sequence[Any]) -> list[Any]:
     """Return the observation wrappers among the layers of an environment, from the innermost on.
 
-    They end where a wrapper keeps something of the past, as one that stacks frames, counts steps or delays what is shown
-    does: that is not copied.
+    They end where a wrapper keeps something of the past, as one that stacks frames, counts steps or delays what is
+    shown does: that is not copied.
     """
     found = []
     for layer in reversed(layers[:-1]):

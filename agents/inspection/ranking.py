@@ -63,7 +63,7 @@ def ranked(visits: Ints, values: Floats) -> Ints:
 
 
 def listed(order: Sequence[Any], action: Any, top: int) -> list[Any]:
-    """Return up to ``top`` of ranked actions: the first, and as the last the recommended one if it is not among them."""
+    """Return the first ``top`` of ranked actions; the last of them is the recommended one if that is not among them."""
     shown = [*order[:top]]
     return shown if action in shown or action not in order else [*shown[:-1], action]
 
