@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from gymnasium import Env
 from gymnasium.spaces import Discrete, Space
 
 from agents.bridge.chance import is_generator, reseed
@@ -57,7 +58,7 @@ class Copy:
     def _make(self) -> None:
         self.generators: list[Any] = []
         self._memo: dict[int, Any] = dict(self._surfaces)
-        self._spaces: list[Any] = []
+        self._seeding: list[Any] = []
         self._sliced: list[tuple[Any, Any]] = []
         self._dicts: list[tuple[Any, Any]] = []
         self._others: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
@@ -110,9 +111,7 @@ class Copy:
 
     def _lend_generator(self) -> None:
         """Let whatever would draw a first seed from the operating system use a generator of the copy."""
-        without = [space for space in self._spaces if space._np_random is None]
-        if getattr(self.env, "_np_random", without) is None:
-            without.append(self.env)
+        without = [each for each in self._seeding if each._np_random is None]
         lent = next((found for found in self.generators if isinstance(found, np.random.Generator)), None)
         if without and lent is None:
             lent = np.random.default_rng(0)
@@ -176,7 +175,7 @@ def _copy_space(into: Copy, value: Any) -> Any:
     for name, item in vars(value).items():
         if name != "contains":
             vars(made)[name] = item if isinstance(item, np.ndarray) else into.of(item)
-    into._spaces.append(made)
+    into._seeding.append(made)
     if type(made) is Discrete:
         _hasten(made)
     return made
@@ -283,6 +282,8 @@ def _copy_object(into: Copy, value: Any) -> Any:
         if "render_mode" in names:
             names["render_mode"] = None
         into._dicts.append((names, names.copy()))
+    if isinstance(made, Env):
+        into._seeding.append(made)
     return made
 
 

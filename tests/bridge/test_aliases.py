@@ -124,8 +124,20 @@ class Unseeded(Three):
         return self.np_random.random()
 
 
-def test_chance_that_was_never_seeded_is_that_of_the_copy():
-    env = Unseeded()
+class Around(Three):
+    """Has such an environment inside."""
+
+    def begin(self):
+        self.inner = Unseeded()
+        self.inner.reset()
+
+    def pay(self, action):
+        return self.inner.step(action)[1]
+
+
+@pytest.mark.parametrize("kind", [Unseeded, Around])
+def test_chance_that_was_never_seeded_is_that_of_the_copy(kind):
+    env = kind()
     env.reset()
     first, again = searched(env), searched(env)
     assert first.copies.means == "fast copy"
