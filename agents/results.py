@@ -34,7 +34,8 @@ class Found(ABC):
         """Return what was found as a table in lines of up to 80 characters; a ``>`` marks the recommended action.
 
         Of a tree search these are the actions that were tried, the most visited first, with visits, their share, value,
-        and prior if any; of alpha-beta the best line; of evolution the first action of the best individual.
+        and prior if any, the recommended one in any case; of alpha-beta the best line; of evolution the first action of
+        the best individual.
 
         Parameters
         ----------

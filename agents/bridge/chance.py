@@ -31,6 +31,11 @@ def _next(seed: int) -> int:
     return (seed * 6364136223846793005 + 1442695040888963407) & _WORD
 
 
+def is_generator(value: Any) -> bool:
+    """Say whether something is a random generator that can be started anew."""
+    return isinstance(value, (Generator, np.random.RandomState, random.Random))
+
+
 def reseed(generators: list[Any], seed: int) -> None:
     """Start random generators anew, each from a seed of its own that follows from the given one."""
     for generator in generators:

@@ -12,19 +12,16 @@ from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 import gymnasium
-import numpy as np
 from gymnasium.utils import EzPickle
 from numpy.random import mtrand
 from pettingzoo.utils.conversions import aec_to_parallel_wrapper
 
 from agents.bridge.adapters import Adapter, adapter_of
-from agents.bridge.chance import reseed
+from agents.bridge.chance import is_generator, reseed
 from agents.bridge.classes import are_shared
 from agents.bridge.copying import Copy
 from agents.bridge.layers import innermost
 from agents.bridge.remembering import History
-
-GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 
 _PAIRS = (("clone_state", "restore_state"), ("cloneState", "restoreState"), ("get_state", "set_state"))
 """Methods by which environments save and restore themselves."""
@@ -124,7 +121,7 @@ class Deep:
         """Bring the copy back to where it was made."""
         memo: dict[int, Any] = {}
         self.env = copy.deepcopy(self._source, memo)
-        self._generators = [made for made in memo.values() if isinstance(made, GENERATORS)]
+        self._generators = [made for made in memo.values() if is_generator(made)]
 
     def seed(self, seed: int) -> None:
         """Start all random generators of the copy anew."""
@@ -255,7 +252,7 @@ def generators_in(env: Any) -> list[Any]:
         if id(value) in seen or _lies_elsewhere(kind):
             continue
         seen.add(id(value))
-        if issubclass(kind, GENERATORS):
+        if is_generator(value):
             found.append(value)
         else:
             waiting += filter(gc.is_tracked, reversed(gc.get_referents(value)))

@@ -20,9 +20,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from gymnasium import Env
 from gymnasium.spaces import Discrete, Space
 
-from agents.bridge.chance import reseed
+from agents.bridge.chance import is_generator, reseed
 from agents.bridge.classes import container_of, has_table, is_plain, is_shared, module_of, name_of, slots_of
 
 
@@ -57,12 +58,14 @@ class Copy:
     def _make(self) -> None:
         self.generators: list[Any] = []
         self._memo: dict[int, Any] = dict(self._surfaces)
-        self._spaces: list[Any] = []
+        self._seeding: list[Any] = []
         self._sliced: list[tuple[Any, Any]] = []
         self._dicts: list[tuple[Any, Any]] = []
         self._others: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
         self.opaque = False
         self.env = self.of(self._source)
+        known = set(map(id, self.generators))  # those in what was deep-copied are not
+        self.generators += [made for made in self._memo.values() if is_generator(made) and id(made) not in known]
         self._lend_generator()
         self._memo = {}
 
@@ -108,15 +111,14 @@ class Copy:
 
     def _lend_generator(self) -> None:
         """Let whatever would draw a first seed from the operating system use a generator of the copy."""
-        without = [space for space in self._spaces if space._np_random is None]
-        if getattr(self.env, "_np_random", without) is None:
-            without.append(self.env)
+        without = [each for each in self._seeding if each._np_random is None]
         lent = next((found for found in self.generators if isinstance(found, np.random.Generator)), None)
         if without and lent is None:
             lent = np.random.default_rng(0)
             self.generators.append(lent)
         for each in without:
             each._np_random = lent
+            self._others.append((setattr, (each, "_np_random", lent)))  # what an environment holds is put back
 
 
 def _copy_list(into: Copy, value: Any) -> Any:
@@ -173,7 +175,7 @@ def _copy_space(into: Copy, value: Any) -> Any:
     for name, item in vars(value).items():
         if name != "contains":
             vars(made)[name] = item if isinstance(item, np.ndarray) else into.of(item)
-    into._spaces.append(made)
+    into._seeding.append(made)
     if type(made) is Discrete:
         _hasten(made)
     return made
@@ -224,11 +226,13 @@ def _copy_partial(into: Copy, value: Any) -> Any:
 
 
 def _copy_function(into: Copy, value: Any) -> Any:
-    if not value.__closure__:
+    named: Any = value.__kwdefaults__ or {}
+    holds = value.__closure__, value.__defaults__, tuple(named.values())
+    cells, defaults, given = copied = _copy_tuple(into, holds)
+    if copied is holds:
         return value
-    cells = tuple(map(into.of, value.__closure__))
-    made = types.FunctionType(value.__code__, value.__globals__, value.__name__, value.__defaults__, cells)
-    made.__kwdefaults__ = value.__kwdefaults__
+    made = types.FunctionType(value.__code__, value.__globals__, value.__name__, defaults, cells)
+    made.__kwdefaults__ = dict(zip(named, given, strict=True)) or None
     vars(made).update(vars(value))
     return made
 
@@ -278,6 +282,8 @@ def _copy_object(into: Copy, value: Any) -> Any:
         if "render_mode" in names:
             names["render_mode"] = None
         into._dicts.append((names, names.copy()))
+    if isinstance(made, Env):
+        into._seeding.append(made)
     return made
 
 

@@ -42,21 +42,33 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return value.tobytes()
     if isinstance(value, Enum):
         return str(value)
-    if isinstance(value, (Space, *_CHANCE)) or callable(value) or module_of(kind) == "pygame.surface":
+    if isinstance(value, (Space, *_CHANCE)) or module_of(kind) == "pygame.surface":
         return None
+    if callable(value) and not is_plain(kind):  # a function, a method or a class: some keep their phase in one
+        return str(getattr(value, "__qualname__", ""))
     if hasattr(kind, "__array__"):  # of JAX, say
         return np.asarray(value).tobytes()
     if is_shared(value):
-        return repr(value) if isinstance(value, (numbers.Number, str, bytes)) else None
+        return repr(value) if isinstance(value, (numbers.Number, str, bytes, range, slice)) else None
     if id(value) in met:
         return met[id(value)]
     met[id(value)] = len(met)
+    if callable(value):
+        return _called(value, met)
     if is_plain(kind):
         return _object(value, met)
     try:
         return pickle.dumps(value)
     except Exception as error:
         raise TypeError(f"no key can be made of a {name_of(kind)} ({error}); search with loop='open'") from error
+
+
+def _called(value: Any, met: dict[int, int]) -> Any:
+    """Look into an object that can be called, as an opponent with a memory; into no network of PyTorch's."""
+    try:
+        return _object(value, met)
+    except (RuntimeError, TypeError):
+        return None
 
 
 def _items(value: Any, met: dict[int, int]) -> Any:

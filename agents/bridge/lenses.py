@@ -1,21 +1,22 @@
 """What observation wrappers make of what an environment shows: policies were trained behind them."""
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
-from gymnasium.wrappers import NormalizeObservation
+from gymnasium.wrappers import DelayObservation, NormalizeObservation
 
 
 def lenses_of(layers: Sequence[Any]) -> list[Any]:
     """Return the observation wrappers among the layers of an environment, from the innermost on.
 
-    They end where a wrapper keeps something of the past, as one that stacks frames or counts steps does: that is not
-    copied.
+    They end where a wrapper keeps something of the past, as one that stacks frames, counts steps or delays what is
+    shown does: that is not copied.
     """
     found = []
     for layer in reversed(layers[:-1]):
-        looks = isinstance(layer, gymnasium.ObservationWrapper)
+        looks = isinstance(layer, gymnasium.ObservationWrapper) and not isinstance(layer, DelayObservation)
         if looks and type(layer).step is gymnasium.ObservationWrapper.step:
             found.append(layer)
         elif looks or layer.observation_space != layer.env.observation_space:
@@ -37,8 +38,13 @@ def through(lenses: Sequence[Any], env: Any, seen: Any) -> Any:
     """
     for lens in lenses:
         own = object.__new__(type(lens))
-        vars(own).update(vars(lens), env=env)
+        vars(own).update({name: _kept(value) for name, value in vars(lens).items()}, env=env)
         if isinstance(own, NormalizeObservation):
             own.update_running_mean = False
         env, seen = own, own.observation(seen)
     return seen
+
+
+def _kept(value: Any) -> Any:
+    """Return what a wrapper holds, containers and statistics copied: it may write in them when it looks."""
+    return value if callable(value) or isinstance(value, (gymnasium.Env, gymnasium.Space)) else copy.copy(value)

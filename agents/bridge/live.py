@@ -1,6 +1,7 @@
 """Live environments as planners see them."""
 
 import functools
+import inspect
 import math
 import warnings
 from typing import Any
@@ -109,16 +110,12 @@ class LiveSingle:
         for space in ("action_space", "observation_space"):
             if getattr(self.env, space, None) is None:
                 raise TypeError(f"{type(self.env).__name__} has no {space}; set self.{space} in its __init__")
-        if env.action_space != self.env.action_space:
-            raise TypeError(
-                f"a wrapper of {type(self.env).__name__} turns its actions {self.env.action_space} into "
-                f"{env.action_space}; planners play the unwrapped environment: change the actions there"
-            )
+        _check_actions(self.env, self.env.action_space, env.action_space)
         self.lenses = self._lenses()
         shown = next((lens.observation_space for lens in reversed(self.lenses[0])), self.env.observation_space)
         seat = _seat(None, self.env.action_space, self.env.observation_space, shown)
         kind = "ASKED" if hasattr(self.env, "action_masks") else "SINGLE"
-        self.game = _game(kind, type(self.env), _name(self.env), _made(self.env), (seat,))
+        self.game = _game(kind, self.env, (seat,))
 
     def _lenses(self) -> tuple[list[Any], list[Any]]:
         """Return the observation wrappers, and those that what was observed last did not come through yet."""
@@ -136,7 +133,7 @@ class LiveSingle:
     @property
     def left(self) -> int:
         """Steps before a time limit."""
-        limits = [layer for layer in self._layers if "_max_episode_steps" in vars(layer)]
+        limits = [layer for layer in self._layers if {"_max_episode_steps", "_elapsed_steps"} <= vars(layer).keys()]
         if limits:
             return int(min(layer._max_episode_steps - (layer._elapsed_steps or 0) for layer in limits))
         spec = self.env.spec
@@ -195,7 +192,7 @@ class LiveAEC:
         self._layers = layers
         self.history = _history(layers, RememberTurns)
         self._together = bool(getattr(self.env, "metadata", {}).get("is_parallelizable"))
-        self.game = _game_of("CYCLE" if self._together else "AEC", self.env)
+        self.game = _game_of("CYCLE" if self._together else "AEC", layers)
 
     def selected(self) -> Any:
         """Return the agent that is to choose."""
@@ -249,7 +246,7 @@ class LiveParallel:
         self.seen, self.infos = observations, infos
         if self.seen is None and hasattr(self.env, "aec_env") and hasattr(self.env, "agents"):
             self.seen = {agent: self.env.aec_env.observe(agent) for agent in self.env.agents}
-        self.game = _game_of("PARALLEL", self.env)
+        self.game = _game_of("PARALLEL", layers)
 
     def only_agent(self) -> Any:
         """Return the agent that is to choose, if there is no other."""
@@ -314,36 +311,47 @@ def _name(env: Any) -> str:
     return spec.id if spec else str(getattr(env, "metadata", {}).get("name", type(env).__name__))
 
 
-def _made(env: Any) -> str:
-    """Return what an environment was made with, where it says so: other settings may hide other things."""
+def _made(env: Any) -> str | None:
+    """Return what an environment was made with, None where nothing says so: other settings may hide other things."""
     spec = getattr(env, "spec", None)
-    return repr(
-        (
-            getattr(env, "_ezpickle_args", None),
-            getattr(env, "_ezpickle_kwargs", None),
-            getattr(spec, "kwargs", None),
+    said = [getattr(*each, None) for each in ((env, "_ezpickle_args"), (env, "_ezpickle_kwargs"), (spec, "kwargs"))]
+    return repr(said) if any(each is not None for each in said) or not inspect.signature(type(env)).parameters else None
+
+
+def _check_actions(env: Any, inside: Any, outside: Any) -> None:
+    if outside != inside:
+        raise TypeError(
+            f"a wrapper of {type(env).__name__} turns its actions {inside} into {outside}; planners play the unwrapped "
+            "environment: change the actions there"
         )
-    )
 
 
-def _game_of(kind: str, env: Any) -> ForeignGame:
+def _game_of(kind: str, layers: list[Any]) -> ForeignGame:
+    env = layers[-1]
     agents = getattr(env, "possible_agents", None)
     if not agents:
         raise TypeError(f"{type(env).__name__} has no possible_agents; planners need to know who may play")
+    for agent in agents if len(layers) > 1 else ():
+        _check_actions(env, env.action_space(agent), layers[0].action_space(agent))
     seats = tuple(_seat(agent, env.action_space(agent), *2 * (env.observation_space(agent),)) for agent in agents)
-    return _game(kind, type(env), _name(env), _made(env), seats)
+    return _game(kind, env, seats)
 
 
 _GAMES: dict[Any, ForeignGame] = {}
+_GAMES_OF_ONE: "WeakKeyDictionary[Any, dict[Any, ForeignGame]]" = WeakKeyDictionary()
+"""Those of environments of which nothing says how they were made."""
 
 
-def _game(kind: str, env: type, name: str, made: str, seats: tuple[ForeignSeat, ...]) -> ForeignGame:
+def _game(kind: str, env: Any, seats: tuple[ForeignSeat, ...]) -> ForeignGame:
     """Return the game that environments of this class, made in this way, with these players are: the same one."""
-    key = kind, env, name, made, tuple((*seat[:3], repr(seat.shown)) for seat in seats), adapter_of(env)
-    if key not in _GAMES:
-        functions, shown = kinds.adapted(kind, adapter_of(env)), [seat.shown for seat in seats]
-        _GAMES[key] = ForeignGame(
-            name=name,
+    cls: Any = type(env)
+    made, adapter = _made(env), adapter_of(cls)
+    games = _GAMES if made is not None or cls.__hash__ is None else _GAMES_OF_ONE.setdefault(env, {})
+    key = kind, cls, _name(env), made, tuple((*seat[:3], repr(seat.shown)) for seat in seats), adapter
+    if key not in games:
+        functions, shown = kinds.adapted(kind, adapter), [seat.shown for seat in seats]
+        games[key] = ForeignGame(
+            name=_name(env),
             players=len(seats),
             actions=max(seat.actions for seat in seats),
             template=np.zeros(CHANCE_BYTES + 8, np.uint8),
@@ -351,14 +359,14 @@ def _game(kind: str, env: type, name: str, made: str, seats: tuple[ForeignSeat, 
             simultaneous=kind in ("CYCLE", "PARALLEL"),
             action_name=functools.partial(_action_name, seats[0].start),
             seats=seats,
-            watch=Watch(env.__name__),
-            adapter=adapter_of(env),
+            watch=Watch(cls.__name__),
+            adapter=adapter,
             structure=structure(shown),
             variants=shaped(functions["observe"], shown),
             **bounds(shown),
             **functions,
         )
-    return _GAMES[key]
+    return games[key]
 
 
 def _action_name(start: int, action: int) -> str:

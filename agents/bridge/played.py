@@ -1,5 +1,6 @@
 """An environment of others under trial: played in its own API, whichever that is, with chance of its own."""
 
+import copy
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -52,12 +53,12 @@ class Played:
         self.shown: dict[Any, int] = {}
 
     def copy(self) -> "Played":
-        """Return another one like it."""
-        return Played(self.game, Copy(self.env).env, self.said, self.over)
+        """Return another one like it, with what was said: the environment may write over that."""
+        return Played(self.game, Copy(self.env).env, Copy(self.said).env, self.over)
 
     def reset(self, seed: int, options: Any = None) -> None:
         """Begin an episode."""
-        given = {"seed": seed} if options is None else {"seed": seed, "options": options}
+        given = {"seed": seed} if options is None else {"seed": seed, "options": copy.deepcopy(options)}
         self.said, self.over = self.env.reset(**given), False
         self.shown = shown_after(self.env, self.said)
 

@@ -1,5 +1,6 @@
 """Wrappers that keep what was done with an environment and what it showed, for planners."""
 
+import copy
 import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -53,7 +54,7 @@ class History:
     """
 
     def __init__(self, env: Any, given: Mapping[str, Any]) -> None:
-        self.env, self.given = env, dict(given)
+        self.env, self.given = env, copy.deepcopy(dict(given))  # an environment may take options out
         generator = None if self.given.get("seed") is not None else getattr(env.unwrapped, "np_random", None)
         self.chance = generator.bit_generator.state if isinstance(generator, np.random.Generator) else None
         self.actions: list[Any] = []
@@ -78,7 +79,7 @@ class History:
         if self.chance is not None:
             env.reset(seed=0)
             env.unwrapped.np_random.bit_generator.state = self.chance
-        said = env.reset(**self.given)
+        said = env.reset(**copy.deepcopy(self.given))
         for left in range(len(self.actions) - 1, -1, -1):
             draws(left == 0)
             said = env.step(self.actions[-1 - left])

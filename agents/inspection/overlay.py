@@ -3,6 +3,7 @@
 from typing import Any
 
 from agents.inspection.drawing import counted, cut, decimals_of, written
+from agents.inspection.ranking import listed
 from agents.inspection.showing import search_data, searched
 from mcts_envs.core import errors
 from mcts_envs.core.render import Canvas, mix, on
@@ -95,7 +96,8 @@ def _draw_line(board: Canvas, line: list[_Data], colours: list[str]) -> None:
 
 def _draw_panel(place: Canvas, data: _Data, shown: int, colour: str) -> None:
     """List actions with bars of their visits, and their values."""
-    rows, total = data["actions"][:shown], _visits(data)
+    kept = listed([row["action"] for row in data["actions"]], data["action"], shown)
+    rows, total = [row for row in data["actions"] if row["action"] in kept], _visits(data)
     counts = any("visits" in row for row in rows)
     decimals = min(decimals_of(row["value"] for row in rows if row["value"] is not None), 4)
     right, bar = _PANEL - 0.6, 1.3

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,18 +62,25 @@ def ranked(visits: Ints, values: Floats) -> Ints:
     return order
 
 
+def listed(order: Sequence[Any], action: Any, top: int) -> list[Any]:
+    """Return the first ``top`` of ranked actions; the last of them is the recommended one if that is not among them."""
+    shown = [*order[:top]]
+    return shown if action in shown or action not in order else [*shown[:-1], action]
+
+
 def ranking(result: "SearchResult", top: int) -> Ranking:
-    """Rank the actions of a search (:func:`ranked`), up to ``top``.
+    """Rank the actions of a search (:func:`ranked`), up to ``top``, the recommended one among them.
 
     Figures are visits, their share of all, mean return, and the prior where the search had one.
     """
     visits, values, prior = result.visits, result.values, result.prior
     order = ranked(visits, values)
-    shown, left = order[:top], order[top:]
+    shown = listed(order.tolist(), result.action, top)
+    left = [action for action in order.tolist() if action not in shown]
     decimals = decimals_of(values[order].tolist())
     rows = []
     for action in shown:
-        name = f"{'>' if action == result.action else ' '} {name_of(result.tree.game, int(action))}"
+        name = f"{'>' if action == result.action else ' '} {name_of(result.tree.game, action)}"
         share = f"{visits[action] / visits.sum():.1%}"
         row = [name, str(visits[action]), share, written(float(values[action]), decimals)]
         rows.append(row if prior is None else [*row, f"{prior[action]:.3f}"])

@@ -8,7 +8,7 @@ import numpy as np
 
 from agents.base import view_of
 from agents.inspection.drawing import counted
-from agents.inspection.ranking import ranked
+from agents.inspection.ranking import listed, ranked
 from mcts_envs.core.contract import Game
 from mcts_envs.core.typing import Bytes, Ints
 from mcts_envs.core.view import View
@@ -144,11 +144,12 @@ def _tried(result: Any, view: View | None) -> Data:
     order, prior = ranked(result.visits, result.values), getattr(result, "prior", None)
     game, player = result.tree.game, 0 if view is None else view.player
     rows = []
-    for action in map(int, order[:_SHOWN]):
+    shown = listed(order.tolist(), result.action, _SHOWN)
+    for action in shown:
         row = named(game, _board(view), player, action)
         row |= {"visits": int(result.visits[action]), "value": _finite(result.values[action])}
         rows.append(row if prior is None else row | {"prior": _finite(prior[action])})
-    left = order[_SHOWN:]
+    left = [action for action in order.tolist() if action not in shown]
     heat = _heat(game, view, order, result)
     return {"actions": rows, "omitted": {"actions": len(left), "visits": int(result.visits[left].sum())}, "heat": heat}
 

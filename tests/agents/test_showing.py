@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import gymnasium as gym
 import pytest
@@ -11,6 +12,7 @@ from one_ply import OnePly
 import agents
 import mcts_envs  # noqa: F401
 from agents.base import view_of
+from agents.inspection.ranking import ranked
 from agents.inspection.showing import search_data
 
 
@@ -138,3 +140,17 @@ def test_environments_of_others_are_shown_by_their_searches():
     with pytest.raises(ValueError, match=r"FrozenLake-v1 has no picture.*; agents\.show\(result\) shows"):
         agents.picture(result)
     assert repr(agents.show(result)) == "Shown(FrozenLake-v1: a search, 1 frame)"
+
+
+def test_what_is_recommended_is_listed_however_seldom_it_was_visited():
+    env = gym.make("mcts_envs/WallSurvival-v0", board_size=5)
+    env.reset(seed=4)
+    result = agents.make("mcts", simulations=500).search(env)
+    last = int(ranked(result.visits, result.values)[-1])
+    found = replace(result, action=last)
+    data, rows = search_data(found), found.table(3).splitlines()
+    assert [row[:2] for row in rows] == ["  ", "  ", "  ", "> ", "  "]
+    assert sum(int(row.split()[-3]) for row in rows[1:4]) + int(rows[4].split()[-2]) == result.visits.sum()
+    assert data["actions"][-1]["action"] == last
+    assert data["omitted"]["visits"] + sum(row["visits"] for row in data["actions"]) == result.visits.sum()
+    assert data["actions"][-1]["name"][:17] in agents.picture(found, actions=2).to_svg()

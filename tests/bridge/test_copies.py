@@ -228,6 +228,9 @@ def test_digests_tell_states_apart_and_nothing_else():
     assert digest(env.unwrapped) != digest(same.unwrapped)
     assert digest(-1) != digest(-2)  # whose hashes are equal
     assert digest({1, "a", (2, 3)}) == digest({(2, 3), "a", 1})
+    assert digest(range(2)) != digest(range(3))
+    assert digest(env.step) == digest(same.step) != digest(env.reset)  # as phases are kept
+    assert digest(Walk) != digest(Things)
 
 
 def test_an_environment_that_was_not_reset_is_told_so():

@@ -9,6 +9,7 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.classic.rps import rps
 from pettingzoo.classic.tictactoe import tictactoe
 from pettingzoo.utils.conversions import parallel_to_aec
+from pettingzoo.utils.wrappers import BaseWrapper
 
 import agents
 import mcts_envs
@@ -327,3 +328,20 @@ def test_ours_with_chance_are_valued_alike_behind_the_bridge():
     error = 300.0 / 2 / np.sqrt(found.visits[tried])  # returns lie in a range of 300
     assert (np.abs(expected.values - found.values)[tried] < 4 * error).all()
     assert np.array_equal(own.clone_state().state, foreign.clone_state().state)
+
+
+class Fewer(BaseWrapper):
+    """Leaves two of the three actions, and counts them from 0."""
+
+    def action_space(self, agent):
+        return spaces.Discrete(2)
+
+    def step(self, action):
+        super().step(None if action is None else 2 - action + "abc".index(self.agent_selection))
+
+
+def test_wrappers_that_change_actions_are_refused():
+    env = Fewer(Dwindling())
+    env.reset()
+    with pytest.raises(TypeError, match="turns its actions Discrete"):
+        mcts(10).act(env)

@@ -1,0 +1,281 @@
+"""Things of an environment that lie where copies may miss them, with games whose values are known."""
+
+import copy
+from collections import deque
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.utils import EzPickle
+
+import agents
+from agents.bridge import remember, view
+from agents.bridge.cloning import Replay
+from agents.bridge.live import foreign_view
+from agents.bridge.pool import Pool
+
+
+class Three(gym.Env):
+    """Three steps; what the two actions pay is for others to say."""
+
+    def __init__(self):
+        self.action_space, self.observation_space = spaces.Discrete(2), spaces.Discrete(4)
+        self.at = 0
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = 0
+        self.begin()
+        return self.at, {}
+
+    def begin(self):
+        pass
+
+    def step(self, action):
+        self.at += 1
+        return self.at, float(self.pay(action)), self.at == 3, False, {}
+
+
+class Cards(Three):
+    """Pays for a guess of a card that is drawn at the reset, where it is a secret, and is 0 else."""
+
+    def __init__(self, secret):
+        super().__init__()
+        self.secret = secret
+
+    def begin(self):
+        self.card = int(self.np_random.integers(2)) if self.secret else 0
+
+    def pay(self, action):
+        return action == self.card
+
+
+class Numbers(Cards):
+    """Shows a number of a thousand after a step; the mask is one array, written anew at each step."""
+
+    def __init__(self):
+        super().__init__(True)
+        self.mask = np.ones(2, np.int8)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.number = int(self.np_random.integers(1000))
+        return 0, self.said()
+
+    def step(self, action):
+        self.at += 1
+        return (self.number if self.at == 1 else 1000), 0.0, self.at == 3, False, self.said()
+
+    def said(self):
+        self.mask[:] = [(1, 0), (1, 1), (0, 1), (0, 1)][self.at]
+        return {"action_mask": self.mask}
+
+
+class Dealt(Cards, EzPickle):
+    """The highest card is an option, which is taken out of the options."""
+
+    def __init__(self):
+        EzPickle.__init__(self)
+        super().__init__(True)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.card = int(self.np_random.integers(options.pop("cards") if options else 2))
+        return 0, {}
+
+    def step(self, action):
+        return (self.card, *super().step(action)[1:])
+
+
+class Secretive:
+    """Can be called, and holds what it says."""
+
+    def __init__(self, card):
+        self.card = card
+
+    def __call__(self):
+        return self.card
+
+
+class Asked(Cards):
+    """The card is held by such an object."""
+
+    def begin(self):
+        super().begin()
+        self.ask, self.card = Secretive(self.card), None
+
+    def pay(self, action):
+        return action == self.ask()
+
+
+def searched(env, simulations=200):
+    return agents.make("mcts", simulations=simulations, seed=0).search(env)
+
+
+class Unseeded(Three):
+    """Draws from a generator that nothing has seeded."""
+
+    def reset(self, *, seed=None, options=None):
+        self.at = 0
+        return 0, {}
+
+    def pay(self, action):
+        return self.np_random.random()
+
+
+class Around(Three):
+    """Has such an environment inside."""
+
+    def begin(self):
+        self.inner = Unseeded()
+        self.inner.reset()
+
+    def pay(self, action):
+        return self.inner.step(action)[1]
+
+
+@pytest.mark.parametrize("kind", [Unseeded, Around])
+def test_chance_that_was_never_seeded_is_that_of_the_copy(kind):
+    env = kind()
+    env.reset()
+    first, again = searched(env), searched(env)
+    assert first.copies.means == "fast copy"
+    np.testing.assert_array_equal(first.values, again.values)
+    assert env._np_random is None, "nothing was drawn in the environment"
+
+
+class Deck:
+    """Says itself how it is copied."""
+
+    def __init__(self, chance):
+        self.chance = chance
+
+    def __deepcopy__(self, memo):
+        return Deck(copy.deepcopy(self.chance, memo))
+
+
+class Shuffled(Three):
+    """Pays for a guess of what a generator in such an object draws."""
+
+    def begin(self):
+        self.deck = Deck(np.random.default_rng(5))
+
+    def pay(self, action):
+        return action == self.deck.chance.integers(2)
+
+
+def test_chance_inside_of_what_copies_itself_is_not_foreseen():
+    env = Shuffled()
+    env.reset()
+    assert searched(env, 400).values.max() < 2.0, "a guess is worth 1.5"
+
+
+class ByDefault(Three):
+    """Functions reach the environment by their defaults: to wait, and then to dig twice, pays 12."""
+
+    def begin(self):
+        self.gold = [1]
+        self.worth = lambda action, env=self, *, gold=self.gold: env.gold[0] * action if gold is env.gold else 100
+
+    def pay(self, action):
+        paid = self.worth(action)
+        self.gold[0] += 0 if action else 5
+        return paid
+
+
+def test_functions_that_hold_the_environment_in_their_defaults_hold_the_copy():
+    env = ByDefault()
+    env.reset()
+    result = searched(env, 400)
+    assert (result.action, result.principal_variation) == (0, [0, 1, 1])
+    assert 10.0 < result.values[0] <= 12.0
+
+
+class Limited(Three):
+    """Keeps a limit of its own under the name that ``TimeLimit`` uses, and counts steps under another."""
+
+    def __init__(self):
+        super().__init__()
+        self._max_episode_steps = 3
+
+    def pay(self, action):
+        return action
+
+
+def test_a_limit_of_its_own_is_no_time_limit():
+    env = Limited()
+    env.reset()
+    assert searched(env).action == 1
+    limited = gym.wrappers.TimeLimit(env, 2)
+    limited.reset()
+    assert searched(limited).values[1] <= 2.0
+
+
+def test_an_environment_made_in_another_way_may_hide_something():
+    found = []
+    for secret in (False, True):
+        env = remember(Cards(secret))
+        env.reset(seed=1)
+        found.append(searched(env).copies.hidden)
+    assert found == ["nothing found", "drawn by replay"]
+
+
+def test_what_can_be_called_may_hide_something():
+    env = remember(Asked(True))
+    env.reset(seed=1)
+    assert searched(env).copies.hidden == "drawn by replay"
+
+
+class Stacked(gym.ObservationWrapper):
+    """Shows the last two observations."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.frames = deque([0, 0], maxlen=2)
+        self.observation_space = spaces.Box(0, 4, (2,), np.int64)
+
+    def observation(self, observation):
+        self.frames.append(observation)
+        return np.array(self.frames)
+
+
+class Idle(Three):
+    def pay(self, action):
+        return 0.0
+
+
+@pytest.mark.parametrize("wrapper", [Stacked, lambda env: gym.wrappers.DelayObservation(env, 1)])
+def test_looking_through_a_wrapper_writes_nothing_into_it(wrapper):
+    wrapped = wrapper(Idle())
+    wrapped.reset()
+    wrapped.step(0)
+    kept = wrapped.frames if isinstance(wrapped, Stacked) else wrapped.observation_queue
+    before, state = list(kept), view(wrapped).state.copy()
+    state.game.step(state, [0], [0.0])
+    state.game.observe(state, 0, np.zeros(state.game.observation_shape, np.float32))
+    assert list(kept) == before
+
+
+def test_courses_of_the_game_keep_what_was_said_though_the_environment_writes_over_it():
+    env = remember(Numbers())
+    env.reset(seed=1)
+    env.step(0)
+    env.step(0)
+    live = foreign_view(env).state
+    pool = Pool(live.game, live.history, None)
+    pool.extend()
+    assert 0 < pool.kept < pool.tried
+    assert all(course.infos["action_mask"].tolist() == [0, 1] for course in pool.particles)
+
+
+def test_options_of_a_reset_are_kept_though_the_environment_takes_them_out():
+    env = remember(Dealt())
+    env.reset(seed=1, options={"cards": 100})
+    env.step(0)
+    live = foreign_view(env).state
+    pool = Pool(live.game, live.history, None)
+    pool.extend()
+    assert env.unwrapped.card > 1
+    assert {course.env.unwrapped.card for course in pool.particles} == {env.unwrapped.card}
+    Replay(live.history, env.unwrapped, anew=False)  # which would show something else
