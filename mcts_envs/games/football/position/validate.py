@@ -10,7 +10,7 @@ from mcts_envs.games.football.position.reading import who as name_of
 from mcts_envs.games.football.rules import tasks
 from mcts_envs.games.football.rules.activation import has_options
 from mcts_envs.games.football.rules.ball import can_reroll, interceptors
-from mcts_envs.games.football.rules.field import distance, in_end_zone, is_outside, on
+from mcts_envs.games.football.rules.field import distance, in_end_zone, is_outside, on, scores
 from mcts_envs.games.football.rules.layout import (
     ACTIVATION,
     BLITZ,
@@ -18,6 +18,7 @@ from mcts_envs.games.football.rules.layout import (
     BLOCK_DICE,
     BLOCK_REROLL,
     DOWN,
+    FOLLOW_UP,
     INTERCEPTION,
     KICK,
     NO_TEAM,
@@ -235,19 +236,22 @@ def _check_players(state: Bytes, waiting: list[int]) -> None:
             raise ValueError(
                 f"{name_of(player)} on {square_of(s, here)} is where he scores; before a kick-off all are in their half"
             )
-        stands = here and s.posture[player] == STANDING
-        if stands and here == s.ball and s.carrier == NOBODY and s.phase in (TURN, ACTIVATION):
+        if s.used[player] and s.side not in (NO_TEAM, team):
+            raise ValueError(f"{name_of(player)} is 'used'; only players of {TEAMS[s.side]!r} are, whose turn it is")
+        if here and here == s.ball and s.carrier == NOBODY and s.phase in (TURN, ACTIVATION):
             raise ValueError(
                 f"the ball lies on {square_of(s, here)}, where {name_of(player)} is; who stands there "
-                "carries it: 'carried': True"
+                "carries it: 'carried': True, and off who lies there it bounces"
             )
+    if s.carrier != NOBODY and s.phase != FOLLOW_UP and scores(state, s.carrier):
+        raise ValueError(f"position['ball'] {square_of(s, s.ball)} is where {name_of(s.carrier)}, who has it, scores")
 
 
 def _check_choice(state: Bytes) -> None:
     """Check that there is something to choose from."""
     s = record(state, STATE)
     phase, active = int(s.phase), int(s.active_player)
-    if phase == ACTIVATION and s.used[active]:
+    if active != NOBODY and s.used[active]:
         raise ValueError(f"position['active']['player'] {name_of(active)} was used in this turn already")
     if phase == ACTIVATION and not has_options(state):
         raise ValueError(
