@@ -257,8 +257,10 @@ def _check_players(state: Bytes, waiting: list[int]) -> None:
             raise ValueError(
                 f"{name_of(player)} on {square_of(s, here)} is where he scores; before a kick-off all are in their half"
             )
-        if s.used[player] and s.side not in (NO_TEAM, team):
-            raise ValueError(f"{name_of(player)} is 'used'; only players of {TEAMS[s.side]!r} are, whose turn it is")
+        if s.used[player] and s.side != team and (here or s.side != NO_TEAM):
+            raise ValueError(
+                f"{name_of(player)} is 'used'; only players of the team on turn are, or reserves before a kick"
+            )
         if here and here == s.ball and s.carrier == NOBODY and s.phase in (TURN, ACTIVATION):
             raise ValueError(
                 f"the ball lies on {square_of(s, here)}, where {name_of(player)} is; who stands there "
