@@ -94,8 +94,8 @@ def place(state, position):
     s = record(state, STATE)
     errors.keys("position", position, ("points", "pot", "turn"))
     points = [errors.integer("position['points']", points, 0, int(s.goal) - 1) for points in position["points"]]
-    pot = errors.integer("position['pot']", position["pot"], 0, int(s.goal) + 5)
     turn = errors.integer("position['turn']", position["turn"], 0, 1)
+    pot = errors.integer("position['pot']", position["pot"], 0, int(s.goal) + 5 - points[turn])
     s.points[0], s.points[1] = points
     s.pot, s.turn = pot, turn
 

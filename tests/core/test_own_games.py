@@ -81,6 +81,8 @@ def test_forced_dice_decide_what_chance_decides():
         pots.append(env.position()["pot"])
     assert pots == [4, 10]  # a die that is forced counts as below(6) does, from 0
     assert env.position()["dice"] == [0]
+    with pytest.raises(ValueError, match=r"'pot'\] 9 is outside \[0, 6\]"):
+        env.reset(options={"position": {"points": [0, 19], "pot": 9, "turn": 1}})
 
 
 def test_the_picture_shows_points_and_pot():

@@ -10,7 +10,7 @@ from mcts_envs.games.football.position.reading import who as name_of
 from mcts_envs.games.football.rules import tasks
 from mcts_envs.games.football.rules.activation import has_options
 from mcts_envs.games.football.rules.ball import can_reroll, interceptors
-from mcts_envs.games.football.rules.field import distance, in_end_zone, is_outside, on
+from mcts_envs.games.football.rules.field import distance, in_end_zone, is_outside, on, scores
 from mcts_envs.games.football.rules.layout import (
     ACTIVATION,
     BLITZ,
@@ -18,6 +18,7 @@ from mcts_envs.games.football.rules.layout import (
     BLOCK_DICE,
     BLOCK_REROLL,
     DOWN,
+    FOLLOW_UP,
     INTERCEPTION,
     KICK,
     NO_TEAM,
@@ -35,6 +36,7 @@ from mcts_envs.games.football.rules.match import receivers
 
 _STANDS = ("catch", "intercept", "pick_up", "dodge", "rush", "arrive", "walk", "pass", "follow_up", "block")
 _STEPS, _OF_A_PASS = ("dodge", "rush", "arrive", "walk"), ("pass", "interception")
+_BELOW = ("turnover", "touchdown", "possession", "bounce", "throw_in", "knock_down", "block", "pushed", "pass")
 _BESIDE_SQUARE, _BESIDE_ACTIVE = ("push", "pushed", "follow_up"), ("block", "foul", "strike")
 
 
@@ -83,6 +85,8 @@ def _check_whose(s: Any) -> None:
         own = {KICK: kicker, TOUCHBACK: 1 - kicker}.get(phase, int(s.tasks[max(int(s.waiting), 1) - 1]) >> 8 & 255)
         if s.decider != own:
             raise ValueError(f"position['to_act'] {TEAMS[s.decider]!r}: {_word(s)} is that of {TEAMS[own]!r} here")
+        if s.reroll_used or s.blitz_used or s.pass_used or s.handoff_used or s.foul_used:
+            raise ValueError("position['spent'], position['reroll_used']: before a kick-off nothing of a turn is spent")
         _check_turns(s, (0, 1), "before a kick-off")
         return
     if s.side == NO_TEAM or (phase not in (BLOCK_DICE, INTERCEPTION) and s.decider != s.side):
@@ -136,6 +140,8 @@ def _check_block(s: Any) -> None:
         return
     if s.activity not in (BLOCK, BLITZ):
         raise ValueError(f"position['active']['activity'] must be 'block' or 'blitz' for {DECISIONS[s.phase]!r}")
+    if s.posture[s.active_player] != STANDING:
+        raise ValueError(f"{name_of(s.active_player)} must stand for {DECISIONS[s.phase]!r}")
     if s.activity == BLITZ and not s.blocked:
         raise ValueError(f"position['active']['blocked'] must be True for {DECISIONS[s.phase]!r}: one block a blitz")
     if s.activity == BLOCK and tasks.END_ACTIVATION not in waiting:
@@ -156,10 +162,28 @@ def _check_pending(state: Bytes) -> list[int]:
     waiting = [int(task) for task in s.tasks[: s.waiting]]
     ends = [i for i, task in enumerate(waiting) if task & 255 == tasks.TURNOVER]
     first = ends[-1] if ends else 0
+    _check_order(s, waiting, first)
     for i in range(first, len(waiting)):
         _check_task(state, f"position['pending'][{i}]", waiting[i], waiting[i + 1] if i + 1 < len(waiting) else None)
     _check_way(state, waiting, first)
     return waiting[first:]
+
+
+def _check_order(s: Any, waiting: list[int], first: int) -> None:
+    """Check that each task can wait where it is: of a kick-off, or of one activation, which ends last."""
+    kicker, ends = int(s.kicker), tasks.END_ACTIVATION | int(s.active_player) << 8
+    if s.phase in KICK_OFF:
+        known = [tasks.KICK | kicker << 8, tasks.SETUP | (1 - kicker) << 8, tasks.SETUP | kicker << 8]
+        if waiting != known[: len(waiting)]:
+            raise ValueError(f"position['pending'] must be the kick of {TEAMS[kicker]!r}, then who sets up before")
+        return
+    words = [tasks.NAMES[task & 255] for task in waiting]
+    walks = any(word in ("dodge", "arrive", "walk") for word in words[first:])
+    fits = (*_STEPS, "strike") if walks else (*_BELOW, "strike")
+    for i in range(first, len(words)):
+        top = i == len(words) - 1 and not walks and int(s.phase) in WAITS_FOR
+        if not top and words[i] not in fits and (i > 0 or waiting[0] != ends):
+            raise ValueError(f"position['pending'][{i}]: a task {words[i]!r} cannot wait there for {_word(s)}")
 
 
 def _check_way(state: Bytes, waiting: list[int], first: int) -> None:
@@ -210,8 +234,6 @@ def _check_task(state: Bytes, name: str, task: int, after: int | None) -> None:
         raise ValueError(f"{name}['square'] {square_of(s, square)} is taken; {word!r} needs a free one")
     if word in ("catch", "pick_up", *_OF_A_PASS) and (s.carrier != NOBODY or s.ball != s.square[player]):
         raise ValueError(f"{name}: for {word!r}, the ball must be on the square of {name_of(player)}, not carried")
-    if word == "scatter" and s.carrier != NOBODY:
-        raise ValueError(f"{name}: for 'scatter', position['ball'] must not be carried")
     if word == "bounce" and not s.ball:
         raise ValueError(f"{name}: for 'bounce', position['ball'] must say where the ball is, not None")
 
@@ -235,19 +257,24 @@ def _check_players(state: Bytes, waiting: list[int]) -> None:
             raise ValueError(
                 f"{name_of(player)} on {square_of(s, here)} is where he scores; before a kick-off all are in their half"
             )
-        stands = here and s.posture[player] == STANDING
-        if stands and here == s.ball and s.carrier == NOBODY and s.phase in (TURN, ACTIVATION):
+        if s.used[player] and s.side != team and (here or s.side != NO_TEAM):
+            raise ValueError(
+                f"{name_of(player)} is 'used'; only players of the team on turn are, or reserves before a kick"
+            )
+        if here and here == s.ball and s.carrier == NOBODY and s.phase in (TURN, ACTIVATION):
             raise ValueError(
                 f"the ball lies on {square_of(s, here)}, where {name_of(player)} is; who stands there "
-                "carries it: 'carried': True"
+                "carries it: 'carried': True, and off who lies there it bounces"
             )
+    if s.carrier != NOBODY and s.phase != FOLLOW_UP and scores(state, s.carrier):
+        raise ValueError(f"position['ball'] {square_of(s, s.ball)} is where {name_of(s.carrier)}, who has it, scores")
 
 
 def _check_choice(state: Bytes) -> None:
     """Check that there is something to choose from."""
     s = record(state, STATE)
     phase, active = int(s.phase), int(s.active_player)
-    if phase == ACTIVATION and s.used[active]:
+    if active != NOBODY and s.used[active]:
         raise ValueError(f"position['active']['player'] {name_of(active)} was used in this turn already")
     if phase == ACTIVATION and not has_options(state):
         raise ValueError(
