@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from gymnasium import Env
+from gymnasium import Env, Wrapper
 from gymnasium.spaces import Discrete, Space
 
 from agents.bridge.chance import is_generator, reseed
@@ -282,7 +282,7 @@ def _copy_object(into: Copy, value: Any) -> Any:
         if "render_mode" in names:
             names["render_mode"] = None
         into._dicts.append((names, names.copy()))
-    if isinstance(made, Env):
+    if isinstance(made, Env) and not isinstance(made, Wrapper):
         into._seeding.append(made)
     return made
 

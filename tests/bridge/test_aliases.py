@@ -135,7 +135,15 @@ class Around(Three):
         return self.inner.step(action)[1]
 
 
-@pytest.mark.parametrize("kind", [Unseeded, Around])
+class AroundWrapped(Around):
+    """Has such an environment inside, and a wrapper around that."""
+
+    def begin(self):
+        self.inner = gym.wrappers.TimeLimit(Unseeded(), 100)
+        self.inner.reset()
+
+
+@pytest.mark.parametrize("kind", [Unseeded, Around, AroundWrapped])
 def test_chance_that_was_never_seeded_is_that_of_the_copy(kind):
     env = kind()
     env.reset()
