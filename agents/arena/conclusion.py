@@ -113,11 +113,13 @@ def _estimated(report: Report, found: Lead) -> str:
 
 def _needed(found: Lead) -> float:
     """Return how many boards show a difference that is as large as this one looks, about four times in five."""
-    half, normal = (found.gap.high - found.gap.low) / 2, NormalDist()
-    if not found.gap.value:
+    value, low, high = found.gap
+    if not value:
         return float("inf")
+    near, normal = value - low if value > 0 else high - value, NormalDist()
+    half = min((high - low) / 2, near)  # the other end may be infinite
     wider = 1.0 + normal.inv_cdf(POWER) / normal.inv_cdf(0.5 + LEVEL / 2)
-    return _round(found.boards * max(2.0, min(wider * half / abs(found.gap.value), 1e6) ** 2))
+    return _round(found.boards * max(2.0, min(wider * half / abs(value), 1e6) ** 2))
 
 
 def _round(count: float) -> int:

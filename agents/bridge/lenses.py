@@ -47,4 +47,9 @@ def through(lenses: Sequence[Any], env: Any, seen: Any) -> Any:
 
 def _kept(value: Any) -> Any:
     """Return what a wrapper holds, containers and statistics copied: it may write in them when it looks."""
-    return value if callable(value) or isinstance(value, (gymnasium.Env, gymnasium.Space)) else copy.copy(value)
+    if callable(value) or isinstance(value, (gymnasium.Env, gymnasium.Space)):
+        return value
+    try:
+        return copy.copy(value)
+    except TypeError:  # a lock, say
+        return value

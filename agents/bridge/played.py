@@ -1,6 +1,5 @@
 """An environment of others under trial: played in its own API, whichever that is, with chance of its own."""
 
-import copy
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from pettingzoo import AECEnv, ParallelEnv
 
 from agents.bridge.chance import GLOBALS
 from agents.bridge.copying import Copy
-from agents.bridge.remembering import shown_after
+from agents.bridge.remembering import own, shown_after
 from agents.bridge.states import ForeignGame, ForeignState
 
 
@@ -58,7 +57,7 @@ class Played:
 
     def reset(self, seed: int, options: Any = None) -> None:
         """Begin an episode."""
-        given = {"seed": seed} if options is None else {"seed": seed, "options": copy.deepcopy(options)}
+        given = {"seed": seed} if options is None else {"seed": seed, "options": own(options)}
         self.said, self.over = self.env.reset(**given), False
         self.shown = shown_after(self.env, self.said)
 

@@ -54,7 +54,7 @@ class History:
     """
 
     def __init__(self, env: Any, given: Mapping[str, Any]) -> None:
-        self.env, self.given = env, copy.deepcopy(dict(given))  # an environment may take options out
+        self.env, self.given = env, own(dict(given))
         generator = None if self.given.get("seed") is not None else getattr(env.unwrapped, "np_random", None)
         self.chance = generator.bit_generator.state if isinstance(generator, np.random.Generator) else None
         self.actions: list[Any] = []
@@ -79,7 +79,7 @@ class History:
         if self.chance is not None:
             env.reset(seed=0)
             env.unwrapped.np_random.bit_generator.state = self.chance
-        said = env.reset(**copy.deepcopy(self.given))
+        said = env.reset(**own(self.given))
         for left in range(len(self.actions) - 1, -1, -1):
             draws(left == 0)
             said = env.step(self.actions[-1 - left])
@@ -88,6 +88,14 @@ class History:
             raise ValueError(
                 f"with the same seed and actions, another {type(env.unwrapped).__name__} shows other things"
             )
+
+
+def own(given: Any) -> Any:
+    """Return a copy of what a reset is given: an environment may take options out. What cannot be copied stays."""
+    try:
+        return copy.deepcopy(given)
+    except Exception:  # whatever its parts raise
+        return given
 
 
 def shown_after(env: Any, said: Any) -> dict[Any, int]:

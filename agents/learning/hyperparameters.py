@@ -22,7 +22,6 @@ _INTEGERS = {
     "gradient_steps": -1,
     "stats_window_size": 1,
     "sde_sample_freq": -1,
-    "train_freq": 1,
 }
 """Least values: below them an algorithm would divide by 0, train on nothing or never end."""
 
@@ -112,9 +111,10 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
             raise ValueError(f"{key} {model[key]!r} is no mapping; write it as dict(net_arch=[64, 64])")
     if kwargs := model.get("policy_kwargs"):
         model["policy_kwargs"] = {key: _named(key, value) for key, value in kwargs.items()}
-    _check(model)
+    n_envs = errors.integer("n_envs", merged["n_envs"], 1, 2**16)
+    _check(model, n_envs)
     return Hyperparameters(
-        n_envs=errors.integer("n_envs", merged["n_envs"], 1, 2**16),
+        n_envs=n_envs,
         n_timesteps=_steps(merged["n_timesteps"]),
         normalize=normalize,
         self_play=_mapping("self_play", merged, (), _SELF_PLAY),
@@ -123,7 +123,7 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
     )
 
 
-def _check(model: Mapping[str, Any]) -> None:
+def _check(model: Mapping[str, Any], n_envs: int) -> None:
     """Raise if a number, a flag or a schedule of an algorithm is none."""
     for key in _INTEGERS.keys() & model.keys():
         errors.integer(key, model[key], _INTEGERS[key], _LONGEST)
@@ -134,6 +134,12 @@ def _check(model: Mapping[str, Any]) -> None:
             errors.flag(key, model[key])
         elif key in _POSITIVE and not (isinstance(model[key], str) and key in _SCHEDULES):
             errors.number(key, 0 if model[key] is None and key in _OPTIONAL else model[key], 0, _LARGE)
+    often = model.get("train_freq", 1)
+    if isinstance(often, (tuple, list)) and [*often[1:]] in (["step"], ["episode"]):
+        if often[1] == "episode" and n_envs > 1:
+            raise ValueError(f"train_freq {often!r}: episodes are counted in one environment; give n_envs=1, or steps")
+        often = often[0]
+    errors.integer("train_freq", often, 1, _LONGEST)
     resolved(model)
 
 
@@ -235,7 +241,7 @@ def _steps(value: Any) -> int:
 def resolved(model: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of an algorithm with ``"lin_3e-4"`` made a schedule that falls from there to 0.
 
-    Classes of ``policy_kwargs`` that are named are imported.
+    Classes of ``policy_kwargs`` that are named are imported; ``train_freq=[1, "episode"]`` becomes a tuple.
 
     Raises
     ------
@@ -254,6 +260,8 @@ def resolved(model: Mapping[str, Any]) -> dict[str, Any]:
                 raise ValueError(f"{key} {value!r} is neither a number nor 'lin_NUMBER', as in 'lin_3e-4'") from None
             errors.number(key, first, 0, _LARGE)
             found[key] = LinearSchedule(first, 0.0, 1.0) if value.startswith("lin_") else first
+    if isinstance(often := found.get("train_freq"), list):
+        found["train_freq"] = tuple(often)
     if isinstance(kwargs := found.get("policy_kwargs"), Mapping):
         named = {key: class_named(key, kwargs[key]) for key in _CLASSES if isinstance(kwargs.get(key), str)}
         found["policy_kwargs"] = {**kwargs, **named}

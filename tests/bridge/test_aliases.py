@@ -2,6 +2,7 @@
 
 import copy
 from collections import deque
+from threading import Lock
 
 import gymnasium as gym
 import numpy as np
@@ -256,6 +257,7 @@ class Idle(Three):
 @pytest.mark.parametrize("wrapper", [Stacked, lambda env: gym.wrappers.DelayObservation(env, 1)])
 def test_looking_through_a_wrapper_writes_nothing_into_it(wrapper):
     wrapped = wrapper(Idle())
+    wrapped.lock = Lock()  # which cannot be copied
     wrapped.reset()
     wrapped.step(0)
     kept = wrapped.frames if isinstance(wrapped, Stacked) else wrapped.observation_queue
@@ -287,3 +289,9 @@ def test_options_of_a_reset_are_kept_though_the_environment_takes_them_out():
     assert env.unwrapped.card > 1
     assert {course.env.unwrapped.card for course in pool.particles} == {env.unwrapped.card}
     Replay(live.history, env.unwrapped, anew=False)  # which would show something else
+
+
+def test_options_that_cannot_be_copied_are_given_as_they_are():
+    env = remember(Cards(True))
+    env.reset(seed=1, options={"lock": Lock()})
+    assert searched(env).copies.hidden == "drawn by replay"

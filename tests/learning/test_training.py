@@ -353,6 +353,12 @@ def test_hyperparameters_are_the_zoos():
     assert resolved({"learning_rate": "3e-4"})["learning_rate"] == 3e-4
 
 
+def test_the_frequency_of_training_may_have_a_unit():
+    for given in ([1, "episode"], (4, "step"), 4):
+        model = hyperparameters("dqn", "x", {"train_freq": given, "n_envs": 1}).model
+        assert resolved(model)["train_freq"] == (given if given == 4 else tuple(given))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -396,6 +402,9 @@ def test_hyperparameters_are_the_zoos():
         ),
         (lambda: hyperparameters("ppo", "x", {"rollout_buffer_class": "B"}), "unknown ppo hyper-parameter key"),
         (lambda: hyperparameters("dqn", "x", {"train_freq": 0}), r"train_freq 0 is outside \[1,"),
+        (lambda: hyperparameters("dqn", "x", {"train_freq": (1, "day")}), r"train_freq \(1, 'day'\) is tuple"),
+        (lambda: hyperparameters("dqn", "x", {"train_freq": [1, "episode"]}), "in one environment; give n_envs=1"),
+        (lambda: hyperparameters("dqn", "x", {"train_freq": []}), r"train_freq \[\] is list, not an integer"),
     ],
 )
 def test_wrong_hyperparameters(call, message):

@@ -234,6 +234,13 @@ def test_a_block_set_up_by_hand_is_the_only_one_of_its_activation(activity):
         assert not any(25 + 6 * 4 <= action < 25 + 7 * 4 for action in legal(game, state))
 
 
+@pytest.mark.parametrize(("half", "opening"), [(1, "away"), (2, "home")])
+def test_who_kicked_off_a_half_has_the_second_turn_of_it(half, opening):
+    game = football(3)
+    state = state_from_position(game, scene(half=half, opening_kicker=opening))
+    assert game.position(state)["turn_counters"] == [1, 1]
+
+
 def test_receivers_have_the_first_turn_after_a_kick_off_set_up_by_hand():
     players = {"home": [{"at": [9, 2]}], "away": [{"at": [3, 2]}]}
     for half in (1, 2):

@@ -144,6 +144,8 @@ def _read_kickers(s: Any, position: Mapping[str, Any]) -> None:
     if s.opening_kicker == NO_TEAM or (now == NO_TEAM and "kicker" in position):
         raise ValueError("position: opening_kicker and kicker must be 'home' or 'away', not None")
     s.kicker = int(s.opening_kicker) ^ other_half if now == NO_TEAM else now
+    if "turn_counters" not in position and s.side == int(s.opening_kicker) ^ other_half:
+        s.turn[:] = 1  # its first turn is the second one of the half
 
 
 def _choice(name: str, given: Any, known: Any) -> int:
