@@ -126,7 +126,7 @@ class Planner(Agent, Generic[Result]):
         The random stream and what is kept of episodes stay as they are; what goes wrong the search itself will say. In
         environments of others there is nothing to compile.
         """
-        if hasattr(view.state, "deadline"):
+        if hasattr(view.state, "time_limit"):
             import agents.search.hastened  # noqa: F401  # else its import is on the clock
 
             return

@@ -61,7 +61,7 @@ class Hidden:
         self._history: History | None = live.history
         self._env: Any = live.env
         self._said: Any = live.seen, live.infos
-        self._deadline: float = live.deadline
+        self._time_limit: float = live.time_limit
         self._how: dict[int, str] = {}
         self._deciding = Lock()
 
@@ -111,7 +111,7 @@ class Hidden:
             cure = "wrap it in agents.remember(env) before reset, so that it is drawn anew"
         else:
             pool = self._pool(observer)
-            pool.extend(self._deadline)
+            pool.extend(self._time_limit)
             if pool.kept:
                 return SAMPLED
             pool.begin_here(*self._said)

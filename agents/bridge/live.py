@@ -100,7 +100,7 @@ class LiveSingle:
 
     version = 0
     at_root = True
-    deadline = math.inf
+    time_limit = math.inf
 
     def __init__(self, env: Any, observation: Any, info: Any) -> None:
         self.env = env.unwrapped
@@ -182,7 +182,7 @@ class LiveAEC:
 
     version = 0
     at_root = True
-    deadline = math.inf
+    time_limit = math.inf
     lenses: Any = (), ()
     left = NO_LIMIT
     seen = infos = None
@@ -229,7 +229,7 @@ class LiveParallel:
 
     version = 0
     at_root = True
-    deadline = math.inf
+    time_limit = math.inf
     lenses: Any = (), ()
     left = NO_LIMIT
     truncated = False

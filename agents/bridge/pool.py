@@ -62,13 +62,17 @@ class Pool:
         self.particles: list[Played] = []
         self.tried = self.kept = 0
 
-    def extend(self, deadline: float = math.inf) -> None:
-        """Bring the courses to where the game is now, for a search that is to end at a time of ``perf_counter``."""
+    def extend(self, time_limit: float = math.inf) -> None:
+        """Bring the courses to where the game is now, for a search that may take so many seconds.
+
+        What a first search has found out before, how to copy and what is hidden, may have taken longer: courses are
+        looked for all the same.
+        """
         now = len(self._history.actions)
         if self._time == now and self.particles:
             return
         began = time.perf_counter()
-        self._until, self._given_up = (began + share * (deadline - began) for share in (_SHARE, _PATIENCE))
+        self._until, self._given_up = (began + share * time_limit for share in (_SHARE, _PATIENCE))
         self.tried = 0
         with chance_apart(self._draw()):
             found = self._gone_on(now) if self.particles else []

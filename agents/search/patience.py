@@ -49,9 +49,9 @@ def patient(simulate: Callable[..., int], game: Any) -> Callable[..., int]:
 
 
 def hurry(view: View, clock: Clock) -> None:
-    """Tell the live environment of others by when a search of it is to end."""
-    if hasattr(view.state, "deadline"):
-        view.state.deadline = clock.deadline
+    """Tell the live environment of others how long a search of it may take."""
+    if hasattr(view.state, "time_limit"):
+        view.state.time_limit = clock.budget.time_limit
 
 
 _TWICE, _SHORTEST = 2.0, 0.01
@@ -70,7 +70,7 @@ def warn_if_late(view: View, result: Any, limit: float) -> None:
     The first search, which finds out how to copy it, does not count, and one of the others may be late because the
     machine was busy.
     """
-    if not hasattr(view.state, "deadline"):
+    if not hasattr(view.state, "time_limit"):
         return
     game: Any = view.game
     notes, simulations = game.notes, getattr(result, "simulations", 0)

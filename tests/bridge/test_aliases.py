@@ -1,6 +1,7 @@
 """Things of an environment that lie where copies may miss them, with games whose values are known."""
 
 import copy
+import time
 from collections import deque
 from threading import Lock
 
@@ -295,3 +296,23 @@ def test_options_that_cannot_be_copied_are_given_as_they_are():
     env = remember(Cards(True))
     env.reset(seed=1, options={"lock": Lock()})
     assert searched(env).copies.hidden == "drawn by replay"
+
+
+class Dealer(Cards):
+    """Shows one of thirty marks at the reset, and takes its time to deal."""
+
+    def __init__(self):
+        super().__init__(True)
+        self.observation_space = spaces.Discrete(40)
+
+    def reset(self, *, seed=None, options=None):
+        time.sleep(0.001)
+        super().reset(seed=seed)
+        return int(self.np_random.integers(10, 40)), {}
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_is_hidden_is_drawn_though_finding_it_out_took_more_than_the_time():
+    env = remember(Dealer())
+    env.reset(seed=1)
+    assert agents.make("mcts", time_limit=0.05).search(env).copies.hidden == "drawn by replay"
