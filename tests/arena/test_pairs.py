@@ -329,7 +329,7 @@ def test_recorded_moves_replay(tmp_path: Path) -> None:
         (Plan(WALL, parse_agents("mobility,mctss"), {"board_size": 3}), "did you mean 'mcts'"),
         (Plan(WALL, parse_agents("mobility,mcts_text"), {"board_size": 3}), "wall_survival has no preset 'mcts_text'"),
         (Plan(WALL, parse_agents("mobility,greedy"), {"board_size": 2}), "board_size 2 is outside"),
-        (fakes("a", "b", id=AT_ONCE, record=True), "tron defines no position"),
+        (fakes("a", "b", id=AT_ONCE, record=True), "AtOnce-v0 has no position"),
     ],
 )
 def test_mistakes_are_found_before_anything_is_played(plan: Plan, message: str, tmp_path: Path) -> None:
