@@ -315,7 +315,14 @@ def _made(env: Any) -> str | None:
     """Return what an environment was made with, None where nothing says so: other settings may hide other things."""
     spec = getattr(env, "spec", None)
     said = [getattr(*each, None) for each in ((env, "_ezpickle_args"), (env, "_ezpickle_kwargs"), (spec, "kwargs"))]
-    return repr(said) if any(each is not None for each in said) or not inspect.signature(type(env)).parameters else None
+    return repr(said) if any(each is not None for each in said) or not _takes_arguments(type(env)) else None
+
+
+def _takes_arguments(kind: type) -> bool:
+    try:
+        return bool(inspect.signature(kind).parameters)
+    except (TypeError, ValueError):  # as of classes of compiled extensions
+        return True
 
 
 def _check_actions(env: Any, inside: Any, outside: Any) -> None:
