@@ -89,7 +89,7 @@ def main(
             plan=plan,
             minutes=minutes,
             seed=seed,
-            settings=parse_settings(settings or []),
+            settings=parse_settings(settings) if settings else None,
             changes=parse_settings(parameters or []),
             start=start,
             workers=workers or None,

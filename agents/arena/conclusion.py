@@ -103,7 +103,8 @@ def _estimated(report: Report, found: Lead) -> str:
         how = "better" if gap.low > 0 else "worse"
         return f"{agent} is {how} than {reference}, at a confidence of {LEVEL:.0%}: {said}"
     one, more = report.plan.format.episode, _needed(found)
-    text = f"{boards:,} {one}s leave open whether {agent} or {reference} is better; {agent} against {reference}: {said}"
+    few = f"1 {one} leaves" if boards == 1 else f"{boards:,} {one}s leave"
+    text = f"{few} open whether {agent} or {reference} is better; {agent} against {reference}: {said}"
     if more > _MOST_TIMES * boards:
         advice = f"Four times as many {one}s make the interval half as wide: --episodes {4 * boards}"
     else:
