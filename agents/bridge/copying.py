@@ -152,7 +152,10 @@ def _copy_array(into: Copy, value: Any) -> Any:
     owner = value.base
     if type(owner) is np.ndarray:
         offset = value.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
-        view: Any = np.ndarray(value.shape, value.dtype, into.of(owner), offset, value.strides)
+        memory = into.of(owner)
+        if not memory.flags.c_contiguous:  # a buffer is in the order of memory
+            memory = memory.transpose(np.argsort([-stride for stride in memory.strides], kind="stable"))
+        view: Any = np.ndarray(value.shape, value.dtype, memory, offset, value.strides)
         view.flags.writeable = value.flags.writeable
         return view
     made = value.copy(order="K")

@@ -14,6 +14,7 @@ from gymnasium.utils import EzPickle
 import agents
 from agents.bridge import remember, view
 from agents.bridge.cloning import Replay
+from agents.bridge.copying import Copy
 from agents.bridge.live import foreign_view
 from agents.bridge.pool import Pool
 
@@ -316,3 +317,33 @@ def test_what_is_hidden_is_drawn_though_finding_it_out_took_more_than_the_time()
     env = remember(Dealer())
     env.reset(seed=1)
     assert agents.make("mcts", time_limit=0.05).search(env).copies.hidden == "drawn by replay"
+
+
+class Painted(Cards):
+    """Shows a part of a picture whose columns lie one after another, as those of pygame do."""
+
+    def __init__(self):
+        super().__init__(True)
+        self.observation_space = spaces.Box(0, 255, (2, 3, 3), np.uint8)
+        self.picture = np.zeros((3, 4, 3), np.uint8).transpose(1, 0, 2).copy(order="K")
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.picture[1:3], {}
+
+    def step(self, action):
+        _, *rest = super().step(action)
+        self.picture[self.at, action] = 7
+        return self.picture[1:3], *rest
+
+
+def test_a_part_of_an_array_in_another_order_is_copied_with_it():
+    env = remember(Painted())
+    env.reset(seed=1)
+    assert searched(env).copies.hidden == "drawn by replay"
+    made = Copy(env.unwrapped.picture[1:3]).env
+    assert not env.unwrapped.picture.flags.c_contiguous
+    np.testing.assert_array_equal(made, env.unwrapped.picture[1:3])
+    made.base[...] = 5
+    assert (made == 5).all()
+    assert not env.unwrapped.picture.any()
