@@ -32,7 +32,7 @@ from mcts_envs.games.football.rules.layout import (
     TOUCHBACK,
     TURN,
 )
-from mcts_envs.games.football.rules.match import receivers
+from mcts_envs.games.football.rules.match import kicks_first, receivers
 
 _STANDS = ("catch", "intercept", "pick_up", "dodge", "rush", "arrive", "walk", "pass", "follow_up", "block")
 _STEPS, _OF_A_PASS = ("dodge", "rush", "arrive", "walk"), ("pass", "interception")
@@ -51,7 +51,7 @@ def check_position(state: Bytes) -> None:
     _check_waits(s)
     if s.phase == OVER:
         return
-    _check_whose(s)
+    _check_whose(state)
     _check_active(state)
     waiting = _check_pending(state)
     _check_block(s)
@@ -73,8 +73,9 @@ def _check_waits(s: Any) -> None:
         raise ValueError(f"{_word(s)} leaves nothing pending; the last task is {top!r}")
 
 
-def _check_whose(s: Any) -> None:
+def _check_whose(state: Bytes) -> None:
     """Check who decides, and on whose turn."""
+    s = record(state, STATE)
     phase = int(s.phase)
     if s.decider == NO_TEAM:
         raise ValueError("position['to_act'] None: 'home' or 'away' must act")
@@ -87,23 +88,20 @@ def _check_whose(s: Any) -> None:
             raise ValueError(f"position['to_act'] {TEAMS[s.decider]!r}: {_word(s)} is that of {TEAMS[own]!r} here")
         if s.reroll_used or s.blitz_used or s.pass_used or s.handoff_used or s.foul_used:
             raise ValueError("position['spent'], position['reroll_used']: before a kick-off nothing of a turn is spent")
-        _check_turns(s, (0, 1), "before a kick-off")
+        _check_turns(state, (0, 1), "before a kick-off")
         return
     if s.side == NO_TEAM or (phase not in (BLOCK_DICE, INTERCEPTION) and s.decider != s.side):
         raise ValueError(f"position['to_act']: the decision {DECISIONS[phase]!r} is that of the side on turn")
     if phase == INTERCEPTION and s.decider == s.side:
         raise ValueError(f"position['to_act'] {TEAMS[s.decider]!r}: the other side decides who intercepts")
-    _check_turns(s, (int(s.side == _receives(s)),), f"on the turn of {TEAMS[s.side]!r}")
+    more = int(s.side != kicks_first(state, s.half))
+    _check_turns(state, (more,), f"on the turn of {TEAMS[s.side]!r}")
 
 
-def _receives(s: Any) -> int:
-    """Return the team that has the first turn of the half."""
-    return 1 - int(s.opening_kicker) if s.half % 2 == 1 else int(s.opening_kicker)
-
-
-def _check_turns(s: Any, more: tuple[int, ...], when: str) -> None:
+def _check_turns(state: Bytes, more: tuple[int, ...], when: str) -> None:
     """Check how many more turns the team has begun that has the first of the half."""
-    first = _receives(s)
+    s = record(state, STATE)
+    first = 1 - int(kicks_first(state, s.half))
     if int(s.turn[first]) - int(s.turn[1 - first]) not in more:
         raise ValueError(
             f"position['turn_counters'] {s.turn.tolist()}: {TEAMS[first]!r} has the first turn of half {s.half} "
