@@ -173,9 +173,8 @@ class AlphaBeta(Planner[AlphaBetaResult]):
     def prepare(self, game: Game) -> tuple[Game, Work]:
         """Return the game as the search sees it, and work arrays for it."""
         if game.players != 2 or game.simultaneous or len(game.teams) == 1:
-            how = "choose at the same time" if game.simultaneous else "take turns"
-            if game.players == 2 and not game.simultaneous:
-                how = "are one team"
+            apart = "are one team" if game.players == 2 else "take turns"
+            how = "choose at the same time" if game.simultaneous else apart
             raise ValueError(
                 f"alpha_beta plays games in which 2 players take turns; in {game.name}, {game.players} {how}: "
                 "take 'mcts'"
