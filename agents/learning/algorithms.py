@@ -17,6 +17,7 @@ ALGORITHMS = {
     "maskable_ppo": "sb3_contrib:MaskablePPO",
     "ppo": "stable_baselines3:PPO",
     "qrdqn": "sb3_contrib:QRDQN",
+    "recurrent_ppo": "sb3_contrib:RecurrentPPO",
     "trpo": "sb3_contrib:TRPO",
 }
 """Algorithms whose policies can be loaded; the module is imported when one is used."""

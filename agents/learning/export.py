@@ -8,6 +8,7 @@ import numpy as np
 from agents.learning import network as networks
 from agents.learning import normalizing, storage
 from agents.learning.network import Layer, Network, NotLayersError, check_numbers
+from agents.learning.recurrent import refuse
 from mcts_envs.core.typing import Singles
 
 TOLERANCE = 1e-5
@@ -45,9 +46,11 @@ def export(
     Raises
     ------
     FileNotFoundError, ValueError, ImportError
-        If the policy cannot be read, its network is no MLP of Tanh or ReLU layers, or weights are not finite.
+        If the policy cannot be read or is recurrent, its network is no MLP of Tanh or ReLU layers, or weights are not
+        finite.
     """
     saved = storage.load(path, algorithm, normalization=normalization)
+    refuse(saved, "plain arrays remember nothing")
     network = network_of(saved)
     target = Path(to) if to is not None else saved.path.with_suffix(networks.SUFFIX)
     space = saved.model.observation_space

@@ -7,6 +7,7 @@ from pathlib import Path
 _BY_MODULE = {
     "sb3_contrib.common.maskable.policies": "maskable_ppo",
     "sb3_contrib.qrdqn.policies": "qrdqn",
+    "sb3_contrib.common.recurrent.policies": "recurrent_ppo",
     "stable_baselines3.dqn.policies": "dqn",
 }
 _CONTINUOUS = {
@@ -15,11 +16,10 @@ _CONTINUOUS = {
     "sb3_contrib.tqc.policies": "TQC",
 }
 _ACTOR_CRITICS = "stable_baselines3.common.policies"
-_RECURRENT = "sb3_contrib.common.recurrent.policies"
 _BY_BUFFER = {
     "stable_baselines3.common.buffers": _ACTOR_CRITICS,
     "sb3_contrib.common.maskable.buffers": "sb3_contrib.common.maskable.policies",
-    "sb3_contrib.common.recurrent.buffers": _RECURRENT,
+    "sb3_contrib.common.recurrent.buffers": "sb3_contrib.common.recurrent.policies",
 }
 """The policies that go with each module's rollout buffers: these tell of a policy class of somebody's own."""
 
@@ -30,22 +30,17 @@ def algorithm_in(path: Path) -> str | None:
     Raises
     ------
     ValueError
-        If the policy is recurrent, or its actions are continuous.
+        If its actions are continuous.
     """
     try:
         with zipfile.ZipFile(path) as file:
             said = json.loads(file.read("data"))
         module = said["policy_class"]["__module__"]
-        if module not in {*_BY_MODULE, *_CONTINUOUS, _ACTOR_CRITICS, _RECURRENT}:
+        if module not in {*_BY_MODULE, *_CONTINUOUS, _ACTOR_CRITICS}:
             buffer = said.get("rollout_buffer_class") or {}
             module = _BY_BUFFER.get(buffer.get("__module__", ""), module)
     except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError, zipfile.BadZipFile):
         return None
-    if module == _RECURRENT:
-        raise ValueError(
-            f"{path} is a recurrent policy, which remembers what it has seen; agents are asked about single states: "
-            "train one with stacked frames instead (frame_stack)"
-        )
     if module in _CONTINUOUS:
         raise ValueError(
             f"{path} is a policy of {_CONTINUOUS[module]}, for continuous actions; those of games are Discrete"

@@ -20,6 +20,7 @@ from agents.learning.moved import inside
 from agents.learning.network import NotLayersError
 from agents.learning.notices import notice
 from agents.learning.policy import NetworkPolicy, Policy
+from agents.learning.recurrent import refuse
 from agents.learning.shipped import BEST, SEARCHED
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
@@ -112,6 +113,7 @@ def _read(given: Any) -> Policy:
         raise TypeError(f"policy {given!r:.80} is none of {known}, a path, or a model of Stable-Baselines3{hint}")
     if not isinstance(policy, storage.SavedPolicy):
         return policy
+    refuse(policy, "a search asks about single states")
     return plain_arrays(policy)
 
 

@@ -66,7 +66,8 @@ class SavedPolicy(Policy):
         self.model.save(raw, exclude=_PASSING)
         return _from_pickle, (self.path, self.algorithm, raw.getvalue(), self.about)
 
-    def _cores(self) -> contextlib.AbstractContextManager[None]:
+    def cores(self) -> contextlib.AbstractContextManager[None]:
+        """Return what keeps PyTorch to one core where a second does not pay."""
         return one_thread() if self.small else contextlib.nullcontext()
 
     @property
@@ -109,7 +110,7 @@ class SavedPolicy(Policy):
         """Return the best action for each observation."""
         shown = self.shown(observations)
         masked: dict[str, Any] = {"action_masks": masks} if self.masked else {}
-        with self._cores():
+        with self.cores():
             chosen, _ = self.model.predict(shown, deterministic=True, **masked)
         return np.asarray(chosen, np.int64)
 
@@ -121,7 +122,7 @@ class SavedPolicy(Policy):
         if not self.has_probabilities:
             raise self._no_probabilities()
         policy.set_training_mode(False)
-        with torch.no_grad(), self._cores():
+        with torch.no_grad(), self.cores():
             shown, _ = policy.obs_to_tensor(self.shown(observations))
             distribution = policy.get_distribution(shown, masks) if self.masked else policy.get_distribution(shown)
             found: npt.NDArray[np.float64] = distribution.distribution.probs.numpy(force=True).astype(np.float64)
@@ -139,7 +140,7 @@ class SavedPolicy(Policy):
             return super().consulted(observations, masks)
         given, whole = self.shown(observations), self.structure is None
         policy.set_training_mode(False)
-        with torch.inference_mode(), self._cores():
+        with torch.inference_mode(), self.cores():
             if whole and np.shape(given)[1:] == self.observation_shape:  # at once: to ask takes a tenth of a pass
                 shown = torch.as_tensor(given, device=next(policy.action_net.parameters()).device)
             else:
@@ -157,7 +158,7 @@ class SavedPolicy(Policy):
 
         policy: Any = self.model.policy
         policy.set_training_mode(False)
-        with torch.no_grad(), self._cores():
+        with torch.no_grad(), self.cores():
             shown, _ = policy.obs_to_tensor(self.shown(observations))
             if hasattr(policy, "predict_values"):
                 found = policy.predict_values(shown)[:, 0]
@@ -290,7 +291,7 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
     except Exception as error:
         detail = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         raise ValueError(f"{path} is damaged, or no policy of {algorithm} ({detail}); save or train it anew") from error
-    if not isinstance(model.policy, cls.policy_aliases["MlpPolicy"]):
+    if not isinstance(model.policy, next(iter(cls.policy_aliases.values()))):  # what the others derive from
         kind = type(model.policy).__name__
         raise ValueError(f"{path} holds a {kind}, which is no policy of {algorithm}; name the algorithm that made it")
     return model

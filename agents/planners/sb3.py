@@ -13,6 +13,7 @@ from agents.learning.loading import load_policy, load_shipped
 from agents.learning.moved import settings_of, tell
 from agents.learning.normalizing import Given, chosen
 from agents.learning.policy import Policy
+from agents.learning.recurrent import Recollection, refuse, remembers
 from agents.learning.shipped import SEARCHED, at_home
 from mcts_envs.core import errors
 from mcts_envs.core.api.mixed_turns import drawn, shown
@@ -43,8 +44,9 @@ class SB3Agent(Agent):
         its author put into it: only load files from people you trust. Or an ``.npz`` that ``agents.export`` made of
         one: plain arrays, which need neither and run nothing.
     algorithm : str, optional
-        For a zip that does not say which made it: ``"ppo"``, ``"maskable_ppo"``, ``"a2c"``, ``"trpo"``, ``"dqn"``,
-        ``"qrdqn"``.
+        For a zip that does not say which made it: ``"ppo"``, ``"maskable_ppo"``, ``"recurrent_ppo"``, ``"a2c"``,
+        ``"trpo"``, ``"dqn"``, ``"qrdqn"``. A recurrent policy remembers what it was shown of each game since the first
+        state that the agent was asked about.
     normalization : str, Path or False, optional
         For a policy that was trained under ``VecNormalize``: the pickle that ``VecNormalize.save`` or
         ``CheckpointCallback`` wrote, or ``"auto"`` for that beside the policy. Observations are then normalised with
@@ -66,9 +68,10 @@ class SB3Agent(Agent):
     """
 
     name = "sb3"
-    _transient: tuple[str, ...] = ("_loaded", "_frames", "_here")
+    _transient: tuple[str, ...] = ("_loaded", "_frames", "_recollection", "_here")
     _loaded: Policy | None = None
     _frames: Frames | None = None
+    _recollection: Recollection | None = None
     _frame_stack = 1
     _here: dict[str, Any] | None = None
 
@@ -118,11 +121,12 @@ class SB3Agent(Agent):
         Raises
         ------
         ValueError
-            If the policy stacks frames: states of many games have no history.
+            If the policy stacks frames or is recurrent: states of many games have no history.
         """
         policy, (seen, limited) = self._policy(game), self.prepared(game)
         if self._frame_stack > 1:
             raise ValueError(f"{self.name} stacks {self._frame_stack} frames, so it cannot play many games at once")
+        refuse(policy, "cannot play many games at once")
         observations, masks = shown(seen, states, players)
         if policy.in_bytes:
             observations = as_bytes(game, observations)
@@ -136,12 +140,21 @@ class SB3Agent(Agent):
     def _choose(self, view: View, mask: npt.NDArray[np.bool_] | None) -> int:
         policy = self._policy(view.game)
         shown, limited = self.prepared(view.game)
-        observations = self._observation(policy, shown, view)[None]
+        observation = self._observation(policy, shown, view)
+        if remembers(policy):
+            return self._recalled(policy, view, observation)
+        observations = observation[None]
         masks = _narrowed(view, limited, mask)[None] if policy.masked else None
         if self.deterministic:
             return int(policy.actions(observations, masks)[0])
         weights = policy.probabilities(observations, masks)[0]
         return int(choose(self.stream, weights, len(weights)))
+
+    def _recalled(self, policy: Any, view: View, observation: Singles | Bytes) -> int:
+        if self._recollection is None:
+            self._recollection = Recollection(policy)
+        weights = self._recollection.probabilities(view, observation)
+        return int(weights.argmax()) if self.deterministic else int(choose(self.stream, weights, len(weights)))
 
     def _policy(self, game: Game) -> Policy:
         if self._loaded is None:

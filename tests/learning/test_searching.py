@@ -404,12 +404,6 @@ class TestMistakes:
         with pytest.raises(ValueError, match="not finite"):
             agents.make("gumbel", policy=model)
 
-    def test_recurrent_policies(self, tmp_path):
-        contrib = pytest.importorskip("sb3_contrib")
-        contrib.RecurrentPPO("MlpLstmPolicy", "CartPole-v1", device="cpu").save(tmp_path / "r.zip")
-        with pytest.raises(ValueError, match="is a recurrent policy"):
-            agents.make("gumbel", policy=tmp_path / "r.zip")
-
     def test_continuous_actions(self, tmp_path):
         sb3 = pytest.importorskip("stable_baselines3")
         sb3.SAC("MlpPolicy", "Pendulum-v1", buffer_size=1, device="cpu").save(tmp_path / "sac.zip")
