@@ -236,6 +236,7 @@ class TestCache:
                 ("x y", "y x"),
             ),
             ("import nested.deeper", "constants.nested.deeper.WALL", None),
+            ("LINES = 1, (2, 3)", "(4 * len(constants.LINES) - 3)", ("3)", "), 3")),
         ],
     )
     def test_what_classes_and_modules_of_anywhere_hold_belongs_to_the_key(self, tmp_path, constants, used, edit):

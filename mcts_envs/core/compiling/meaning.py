@@ -75,6 +75,7 @@ def _words(value: Any, names: Iterable[str], called: list[Any]) -> Iterator[byte
             for field in value.dtype.names:
                 yield from _words(np.asarray(value[field]), names, called)
     elif isinstance(value, (tuple, list)):
+        yield str(len(value)).encode()
         for part in value:
             yield from _words(part, names, called)
     elif isinstance(value, (dict, frozenset, set)):
