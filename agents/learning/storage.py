@@ -38,10 +38,11 @@ _PASSING = (
     "_last_original_obs",
     "ep_info_buffer",
     "ep_success_buffer",
+    "replay_buffer_class",
     "start_time",
     "tensorboard_log",
 )
-"""What a model holds of the run that made it, its paths included."""
+"""What a model holds of the run that made it, its paths included; the class of its replay buffer is chosen again."""
 
 
 @dataclass(frozen=True)

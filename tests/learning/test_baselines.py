@@ -203,6 +203,15 @@ def test_dqn_is_trained_saved_and_played(tmp_path):
     assert agents.make("mcts", policy=str(path), evaluate="policy").policy.network.outputs == "action_values"
 
 
+def test_returns_of_several_steps_go_with_a_saved_dqn(tmp_path, capfd):
+    changes = {"learning_starts": 64, "batch_size": 32, "buffer_size": 1000, "n_steps": 3}
+    path = quick(tmp_path, "dqn", timesteps=128, changes=changes).path
+    capfd.readouterr()
+    buffer = DQN.load(path).replay_buffer
+    assert (type(buffer).__name__, buffer.n_steps) == ("NStepReplayBuffer", 3)
+    assert "is ignored" not in "".join(capfd.readouterr())
+
+
 def test_what_is_shipped_is_rounded_and_without_what_was_never_learned(tmp_path):
     policy = storage.load(quick(tmp_path, "ppo", timesteps=128).path).model.policy
     weights = policy.mlp_extractor.policy_net[0].weight
