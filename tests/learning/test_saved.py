@@ -329,6 +329,7 @@ MOBILITY = {"opponent": "agents:mobility", "seat": "all"}
         ("LaneDefense3x3-v0", "maskable_ppo", {}, {}, 0.55),
         ("LaneDefense3x3-v0", "dqn", {}, {}, 0.55),
         ("LaneDefense10x10-v0", "ppo", {}, {}, 0.80),
+        ("LaneDefense10x10-v0", "dqn", {}, {}, 0.70),
         ("LaneDefense5x9-v0", "maskable_ppo", {}, {}, 0.77),
         ("Football1-v0", "maskable_ppo", {}, {"opponent": "random_types"}, 0.97),
         ("Football1-v0", "maskable_ppo", {}, {"opponent": "scripted", "seat": 1}, 0.75),
