@@ -356,6 +356,10 @@ STUDY = Study(
     as many steps in that time: 85.1, 74.8 and 53.8 alone, 89.9, 89.3 and 92.7 in a search; and the three ways to learn
     football, which the mistake taught too: 0.4, 0.5 and 3.6 alone, 0.1, 1.8 and 2.6 in a search.
 
+    Bomber without it, 10 ms, with the policy of one seed: 56.5 [52.9, 59.6], 39.8 [36.6, 43.9], 53.8 [48.9, 58.2]. That
+    policy, 90.3 % of the points of 1,000 games against `rule_based` where the best of three seeds has 92.7, is also
+    what stands above at 100 ms and on the ladder.
+
     Football without it, with PPO's policy, before that learned from the search: 58.8 [52.6, 64.6], 29.2 [24.2, 35.1],
     62.0 [56.1, 67.5] at 10 ms, 60.9 [42.9, 76.6], 20.3 [10.0, 37.2], 68.8 [48.6, 84.7] at 100.
 
