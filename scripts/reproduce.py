@@ -40,7 +40,7 @@ def main(
     out: Annotated[Path, typer.Option(help="Folder of the games.")] = Path("results/reproduce"),
     pages: Annotated[Path, typer.Option(help="Folder of the pages and of their data.")] = PAGES,
     report_only: Annotated[bool, typer.Option("--report-only", help="Write the page anew, and play nothing.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Throw away the games of these tables.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Throw away games and figures of these tables.")] = False,
 ) -> None:
     """Reproduce a paper."""
     if paper not in PAPERS:
@@ -113,7 +113,7 @@ def play(
         longer, cells = 0, sorted(table.cells, key=lambda cell: cell.key in record.entries)
         told = replace(table, cells=tuple(cells))
         for found in play_table(told, run, out, workers, fresh, lambda line: typer.echo(line, err=True), kept):
-            longer += not record.add(found, run)
+            longer += not record.add(found, run, fresh)
             record.write(keys)
         if longer:
             typer.echo(f"{table.title}: {longer} figures stand on more games than these, and stay", err=True)

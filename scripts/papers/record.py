@@ -134,7 +134,8 @@ def tallied(results: Sequence[Any]) -> list[list[Any]]:
 class Record:
     """All that has been played of a study, as a file of JSON lines: runs, then entries.
 
-    An entry gives way only to one of at least as many boards, so that a long run survives a quick look.
+    An entry gives way only to one of at least as many boards, so that a long run survives a quick look, or to one that
+    was played afresh.
 
     Attributes
     ----------
@@ -149,6 +150,7 @@ class Record:
     runs: dict[str, Run] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
     _added: set[str] = field(default_factory=set, compare=False)
+    _afresh: set[str] = field(default_factory=set, compare=False)
 
     @classmethod
     def read(cls, file: Path) -> "Record":
@@ -184,10 +186,12 @@ class Record:
         entry = self.entries.get(cell.key)
         return None if entry is None else entry.share
 
-    def add(self, entry: Entry, run: Run) -> bool:
-        """Take an entry in, and say whether it stands now; one of more boards would stay."""
+    def add(self, entry: Entry, run: Run, fresh: bool = False) -> bool:
+        """Take an entry in, and say whether it stands now; one of more boards stays, unless it is thrown away."""
         old = self.entries.get(entry.cell)
-        if old is not None and old.boards > entry.boards:
+        if fresh:
+            self._afresh.add(entry.cell)
+        elif old is not None and old.boards > entry.boards:
             return False
         self.runs[run.id], self.entries[entry.cell] = run, entry
         self._added.add(entry.cell)
@@ -201,7 +205,7 @@ class Record:
         there = Record.read(self.file)
         self.runs = {**there.runs, **self.runs}
         for cell, entry in there.entries.items():
-            if cell not in self._added or entry.boards > self.entries[cell].boards:
+            if cell not in self._added or (cell not in self._afresh and entry.boards > self.entries[cell].boards):
                 self.entries[cell] = entry
         kept = [self.entries[key] for key in dict.fromkeys(keys) if key in self.entries]
         used = dict.fromkeys(entry.run for entry in kept)

@@ -66,9 +66,9 @@ def small(published=11):
     )
 
 
-def played(study, tmp_path, scale=1.0, tables=None):
+def played(study, tmp_path, scale=1.0, tables=None, fresh=False):
     record = Record.read(tmp_path / "data" / "small.jsonl")
-    reproduce.play(study, study.tables if tables is None else tables, record, tmp_path / "out", scale, 1, False)
+    reproduce.play(study, study.tables if tables is None else tables, record, tmp_path / "out", scale, 1, fresh)
     return record
 
 
@@ -221,6 +221,15 @@ def test_a_longer_run_stays(tmp_path, capsys):
     assert "Alone: 2 figures stand on more games than these, and stay" in capsys.readouterr().err
     record = played(study, tmp_path, 2.0, study.tables[:1])
     assert {entry.boards for entry in record.entries.values()} == {80}
+
+
+def test_figures_of_games_that_are_thrown_away_go_with_them(tmp_path, capsys):
+    study = small()
+    played(study, tmp_path, tables=study.tables[:1])
+    played(study, tmp_path, 0.1, study.tables[:1], fresh=True)
+    record = Record.read(tmp_path / "data" / "small.jsonl")
+    assert {entry.boards for entry in record.entries.values()} == {4}
+    assert "stand on more games" not in capsys.readouterr().err
 
 
 def test_what_has_not_been_played_comes_first(tmp_path, monkeypatch):
