@@ -32,6 +32,7 @@ TOLERANCE = 1e-5
 """How far compiled code may be from the policy itself, in units of the greatest output where that is above 1."""
 
 _STATES = 256
+_SINGLE = "a search asks about single states"
 
 
 def read_policy(policy: Any, *, prior: bool = True) -> Policy | str:
@@ -99,6 +100,7 @@ def _read(given: Any) -> Policy:
     """Return a policy as plain arrays, if it can be said so."""
     policy: Policy
     if isinstance(given, Policy):
+        refuse(given, _SINGLE)
         return given
     if isinstance(given, str | Path):
         policy = _load(given)
@@ -113,7 +115,7 @@ def _read(given: Any) -> Policy:
         raise TypeError(f"policy {given!r:.80} is none of {known}, a path, or a model of Stable-Baselines3{hint}")
     if not isinstance(policy, storage.SavedPolicy):
         return policy
-    refuse(policy, "a search asks about single states")
+    refuse(policy, _SINGLE)
     return plain_arrays(policy)
 
 

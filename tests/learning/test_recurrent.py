@@ -19,6 +19,7 @@ from agents.arena import Plan, compare, parse_agents
 from agents.bridge import Remember
 from agents.learning import notices
 from agents.learning.algorithms import one_thread
+from agents.learning.loading import load_policy
 from agents.learning.notices import PolicyWarning
 
 LANES = "LaneDefense3x3-v0"
@@ -138,7 +139,7 @@ def test_where_nothing_tells_episodes_apart_a_warning_says_so(tmp_path):
 
 def test_whoever_asks_about_single_states_is_refused(tmp_path):
     env, model = saved(tmp_path / "mine.zip", lanes, steps=32)
-    for given in (tmp_path / "mine.zip", model):
+    for given in (tmp_path / "mine.zip", model, load_policy(tmp_path / "mine.zip")):
         with pytest.raises(ValueError, match=r"is a recurrent policy.* a search asks about single states"):
             agents.make("gumbel", policy=given)
     with pytest.raises(ValueError, match="plain arrays remember nothing"):
