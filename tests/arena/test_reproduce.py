@@ -238,7 +238,7 @@ def test_what_has_not_been_played_comes_first(tmp_path, monkeypatch):
     record, order = Record.read(tmp_path / "small.jsonl"), []
     record.entries[table.cells[0].key] = played(study, tmp_path, tables=[table]).entries[table.cells[0].key]
     monkeypatch.setattr(record, "write", lambda keys: None)
-    monkeypatch.setattr(record, "add", lambda entry, run: order.append(entry.cell) or True)
+    monkeypatch.setattr(record, "add", lambda entry, *_: order.append(entry.cell) or True)
     reproduce.play(study, [table], record, tmp_path / "anew", 1.0, 1, False)
     assert order == [cell.key for cell in reversed(table.cells)]
 
