@@ -32,7 +32,6 @@ TOLERANCE = 1e-5
 """How far compiled code may be from the policy itself, in units of the greatest output where that is above 1."""
 
 _STATES = 256
-_SINGLE = "a search asks about single states"
 
 
 def read_policy(policy: Any, *, prior: bool = True) -> Policy | str:
@@ -100,9 +99,8 @@ def _read(given: Any) -> Policy:
     """Return a policy as plain arrays, if it can be said so."""
     policy: Policy
     if isinstance(given, Policy):
-        refuse(given, _SINGLE)
-        return given
-    if isinstance(given, str | Path):
+        policy = given
+    elif isinstance(given, str | Path):
         policy = _load(given)
     elif hasattr(given, "predict") and hasattr(given, "policy") and not isinstance(given, type):
         name, model = _algorithm(given), copy.copy(given)
@@ -113,10 +111,8 @@ def _read(given: Any) -> Policy:
         known = ", ".join(map(repr, SHIPPED))
         hint = ": a class; load a model with it first" if isinstance(given, type) else ""
         raise TypeError(f"policy {given!r:.80} is none of {known}, a path, or a model of Stable-Baselines3{hint}")
-    if not isinstance(policy, storage.SavedPolicy):
-        return policy
-    refuse(policy, _SINGLE)
-    return plain_arrays(policy)
+    refuse(policy, "a search asks about single states")
+    return plain_arrays(policy) if isinstance(policy, storage.SavedPolicy) and policy is not given else policy
 
 
 def _settings(model: Any) -> dict[str, Any]:

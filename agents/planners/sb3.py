@@ -141,20 +141,19 @@ class SB3Agent(Agent):
         policy = self._policy(view.game)
         shown, limited = self.prepared(view.game)
         observation = self._observation(policy, shown, view)
-        if remembers(policy):
-            return self._recalled(policy, view, observation)
-        observations = observation[None]
         masks = _narrowed(view, limited, mask)[None] if policy.masked else None
-        if self.deterministic:
-            return int(policy.actions(observations, masks)[0])
-        weights = policy.probabilities(observations, masks)[0]
-        return int(choose(self.stream, weights, len(weights)))
+        if remembers(policy):
+            weights = self._recalled(policy, view, observation)
+        elif self.deterministic:
+            return int(policy.actions(observation[None], masks)[0])
+        else:
+            weights = policy.probabilities(observation[None], masks)[0]
+        return int(weights.argmax()) if self.deterministic else int(choose(self.stream, weights, len(weights)))
 
-    def _recalled(self, policy: Any, view: View, observation: Singles | Bytes) -> int:
+    def _recalled(self, policy: Any, view: View, observation: Singles | Bytes) -> npt.NDArray[np.float64]:
         if self._recollection is None:
             self._recollection = Recollection(policy)
-        weights = self._recollection.probabilities(view, observation)
-        return int(weights.argmax()) if self.deterministic else int(choose(self.stream, weights, len(weights)))
+        return self._recollection.probabilities(view, observation)
 
     def _policy(self, game: Game) -> Policy:
         if self._loaded is None:

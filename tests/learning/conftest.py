@@ -17,3 +17,11 @@ def _one_thread():
 
     with one_thread():
         yield
+
+
+@pytest.fixture
+def quietly_anew(monkeypatch):
+    """Nothing has been said yet of what is said once."""
+    from agents.learning import notices
+
+    monkeypatch.setattr(notices, "_said", set())

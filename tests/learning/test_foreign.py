@@ -37,14 +37,8 @@ from agents.learning.training import train
 
 LANES, DUEL = "LaneDefense3x3-v0", "BomberDuel-v0"
 SMALL = {"n_steps": 32, "batch_size": 32, "n_epochs": 1, "policy_kwargs": {"net_arch": [8]}}
+pytestmark = pytest.mark.usefixtures("quietly_anew")
 TRUSTED = pytest.mark.filterwarnings("ignore:.* holds pickles")
-
-
-@pytest.fixture(autouse=True)
-def _quietly_anew(monkeypatch):
-    monkeypatch.setattr(notices, "_said", set())
-    with one_thread():
-        yield
 
 
 def make(env_id, **settings):

@@ -17,37 +17,27 @@ import agents
 import mcts_envs
 from agents.arena import Plan, compare, parse_agents
 from agents.bridge import Remember
-from agents.learning import notices
-from agents.learning.algorithms import one_thread
 from agents.learning.loading import load_policy
 from agents.learning.notices import PolicyWarning
 
-LANES = "LaneDefense3x3-v0"
 SMALL = {"n_steps": 32, "batch_size": 32, "n_epochs": 1, "policy_kwargs": {"net_arch": [8], "lstm_hidden_size": 8}}
 
-pytestmark = pytest.mark.filterwarnings("ignore:.* holds pickles")
+pytestmark = [pytest.mark.usefixtures("quietly_anew"), pytest.mark.filterwarnings("ignore:.* holds pickles")]
 
 
-@pytest.fixture(autouse=True)
-def _quietly_anew(monkeypatch):
-    monkeypatch.setattr(notices, "_said", set())
-    with one_thread():
-        yield
-
-
-def saved(path, make, wrap=lambda env: env, steps=256, policy="MlpLstmPolicy"):
+def saved(path, make, wrap=lambda env: env, steps=256):
     """Train a policy, save it, and return its environment and the model."""
     env = wrap(DummyVecEnv([make]))
     env.seed(0)
-    model = contrib.RecurrentPPO(policy, env, seed=0, device="cpu", **SMALL).learn(steps)
+    model = contrib.RecurrentPPO("MlpLstmPolicy", env, seed=0, device="cpu", **SMALL).learn(steps)
     for weights in model.policy.lstm_actor.parameters():
         weights.data *= 4  # so that what was seen decides
     model.save(path)
     return env, model
 
 
-def lanes(**settings):
-    return gym.make(f"mcts_envs/{LANES}", **settings)
+def lanes():
+    return gym.make("mcts_envs/LaneDefense3x3-v0")
 
 
 def compared(agent, model, env, games=4):
@@ -59,8 +49,9 @@ def compared(agent, model, env, games=4):
         while True:
             wanted, memory = model.predict(seen, state=memory, episode_start=starts, deterministic=True)
             single = env.unwrapped.envs[0]
-            assert agent.act(single) == agent.act(single), "looking twice at a state is looking once"
-            alike += agent.act(single) == wanted[0]
+            chosen = agent.act(single)
+            assert agent.act(single) == chosen, "looking twice at a state is looking once"
+            alike += chosen == wanted[0]
             forgetful += model.predict(seen, deterministic=True)[0][0] == wanted[0]
             moves += 1
             seen, _, starts, _ = env.step(wanted)
