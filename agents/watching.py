@@ -98,9 +98,7 @@ def replayed(replay: Replay, analyst: Any = None, tell: Callable[[Data], None] =
         frames.append(frame(again.game, again.state) | {"returns": again.returns.tolist(), "decisions": []})
         for player, action in chosen.items():
             view = again.view(player)
-            if analyst is not None:
-                analyst.act(view)
-            found = getattr(analyst, "last_result", None)
+            found = None if analyst is None else asked(analyst, view)[1]
             frames[-1]["decisions"].append(decision(view, action, found))
         tell(document)
         if chosen:
@@ -110,6 +108,16 @@ def replayed(replay: Replay, analyst: Any = None, tell: Callable[[Data], None] =
     if again.outcome is not None:
         frames[-1]["points"] = again.outcome
     return document
+
+
+def asked(agent: Player, env: Any) -> tuple[int, Any, float]:
+    """Ask an agent; return its action, what its search found, None where it has not searched, and the seconds."""
+    own = agent.agent if isinstance(agent, Guarded) else agent
+    before, began = getattr(own, "last_result", None), time.perf_counter()
+    action = agent.act(env)
+    seconds = time.perf_counter() - began
+    found = getattr(own, "last_result", None)
+    return action, None if found is before else found, seconds
 
 
 def seated(agents: Sequence[AgentSpec], teams: Sequence[Sequence[int]]) -> tuple[AgentSpec, ...]:
@@ -193,8 +201,8 @@ class _Watched:
 
     def __init__(self, agent: Player, recorder: Recorder) -> None:
         self._agent, self._recorder = agent, recorder
-        self._own: Any = agent.agent if isinstance(agent, Guarded) else agent
-        self.held_to_mask = getattr(self._own, "held_to_mask", False)
+        own = agent.agent if isinstance(agent, Guarded) else agent
+        self.held_to_mask = getattr(own, "held_to_mask", False)
         self.last_result: Any = None
 
     def reseed(self, seed: int) -> None:
@@ -203,13 +211,9 @@ class _Watched:
 
     def act(self, env: Any) -> int:
         """Ask the agent."""
-        view, before = view_of(env), getattr(self._own, "last_result", None)
+        view = view_of(env)
         self._recorder.look(view)
-        started = time.perf_counter()
-        action = self._agent.act(env)
-        seconds = time.perf_counter() - started
-        after = getattr(self._own, "last_result", None)
-        self.last_result = None if after is before else after
+        action, self.last_result, seconds = asked(self._agent, env)
         self._recorder.note(view, int(action), self.last_result, seconds)
         return action
 

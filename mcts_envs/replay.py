@@ -139,10 +139,11 @@ class Replay:
         Raises
         ------
         ValueError
-            If the game is over, others than those who are to choose have chosen, or an action is out of range. Nothing
-            has changed then.
+            If the game is over, others than those who are to choose have chosen, or an action is out of range.
         TypeError
             If an action is no integer, or there is no mapping.
+
+        Nothing has changed then, nor if the game's own rules fail.
         """
         choosing = self.choosing
         if not isinstance(actions, Mapping):
@@ -155,7 +156,12 @@ class Replay:
             errors.integer(f"action of player {player}", action, 0, self.game.actions - 1)
         chosen, rewards = np.zeros(self.game.players, np.int64), np.zeros(self.game.players)
         chosen[list(actions)] = list(actions.values())
-        self.game.step(self.state, chosen, rewards)
+        before = self.state.copy()
+        try:
+            self.game.step(self.state, chosen, rewards)
+        except BaseException:
+            self.state[:] = before
+            raise
         self.actions.append([int(actions[p]) if p in actions else None for p in range(self.game.players)])
         self.hashes.append(_hash(self.state))
         self.returns += rewards

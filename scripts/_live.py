@@ -15,7 +15,7 @@ from _words import binding
 
 _FOLLOW = """
 const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds));
-let game = page.data.game ?? 0, seen = game ? page.frames.reduce((sum, each) => sum + 1 + each.decisions.length, 0) : 0;
+let game = page.data.game ?? 0, seen = page.frames.reduce((sum, each) => sum + 1 + each.decisions.length, 0);
 if (game) page.play(); else page.show(page.length - 1);
 for (;; await pause(250)) {
   if (game && !page.atEnd) continue;  // somebody looks at this game: the next one waits

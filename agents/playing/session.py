@@ -5,8 +5,8 @@ another state.
 """
 
 import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,6 +15,7 @@ from agents.arena.plan import Plan
 from agents.arena.replays import env_of
 from agents.arena.spec import AgentSpec, parse_agent
 from agents.inspection.showing import decision
+from agents.watching import asked
 from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.showing import draws_views
@@ -132,7 +133,8 @@ class Session:
         errors.keys("part of a request", set(asked) - {"do"}, _COMMANDS[asked["do"]])
         with self._changed:
             given = {name: value for name, value in asked.items() if name != "do"}
-            getattr(self, f"_do_{asked['do']}")(**given)
+            with self._whole():
+                getattr(self, f"_do_{asked['do']}")(**given)
             self.said, self._stuck = self._written(), False
             self._changed.notify_all()
 
@@ -272,6 +274,22 @@ class Session:
             for player, action in chosen.items():
                 self._chosen(player, decision(self.replay.view(player), action))
 
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Change all or nothing: rules and pictures of people's own may fail."""
+        kept, choices = vars(self).copy(), self.replay.choices()
+        kept |= {name: kept[name].copy() for name in ("_agents", "_names", "_clocks", "_now")}
+        kept["_frames"] = [*self._frames[:-1], self._frames[-1].copy()]
+        try:
+            yield
+        except BaseException:
+            vars(self).update(kept)
+            if self.replay.choices() != choices:
+                self.replay.cut(0)
+                for chosen in choices:
+                    self.replay.play(chosen)
+            raise
+
     def _written(self) -> str:
         """Write the game down, where it is to be kept; return what people should know of that."""
         if self._keep is None:
@@ -337,7 +355,11 @@ class Session:
                 decided, failed = {}, f"{name} failed: {type(error).__name__}: {error}"
             with self._changed:
                 self._thinking = ""
-                take(decided, failed)
+                try:
+                    with self._whole():
+                        take(decided, failed)
+                except Exception as error:
+                    self._fail(f"the game failed: {type(error).__name__}: {error}")
                 self._serial += 1
                 self._changed.notify_all()
 
@@ -378,10 +400,13 @@ class Session:
 
     def _take_choice(self, player: int, decided: Data, failed: str) -> None:
         if failed:
-            self.said, self._stuck = f"{failed}; take it back, or seat somebody else", True
+            self._fail(failed)
         else:
             self._chosen(player, decided)
             self.said = self._written()
+
+    def _fail(self, failed: str) -> None:
+        self.said, self._stuck = f"{failed}; take it back, or seat somebody else", True
 
     def _take_hint(self, player: int, hint: Data, failed: str) -> None:
         if failed:
@@ -393,13 +418,10 @@ class Session:
 
 def _thought(agent: Any, shown: Any, view: View) -> Data:
     """Return what an agent chooses that is shown this, as a page shows it; a view of its own tells what is legal."""
-    began = time.perf_counter()
-    action = int(agent.act(shown))
-    seconds = round(time.perf_counter() - began, 4)
-    if action not in view.legal_actions():
+    action, found, seconds = asked(agent, shown)
+    if int(action) not in view.legal_actions():
         raise ValueError(f"it chose {action}, which is not legal")
-    found = getattr(agent.agent if isinstance(agent, Guarded) else agent, "last_result", None)
-    return decision(view, action, found, seconds)
+    return decision(view, int(action), found, round(seconds, 4))
 
 
 def _keys_of(replay: Replay) -> dict[str, int]:

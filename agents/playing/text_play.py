@@ -42,8 +42,11 @@ def play(session: Session, read: Callable[[str], str] = input, write: Callable[[
             continue
         try:
             _do(session, text, write)
+            told = 0 if text == "new" else told
         except (ValueError, TypeError) as error:
             write(f"{error}")
+        except Exception as error:  # of rules of people's own, or of an agent that cannot be made
+            write(f"{type(error).__name__}: {error}")
 
 
 def _board(session: Session) -> str:
@@ -56,17 +59,16 @@ def _board(session: Session) -> str:
 def _wait(session: Session, told: int, write: Callable[[str], None]) -> int:
     """Wait until somebody who sits here is to choose, or the game is over; say what the others chose."""
     while True:
+        ready = session.people() or session.replay.over or session.stuck  # what led there is in the news
         news = session.since()
         frames = news["frames"]
-        told = min(told, len(frames))
-        for frame in frames[told : len(frames) - 1]:
+        for frame in frames[told:-1]:
             write("; ".join(f"{session.name(each['player'])}: {each['name']}" for each in frame["decisions"]))
-        told = max(told, len(frames) - 1)
-        if not news["thinking"]:
+        told = len(frames) - 1
+        if ready and not news["thinking"]:
             if news["said"]:
                 write(news["said"])
-            if session.people() or session.replay.over or session.stuck:
-                return told
+            return told
         session.wait(news["serial"], 1.0)
 
 

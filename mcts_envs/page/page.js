@@ -592,7 +592,8 @@ function whole(number) { return Math.round(number).toLocaleString("en"); }
 function counted(number, noun) { return number ? `${whole(number)} ${noun}${number === 1 ? "" : "s"}` : null; }
 
 function clock(seconds) {
-  if (seconds < 1) return `${Math.round(1000 * seconds)} ms`;
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+  if (Math.round(1000 * seconds) < 1000) return `${Math.round(1000 * seconds)} ms`;
+  if (Math.round(10 * seconds) < 600) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }

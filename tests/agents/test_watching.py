@@ -467,6 +467,22 @@ def test_a_saved_game_is_shown_and_an_agent_says_what_it_thinks(tmp_path):
     assert "is no replay" in complaint
 
 
+class Remembers:
+    last_result = None
+
+    def act(self, view):
+        if self.last_result is None:
+            self.last_result = agents.make("mcts", simulations=20).search(view)
+        return self.last_result.action
+
+
+def test_an_analyst_that_did_not_search_says_nothing():
+    replay = Replay("WallSurvival-v0", seed=5, board_size=4)
+    for _ in range(3):
+        replay.play({player: int(replay.view(player).legal_actions()[0]) for player in replay.choosing})
+    assert ["search" in each for each in decisions_of(replayed(replay, Remembers()))] == [True, False, False]
+
+
 def test_a_saved_game_of_ones_own_is_watched_with_the_file_that_registers_it(tmp_path):
     file, out = tmp_path / "game.json", ["--out", str(tmp_path / "game.html")]
     Replay("ConnectFour-v0").save(file)

@@ -128,3 +128,12 @@ def test_figures_of_which_nothing_is_known_are_left_out(tmp_path: Path) -> None:
     nothing = Estimate(*(3 * [float("nan")]))
     unknown = [replace(s, win_rate=nothing, mean_return=nothing) for s in report.summaries]
     assert "nan" not in page(replace(report, summaries=unknown))
+
+
+def test_times_are_written_in_the_unit_that_they_round_to():
+    from agents.arena.page.games import clock
+
+    times = (0.0, 0.5, 0.9994, 0.9996, 1.0, 59.94, 59.96, 60.0, 90.0, 3596.0, 3599.0, 3600.0, 9000.0)
+    written = ["0 ms", "500 ms", "999 ms", "1 s", "1 s", "59.9 s", "1 min", "1 min", "1.5 min"]
+    written += ["59.9 min", "1 h", "1 h", "2.5 h"]
+    assert [clock(each) for each in times] == written

@@ -34,6 +34,11 @@ def choose_first(session):
     session.ask({"do": "choose", "player": option["player"], "action": option["action"], "step": step})
 
 
+def first_of(session):
+    """Return the name of the first legal action."""
+    return session.since()["frames"][-1]["legal"][0]["name"]
+
+
 class TestSession:
     @pytest.mark.parametrize(
         ("id", "seats"),
@@ -291,6 +296,26 @@ class TestTerminal:
         text = "\n".join(said)
         for part in ("list, hint, undo", "to move", "hint: ", "'nonsense' is no legal action"):
             assert part in text
+
+    @pytest.mark.parametrize("word", ["undo", "new"])
+    def test_moves_are_told_after_undo_and_in_a_new_game(self, word):
+        session = Session("WallSurvival-v0", ["human", "greedy"], seed=2, board_size=6)
+        said, lines = [], iter(["", "", word, "", "quit"])
+        text_play.play(session, lambda prompt: next(lines) or first_of(session), said.append)
+        session.close()
+        told = [line.partition(": ") for line in said if line.startswith(("human: ", "greedy: "))]
+        chosen = [each for frame in session.since()["frames"] for each in frame["decisions"]]
+        assert [who for who, _, _ in told] == ["human", "greedy"] * 3
+        assert [name for _, _, name in told[-2:]] == [each["name"] for each in chosen[-2:]]
+
+    def test_a_game_that_fails_does_not_end_it(self, session):
+        def fail(*_):
+            raise ZeroDivisionError("rules")
+
+        session.replay.play = fail
+        said, lines = [], iter(["", "quit"])
+        text_play.play(session, lambda prompt: next(lines) or first_of(session), said.append)
+        assert "ZeroDivisionError: rules" in said
 
     def test_the_end_of_input_ends_it(self, session):
         def nothing(prompt):

@@ -1,5 +1,7 @@
 """Agents of people's own in a game with people, and whatever such agents do."""
 
+import copy
+
 import pytest
 
 from agents.playing.session import Session
@@ -60,6 +62,17 @@ class Once:
         self.moves += 1
         if self.moves > 1:
             raise RuntimeError("what was the game before?")
+        return int(legal(env.unwrapped)[0])
+
+
+class Tries:
+    """Searches in its first move only."""
+
+    last_result = None
+
+    def act(self, env):
+        if self.last_result is None:
+            self.last_result = type("Spent", (), {"simulations": 1, "steps": 1})
         return int(legal(env.unwrapped)[0])
 '''
 
@@ -138,3 +151,63 @@ def test_they_are_told_that_another_game_begins(begun, bots):
         until(session, lambda: session.people() or session.stuck)
         assert not session.stuck, session.said
         session.ask({"do": "new", "seed": None})
+
+
+class Broken:
+    """Gives a session a game with a mistake: the next step is half done, or is not to be drawn."""
+
+    def __init__(self, session, how):
+        self._sound, self.session = session.replay.game, session
+        game, now = copy.copy(self._sound), session.replay.state.tobytes()
+
+        def fail(state, *_):
+            if state.tobytes() == now and how == "picture":
+                return self._sound.picture(state)
+            state[:] = 0
+            raise ZeroDivisionError(how)
+
+        object.__setattr__(game, how, fail)
+        session.replay.game = game
+
+    def mend(self):
+        self.session.replay.game = self._sound
+
+
+@pytest.mark.parametrize("how", ["step", "picture"])
+def test_a_step_that_fails_leaves_everything_as_it_was(begun, how):
+    session = begun("WallSurvival-v0", ["human", "human"], seed=2, board_size=6)
+    choose_first(session)
+    broken, before = Broken(session, how), copy.deepcopy((session.since(), session.saved(), session.position()))
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError, match=how):
+            choose_first(session)
+        assert (session.since(), session.saved(), session.position()) == before
+    broken.mend()
+    choose_first(session)
+    assert len(session.replay.actions) == 2 == len(session.since()["frames"]) - 1
+    session.ask({"do": "undo"})
+    assert session.since()["frames"] == before[0]["frames"]
+
+
+@pytest.mark.parametrize("how", ["step", "picture"])
+def test_a_step_of_an_agent_that_fails_is_told_and_the_session_goes_on(begun, bots, how):
+    session = begun("WallSurvival-v0", ["human", f"{bots}:Tries"], seed=2, offered=["greedy"], board_size=6)
+    with session._changed:  # the agent waits until the game is broken
+        choose_first(session)
+        broken = Broken(session, how)
+    until(session, lambda: session.stuck)
+    assert session.said == f"the game failed: ZeroDivisionError: {how}; take it back, or seat somebody else"
+    assert (len(session.replay.actions), len(session.since()["frames"])) == (1, 2)
+    broken.mend()
+    session.ask({"do": "seat", "player": 1, "agent": "greedy"})
+    until(session, session.people)
+    assert (len(session.replay.actions), len(session.since()["frames"])) == (2, 3)
+
+
+def test_a_search_is_shown_beside_the_move_that_it_was_for(begun, bots):
+    session = begun("LaneDefense5x9-v0", [f"{bots}:Tries"], seed=4, max_steps=8)
+    until(session, lambda: session.replay.over or session.stuck)
+    assert session.said == ""
+    shown = [each for frame in session.since()["frames"] for each in frame["decisions"]]
+    assert len(shown) > 2
+    assert ["search" in each for each in shown] == [True] + [False] * (len(shown) - 1)

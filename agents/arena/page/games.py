@@ -130,10 +130,12 @@ def _figures(row: Row) -> tuple[str, str, str, str]:
 
 def clock(seconds: float) -> str:
     """Write a time in the unit that fits it."""
-    for unit, size in (("h", 3600.0), ("min", 60.0), ("s", 1.0)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{1000 * seconds:.3g} ms"
+    least = 0.0
+    for unit, size, most in (("ms", 1e-3, 1000.0), ("s", 1.0, 60.0), ("min", 60.0, 60.0)):
+        if (rounded := float(f"{seconds / size:.3g}")) < most:
+            return f"{max(rounded, least):g} {unit}"
+        least = 1.0
+    return f"{max(seconds / 3600.0, least):.3g} h"
 
 
 def _who(report: Report, row: Row) -> str:
