@@ -51,9 +51,17 @@ def require(condition: Any, law: str, message: str) -> None:
 
 
 def legal_actions(game: Game, state: Bytes, player: int) -> Ints:
-    """Return the legal actions [k] of an active player."""
+    """Return the legal actions [k] of an active player.
+
+    Raises
+    ------
+    LawError
+        If there are more than the game has: compiled players would read beyond them.
+    """
     actions = np.full(game.actions, -1, np.int64)
-    return actions[: game.legal(state, player, actions)]
+    count = game.legal(state, player, actions)
+    require(count <= game.actions, "legal actions", f"player {player} has {count}, and the game {game.actions}")
+    return actions[:count]
 
 
 def active_players(game: Game, state: Bytes) -> list[int]:
@@ -116,6 +124,18 @@ def signatures(game: Game, sample: Sample | None = None) -> None:
             require(
                 found == signature, "signatures", f"{name} is {found}, not {signature}: use @kernel({name.upper()})"
             )
+
+
+def those_who_are_to_choose_can(game: Game, sample: Sample) -> None:
+    """Whoever is to choose is a player and has not ended; several are only in games that say so."""
+    law = "who is to choose"
+    for state in (*sample.states, *sample.ends):
+        bits, players = game.active(state), active_players(game, state)
+        require(bits >> game.players == 0, law, f"active gave {bits:#b}, and there are players 0 to {game.players - 1}")
+        ended = [player for player in players if game.status(state, player) != RUNNING]
+        require(not ended, law, f"players {ended} are to choose and have ended")
+        told = game.simultaneous or len(players) <= 1
+        require(told, law, f"players {players} choose at the same time: make the Game with simultaneous=True")
 
 
 def same_seed_same_game(game: Game, sample: Sample) -> None:
@@ -397,6 +417,7 @@ def _compare_readers(game: Game, plain: Game, state: Bytes, other: Bytes) -> Non
 
 LAWS: tuple[Callable[[Game, Sample], None], ...] = (
     signatures,
+    those_who_are_to_choose_can,
     same_seed_same_game,
     each_seed_has_its_own_chance,
     looking_changes_nothing,

@@ -106,7 +106,19 @@ def games_can_be_played(game, played):
 BROKEN = [
     (games_can_be_played, "games end: one was not over after 50 steps", {"step": nothing}),
     (games_can_be_played, "can: player 0 has no legal action", {"legal": nothing}),
+    (games_can_be_played, "legal actions: player 0 has 9, and the game 3", {"legal": lambda *arguments: 9}),
     (laws.signatures, "step is no kernel, not .*: use @kernel", {"step": GAME.step.py_func}),
+    (
+        laws.those_who_are_to_choose_can,
+        "active gave 0b1001, and there are players 0 to 2",
+        {"active": lambda state: GAME.active(state) | 8},
+    ),
+    (laws.those_who_are_to_choose_can, r"players \[0\] are to choose and have ended", {"status": lambda *arguments: 1}),
+    (
+        laws.those_who_are_to_choose_can,
+        r"players \[0, 1\] choose at the same time: make",
+        {"active": lambda state: 3 * (GAME.active(state) != 0)},
+    ),
     (laws.same_seed_same_game, "seed 0 ended differently", {"reset": reset_but_for_the_clock}),
     (laws.each_seed_has_its_own_chance, "seed 0 leaves a stream of zeros", {"reset": nothing}),
     (
