@@ -76,6 +76,10 @@ class Entry:
 
 
 _STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_TAKEN = {"game", "num_envs", "autoreset_mode", "seat", "opponent", "starts", "illegal", "observation"}
+_TAKEN |= {"observation_dtype", "action_mask", "render_mode"}
+"""Arguments of environments, which a setting of the same name would never reach."""
+
 _ANY_GAME = "mcts_envs.core.api.env:GameEnv"
 _CLASSIC = "mcts_envs.games.lane_defense.spec.classic:LaneDefense"
 _ROSTER = "mcts_envs.games.lane_defense.spec.roster:RosterDefense"
@@ -182,10 +186,10 @@ def register(id: str, game: "Game | Callable[..., Game]") -> None:
     Raises
     ------
     TypeError
-        If this is no game and makes none without settings, a kernel has another signature than the contract's, or the
-        id is no name.
+        If this is no game and makes none without settings, a setting is named like an argument of the environments, a
+        kernel has another signature than the contract's, or the id is no name.
     ValueError
-        If the id is taken, or no id.
+        If the id is taken, or no id, or the game is to show more of its state than there is.
     """
     first = _first_game(game)
     _check_own_id(id)
@@ -196,7 +200,7 @@ def register(id: str, game: "Game | Callable[..., Game]") -> None:
 
 def _first_game(game: Any) -> "Game":
     """Return the game to register, as it is without settings."""
-    from mcts_envs.core.checked import check_decorated, check_kernels
+    from mcts_envs.core.checked import check_decorated, check_kernels, check_shown
     from mcts_envs.core.contract import Game
 
     made = game
@@ -204,6 +208,8 @@ def _first_game(game: Any) -> "Game":
         parameters = inspect.signature(game).parameters.values()
         if lacking := [p.name for p in parameters if p.default is p.empty and p.kind not in _STARRED]:
             raise TypeError(f"{game!r} needs {', '.join(lacking)}; give each setting a default: def my_game(size=6)")
+        if taken := [p.name for p in parameters if p.name in _TAKEN]:
+            raise TypeError(f"{game!r} cannot have {', '.join(taken)}: environments take that; rename the setting")
         made = game()
     if not isinstance(made, Game):
         what = "" if made is game else f" made by {game!r}"
@@ -213,6 +219,7 @@ def _first_game(game: Any) -> "Game":
         )
     check_decorated(made)
     check_kernels(made)
+    check_shown(made)
     return made
 
 

@@ -1,6 +1,10 @@
 """What can be said of a game's kernels before they are compiled: Numba would say it late, and in many lines."""
 
+import math
+
 from mcts_envs.core.contract import SIGNATURES, Game
+from mcts_envs.core.defaults import default_observe
+from mcts_envs.core.rng import CHANCE_BYTES
 
 
 def check_kernels(game: Game) -> None:
@@ -44,6 +48,22 @@ def check_decorated(game: Game) -> None:
         if not callable(function) or (compiled and not hasattr(function, "overloads")):
             declaration = f"@kernel({name.upper()}) and def {name}{_ARGUMENTS[name]}"
             raise TypeError(f"{name} of {game.name} is {function!r}, no kernel; define it with {declaration}")
+
+
+def check_shown(game: Game) -> None:
+    """Check that a game without an ``observe`` of its own shows no more bytes of a state than there are.
+
+    Raises
+    ------
+    ValueError
+        If it does: compiled code would read beyond the state.
+    """
+    size, there = math.prod(game.observation_shape), game.template.size - CHANCE_BYTES
+    if game.observe is default_observe and size > there:
+        raise ValueError(
+            f"observation_shape {game.observation_shape} of {game.name} has {size} numbers, and without an observe of "
+            f"its own a game shows the {there} bytes of its state; give one, or leave the shape out"
+        )
 
 
 _ARGUMENTS = {

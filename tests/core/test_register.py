@@ -3,17 +3,23 @@
 import pickle
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
 import mcts_envs
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.api.mixed import MixedVectorEnv
+from mcts_envs.core.api.multi import GameAECEnv
+from mcts_envs.core.api.multi_base import MultiAdapter
+from mcts_envs.core.api.vector import GameVectorEnv
 from mcts_envs.core.checked import check_kernels
 from mcts_envs.core.contract import ACTIVE, LEGAL, RESET, STATUS, STEP, Game, blank, state_dtype
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.core.rng import seed_stream
-from mcts_envs.registry import ENTRIES
+from mcts_envs.registry import _TAKEN, ENTRIES
 from mcts_envs.replay import Replay
 
 COUNT = state_dtype([("goal", "u2"), ("made", "u2")])
@@ -110,6 +116,18 @@ def test_a_game_as_it_is_takes_none():
         mcts_envs.make_aec("Count-v0", goal=7)
 
 
+def test_settings_without_a_name_are_none():
+    mcts_envs.register("Count-v0", lambda *given, **settings: count(3))
+    with pytest.raises(TypeError, match=r"unknown setting 'settings'; this game has none$"):
+        mcts_envs.make_aec("Count-v0", settings=7)
+
+
+def test_no_argument_of_an_environment_can_be_a_setting():
+    environments = GameEnv, GameVectorEnv, MixedVectorEnv, MultiAdapter, GameAECEnv
+    own = {p for env in environments for p, kind in signature(env).parameters.items() if kind.kind == kind.KEYWORD_ONLY}
+    assert own < _TAKEN
+
+
 def test_part_of_a_function_is_one():
     mcts_envs.register("Count-v0", partial(count, goal=4))
     assert length(mcts_envs.make_aec("Count-v0")) == 4
@@ -119,6 +137,7 @@ def test_part_of_a_function_is_one():
     ("given", "said"),
     [
         (lambda goal: count(goal), "needs goal; give each setting a default"),
+        (lambda seat=0, goal=3: count(goal), "cannot have seat: environments take that; rename the setting"),
         (lambda: 3, r"game 3 made by .* is int; give a mcts_envs\.core\.contract\.Game, or a function"),
         (Game, "needs name, players"),
         ("count", "is str"),
@@ -192,3 +211,18 @@ def test_what_is_no_kernel_is_not_registered(change, said):
 def test_observations_of_a_game_are_checked(change, error, said):
     with pytest.raises(error, match=said):
         replace(count(), **change)
+
+
+def test_no_more_is_shown_of_a_state_than_there_is():
+    wrong = replace(count(), observation_shape=(3, 3))
+    makers = (partial(mcts_envs.register, "Count-v0"), mcts_envs.check_game, lambda game: GameEnv(game=game))
+    for make in makers:
+        with pytest.raises(ValueError, match=r"observation_shape \(3, 3\) of count has 9 numbers, .* the 8 bytes"):
+            make(wrong)
+    GameEnv(game=replace(count(), observation_shape=(2, 2)))
+
+
+@pytest.mark.parametrize("given", [3, None, lambda: 3])
+def test_what_is_no_game_is_no_environment(given):
+    with pytest.raises(TypeError, match=r"is (int|NoneType); give a Game, or a function from settings to one"):
+        GameEnv(game=given)

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from mcts_envs.core import errors
+from mcts_envs.core.checked import check_shown
 from mcts_envs.core.contract import Game
 from mcts_envs.core.rng import MAX_SEED
 from mcts_envs.core.typing import Bytes, Floats, Ints
@@ -64,9 +65,9 @@ def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], obse
     Raises
     ------
     TypeError
-        If there is no such setting.
+        If there is no such setting, or this makes no game.
     ValueError
-        If a setting or the observation is not possible.
+        If a setting or the observation is not possible, or it is to show more of a state than there is.
     """
     if callable(own := settings.get("game")):
         make_game, settings = own, {name: value for name, value in settings.items() if name != "game"}
@@ -75,8 +76,12 @@ def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], obse
         if name not in parameters:
             # Python's own words come first: TorchRL's GymEnv looks for them, and leaves out what is not known.
             refused = f"got an unexpected keyword argument {name!r}: "
-            raise TypeError(refused + errors.unknown("setting", name, parameters))
+            none = f"unknown setting {name!r}; this game has none"
+            raise TypeError(refused + (errors.unknown("setting", name, parameters) if parameters else none))
     game = make_game(**settings)
+    if not isinstance(game, Game):
+        raise TypeError(f"game {game!r} is {type(game).__name__}; give a Game, or a function from settings to one")
+    check_shown(game)
     observations = ["flat", *(name for name, change in game.variants.items() if "observe" in change)]
     if errors.choice("observation", observation, observations) == "flat":
         return game
@@ -86,7 +91,8 @@ def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], obse
 
 def defaults(make_game: Callable[..., Game]) -> dict[str, Any]:
     """Return the settings of a game with their defaults; ``inspect.Parameter.empty`` for one without."""
-    return {name: parameter.default for name, parameter in inspect.signature(make_game).parameters.items()}
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {p.name: p.default for p in inspect.signature(make_game).parameters.values() if p.kind in named}
 
 
 def check_illegal(illegal: str) -> bool:
