@@ -171,6 +171,7 @@ def test_positions():
         ({"position": {"board": [0] * 8, "turn": 0}}, None, ValueError, "has 8 cells; it must have 9"),
         ({"position": {"board": [3] * 9, "turn": 0}}, None, ValueError, r"\['board'\]\[0\] 3 is outside \[0, 2\]"),
         ({"position": 5}, None, TypeError, "position is int, not a dictionary"),
+        ([1], None, TypeError, r"options \[1\] is list, not a dictionary"),
         (None, -1, ValueError, r"seed -1 is outside \[0,"),
         (None, 2**64, ValueError, r"seed 18446744073709551616 is outside"),
         (None, 1.5, TypeError, "seed 1.5 is float"),

@@ -84,6 +84,24 @@ def test_copies(toy):
     assert same(copy.deepcopy(both).unwrapped.clone_state(), both.unwrapped.clone_state())
 
 
+@pytest.mark.parametrize("toy", TOYS)
+def test_agents_of_a_parallel_environment_are_those_of_the_game(toy):
+    env, fresh = parallel(toy), parallel(toy)
+    assert env.agents == []
+    env.reset(seed=4)
+    begun = env.unwrapped.clone_state()
+    while env.agents:
+        env.step(dict.fromkeys(env.agents, 0))
+    over = env.unwrapped.clone_state()
+    fresh.unwrapped.restore_state(begun)
+    assert fresh.agents == fresh.possible_agents
+    assert fresh.step(dict.fromkeys(fresh.agents, 0))[0]
+    for other in (fresh, copy.deepcopy(fresh)):
+        other.reset(seed=1)
+        other.unwrapped.restore_state(over)
+        assert other.agents == []
+
+
 @pytest.mark.parametrize("make", [GameAECEnv, parallel])
 def test_copies_into_another_game_are_refused(make):
     env = make(Tron, size=8)

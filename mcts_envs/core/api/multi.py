@@ -194,8 +194,7 @@ class GameAECEnv(MultiAdapter, AECEnv):  # type: ignore[misc]
         )
 
     def _resume(self, adapter_state: _Turn) -> None:
-        # In place: PettingZoo's conversion to parallel holds the same list.
-        self.agents[:] = adapter_state.agents
+        self.agents = list(adapter_state.agents)
         self.rewards = dict(zip(self.agents, adapter_state.rewards, strict=True))
         self._cumulative_rewards = dict(zip(self.agents, adapter_state.cumulative_rewards, strict=True))
         self._chosen[:] = adapter_state.chosen
@@ -272,6 +271,16 @@ class GameParallelEnv(MultiAdapter, ParallelEnv):  # type: ignore[misc]
 
 class _InTurns(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
     """PettingZoo's conversion, which gives four things in place of five after the end, and reads what it is given."""
+
+    @property
+    def agents(self) -> list[str]:
+        """The agents that are in the game: those of the converted environment, which may be restored or copied."""
+        agents: list[str] = self.aec_env.agents
+        return agents
+
+    @agents.setter
+    def agents(self, given: list[str]) -> None:
+        """Pass over the conversion's own list."""
 
     def step(self, actions: Mapping[str, Any]) -> Any:
         """Step as the conversion does; after the end five empty dictionaries, as :class:`GameParallelEnv` does.

@@ -196,8 +196,9 @@ class MultiAdapter(Configured, ActionNames, Pictured):
     def _restart(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
         """Reset the state with the same chance as the Gymnasium environment."""
         # PettingZoo's own test sends the meaningless option "options".
-        options = {key: value for key, value in (options or {}).items() if key != "options"}
-        start = start_state(self.game, options)
+        if isinstance(options, Mapping):
+            options = {key: value for key, value in options.items() if key != "options"}
+        start = start_state(self.game, options or {})
         if seed is not None:
             seed = errors.integer("seed", seed, 0, MAX_SEED)
         self._live.restart(seed, start, lambda: secrets.randbits(63))
