@@ -88,7 +88,7 @@ class GameVecEnv(VecEnv):
             If it is not an integer in range or None.
         """
         if seed is not None:
-            errors.integer("seed", seed, 0, MAX_SEED - self.num_envs + 1)
+            seed = errors.integer("seed", seed, 0, MAX_SEED - self.num_envs + 1)  # seeds of np.uint8 would go round
         return super().seed(seed)
 
     def reset(self) -> npt.NDArray[Any]:

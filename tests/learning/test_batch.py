@@ -4,6 +4,7 @@ import pickle
 
 import gymnasium as gym
 import numpy as np
+import pig
 import pytest
 
 pytest.importorskip("stable_baselines3")
@@ -15,6 +16,8 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecMonitor, VecNormalize
 
 import mcts_envs
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.sb3 import GameVecEnv
 from tests.learning.quick import make
 
 pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
@@ -159,6 +162,17 @@ def test_batch_starts_each_game_once_with_its_own_options():
             batch.seed(wrong)
     with pytest.raises(TypeError, match=r"seed 1\.5 is float, not an integer"):
         mcts_envs.make_sb3_vec_env(IDS[0], 3, seed=1.5)
+
+
+def test_batch_of_a_game_of_ones_own_is_pickled():
+    env = GameVecEnv(GameEnv, 2, game=pig.pig)
+    env.seed(np.uint8(255))
+    env.reset()
+    again = pickle.loads(pickle.dumps(env))
+    assert again.env_method("clone_state") == env.env_method("clone_state")
+    single = GameEnv(game=pig.pig)
+    single.reset(seed=256)
+    assert env.env_method("clone_state", indices=1) == [single.clone_state()]
 
 
 def test_batch_saves_and_restores_games():

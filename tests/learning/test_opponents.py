@@ -1,6 +1,7 @@
 """Opponents inside a batch: mixtures, all seats in turn, policies in one forward, past selves, imitation."""
 
 import json
+from dataclasses import dataclass
 
 import gymnasium
 import numpy as np
@@ -25,6 +26,7 @@ from agents.learning.selfplay import PastSelf, SelfPlay, shares
 from mcts_envs.core.api import mixed
 from mcts_envs.core.api.mixture import Mixture, OneByOne
 from mcts_envs.core.kernel import interpreted
+from mcts_envs.core.showing import rendered
 from mcts_envs.games.wall_survival.spec import WallSurvival, wall_survival
 from tests.learning.quick import make, quick
 
@@ -34,11 +36,27 @@ WALL = {"env_id": "WallSurvival-v0", "settings": {"board_size": 3}}
 SMALL = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "policy_kwargs": {"net_arch": [8]}}
 
 
+@dataclass
 class Last:
-    """Chooses the last legal action."""
+    """Chooses the last legal action; as a dataclass it has no hash."""
 
     def act(self, view):
         return view.legal_actions()[-1]
+
+    def reseed(self, seed):
+        pass
+
+
+class Rogue:
+    """Chooses what is no action."""
+
+    name = "rogue"
+
+    def act(self, view):
+        return 0
+
+    def act_all(self, game, states, players, seeds):
+        return np.full(len(states), game.actions)
 
     def reseed(self, seed):
         pass
@@ -111,6 +129,15 @@ def test_all_seats_are_played_in_turn():
     assert {0, 1} == set(seats)
     assert abs(seats.count(0) - seats.count(1)) <= 4
     assert {info["seat"] for info in ends(rollout(batch(seat=1, opponent={"random": 1}), 40))} == {1}
+
+
+def test_pictures_mark_the_seat_of_each_game():
+    env = batch(n=2, seat="all", opponent=Last(), render_mode="rgb_array")
+    env.reset()
+    for i, shown in enumerate(env.get_images()):
+        view = env.view(i)
+        assert np.array_equal(shown, rendered(view.game, view.state, "rgb_array", seat=i))
+        assert not np.array_equal(shown, rendered(view.game, view.state, "rgb_array", seat=1 - i))
 
 
 def test_opponents_are_drawn_by_their_weights_which_may_change():
@@ -349,6 +376,7 @@ def test_without_past_selves_a_training_is_refused():
         ({"opponent": {}}, ValueError, "no weight above 0"),
         ({"opponent": ["greedy"], "seat": "all"}, ValueError, "is a list"),
         ({"opponent": "sb3:nowhere.zip"}, FileNotFoundError, "there is no policy nowhere.zip"),
+        ({"opponent": {Rogue(): 1, Rogue(): 2}}, ValueError, "several are called rogue; give each player a name"),
         ({"seat": "both"}, TypeError, "seat 'both'"),
         ({"seat": 2, "opponent": {"greedy": 1}}, ValueError, r"seat 2 is outside \[0, 1\]"),
     ],
@@ -377,21 +405,6 @@ def test_wrong_callbacks_and_games_that_cannot_be_saved():
         Mixture(env.get_attr("game", 0)[0], {"greedy": 1}).add_self("x", OneByOne(agents.make("uniform")))
     with pytest.raises(ValueError, match="are not 0 numbers"):
         env.unwrapped.opponents.share([1])
-
-
-class Rogue:
-    """Chooses what is no action."""
-
-    name = "rogue"
-
-    def act(self, view):
-        return 0
-
-    def act_all(self, game, states, players, seeds):
-        return np.full(len(states), game.actions)
-
-    def reseed(self, seed):
-        pass
 
 
 def test_an_opponent_who_chooses_no_action_is_named():

@@ -104,7 +104,7 @@ class Mixture:
     Raises
     ------
     ValueError, TypeError
-        If a name is unknown, or the weights are not numbers from 0 on, one of them above 0.
+        If a name is unknown, or of two players, or the weights are not numbers from 0 on, one of them above 0.
     """
 
     def __init__(self, game: Game, given: Any) -> None:
@@ -115,10 +115,16 @@ class Mixture:
                 f"opponent {given!r} is a list; a batch draws who plays each other seat: give one opponent, or weights "
                 "such as {'scripted': 1, 'random': 1}"
             )
-        named = dict(given) if isinstance(given, Mapping) else {"random" if given is None else given: 1.0}
-        weights = checked_weights("opponents", {_name(key): weight for key, weight in named.items()}, None)
+        pairs = [*given.items()] if isinstance(given, Mapping) else [("random" if given is None else given, 1.0)]
+        names = [_name(key) for key, _ in pairs]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise ValueError(
+                f"opponents {', '.join(names)} are not told apart: several are called {', '.join(sorted(twice))}; give "
+                "each player a name of its own (player.name = ...)"
+            )
+        weights = checked_weights("opponents", {_name(key): weight for key, weight in pairs}, None)
         self._random = _opponent(game, "random")
-        self.named: dict[str, Opponent] = {_name(key): _opponent(game, key) for key in named if key != SELF}
+        self.named: dict[str, Opponent] = {_name(key): _opponent(game, key) for key, _ in pairs if key != SELF}
         self.selves: list[Opponent] = []
         self._weights, self._shares = weights, np.zeros(0)
         self._arrange()

@@ -164,8 +164,8 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         infos : dict
             ``action_mask``, int8 [N, A]; zeros for games that did not start.
         """
+        errors.keys("option", options or {}, (), ("position", "reset_mask"))
         options = dict(options or {})
-        errors.keys("option", options, (), ("position", "reset_mask"))
         chosen = self._reset_mask(options.pop("reset_mask", None))
         return self._restart(seeds_of(seed, self.num_envs), chosen, [start_state(self.game, options)] * self.num_envs)
 
@@ -302,7 +302,8 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         mode = self.render_mode
         if not self._live.can_render(mode, "gym.make_vec(id, render_mode='rgb_array')"):
             return None
-        return tuple(rendered(self.game, state, mode, seat=self.seat) for state in self._states)
+        seats = self.seats.tolist()
+        return tuple(rendered(self.game, s, mode, seat=seat) for s, seat in zip(self._states, seats, strict=True))
 
     def _reset_mask(self, given: Any) -> npt.NDArray[np.bool_]:
         if given is None:
@@ -384,7 +385,9 @@ def _autoreset_mode(given: AutoresetMode | str) -> AutoresetMode:
 
 @cache
 def vectorized(env_class: type[GameEnv]) -> type[GameVectorEnv]:
-    """Return the batched class of an environment class."""
+    """Return the batched class of an environment class; that of any game is there already, so that it pickles."""
+    if env_class is GameEnv:
+        return GameVectorEnv
     name = f"{env_class.__name__}Vector"
     return type(
         name,
