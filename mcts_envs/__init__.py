@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from mcts_envs.core import loading
-from mcts_envs.registry import ENTRIES, find, register, register_all
+from mcts_envs.registry import ENTRIES, find, full_id, register, register_all
 from mcts_envs.version import __version__
 from mcts_envs.zoo import modules
 
@@ -112,10 +112,13 @@ def make_parallel(id: str, **settings: Any) -> "ParallelEnv[Any, Any, Any]":
 
 
 def check_game(game: Any, **options: Any) -> None:
-    """Check every law of the contract on a game or an environment id; see :func:`mcts_envs.core.check.check_game`."""
+    """Check every law of the contract on a game or an environment id; see :func:`mcts_envs.core.check.check_game`.
+
+    The id is with or without ``mcts_envs/``; ``module:ID`` and ``path/to/file.py:ID`` import the module first.
+    """
     from mcts_envs.core.check import check_game as check
 
-    check(game, **options)
+    check(full_id(game) if isinstance(game, str) else game, **options)
 
 
 def show(env: Any) -> Any:

@@ -7,10 +7,12 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.checked import check_kernels
 from mcts_envs.core.contract import Game
 from mcts_envs.core.laws import LAWS, require, sample, signatures
+from mcts_envs.core.rng import MAX_SEED
 
 
 def check_game(
@@ -38,7 +40,12 @@ def check_game(
     ------
     LawError
         With the name of the law and what was seen.
+    TypeError, ValueError
+        If there is nothing to check, or a number is none, or out of its bounds.
     """
+    episodes = errors.integer("episodes", episodes, 1, 10**6)
+    step_bound = errors.integer("step_bound", step_bound, 1, 10**9)
+    seed = errors.integer("seed", seed, 0, MAX_SEED - episodes)
     env_class, settings = _environment(game, settings)
     env = env_class(**settings)
     signatures(env.game)  # before anything is played by them

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pig
 import pytest
 
 import mcts_envs
@@ -226,6 +227,18 @@ def test_what_cannot_be_checked():
         mcts_envs.check_game(3)
     with pytest.raises(TypeError, match="no environment of mcts_envs"):
         mcts_envs.check_game("CartPole-v1")
+    for number, error in ((0, ValueError), (-1, ValueError), (1.5, TypeError)):
+        for name in ("episodes", "step_bound"):
+            with pytest.raises(error, match=f"{name} {number} is "):
+                mcts_envs.check_game(GAME, **{name: number})
+    for seed in (-1, 2**64 - 1):
+        with pytest.raises(ValueError, match=f"seed {seed} is outside"):
+            mcts_envs.check_game(GAME, seed=seed)
+
+
+def test_ids_are_those_of_all_doors():
+    for id in ("LaneDefense3x3-v0", "mcts_envs/LaneDefense3x3-v0", f"{pig.__file__}:Pig-v0"):
+        mcts_envs.check_game(id, episodes=1, faces=False)
 
 
 def test_a_game_for_two_with_all_its_faces():

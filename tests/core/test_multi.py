@@ -173,15 +173,16 @@ def test_conversion_to_aec_agrees():
 def test_turns_as_parallel_agree(toy):
     env, converted = GameAECEnv(toy), parallel(toy)
     env.reset(seed=3)
-    converted.reset(seed=3)
+    _, infos = converted.reset(seed=3)
     while env.agents:
         action = next_action(env)
         if action is None:
             env.step(None)
             continue
         agent = env.agent_selection
+        assert {infos[other]["active_agent"] for other in converted.agents} == {agent}
         env.step(action)
-        rewards = converted.step({agent: action})[1]
+        _, rewards, _, _, infos = converted.step({agent: action})
         assert rewards == env.rewards
     assert not converted.agents
 

@@ -282,6 +282,11 @@ class _InTurns(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
     def agents(self, given: list[str]) -> None:
         """Pass over the conversion's own list."""
 
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        """Reset as the conversion does, and name the ``active_agent`` from the first infos on."""
+        observations, infos = super().reset(seed, options)
+        return observations, {a: {**info, "active_agent": self.aec_env.agent_selection} for a, info in infos.items()}
+
     def step(self, actions: Mapping[str, Any]) -> Any:
         """Step as the conversion does; after the end five empty dictionaries, as :class:`GameParallelEnv` does.
 
