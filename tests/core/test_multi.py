@@ -249,6 +249,17 @@ def test_render_modes():
         assert env.render() is None
 
 
+def test_closing_one_window_lets_the_other_be_shown(monkeypatch):
+    pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    first, second = (GameAECEnv(TicTacToe, render_mode="human") for _ in range(2))
+    first.reset(seed=0)
+    second.reset(seed=0)
+    first.close()
+    second.step(4)
+    second.close()
+
+
 @pytest.mark.parametrize("toy", TOYS)
 def test_agents_play(toy):
     players = [agents.make("scripted", seed=1), agents.make("random", seed=2), agents.make("mcts", simulations=8)]

@@ -286,7 +286,7 @@ class MultiAdapter(Configured, ActionNames, Pictured):
 
 
 class _Window:
-    """The window of human mode."""
+    """The window of human mode, which environments share as pygame has but one."""
 
     def __init__(self) -> None:
         try:
@@ -295,15 +295,15 @@ class _Window:
             raise ImportError('human mode needs a window: pip install "mcts-envs[human]"') from error
         self._pygame = pygame
         self._clock = pygame.time.Clock()
-        self._surface: Any = None
 
     def show(self, picture: npt.NDArray[np.uint8], fps: float) -> None:
         """Show a picture [H, W, 3], at most ``fps`` of them a second."""
         pygame, size = self._pygame, picture.shape[1::-1]
-        if self._surface is None or self._surface.get_size() != size:
+        surface = pygame.display.get_surface()
+        if surface is None or surface.get_size() != size:
             pygame.display.init()
-            self._surface = pygame.display.set_mode(size)
-        self._surface.blit(pygame.surfarray.make_surface(picture.swapaxes(0, 1)), (0, 0))
+            surface = pygame.display.set_mode(size)
+        surface.blit(pygame.surfarray.make_surface(picture.swapaxes(0, 1)), (0, 0))
         pygame.event.pump()
         pygame.display.flip()
         self._clock.tick(fps)
