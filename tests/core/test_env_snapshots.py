@@ -50,6 +50,18 @@ def test_copies_are_independent_and_alike():
 
 
 @pytest.mark.parametrize("make", [gymnasium.make, mcts_envs.make_vec, mcts_envs.make_aec])
+def test_copies_go_on_drawing_actions(make):
+    env = make("mcts_envs/WallSurvival-v0").unwrapped
+    space = env.action_space("player_1") if make is mcts_envs.make_aec else env.action_space
+    space.seed(3)
+    twins = copy.deepcopy(env), pickle.loads(pickle.dumps(env))
+    drawn = [space.sample() for _ in range(5)]
+    for twin in twins:
+        copied = twin.action_space("player_1") if make is mcts_envs.make_aec else twin.action_space
+        assert same([copied.sample() for _ in range(5)], drawn)
+
+
+@pytest.mark.parametrize("make", [gymnasium.make, mcts_envs.make_vec, mcts_envs.make_aec])
 def test_what_a_face_was_made_with_cannot_be_changed(make):
     bot = First()
     opponents = {} if make is mcts_envs.make_aec else {"opponent": ["random"]}

@@ -49,7 +49,8 @@ class ByIndex:
 
     def __reduce__(self) -> Any:
         # Not as it is: the tables of a game are addresses in this process.
-        kept = {name: getattr(self, name) for name in ("spec", "closed", "_np_random", "_np_random_seed")}
+        names = "spec", "closed", "action_space", "single_action_space", "_np_random", "_np_random_seed"
+        kept = {name: getattr(self, name) for name in names}
         kept["started"] = self._live.started
         live = {name: getattr(self, name).copy() for name in _LIVE}
         games = live, self._restored_ends.copy()

@@ -109,7 +109,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         show_wrapped()
 
     def __reduce__(self) -> Any:
-        kept = {name: getattr(self, name) for name in ("spec", "_np_random", "_np_random_seed")}
+        kept = {name: getattr(self, name) for name in ("spec", "action_space", "_np_random", "_np_random_seed")}
         snapshot = self.clone_state() if self._live.started else None
         return _rebuilt, (type(self), self._arguments, self.game.fingerprint, kept, snapshot)
 

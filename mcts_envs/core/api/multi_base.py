@@ -90,7 +90,8 @@ class MultiAdapter(Configured, ActionNames, Pictured):
 
     def __reduce__(self) -> Any:
         snapshot = self.clone_state() if self._live.started else None
-        return _rebuilt, (type(self), self._env_class, self._arguments, self.game.fingerprint, snapshot)
+        made = type(self), self._env_class, self._arguments, self.game.fingerprint, snapshot
+        return _rebuilt, made, {"action_spaces": self.action_spaces}
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's observations: always the same object."""
