@@ -284,8 +284,9 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
     """
     cls = algorithm_class(algorithm)
     trust.warn_of_pickles(path)
+    chosen_again = {"replay_buffer_class": None, "replay_buffer_kwargs": {}}
     try:
-        model = cls.load(path, **{"device": "cpu", **arguments})
+        model = cls.load(path, custom_objects=chosen_again, **{"device": "cpu", **arguments})
     except ModuleNotFoundError as error:
         where = "let PYTHONPATH name the folder that holds it, or install it"
         raise ValueError(f"{path} wants the module {error.name!r}, which is not found here; {where}") from error
