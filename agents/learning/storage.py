@@ -293,7 +293,8 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
     except Exception as error:
         detail = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         raise ValueError(f"{path} is damaged, or no policy of {algorithm} ({detail}); save or train it anew") from error
-    if not isinstance(model.policy, next(iter(cls.policy_aliases.values()))):  # what the others derive from
+    derived = isinstance(model.policy, next(iter(cls.policy_aliases.values())))  # recurrent ones are derived from PPO's
+    if not derived or hasattr(model.policy, "lstm_actor") != (algorithm == "recurrent_ppo"):
         kind = type(model.policy).__name__
         raise ValueError(f"{path} holds a {kind}, which is no policy of {algorithm}; name the algorithm that made it")
     return model

@@ -142,6 +142,13 @@ def test_whoever_asks_about_single_states_is_refused(tmp_path):
         agent.act_all(view.game, view.state[None], np.zeros(1, np.int64), np.zeros(1, np.uint64))
 
 
+@pytest.mark.parametrize("algorithm", ["ppo", "a2c"])
+def test_another_algorithm_does_not_play_it_without_its_memory(tmp_path, algorithm):
+    saved(tmp_path / "mine.zip", lanes, steps=32)
+    with pytest.raises(ValueError, match=f"a RecurrentActorCriticPolicy, which is no policy of {algorithm}; name"):
+        agents.make(f"sb3:{tmp_path / 'mine.zip'}", algorithm=algorithm)
+
+
 def test_a_game_of_others_for_two(tmp_path):
     """Each player has a memory of its own: the board that it saw at its last move, not what the other saw."""
     space = tictactoe.raw_env().observation_space("player_1")["observation"]
