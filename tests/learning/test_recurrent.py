@@ -11,6 +11,7 @@ from pettingzoo.classic.tictactoe import tictactoe
 pytest.importorskip("sb3_contrib")
 
 import sb3_contrib as contrib
+from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 import agents
@@ -140,6 +141,15 @@ def test_whoever_asks_about_single_states_is_refused(tmp_path):
     view = env.envs[0].unwrapped.view()
     with pytest.raises(ValueError, match="cannot play many games at once"):
         agent.act_all(view.game, view.state[None], np.zeros(1, np.int64), np.zeros(1, np.uint64))
+
+
+class OwnPolicy(RecurrentActorCriticPolicy):
+    """A policy class of somebody's own."""
+
+
+def test_a_policy_class_of_ones_own_is_recognised(tmp_path):
+    contrib.RecurrentPPO(OwnPolicy, lanes(), device="cpu", **SMALL).save(tmp_path / "own")
+    assert load_policy(tmp_path / "own").algorithm == "recurrent_ppo"
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "a2c"])
