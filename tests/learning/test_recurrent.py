@@ -110,6 +110,22 @@ def test_two_players_of_one_game_and_their_draws(tmp_path):
     assert len(one.played) > 4
 
 
+def test_reseed_forgets_all_games_as_at_construction(tmp_path):
+    saved(tmp_path / "mine.zip", lanes)
+    env, drawn = lanes(), []
+    agent = agents.make(f"sb3:{tmp_path / 'mine.zip'}", deterministic=False, seed=5)
+    env.reset(seed=1)
+    snapshot = env.unwrapped.clone_state()
+    for _ in range(2):
+        env.unwrapped.restore_state(snapshot)
+        agent.reseed(5)
+        for action in range(3):
+            chosen = agent.act(env)
+            drawn.append((chosen, *agent._recollection.probabilities(env.unwrapped.view(), None)))
+            env.step(action)
+    assert drawn[:3] == drawn[3:]
+
+
 def test_a_copy_reads_it_anew(tmp_path):
     env, _ = saved(tmp_path / "mine.zip", lanes)
     agent = agents.make(f"sb3:{tmp_path / 'mine.zip'}")
