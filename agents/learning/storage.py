@@ -284,7 +284,7 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
     """
     cls = algorithm_class(algorithm)
     trust.warn_of_pickles(path)
-    chosen_again = {"replay_buffer_class": None, "replay_buffer_kwargs": {}}
+    chosen_again: dict[str, Any] = {"replay_buffer_class": None, "replay_buffer_kwargs": {}}
     try:
         model = cls.load(path, custom_objects=chosen_again, **{"device": "cpu", **arguments})
     except ModuleNotFoundError as error:
