@@ -24,7 +24,7 @@ from agents.bridge.kinds import in_cycle
 from agents.bridge.layers import peeled
 from agents.bridge.lenses import lenses_of
 from agents.bridge.means import copier_of
-from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns
+from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
 from agents.bridge.shapes import bounds, shaped, structure
 from agents.bridge.states import NO_LIMIT, ForeignGame, ForeignSeat, ForeignState
 from agents.wrappers import check_wrappers, layers_of
@@ -388,7 +388,7 @@ def _size(space: Any) -> int:
         return 0
 
 
-_EPISODES: "WeakKeyDictionary[Any, tuple[int, Episode]]" = WeakKeyDictionary()
+_EPISODES: "WeakKeyDictionary[Any, tuple[int, int | None, Episode]]" = WeakKeyDictionary()
 
 
 def _episode(live: LiveSingle) -> Episode | None:
@@ -398,8 +398,10 @@ def _episode(live: LiveSingle) -> Episode | None:
     elapsed = live.elapsed()
     if elapsed is None or type(live.env).__hash__ is None:
         return None
-    before, episode = _EPISODES.get(live.env, (0, None))
-    if episode is None or elapsed < before:
+    shown = None if live.seen is None else fingerprint(live.seen)
+    before, last, episode = _EPISODES.get(live.env, (0, None, None))
+    other = elapsed == before and None not in (shown, last) and shown != last  # as after an episode of one step
+    if episode is None or elapsed < before or other:
         episode = Episode()
-    _EPISODES[live.env] = elapsed, episode
+    _EPISODES[live.env] = elapsed, last if shown is None and elapsed == before else shown, episode
     return episode

@@ -15,6 +15,8 @@ T = TypeVar("T")
 class Kept(Generic[T]):
     """It begins with the first state of a game that is shown, and looking at the same state again changes nothing.
 
+    A step that leaves a state of our games as it was, to the byte, is taken for another look.
+
     A view that does not say to which game it belongs (an opponent inside an environment, an environment of others that
     nothing remembers) begins anew each time.
 

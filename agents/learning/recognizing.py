@@ -4,10 +4,11 @@ import json
 import zipfile
 from pathlib import Path
 
+_RECURRENT = "sb3_contrib.common.recurrent.policies"
 _BY_MODULE = {
     "sb3_contrib.common.maskable.policies": "maskable_ppo",
     "sb3_contrib.qrdqn.policies": "qrdqn",
-    "sb3_contrib.common.recurrent.policies": "recurrent_ppo",
+    _RECURRENT: "recurrent_ppo",
     "stable_baselines3.dqn.policies": "dqn",
 }
 _CONTINUOUS = {
@@ -19,7 +20,6 @@ _ACTOR_CRITICS = "stable_baselines3.common.policies"
 _BY_BUFFER = {
     "stable_baselines3.common.buffers": _ACTOR_CRITICS,
     "sb3_contrib.common.maskable.buffers": "sb3_contrib.common.maskable.policies",
-    "sb3_contrib.common.recurrent.buffers": "sb3_contrib.common.recurrent.policies",
 }
 """The policies that go with each module's rollout buffers: these tell of a policy class of somebody's own."""
 
@@ -37,8 +37,8 @@ def algorithm_in(path: Path) -> str | None:
             said = json.loads(file.read("data"))
         module = said["policy_class"]["__module__"]
         if module not in {*_BY_MODULE, *_CONTINUOUS, _ACTOR_CRITICS}:
-            buffer = said.get("rollout_buffer_class") or {}
-            module = _BY_BUFFER.get(buffer.get("__module__", ""), module)
+            buffer = said["rollout_buffer_class"]
+            module = _BY_BUFFER.get(buffer["__module__"], module) if buffer else _RECURRENT  # RecurrentPPO names none
     except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError, zipfile.BadZipFile):
         return None
     if module in _CONTINUOUS:

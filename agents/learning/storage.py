@@ -284,15 +284,17 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
     """
     cls = algorithm_class(algorithm)
     trust.warn_of_pickles(path)
+    chosen_again: dict[str, Any] = {"replay_buffer_class": None, "replay_buffer_kwargs": {}}
     try:
-        model = cls.load(path, **{"device": "cpu", **arguments})
+        model = cls.load(path, custom_objects=chosen_again, **{"device": "cpu", **arguments})
     except ModuleNotFoundError as error:
         where = "let PYTHONPATH name the folder that holds it, or install it"
         raise ValueError(f"{path} wants the module {error.name!r}, which is not found here; {where}") from error
     except Exception as error:
         detail = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         raise ValueError(f"{path} is damaged, or no policy of {algorithm} ({detail}); save or train it anew") from error
-    if not isinstance(model.policy, next(iter(cls.policy_aliases.values()))):  # what the others derive from
+    derived = isinstance(model.policy, next(iter(cls.policy_aliases.values())))  # recurrent ones are derived from PPO's
+    if not derived or hasattr(model.policy, "lstm_actor") != (algorithm == "recurrent_ppo"):
         kind = type(model.policy).__name__
         raise ValueError(f"{path} holds a {kind}, which is no policy of {algorithm}; name the algorithm that made it")
     return model

@@ -46,7 +46,8 @@ class SB3Agent(Agent):
     algorithm : str, optional
         For a zip that does not say which made it: ``"ppo"``, ``"maskable_ppo"``, ``"recurrent_ppo"``, ``"a2c"``,
         ``"trpo"``, ``"dqn"``, ``"qrdqn"``. A recurrent policy remembers what it was shown of each game since the first
-        state that the agent was asked about.
+        state that the agent was asked about; where ``restore_state`` leads back, it remembers what came after too,
+        until ``reseed``.
     normalization : str, Path or False, optional
         For a policy that was trained under ``VecNormalize``: the pickle that ``VecNormalize.save`` or
         ``CheckpointCallback`` wrote, or ``"auto"`` for that beside the policy. Observations are then normalised with
@@ -104,6 +105,11 @@ class SB3Agent(Agent):
         """Let :meth:`predict` act on this live environment, or batch of them, and return the agent itself."""
         self._here = settings_of(env)
         return super().bind(env)
+
+    def reseed(self, seed: int) -> None:
+        """Start the random stream anew and forget all games, as at construction."""
+        super().reseed(seed)
+        self._frames = self._recollection = None
 
     def choose(self, view: View) -> int:
         """Return the policy's action."""

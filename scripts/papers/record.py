@@ -182,9 +182,9 @@ class Record:
         self.entries[entry.cell] = entry
 
     def share(self, cell: Cell) -> Estimate | None:
-        """Return the share of a cell (:attr:`Entry.share`); None if it has not been played."""
+        """Return the share of a cell (:attr:`Entry.share`); None if it has not been played, or every game failed."""
         entry = self.entries.get(cell.key)
-        return None if entry is None else entry.share
+        return entry.share if entry and entry.boards else None
 
     def add(self, entry: Entry, run: Run, fresh: bool = False) -> bool:
         """Take an entry in, and say whether it stands now; one of more boards stays, unless it is thrown away."""

@@ -16,7 +16,7 @@ import typer.testing
 from papers.measures import Means, Points, Rate, Shares, Standings, Wins, mean, shares_verdict, verdict
 from papers.page import UNPLAYED, markdown, write
 from papers.playing import _entry, companies
-from papers.record import Record, tallied, this_run
+from papers.record import Entry, Record, tallied, this_run
 from papers.study import Cell, Entrant, Study, Table, boards_of, plan_of
 
 import agents
@@ -230,6 +230,13 @@ def test_figures_of_games_that_are_thrown_away_go_with_them(tmp_path, capsys):
     record = Record.read(tmp_path / "data" / "small.jsonl")
     assert {entry.boards for entry in record.entries.values()} == {4}
     assert "stand on more games" not in capsys.readouterr().err
+
+
+def test_a_cell_whose_games_all_failed_has_no_share(tmp_path):
+    study, record = small(), Record(tmp_path / "small.jsonl")
+    cell, run = study.tables[0].cells[0], this_run("reproduce", 1.0)
+    record.add(Entry(cell.key, run.id, [], {}, errors=4), run, fresh=True)
+    assert record.share(cell) is None
 
 
 def test_what_has_not_been_played_comes_first(tmp_path, monkeypatch):

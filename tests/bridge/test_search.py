@@ -227,6 +227,15 @@ def test_values_at_the_horizon_are_the_users():
     assert 102.0 <= np.nanmin(result.values) <= np.nanmax(result.values) <= 104.0
 
 
+def test_episodes_of_as_many_steps_are_told_apart_by_what_is_shown():
+    env, found = gym.make("CartPole-v1"), []
+    for seed in (1, 2):
+        seen, _ = env.reset(seed=seed)
+        found += [bridge.view(env, observation=seen).episode for _ in range(2)]
+        found += [bridge.view(env).episode, bridge.view(env, observation=seen.copy()).episode]
+    assert [found.index(each) for each in found] == [0] * 4 + [4] * 4
+
+
 def test_episodes_are_told_apart_by_the_time_limit():
     env = playing("CartPole-v1")
     first = bridge.view(env).episode

@@ -212,6 +212,14 @@ def test_returns_of_several_steps_go_with_a_saved_dqn(tmp_path, capfd):
     assert "is ignored" not in "".join(capfd.readouterr())
 
 
+@pytest.mark.parametrize("n_steps", [5, 1])
+def test_returns_of_more_or_fewer_steps_from_where_a_dqn_goes_on(tmp_path, n_steps):
+    small = {"learning_starts": 64, "batch_size": 32, "buffer_size": 1000, "n_steps": 3}
+    path = quick(tmp_path / "before", "dqn", timesteps=128, changes=small).path
+    path = quick(tmp_path / "after", "dqn", timesteps=256, changes={"n_steps": n_steps}, resume=path).path
+    assert getattr(DQN.load(path).replay_buffer, "n_steps", 1) == n_steps
+
+
 def test_what_is_shipped_is_rounded_and_without_what_was_never_learned(tmp_path):
     policy = storage.load(quick(tmp_path, "ppo", timesteps=128).path).model.policy
     weights = policy.mlp_extractor.policy_net[0].weight

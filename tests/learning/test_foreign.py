@@ -17,8 +17,9 @@ pytest.importorskip("stable_baselines3")
 pytest.importorskip("sb3_contrib")
 
 import sb3_contrib.common.maskable.evaluation as maskable
-from stable_baselines3 import PPO
+from stable_baselines3 import DQN, PPO, HerReplayBuffer
 from stable_baselines3.common.callbacks import CheckpointCallback
+from stable_baselines3.common.envs import BitFlippingEnv
 from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNormalize
 
 import agents
@@ -478,3 +479,15 @@ def _started():
     env = make(LANES)
     env.reset(seed=0)
     return env
+
+
+@TRUSTED
+@pytest.mark.parametrize("own", [{"n_steps": 3}, {"replay_buffer_class": HerReplayBuffer}], ids=["steps", "hindsight"])
+def test_the_replay_buffer_of_a_dqn_does_not_matter(tmp_path, own, recwarn):
+    env = BitFlippingEnv(4) if "n_steps" not in own else make(LANES)
+    policy = "MlpPolicy" if "n_steps" in own else "MultiInputPolicy"
+    model = DQN(policy, env, buffer_size=100, device="cpu", **own)
+    model.save(tmp_path / "mine.zip")
+    found = load_policy(tmp_path / "mine.zip").model.policy.state_dict()
+    assert all(bool((found[name] == weights).all()) for name, weights in model.policy.state_dict().items())
+    assert not [warning for warning in recwarn if "is ignored" in str(warning.message)]

@@ -11,6 +11,7 @@ from pettingzoo.classic.tictactoe import tictactoe
 pytest.importorskip("sb3_contrib")
 
 import sb3_contrib as contrib
+from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 import agents
@@ -109,6 +110,22 @@ def test_two_players_of_one_game_and_their_draws(tmp_path):
     assert len(one.played) > 4
 
 
+def test_reseed_forgets_all_games_as_at_construction(tmp_path):
+    saved(tmp_path / "mine.zip", lanes)
+    env, drawn = lanes(), []
+    agent = agents.make(f"sb3:{tmp_path / 'mine.zip'}", deterministic=False, seed=5)
+    env.reset(seed=1)
+    snapshot = env.unwrapped.clone_state()
+    for _ in range(2):
+        env.unwrapped.restore_state(snapshot)
+        agent.reseed(5)
+        for action in range(3):
+            chosen = agent.act(env)
+            drawn.append((chosen, *agent._recollection.probabilities(env.unwrapped.view(), None)))
+            env.step(action)
+    assert drawn[:3] == drawn[3:]
+
+
 def test_a_copy_reads_it_anew(tmp_path):
     env, _ = saved(tmp_path / "mine.zip", lanes)
     agent = agents.make(f"sb3:{tmp_path / 'mine.zip'}")
@@ -140,6 +157,22 @@ def test_whoever_asks_about_single_states_is_refused(tmp_path):
     view = env.envs[0].unwrapped.view()
     with pytest.raises(ValueError, match="cannot play many games at once"):
         agent.act_all(view.game, view.state[None], np.zeros(1, np.int64), np.zeros(1, np.uint64))
+
+
+class OwnPolicy(RecurrentActorCriticPolicy):
+    """A policy class of somebody's own."""
+
+
+def test_a_policy_class_of_ones_own_is_recognised(tmp_path):
+    contrib.RecurrentPPO(OwnPolicy, lanes(), device="cpu", **SMALL).save(tmp_path / "own")
+    assert load_policy(tmp_path / "own").algorithm == "recurrent_ppo"
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "a2c"])
+def test_another_algorithm_does_not_play_it_without_its_memory(tmp_path, algorithm):
+    saved(tmp_path / "mine.zip", lanes, steps=32)
+    with pytest.raises(ValueError, match=f"a RecurrentActorCriticPolicy, which is no policy of {algorithm}; name"):
+        agents.make(f"sb3:{tmp_path / 'mine.zip'}", algorithm=algorithm)
 
 
 def test_a_game_of_others_for_two(tmp_path):
