@@ -53,9 +53,8 @@ def export(
     refuse(saved, "plain arrays remember nothing")
     network = network_of(saved)
     target = Path(to) if to is not None else saved.path.with_suffix(networks.SUFFIX)
-    space = saved.model.observation_space
-    spaces = {"shape": [*(space.shape or ())], "dtype": str(space.dtype)}
-    known = {"algorithm": saved.algorithm, "observation_space": spaces, "action_space": {"n": network.actions}}
+    space, choices = saved.described_space, {"n": network.actions}
+    known = {"algorithm": saved.algorithm, "observation_space": space, "action_space": choices}
     networks.write(target, network, {**known, **saved.about})
     return target
 

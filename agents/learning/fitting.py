@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from agents.learning.frames import Shape, axis_of
+from agents.learning.notices import notice
 from agents.learning.policy import Policy
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import record
@@ -66,6 +69,8 @@ def sees_alike_anywhere(game: Game, observation: str) -> bool:
 def fitting(policy: Policy, game: Game, frame_stack: int = 1) -> Game:
     """Return the game with the observation that the policy was trained on.
 
+    Where that had other bounds than the game's, as behind a wrapper that scaled it, a warning says so.
+
     Parameters
     ----------
     policy : Policy
@@ -89,6 +94,7 @@ def fitting(policy: Policy, game: Game, frame_stack: int = 1) -> Game:
     for candidate in candidates if actions == game.actions else []:
         alike = policy.structure is None or _same(policy.structure, _structure(candidate))
         if alike and axis_of(candidate.observation_shape, frame_stack, shape) is not None:
+            _tell_bounds(policy, candidate)
             return candidate
     if policy.structure is not None:
         if frame_stack > 1 and actions == game.actions and _same(policy.structure, _structure(game)):
@@ -140,6 +146,20 @@ def rewards_of(game: Game) -> dict[str, float]:
         if name.startswith("reward") and kind.kind in "iuf" and (place < game.settings.stop or not game.first_field):
             found[name] = float(state[name])
     return found
+
+
+def _tell_bounds(policy: Policy, game: Game) -> None:
+    """Warn if a policy was trained on numbers of another range than a game of ours shows."""
+    here, there = _singles(game.observation_low, game.observation_high), policy.observation_bounds
+    if there not in (None, here) and game.layout is not None:  # environments of others say their bounds nowhere
+        notice(
+            f"{policy.path} was trained on observations in {[*there]}, {game.name} shows them in {[*here]}: what a "
+            "wrapper made of them in training is not done here; let an agent of your own do it (docs/own_agent.md)"
+        )
+
+
+def _singles(*numbers: float) -> tuple[float, ...]:
+    return tuple(float(np.float32(number)) for number in numbers)
 
 
 def _same(ours: Any, theirs: Any) -> bool:

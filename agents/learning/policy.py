@@ -61,6 +61,12 @@ class Policy(ABC):
         """Their type, where the sidecar does not say it."""
 
     @property
+    def observation_bounds(self) -> tuple[float, float] | None:
+        """The least and the greatest that they may be, where that is known."""
+        given = self.about.get("observation_space", {}).get("bounds")
+        return None if given is None else (float(given[0]), float(given[1]))
+
+    @property
     @abstractmethod
     def action_count(self) -> int:
         """How many actions it chooses among; 0 if they are not numbered."""

@@ -133,7 +133,8 @@ def plain_arrays(policy: storage.SavedPolicy) -> Policy:
     from agents.learning.export import network_of
 
     try:
-        return NetworkPolicy(policy.path, policy.algorithm, network_of(policy), about=_described(policy))
+        about = {"observation_space": policy.described_space, **policy.about}
+        return NetworkPolicy(policy.path, policy.algorithm, network_of(policy), about=about)
     except NotLayersError:
         return policy
 
@@ -154,11 +155,6 @@ def _algorithm(model: Any) -> str:
     if kind not in named:
         raise ValueError(errors.unknown("algorithm", kind, named))
     return named[kind]
-
-
-def _described(policy: Policy) -> dict[str, Any]:
-    space = {"shape": [*policy.observation_shape], "dtype": policy.observation_dtype}
-    return {"observation_space": space, **policy.about}
 
 
 def _apart(policy: NetworkPolicy, evaluator: CompiledEvaluator) -> float:

@@ -66,8 +66,10 @@ def check(about: Mapping[str, Any]) -> None:
         if given := about.get("hyperparameters", {}).get(name):
             _expect(f"hyperparameters.{name}", given, dict, "an object")
     if "observation_space" in about:
-        errors.keys("observation_space", about["observation_space"], ("shape",), ("dtype",))
+        errors.keys("observation_space", about["observation_space"], ("shape",), ("dtype", "bounds"))
         _check_shape("observation_space.shape", about["observation_space"]["shape"])
+        if "bounds" in about["observation_space"]:
+            _check_bounds("observation_space.bounds", about["observation_space"]["bounds"])
     if "action_space" in about:
         errors.keys("action_space", about["action_space"], ("n",))
         errors.integer("action_space.n", about["action_space"]["n"], 1, _LARGE)
@@ -106,6 +108,14 @@ def _check_shape(name: str, value: Any) -> None:
     _expect(name, value, list, "a list of sizes")
     for i, size in enumerate(value):
         errors.integer(f"{name}[{i}]", size, 1, _LARGE)
+
+
+def _check_bounds(name: str, value: Any) -> None:
+    _expect(name, value, list, "a list of the least and the greatest")
+    if len(value) != 2:
+        raise ValueError(f"{name} has {len(value)} entries, not the least and the greatest")
+    high = errors.number(f"{name}[1]", value[1], -math.inf, math.inf)
+    errors.number(f"{name}[0]", value[0], -math.inf, high)
 
 
 def _numbers(name: str, value: Any) -> Any:

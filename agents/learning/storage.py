@@ -97,6 +97,20 @@ class SavedPolicy(Policy):
         """Their type, where the sidecar does not say it."""
         return str(self.model.observation_space.dtype)
 
+    @property
+    def observation_bounds(self) -> tuple[float, float] | None:
+        """The least and the greatest that they may be; None if they are no arrays, or bytes."""
+        space = self.model.observation_space
+        if not isinstance(space, spaces.Box) or space.dtype == np.uint8:
+            return None
+        return float(space.low.min()), float(space.high.max())
+
+    @property
+    def described_space(self) -> dict[str, Any]:
+        """What a sidecar says of their space."""
+        bounds = {} if self.observation_bounds is None else {"bounds": [*self.observation_bounds]}
+        return {"shape": [*self.observation_shape], "dtype": self.observation_dtype, **bounds}
+
     def shown(self, observations: Any) -> Any:
         """Return observations [n, ...] as the model takes them."""
         return self.normalized(observations) if self.structure is None else restored(self.structure, observations)
