@@ -115,8 +115,14 @@ class Replay:
         return [float(each) for each in points_at_end(self.game, self.state, self._rewards)]
 
     def view(self, player: int) -> View:
-        """Return the state as a player sees it, not copied: what agents are asked with."""
-        return View(self.game, self.state, player, self.episode)
+        """Return the state as a player sees it, not copied: what agents are asked with.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there is no such player.
+        """
+        return View(self.game, self.state, errors.integer("player", player, 0, self.game.players - 1), self.episode)
 
     def position_now(self) -> dict[str, Any]:
         """Return the state as a readable, JSON-able dictionary."""

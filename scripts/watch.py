@@ -46,7 +46,7 @@ def main(
     agents: Annotated[
         str | None, typer.Option(help="In the order of seats, for example mcts,bold=mcts:c=1.4; default: best.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Where all randomness comes from.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Where all randomness comes from.")] = 0,
     episode: Annotated[int, typer.Option(min=0, help="Which episode of a comparison with these agents.")] = 0,
     budget: Budget = None,
     out: Annotated[Path, typer.Option(help="The file: a page, or a film, .gif or .mp4.")] = Path("watch.html"),

@@ -88,9 +88,17 @@ class Sprt:
             Mean points of the first agent on each board, in [0, 1].
         games : int
             How many games it plays on a board: 2 for pairs.
+
+        Raises
+        ------
+        ValueError
+            If a score is outside [0, 1], or NaN.
         """
-        if not len(scores):
+        given = np.asarray(scores, np.float64)
+        if not given.size:
             return 0.0
+        if not (given.min() >= 0.0 and given.max() <= 1.0):
+            raise ValueError("a score is outside [0, 1]; give mean points of boards")
         counts, points = tally(scores, games)
         return float(self.llr_of_counts(counts, games, points))
 

@@ -278,6 +278,7 @@ def test_a_port_in_use_is_named(tmp_path, script):
         (["{}/game.json", "--agents", "mcts,greedy"], "names 2 agents; of a saved game one says"),
         (["{}/none.json"], "No such file or directory"),
         (["{}/results", "--live", "--agents", "mcts", "--out", "x.html"], "comparison, .*; leave --agents, --out out"),
+        (["WallSurvival-v0", "--seed", "-5"], "Invalid value for '--seed'"),
         (["WallSurvival-v0", "--port", "8000"], "only --live serves a page; leave --port out"),
     ],
 )

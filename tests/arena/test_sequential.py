@@ -130,6 +130,12 @@ def test_two_agents_of_any_game_are_tested_in_blocks(
     assert shape.episode in outlook(plan, 60, Sprt(0, 200))
 
 
+@pytest.mark.parametrize("scores", [[0.5, float("nan")], [-0.5, 0.5], [1.5]])
+def test_points_that_are_none_are_refused(scores: list[float]) -> None:
+    with pytest.raises(ValueError, match=r"outside \[0, 1\]; give mean points"):
+        TEST.llr(scores)
+
+
 def test_more_than_two_are_refused_before_anything_is_played(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="a sequential test is of two agents, and these are 3: a, b, c; give two"):
         compare(pairs.fakes("a", "b", "c"), 5, folder=tmp_path / "none", sprt=TEST)

@@ -215,3 +215,9 @@ def test_films_of_another_kind(tmp_path, game):
     ):
         with pytest.raises(ValueError, match=message):
             film(game, tmp_path / path, **options)
+
+
+@pytest.mark.parametrize(("player", "error"), [(1.5, TypeError), ("0", TypeError), (2, ValueError), (-1, ValueError)])
+def test_a_view_is_of_a_player(player, error):
+    with pytest.raises(error, match=f"player {player!r} is"):
+        Replay("WallSurvival-v0", board_size=4).view(player)
