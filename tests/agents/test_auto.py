@@ -162,6 +162,12 @@ def test_runs_respect_what_is_legal_and_are_for_one_player():
         agents.make("runs").act(several)
 
 
+@pytest.mark.parametrize("longest", [1, 2, 3, 5, 32, 33])
+def test_runs_are_as_long_as_they_may_be(longest):
+    agent = agents.make("runs", longest=longest)
+    assert {len(agent.run(2)) for _ in range(3000)} == set(range(1, longest + 1))
+
+
 def test_policies_keep_a_pole_up_and_in_the_middle():
     env = agents.remember(gym.make("CartPole-v1"))
     agent = agents.make("policy_search", simulations=5, horizon=100, seed=1)
