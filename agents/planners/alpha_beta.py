@@ -86,10 +86,11 @@ class AlphaBetaResult(Found):
 class AlphaBeta(Planner[AlphaBetaResult]):
     """Iterative-deepening alpha-beta search.
 
-    For games of two players in turns without chance, in which one wins what the other loses. The points at the end of
-    a game (``outcome``) count above any heuristic; among wins the sooner is better, among losses the later. Where there
-    is chance after all, one course of it is drawn for a whole search. The same state gives the same result, if the
-    budget is not one of time.
+    For games of two players in turns without chance, in which one wins what the other loses. A game that is won (1
+    point to 0 by ``outcome``) counts above any heuristic; among wins the sooner is better, among losses the later.
+    Other results count as the difference of points, beside what ``evaluate`` expects. Where there is chance after all,
+    one course of it is drawn for a whole search. The same state gives the same result, if the budget is not one of
+    time.
 
     Parameters
     ----------

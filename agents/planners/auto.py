@@ -85,13 +85,14 @@ class Look(NamedTuple):
 class Auto(Planner[Any]):
     """Looks at the environment, a few hundred steps of random play, and picks a planner and its settings.
 
-    A game of ours is played by what is strongest there (``best``). Else, where one player moves whose states recur and
-    hide nothing, :class:`agents.planners.graph.Graph`. Else, where random games of one player go on and on and no step
-    pays more than another, :class:`agents.planners.runs.Runs`. Else, where one player observes a few numbers and chance
-    decides little, :class:`agents.planners.policy_search.PolicySearch`. Else :class:`agents.mcts.MCTS`: to the end
-    where random games end soon; for one player who is paid for lasting, not much further than such games last; and to a
-    horizon where they go on and on. One player's rewards are discounted, and its tree is used again where the same
-    actions lead to the same.
+    A game of ours is played by what is strongest there (``best``), or by :class:`agents.mcts.MCTS` if that takes no
+    budget. Else, where one player moves whose states recur and hide nothing, :class:`agents.planners.graph.Graph`.
+    Else, where random games of one player go on and on and no step pays more than another,
+    :class:`agents.planners.runs.Runs`. Else, where one player observes a few numbers and chance decides little,
+    :class:`agents.planners.policy_search.PolicySearch`. Else :class:`agents.mcts.MCTS`: to the end where random games
+    end soon; for one player who is paid for lasting, not much further than such games last; and to a horizon where they
+    go on and on. One player's rewards are discounted, and its tree is used again where the same actions lead to the
+    same.
 
     Parameters
     ----------
@@ -161,7 +162,10 @@ class Auto(Planner[Any]):
         """Return the name and the settings of a planner, and why it was picked."""
         limits = self._limits()
         if not view.game.plain_lists:
-            return "best", limits, "a game of ours"
+            best = agents.make("best").resolve(view.game)  # type: ignore[attr-defined]
+            if best.takes_budget:
+                return "best", limits, "a game of ours"
+            return "mcts", limits, f"a game of ours, whose best, {best.name}, takes no budget"
         root: Any = view.state.copy()
         look = _look(root, view.player, self.stream, math.inf if seconds == math.inf else max(seconds, _SECONDS))
         hides = root.hidden.copies(view.player).particles or getattr(view.game, "redraws", False)

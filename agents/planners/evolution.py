@@ -55,12 +55,13 @@ GENES = types.int64[:, ::1]
 
 
 @kernel()
-def _play(game: Any, settings: Evolution, genes: Ints, place: int, work: Work) -> int:
+def _play(game: Any, settings: Evolution, first: Ints, genes: Ints, place: int, work: Work) -> int:
     """Play an individual in ``work.state``: each gene is a place among the legal actions, modulo their number.
 
-    The player's return goes to ``work.values[0]``. Return the steps made: until the genes are used up or the player's
-    game is over, and at most as many for each player. A step in which several choose takes a gene even if the player,
-    dead while its team plays on, is not among them.
+    Those at the root are given, since a model may have others than the game. The player's return goes to
+    ``work.values[0]``. Return the steps made: until the genes are used up or the player's game is over, and at most as
+    many for each player. A step in which several choose takes a gene even if the player, dead while its team plays on,
+    is not among them.
     """
     player, length, used, steps = settings.player, genes.shape[1], 0, 0
     total, weight = 0.0, 1.0
@@ -71,8 +72,11 @@ def _play(game: Any, settings: Evolution, genes: Ints, place: int, work: Work) -
             if not chooses(to_move, other):
                 continue
             if other == player:
-                count = legal_of(game)(work.state, player, work.legal)
-                work.actions[player] = work.legal[genes[place, used] % count]
+                if steps == 0:
+                    work.actions[player] = first[genes[place, 0] % len(first)]
+                else:
+                    count = legal_of(game)(work.state, player, work.legal)
+                    work.actions[player] = work.legal[genes[place, used] % count]
             else:
                 work.actions[other] = draw_action(game, work, other, settings.opponents)
         step_of(game)(work.state, work.actions, work.rewards)
@@ -93,6 +97,7 @@ def _rate(
     game: Any,
     settings: Evolution,
     root: Bytes,
+    first: Ints,
     genes: Ints,
     place: int,
     counters: Ints,
@@ -105,7 +110,7 @@ def _rate(
         determinize_of(game)(work.state, settings.determinize_for, draw(work.stream))
         if settings.relative:
             evaluate_of(game)(work.state, work.base)
-        counters[STEPS] += _play(game, settings, genes, place, work)
+        counters[STEPS] += _play(game, settings, first, genes, place, work)
         counters[SIMULATIONS] += 1
         total += work.values[0]
     return total / settings.samples
@@ -129,11 +134,12 @@ def _breed(genes: Ints, fitness: Floats, alleles: int, mutation: float, stream: 
             genes[child, i] = below(stream, alleles)
 
 
-@kernel(types.void(TABLE, EVOLUTION, BYTES, GENES, FLOATS, _I8, _I8, INTS, WORK))
+@kernel(types.void(TABLE, EVOLUTION, BYTES, INTS, GENES, FLOATS, _I8, _I8, INTS, WORK))
 def evolve(
     game: Any,
     settings: Evolution,
     root: Bytes,
+    first: Ints,
     genes: Ints,
     fitness: Floats,
     evaluations: int,
@@ -149,6 +155,8 @@ def evolve(
         The game, with or without ``others`` (see :mod:`agents.policies.opponents`).
     settings : Evolution
     root : uint8 array [size]
+    first : int64 array [k]
+        The legal actions there.
     genes : int64 array [N + 1, L]
         The population, and room for a child.
     fitness : float64 array [N]
@@ -166,14 +174,14 @@ def evolve(
     while tried < evaluations and counters[STEPS] < max_steps:
         tried += 1
         if rated < size:
-            fitness[rated] = _rate(game, settings, root, genes, rated, counters, work)
+            fitness[rated] = _rate(game, settings, root, first, genes, rated, counters, work)
             rated += 1
             continue
         _breed(genes, fitness, len(work.legal), settings.mutation, work.stream)
-        value = _rate(game, settings, root, genes, size, counters, work)
+        value = _rate(game, settings, root, first, genes, size, counters, work)
         if settings.reevaluate:
             for i in range(size):
-                fitness[i] = _rate(game, settings, root, genes, i, counters, work)
+                fitness[i] = _rate(game, settings, root, first, genes, i, counters, work)
                 tried += 1
         worst = 0
         for i in range(1, size):

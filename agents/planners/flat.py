@@ -74,11 +74,12 @@ class OneStep(FlatMonteCarlo):
     def act_all(self, game: Game, states: Bytes, players: Ints, seeds: Any) -> Ints:
         """Return an action [k] for each of the players [k] who look at states [k, size]; chance starts from seeds [k].
 
-        Compiled for all games at once where players move one at a time and nothing but ``model``, ``evaluate`` and
-        ``discount`` is set; the best action is found as ever, but other dice decide between equals.
+        Compiled for all games at once where players move one at a time and nothing but ``evaluate``, ``discount`` and a
+        ``model`` with the game's legal actions is set; the best action is found as ever, but other dice decide between
+        equals.
         """
         prepared = self.prepared(game)
-        if game.simultaneous or not self._is_plain(prepared):
+        if game.simultaneous or prepared.model.legal is not game.legal or not self._is_plain(prepared):
             return OneByOne(self).act_all(game, states, players, seeds)
         found, work = np.empty(len(states), np.int64), game.new_state()
         numbers = np.empty(game.players), np.empty(game.players)

@@ -11,7 +11,7 @@ from mcts_envs.core.kernel import kernel, record_dtype, row
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 UNIT = 1_000_000
-"""The score of a state that ``evaluate`` values at 1: the greatest of a game that is not over."""
+"""The score of a state that ``evaluate`` values at 1: the greatest of a game that is not won."""
 
 WIN = 2 * UNIT
 """The score of a game that is won here and now."""

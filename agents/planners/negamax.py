@@ -10,8 +10,8 @@ the same ply (killers), the last good answer to the move before, then the others
 ahead; next to the depth limit, where that would be the whole search, by how often they have caused cutoffs (history).
 
 Scores are integers, from the point of view of the player to move: what ``evaluate`` says in units of 1 / ``UNIT``, and
-for a game that is over twice as much, less the number of plies from the root. Whoever is to move may be the same player
-as in the position before.
+so is a difference of points at the end of a game; but ``WIN``, less the number of plies from the root, for a whole win,
+and the reverse for a loss. Whoever is to move may be the same player as in the position before.
 """
 
 from typing import Any
@@ -72,8 +72,8 @@ def _end_score(game: Any, work: Work, ply: int, player: int) -> int:
     for i in range(2):
         points[i] = work.rewards[i]
     outcome_of(game)(state, points)
-    score = int(WIN * _clipped(points[player] - points[1 - player]))
-    return score - ply if score > 0 else score + ply if score < 0 else 0
+    difference = points[player] - points[1 - player]
+    return WIN - ply if difference >= 1.0 else ply - WIN if difference <= -1.0 else int(UNIT * difference)
 
 
 @kernel()

@@ -147,11 +147,11 @@ class Rhea(Planner[RheaResult]):
         memory = self.memory(view)
         genes = self._first(memory.get("genes") if self.shift else None, 1 + memory.pop("forced", 0), game)
         fitness = np.full(self.population, np.nan)
-        self._evolve(game, table, view, genes, fitness, clock)
+        legal = legal_actions(game, view)
+        self._evolve(game, table, view, legal, genes, fitness, clock)
         order = np.argsort(-np.nan_to_num(fitness, nan=-math.inf), kind="stable")
         memory["genes"] = genes[order]
         best, value = genes[order[0]].copy(), float(fitness[order[0]])
-        legal = legal_actions(game, view)
         action = int(legal[best[0] % len(legal)])
         return RheaResult(action, value, best, clock.simulations, clock.steps, clock.seconds, game, view.copied())
 
@@ -164,7 +164,9 @@ class Rhea(Planner[RheaResult]):
             genes[:-1, : max(0, self.length - moved)] = last[:, moved:]
         return genes
 
-    def _evolve(self, game: Game, table: Any, view: View, genes: Ints, fitness: Floats, clock: Clock) -> None:
+    def _evolve(
+        self, game: Game, table: Any, view: View, legal: Ints, genes: Ints, fitness: Floats, clock: Clock
+    ) -> None:
         """Evolve until the budget is spent."""
         viewer = view.player if self.information == "own" else EVERYTHING
         chances = self.samples, self.mutation, self.discount, self.relative, self.reevaluate
@@ -174,7 +176,7 @@ class Rhea(Planner[RheaResult]):
         root, counters, max_steps = view.state.copy(), np.zeros(2, np.int64), min(clock.budget.max_steps, NO_LIMIT)
         while count := clock.slice():
             individuals = -(-count // self.samples)
-            run(table, settings, root, genes, fitness, individuals, max_steps, counters, work)
+            run(table, settings, root, legal, genes, fitness, individuals, max_steps, counters, work)
             clock.spend(int(counters[SIMULATIONS]) - clock.simulations, int(counters[STEPS]) - clock.steps)
 
     def prepare(self, game: Game) -> tuple[Game, Any]:

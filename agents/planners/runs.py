@@ -128,7 +128,7 @@ class Runs(Planner[RunsResult]):
 
     def run(self, actions: int) -> list[int]:
         """Return an action, drawn, as often as is drawn: all orders of magnitude are as likely."""
-        most = 1 << below(self.stream, self.longest.bit_length())
+        most = 1 << below(self.stream, 1 + (self.longest - 1).bit_length())
         length = 1 + below(self.stream, min(most, self.longest))
         return [below(self.stream, actions)] * length
 

@@ -26,13 +26,13 @@ PARAMETERS = {"gamma": Parameter(0.1, 1e-3, 1.0, "Share of uniform choice.")}
 MIXED = parameter_record(PARAMETERS)
 
 CHANCE, GAINS, SHARES, RETURNS, DRAWN = range(5)
-"""What is kept for an edge: the probability p with which it was drawn last, 0 before that; the sums of x / p, of 1 / p
-and of x; how often it was drawn."""
+"""What is kept for an edge: the probability p with which it was drawn in this simulation, 0 if it was not; the sums of
+x / p, of 1 / p and of x; how often it was drawn."""
 
 
 @kernel(BACKUP)
 def add_gains(tree: Tree, how: Settings, work: Work, path: Path, depth: int, length: int) -> None:
-    """Add what was found to the sums of the actions of a simulation."""
+    """Add what was found to the sums of the actions that were drawn; what a model of mixed opponents chose has no p."""
     for t in range(depth):
         for player in range(len(path.via)):
             step = step_of_path(path, t, player)
@@ -42,6 +42,7 @@ def add_gains(tree: Tree, how: Settings, work: Work, path: Path, depth: int, len
                 tree.select.per_edge[step.edge, SHARES] += 1.0 / chance
                 tree.select.per_edge[step.edge, RETURNS] += step.value
                 tree.select.per_edge[step.edge, DRAWN] += 1.0
+                tree.select.per_edge[step.edge, CHANCE] = 0.0
 
 
 @kernel()

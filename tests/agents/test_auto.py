@@ -2,6 +2,7 @@
 
 import pickle
 import time
+from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
@@ -10,8 +11,10 @@ from pettingzoo.classic.tictactoe import tictactoe
 
 import agents
 from agents.budget import Budget
+from mcts_envs.core.view import View
 from tests.bridge.test_strength import values_of
 from tests.bridge.worlds import TAXI, Machine, playing
+from tests.toys import tic_tac_toe
 
 
 def total(env, agent, seed, most=200):
@@ -162,6 +165,12 @@ def test_runs_respect_what_is_legal_and_are_for_one_player():
         agents.make("runs").act(several)
 
 
+@pytest.mark.parametrize("longest", [1, 2, 3, 5, 32, 33])
+def test_runs_are_as_long_as_they_may_be(longest):
+    agent = agents.make("runs", longest=longest)
+    assert {len(agent.run(2)) for _ in range(3000)} == set(range(1, longest + 1))
+
+
 def test_policies_keep_a_pole_up_and_in_the_middle():
     env = agents.remember(gym.make("CartPole-v1"))
     agent = agents.make("policy_search", simulations=5, horizon=100, seed=1)
@@ -284,6 +293,17 @@ def test_auto_says_what_it_picks(env_id, picked):
 
 def agent_again(env):
     return agents.make("auto", simulations=20).act(env)
+
+
+@pytest.mark.parametrize("best", ["scripted", "one_step"])
+def test_auto_searches_where_the_best_player_takes_no_budget(best):
+    game = replace(tic_tac_toe(), presets={"best": {"agent": best}})
+    state = game.new_state()
+    game.reset(state, np.uint64(0))
+    agent = agents.make("auto")
+    agent.act(View(game, state, 0))
+    assert agent.last_result.simulations == 1000
+    assert agent.picked == f"mcts(simulations=1000): a game of ours, whose best, {best}, takes no budget"
 
 
 def test_auto_plays_for_several_and_by_replay():

@@ -118,8 +118,8 @@ def minimax(view, depth, ply=1):
         state, values = after(view, action)
         if not game.active(state):
             game.outcome(state, values)
-            score = int(WIN * (values[player] - values[1 - player]))
-            score -= int(np.sign(score)) * ply
+            difference = values[player] - values[1 - player]
+            score = int(np.sign(difference)) * (WIN - ply) if abs(difference) == 1.0 else int(UNIT * difference)
         elif depth == 1:
             game.evaluate(state, values)
             score = int(UNIT * values[player])
@@ -153,6 +153,21 @@ def test_equals_minimax_where_players_move_twice(depth):
         for size in (0, 2**10):
             result = AlphaBeta(depth=depth, margin=None, table_size=size).search(view)
             assert score_of(result) == minimax(view, depth)
+
+
+def test_a_graded_result_is_worth_its_difference_of_points():
+    """It is neither a win nor a loss: no plies are counted to it, and the value is what the final points say."""
+    game = rounds()
+    for seed in range(5):
+        view = view_of_start(game, seed)
+        result = AlphaBeta(margin=None).search(view)
+        state = view.state
+        for action in result.principal_variation:
+            state, points = after(View(game, state, mover_of(game, state)), action)
+        game.outcome(state, points)
+        difference = points[view.player] - points[1 - view.player]
+        assert 0.0 < abs(difference) < 1.0
+        assert (result.value, result.end_in, result.depth) == (pytest.approx(difference), None, 7)
 
 
 def test_tic_tac_toe_is_a_draw_and_search_ends_by_itself():

@@ -10,6 +10,7 @@ from agents.mcts import MCTS
 from agents.policies.exp3 import CHANCE, DRAWN, GAINS, RETURNS, SHARES
 from agents.policies.signatures import Candidates
 from agents.search.records import CANDIDATE, compiled, rows
+from agents.search.tree import ROOT, find_edge
 from mcts_envs.core.rng import new_stream
 from tests.search.offers import store_of
 from tests.search.tables import at_once, view_of, within_chance
@@ -69,10 +70,24 @@ def test_sums_from_step_to_step(name):
         drawn = np.flatnonzero(after[:, DRAWN] - before[:, DRAWN])
         assert len(drawn) == 2  # one of each player's
         found = (after - before)[drawn]
-        np.testing.assert_allclose(found[:, SHARES], 1 / after[drawn, CHANCE])
-        np.testing.assert_allclose(found[:, GAINS], found[:, RETURNS] / after[drawn, CHANCE])
+        assert (found[:, SHARES] > 1.0).all()
+        np.testing.assert_allclose(found[:, GAINS], found[:, RETURNS] * found[:, SHARES])
+        assert not after[:, CHANCE].any()
         assert sum(found[:, RETURNS]) == pytest.approx(0.0)
         assert abs(found[0, RETURNS]) in (1.0, 3.0)
+
+
+@BOTH
+def test_choices_of_a_model_are_not_counted(name):
+    """They were not drawn with the p by which returns are weighed: the sums of 1 / p are as many as the decisions."""
+    search = MCTS(select=name, opponents="mixed", seed=1).start(view_of(at_once(3.0, -1.0, -1.0, 1.0)))
+    search.run(simulations=4000)
+    (tree,) = search.trees
+    for player, decisions in ((0, 4000), (1, 2000)):
+        edges = [find_edge(tree, ROOT, player, action) for action in (0, 1)]
+        drawn, shares = tree.select.per_edge[edges][:, [DRAWN, SHARES]].T
+        assert drawn.sum() == pytest.approx(decisions, abs=150)
+        assert shares == pytest.approx(drawn.sum(), rel=0.2)
 
 
 @BOTH

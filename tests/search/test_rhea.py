@@ -76,6 +76,21 @@ def lock_evaluate(state, values):
         values[player] = 10.0 * record(state, LOCK).t
 
 
+@kernel(LEGAL)
+def legal_places(state, player, actions):
+    """All 4 places at every step."""
+    for i in range(4):
+        actions[i] = i
+    return 4
+
+
+@kernel(STEP)
+def step_by_place(state, actions, rewards):
+    """Pays more for each place than for the one before it."""
+    rewards[0] = actions[0] / 3.0
+    record(state, LOCK).t += 1
+
+
 @kernel(ADVISE)
 def advise_one(state, player, weights):
     for action in range(weights.shape[0]):
@@ -113,6 +128,16 @@ def test_the_end_of_the_genes_is_evaluated(length, value):
     result = Rhea(simulations=8000, length=length, mutation=0.15).search(view_of(game))
     assert result.value == value
     assert result.steps == 8000 * min(length, 8)
+
+
+def test_first_actions_that_only_the_model_allows_are_not_tried_out():
+    """Nothing is worth what the third and fourth place would pay, of which only the first two are legal."""
+    model = {"legal": legal_places, "step": step_by_place}
+    view = view_of(lock(code=(0, 0), variants={"places": model}))
+    record(view.state, LOCK).t = 1
+    for seed in range(3):
+        result = Rhea(simulations=200, length=1, model="places", seed=seed).search(view)
+        assert (result.action, result.value) == (1, pytest.approx(1 / 3))
 
 
 def test_discount_and_relative_evaluation():

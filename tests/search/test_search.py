@@ -21,6 +21,7 @@ from mcts_envs.core.compiling.table import TABLE
 from mcts_envs.core.contract import ACTIVE, EVALUATE, LEGAL, RESET, STATUS, STEP, Game, blank, state_dtype
 from mcts_envs.core.kernel import interpreted, kernel, record
 from mcts_envs.core.rng import coin, new_stream, seed_stream
+from mcts_envs.core.view import View
 from tests.search.lanes import lane
 from tests.search.offers import offered, selected
 from tests.toys import TicTacToe
@@ -165,6 +166,19 @@ class TestBandit:
         agent = agents.make("one_step", samples=500)
         assert agent.search(env_of(bandit(length=5))).visits.tolist() == [500] * 4
         assert agent.act(env_of(bandit(length=5))) == 2
+
+    def test_one_step_does_what_is_legal_in_many_games_too(self):
+        """The model plants whatever the plant coin says."""
+        agent, states = agents.make("one_step", samples=1, model="paper_tree"), []
+        for seed in range(16):
+            env = lane(3, seed=seed)
+            env.step(env.action_space.n - 1)
+            states.append(env.unwrapped.view().state.copy())
+        game, seeds = env.unwrapped.game, np.arange(16, dtype=np.uint64)
+        found = agent.act_all(game, np.stack(states), np.zeros(16, np.int64), seeds)
+        legal = [View(game, state, 0).legal_actions() for state in states]
+        assert min(map(len, legal)) == 1
+        assert all(action in offered for action, offered in zip(found, legal, strict=True))
 
     def test_horizon_and_discount(self):
         certain = bandit(p=(1.0, 1.0, 1.0, 1.0), length=10)

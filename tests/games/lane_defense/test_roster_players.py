@@ -66,6 +66,14 @@ def test_script_s_step_by_step():
     assert advice(advise_s, plants=flowers + guards, zombies=[zombie("normal", 2, 8)], sun=5) == WAIT
 
 
+def test_shooters_are_counted_whatever_damage_they_do():
+    strong = Roster((STANDARD.plants[0], replace(STANDARD.plants[1], damage=3)), STANDARD.zombies, STANDARD.waves)
+    flowers = [plant("sunflower", lane, column) for lane in range(3) for column in range(2)]
+    guards = [plant("shooter", lane, 2) for lane in range(5)]
+    assert advice(advise_s, roster=strong, plants=flowers + guards[:4], sun=4) == "shooter 4,1"
+    assert advice(advise_s, roster=strong, plants=flowers + guards, sun=4) == "shooter 0,3", "three in each lane"
+
+
 def test_script_h_lays_mines_first():
     assert advice(advise_h, zombies=[zombie("bucket", 1, 7), zombie("cone", 2, 8)], sun=4) == "mine 1,3"
     mined = [plant("mine", 1, 3)]

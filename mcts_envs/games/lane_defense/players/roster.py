@@ -42,16 +42,16 @@ class Lane(NamedTuple):
         Column of the leftmost zombie, the number of columns if there is none.
     toughness : int
         Hit points of all zombies together.
-    fire, guard : int
-        Damage a step of all plants, and of those before the front.
-    flowers, walls, mines : int
-        How many of each tool there are; of mines, those before the front.
+    guard : int
+        Damage a step of the plants before the front.
+    shooters, flowers, walls, mines : int
+        How many plants do damage, and how many of each other tool there are; of mines, those before the front.
     """
 
     front: int
     toughness: int
-    fire: int
     guard: int
+    shooters: int
     flowers: int
     walls: int
     mines: int
@@ -114,7 +114,8 @@ def _ready(s: Any, kind: int) -> int:
 def _look(state: Bytes, s: Any, tools: Tools, lane: int) -> Lane:
     """Gather what is in a lane."""
     cells, columns = s.cells, s.columns
-    front, toughness, fire, guard, flowers, walls, mines = columns, 0, 0, 0, 0, 0, 0
+    front, toughness, fire, guard = columns, 0, 0, 0
+    shooters, flowers, walls, mines = 0, 0, 0, 0
     for column in range(columns):
         index = lane * columns + column
         plant = plant_in(state, cells, index)
@@ -124,10 +125,11 @@ def _look(state: Bytes, s: Any, tools: Tools, lane: int) -> Lane:
             toughness += hp_in(state, cells, index)
         elif plant >= 0:
             fire += np.int64(s.plant_damage[plant])
+            shooters += s.plant_damage[plant] > 0
             flowers += plant == tools.flower
             walls += plant == tools.wall
             mines += plant == tools.mine and front == columns
-    return Lane(front, toughness, fire, guard, flowers, walls, mines)
+    return Lane(front, toughness, guard, shooters, flowers, walls, mines)
 
 
 @kernel()
@@ -144,8 +146,8 @@ def _survey(state: Bytes, s: Any, tools: Tools) -> Survey:
         flowers += seen.flowers
         if seen.flowers < fewest and seen.front > 2:
             quiet, fewest = lane, seen.flowers
-        if seen.fire < weakest:
-            weak, weakest = lane, seen.fire
+        if seen.shooters < weakest:
+            weak, weakest = lane, seen.shooters
         if seen.front == columns:
             continue
         # Hit points that are likely to reach the house: a zombie shot at takes about 3 steps a cell.
