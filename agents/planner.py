@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from agents.base import Agent, check_turn, view_of
 from agents.budget import Budget, Clock, read_budget
 from agents.search.patience import hurry, warn_if_late
@@ -98,7 +100,7 @@ class Planner(Agent, Generic[Result]):
             return int(self.last_result.action)
         self.last_result = None
         if memory := self.memory(view):
-            memory["forced"] = memory.get("forced", 0) + 1
+            _asked(view, memory)
         return int(legal[0])
 
     def search(self, env: Any) -> Result:
@@ -155,14 +157,22 @@ class Planner(Agent, Generic[Result]):
     def memory(self, view: View) -> dict[str, Any]:
         """Return what the planner keeps for this player until the episode ends: empty at first, to be written to.
 
-        Where a view belongs to no episode, nothing is kept. ``forced`` counts the moves since without a search, for
-        plans that move on by one action at each; who goes on from such a plan takes it out.
+        Where a view belongs to no episode, nothing is kept. Plans of actions that are kept move on by :meth:`moved`.
         """
         if view.episode is None:
             return {}
         if self._memory is None:
             self._memory = WeakKeyDictionary()
         return self._memory.setdefault(view.episode, {}).setdefault(view.player, {})
+
+    def moved(self, view: View, memory: dict[str, Any]) -> int:
+        """Return how many actions were made since the last search: 0 where it was of this very state.
+
+        In environments of others two searches of one state are not told from a move between them that changes nothing.
+        """
+        _asked(view, memory)
+        made: int = memory.pop("made", 0)
+        return made
 
     def check_alone(self, game: Game) -> None:
         """Refuse games for several, for planners of one player.
@@ -182,6 +192,14 @@ class Planner(Agent, Generic[Result]):
 
     def _limits(self) -> dict[str, Any]:
         return self.budget.limits()
+
+
+def _asked(view: View, memory: dict[str, Any]) -> None:
+    """Count an action as made where this is another state than that of the last move or search."""
+    here = view.state.tobytes() if isinstance(view.state, np.ndarray) else None
+    if here is None or here != memory.get("asked"):
+        memory["made"] = memory.get("made", 0) + 1
+    memory["asked"] = here
 
 
 def variant_of(game: Game, model: str | None, evaluate: Callable[..., None] | str | None) -> Game:

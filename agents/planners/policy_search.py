@@ -141,7 +141,7 @@ class _Breeding:
         self._memory = memory
         self._scale: Scale = memory.setdefault("scale", Scale(len(self._seen) - 1))
         self.kept: list[Plan] = memory.get("kept", [])
-        for _ in range(1 + memory.pop("forced", 0)):
+        for _ in range(planner.moved(view, memory)):
             self.kept = _shifted(self.kept, planner.discount)
         self._again = bool(self.kept)
 

@@ -145,7 +145,7 @@ class Rhea(Planner[RheaResult]):
         """Return what evolution finds."""
         game, table = self.prepared(view.game)
         memory = self.memory(view)
-        genes = self._first(memory.get("genes") if self.shift else None, 1 + memory.pop("forced", 0), game)
+        genes = self._first(memory.get("genes") if self.shift else None, self.moved(view, memory), game)
         fitness = np.full(self.population, np.nan)
         legal = legal_actions(game, view)
         self._evolve(game, table, view, legal, genes, fitness, clock)

@@ -101,7 +101,7 @@ class Runs(Planner[RunsResult]):
         game, memory = view.game, self.memory(view)
         self.check_alone(game)
         trial = Trial(view, self.stream, self.horizon, self.discount)
-        line: list[int] = memory.get("line", [])[1 + memory.pop("forced", 0) :]
+        line: list[int] = memory.get("line", [])[self.moved(view, memory) :]
         value = None
         while clock.slice(1):
             before = trial.steps

@@ -251,6 +251,18 @@ def test_plans_move_on_where_there_is_no_choice(name):
     assert lines[1][:18] == lines[0][2:]
 
 
+@pytest.mark.parametrize("name", ["runs", "policy_search"])
+def test_plans_do_not_move_on_where_a_state_is_searched_again(name):
+    env = gym.make("mcts_envs/LaneDefense3x3-v0")
+    env.reset(seed=1)
+    agent = agents.make(name, horizon=20, simulations=30)
+    action = [agent.act(env) for _ in range(3)][-1]
+    memory = agent.memory(env.unwrapped.view())
+    assert agent.moved(env.unwrapped.view(), memory) == 0
+    env.step(action)
+    assert agent.moved(env.unwrapped.view(), memory) == 1
+
+
 def test_graphs_are_for_one_player():
     env = tictactoe.env()
     env.reset(seed=1)

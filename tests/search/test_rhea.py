@@ -201,12 +201,13 @@ class TestMemory:
         assert second.value == 7.0
         assert second.genes[:-1].tolist() == first.genes[1:].tolist()
 
-    def test_moves_without_a_choice_move_the_population_on_too(self):
+    @pytest.mark.parametrize("looks", [1, 2, 3])
+    def test_moves_without_a_choice_move_the_population_on_too_and_looks_do_not(self, looks):
         env = gym.make("mcts_envs/LaneDefense3x3-v0")
         env.reset(seed=1)
         agent, genes = Rhea(simulations=5, length=6, mutation=0.0), []
         for searched in (True, False, True):  # after a plant comes a step in which none can be planted
-            env.step(agent.act(env))
+            env.step([agent.act(env) for _ in range(looks)][-1])
             assert (agent.last_result is not None) == searched
             genes += [agent.last_result.genes.tolist()] if searched else []
         assert genes[1][:4] == genes[0][2:]
