@@ -64,7 +64,10 @@ class Policy(ABC):
     def observation_bounds(self) -> tuple[float, float] | None:
         """The least and the greatest that they may be, where that is known."""
         given = self.about.get("observation_space", {}).get("bounds")
-        return None if given is None else (float(given[0]), float(given[1]))
+        if given is None:
+            return None
+        low, high = given
+        return -math.inf if low is None else float(low), math.inf if high is None else float(high)
 
     @property
     @abstractmethod

@@ -114,8 +114,8 @@ def _check_bounds(name: str, value: Any) -> None:
     _expect(name, value, list, "a list of the least and the greatest")
     if len(value) != 2:
         raise ValueError(f"{name} has {len(value)} entries, not the least and the greatest")
-    high = errors.number(f"{name}[1]", value[1], -math.inf, math.inf)
-    errors.number(f"{name}[0]", value[0], -math.inf, high)
+    low, high = -math.inf if value[0] is None else value[0], math.inf if value[1] is None else value[1]
+    errors.number(f"{name}[0]", low, -math.inf, errors.number(f"{name}[1]", high, -math.inf, math.inf))
 
 
 def _numbers(name: str, value: Any) -> Any:

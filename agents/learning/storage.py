@@ -6,6 +6,7 @@ Reading such a zip unpickles objects, which can run any code: load policies only
 import contextlib
 import io
 import json
+import math
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -107,9 +108,11 @@ class SavedPolicy(Policy):
 
     @property
     def described_space(self) -> dict[str, Any]:
-        """What a sidecar says of their space."""
-        bounds = {} if self.observation_bounds is None else {"bounds": [*self.observation_bounds]}
-        return {"shape": [*self.observation_shape], "dtype": self.observation_dtype, **bounds}
+        """What a sidecar says of their space; a bound that is infinite is None, since JSON has no such number."""
+        described = {"shape": [*self.observation_shape], "dtype": self.observation_dtype}
+        if self.observation_bounds is None:
+            return described
+        return {**described, "bounds": [bound if math.isfinite(bound) else None for bound in self.observation_bounds]}
 
     def shown(self, observations: Any) -> Any:
         """Return observations [n, ...] as the model takes them."""

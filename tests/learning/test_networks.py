@@ -37,6 +37,14 @@ def untrained(path, algorithm="ppo", env_id=LANES, policy="MlpPolicy", **argumen
     return path
 
 
+def test_observations_without_bounds(tmp_path):
+    """JSON has no infinite numbers; those of CartPole's velocities have no bounds."""
+    path = untrained(tmp_path / "p.zip", env_id="CartPole-v1")
+    saved, ours = storage.load(path, "ppo"), load_policy(agents.export(path, algorithm="ppo"))
+    assert ours.observation_bounds == saved.observation_bounds == (-np.inf, np.inf)
+    assert ours.about["observation_space"]["bounds"] == [None, None]
+
+
 def positions(count, env_id=LANES, seed=0, **settings):
     env = gymnasium.make(env_id, **settings)
     rng, seen, masks = np.random.default_rng(seed), [], []
