@@ -17,6 +17,9 @@ from mcts_envs.core.place import copy_except_rng, position_of, state_from_positi
 from mcts_envs.core.rng import CHANCE_BYTES
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
+_ROOM = 4096
+"""Places beyond the actions of a game, for kernels that list too many: compiled, they write on without a check."""
+
 
 class LawError(AssertionError):
     """A game does something that the contract forbids."""
@@ -58,9 +61,9 @@ def legal_actions(game: Game, state: Bytes, player: int) -> Ints:
     LawError
         If there are more than the game has: compiled players would read beyond them.
     """
-    actions = np.full(game.actions, -1, np.int64)
+    actions = np.full(game.actions + _ROOM, -1, np.int64)
     count = game.legal(state, player, actions)
-    require(count <= game.actions, "legal actions", f"player {player} has {count}, and the game {game.actions}")
+    require(0 <= count <= game.actions, "legal actions", f"player {player} has {count}, and the game {game.actions}")
     return actions[:count]
 
 

@@ -26,6 +26,12 @@ def mark(state, *rest):
     state[UNUSED] += 1
 
 
+def a_hundred_and_one(state, player, actions):
+    for i in range(101):
+        actions[i] = 0
+    return 101
+
+
 def then(name, more):
     """Return the kernel of this name, and after it something else with the same arguments."""
 
@@ -107,6 +113,8 @@ BROKEN = [
     (games_can_be_played, "games end: one was not over after 50 steps", {"step": nothing}),
     (games_can_be_played, "can: player 0 has no legal action", {"legal": nothing}),
     (games_can_be_played, "legal actions: player 0 has 9, and the game 3", {"legal": lambda *arguments: 9}),
+    (games_can_be_played, "legal actions: player 0 has 101, and the game 3", {"legal": a_hundred_and_one}),
+    (games_can_be_played, "legal actions: player 0 has -1, and the game 3", {"legal": lambda *arguments: -1}),
     (laws.signatures, "step is no kernel, not .*: use @kernel", {"step": GAME.step.py_func}),
     (
         laws.those_who_are_to_choose_can,
