@@ -4,6 +4,7 @@ import copy
 import pickle
 
 import pytest
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from mcts_envs.core.api.multi import GameAECEnv, parallel
 from tests.core.several import choice, facts, long_stakes, next_action, same
@@ -100,6 +101,17 @@ def test_agents_of_a_parallel_environment_are_those_of_the_game(toy):
         other.reset(seed=1)
         other.unwrapped.restore_state(over)
         assert other.agents == []
+
+
+def test_a_conversion_of_pettingzoo_itself_goes_on_after_restoring():
+    env = turn_based_aec_to_parallel(GameAECEnv(TicTacToe))
+    env.reset(seed=4)
+    env.step(dict.fromkeys(env.agents, 0))
+    begun = env.unwrapped.clone_state()
+    while env.agents:
+        env.step({env.aec_env.agent_selection: next_action(env.aec_env)})
+    env.unwrapped.restore_state(begun)
+    assert env.agents == env.possible_agents
 
 
 @pytest.mark.parametrize("make", [GameAECEnv, parallel])

@@ -194,7 +194,7 @@ class GameAECEnv(MultiAdapter, AECEnv):  # type: ignore[misc]
         )
 
     def _resume(self, adapter_state: _Turn) -> None:
-        self.agents = list(adapter_state.agents)
+        self.agents[:] = adapter_state.agents  # in place: conversions of PettingZoo hold the same list
         self.rewards = dict(zip(self.agents, adapter_state.rewards, strict=True))
         self._cumulative_rewards = dict(zip(self.agents, adapter_state.cumulative_rewards, strict=True))
         self._chosen[:] = adapter_state.chosen
