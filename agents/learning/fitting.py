@@ -69,7 +69,7 @@ def sees_alike_anywhere(game: Game, observation: str) -> bool:
 def fitting(policy: Policy, game: Game, frame_stack: int = 1) -> Game:
     """Return the game with the observation that the policy was trained on.
 
-    Where that had other bounds than the game's, as behind a wrapper that scaled it, a warning says so.
+    Where that had other bounds than the game's, as with other settings or behind a wrapper, a warning says so.
 
     Parameters
     ----------
@@ -151,10 +151,11 @@ def rewards_of(game: Game) -> dict[str, float]:
 def _tell_bounds(policy: Policy, game: Game) -> None:
     """Warn if a policy was trained on numbers of another range than a game of ours shows."""
     here, there = _singles(game.observation_low, game.observation_high), policy.observation_bounds
-    if there not in (None, here) and game.layout is not None:  # environments of others say their bounds nowhere
+    if there not in (None, here) and not game.plain_lists:  # environments of others say their bounds nowhere
         notice(
-            f"{policy.path} was trained on observations in {[*there]}, {game.name} shows them in {[*here]}: what a "
-            "wrapper made of them in training is not done here; let an agent of your own do it (docs/own_agent.md)"
+            f"{policy.path} was trained on observations in {[*there]}, {game.name} shows them in {[*here]}: it had "
+            "other settings, or a wrapper that changed them, which is not done here; let an agent of your own do it "
+            "(docs/own_agent.md)"
         )
 
 

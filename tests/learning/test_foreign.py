@@ -374,23 +374,6 @@ def test_a_policy_for_flat_observations_plays_where_planes_are_shown():
     assert fitting(storage.load(path), planes.unwrapped.game).observation_shape == (38,)
 
 
-@TRUSTED
-def test_observations_that_a_wrapper_scaled_in_training_are_warned_of(tmp_path):
-    scaled = gym.wrappers.RescaleObservation(make(LANES), np.float32(-1), np.float32(1))
-    model = PPO("MlpPolicy", scaled, seed=0, device="cpu", **SMALL)
-    model.save(tmp_path / "scaled")
-    agents.export(tmp_path / "scaled.zip", to=tmp_path / "arrays.npz")
-    env = make(LANES)
-    env.reset(seed=0)
-    for agent in (
-        agents.make(f"sb3:{tmp_path / 'scaled.zip'}"),
-        agents.make(f"sb3:{tmp_path / 'arrays.npz'}"),
-        agents.make("puct", policy=model, simulations=4),
-    ):
-        with pytest.warns(PolicyWarning, match=r"trained on observations in \[-1.0, 1.0\], .* in \[0.0, 1.0\]"):
-            agent.act(env)
-
-
 def test_what_differs_is_named_once(safe):
     there = {"mask": "safe", "opponent": "random", "max_steps": 100}
     for settings, named in (

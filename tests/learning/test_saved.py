@@ -6,6 +6,7 @@ import json
 import pickle
 import sys
 import zipfile
+from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
@@ -24,6 +25,9 @@ import agents
 import mcts_envs
 from agents.learning import storage
 from agents.learning.evaluation import evaluate
+from agents.learning.fitting import fitting
+from agents.learning.loading import load_policy
+from agents.learning.notices import PolicyWarning
 from agents.learning.searching import read_policy
 from agents.learning.shipped import FOLDER, made_for, shipped, shipped_for
 from tests.learning.quick import make, quick
@@ -370,3 +374,22 @@ def test_no_policy_is_shipped_for_other_settings():
         shipped(IDS[0], "ppo", rows=4)
     folders = {made_for(path.parent)[0] for path in FOLDER.glob("*/*.zip")}
     assert folders <= {name.split("/")[-1] for name in mcts_envs.environment_ids()}
+
+
+def test_observations_that_a_wrapper_scaled_in_training_are_warned_of(tmp_path):
+    scaled = gym.wrappers.RescaleObservation(make(IDS[0]), np.float32(-1), np.float32(1))
+    model = PPO("MlpPolicy", scaled, seed=0, device="cpu", policy_kwargs={"net_arch": [8]})
+    model.save(tmp_path / "scaled")
+    agents.export(tmp_path / "scaled.zip", to=tmp_path / "arrays.npz")
+    env = make(IDS[0])
+    env.reset(seed=0)
+    for agent in (
+        agents.make(f"sb3:{tmp_path / 'scaled.zip'}"),
+        agents.make(f"sb3:{tmp_path / 'arrays.npz'}"),
+        agents.make("puct", policy=model, simulations=4),
+    ):
+        with pytest.warns(PolicyWarning, match=r"trained on observations in \[-1.0, 1.0\], .* in \[0.0, 1.0\]"):
+            agent.act(env)
+    own = replace(env.unwrapped.game, name="own", layout=None, position=None)
+    with pytest.warns(PolicyWarning, match=r"own shows them in \[0.0, 1.0\]"):
+        fitting(load_policy(tmp_path / "arrays.npz"), own)
