@@ -75,6 +75,11 @@ class Replay:
         entry: Entry = find(id)
         if "game" in settings:
             raise TypeError("a game is no setting of a replay; register it, and give its id")
+        if isinstance(players, str) or not isinstance(players, Sequence):
+            raise TypeError(
+                f"players {players!r} is {type(players).__name__}; give the names of who plays, one for each seat, and "
+                "a setting of your game that is called so another name"
+            )
         self.id, self.settings = entry.id, settings
         self.seed = errors.integer("seed", seed, 0, 2**63 - 1)
         self.position, self.players = position, list(players)

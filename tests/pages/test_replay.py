@@ -221,3 +221,9 @@ def test_films_of_another_kind(tmp_path, game):
 def test_a_view_is_of_a_player(player, error):
     with pytest.raises(error, match=f"player {player!r} is"):
         Replay("WallSurvival-v0", board_size=4).view(player)
+
+
+@pytest.mark.parametrize("players", [2, "ab", None])
+def test_players_are_names(players):
+    with pytest.raises(TypeError, match=f"players {players!r} is .* a setting of your game that is called so"):
+        Replay("WallSurvival-v0", board_size=4, players=players)
