@@ -61,6 +61,8 @@ class PresetAgent(Agent):
             if not self._settings.keys().isdisjoint(LIMITS):
                 described = {name: value for name, value in described.items() if name not in (*LIMITS, "first_move")}
             agent = agents.make(described.pop("agent"), **{**described, **self._settings})
+            if isinstance(agent, PresetAgent):
+                agent = agent.resolve(game)
             agent.stream = self.stream
             self._agents[game.fingerprint] = agent
         return self._agents[game.fingerprint]

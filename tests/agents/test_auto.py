@@ -12,6 +12,7 @@ from pettingzoo.classic.tictactoe import tictactoe
 import agents
 from agents.budget import Budget
 from mcts_envs.core.view import View
+from mcts_envs.registry import ENTRIES, Entry
 from tests.bridge.test_strength import values_of
 from tests.bridge.worlds import TAXI, Machine, playing
 from tests.toys import tic_tac_toe
@@ -316,6 +317,18 @@ def test_auto_searches_where_the_best_player_takes_no_budget(best):
     agent.act(View(game, state, 0))
     assert agent.last_result.simulations == 1000
     assert agent.picked == f"mcts(simulations=1000): a game of ours, whose best, {best}, takes no budget"
+
+
+def test_auto_plays_the_best_that_a_game_calls_by_another_of_its_names(monkeypatch):
+    presets = {"best": {"agent": "toe_deep"}, "toe_deep": {"agent": "mcts", "select": "rave"}}
+    game = replace(tic_tac_toe(), name="named", presets=presets)
+    entry = Entry("NamedToe-v0", "mcts_envs.core.api.env:GameEnv", {"game": game}, 2, presets)
+    monkeypatch.setitem(ENTRIES, "NamedToe-v0", entry)
+    state = game.new_state()
+    game.reset(state, np.uint64(0))
+    agent = agents.make("auto", simulations=20)
+    agent.act(View(game, state, 0))
+    assert agent.picked == "mcts(simulations=20, select='rave'): a game of ours"
 
 
 def test_auto_plays_for_several_and_by_replay():
