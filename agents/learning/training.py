@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from agents.learning.algorithms import one_thread, takes_masks
 from agents.learning.evaluation import CURVE
 from agents.learning.imitation import checked, imitate
@@ -17,7 +19,7 @@ from agents.learning.run import Run, begin, environment, given, last_checkpoint,
 from agents.learning.settings import to_evaluate_in
 from agents.locking import only_writer
 from mcts_envs.core import errors
-from mcts_envs.core.api.mixture import Mixture
+from mcts_envs.core.api.mixture import Mixture, many
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -149,8 +151,8 @@ def train(
         )
         begin(run, model)
         past = _self_play(run, model)
-        if teaches := bool(run.hyper.imitate) and run.resume is None:
-            checked(model, **run.hyper.imitate)
+        teaches = bool(run.hyper.imitate) and run.resume is None
+        _rehearse(run, [checked(model, **run.hyper.imitate)] if teaches else [])
         run.out.mkdir(parents=True, exist_ok=True)
         stack.enter_context(only_writer(run.out, "training"))
         protect(run)  # again: one that wrote to it may just have ended
@@ -177,6 +179,22 @@ def _self_play(run: Run, model: "BaseAlgorithm") -> "SelfPlay | None":
     if run.resume is not None:
         past.load(run.resume, model)
     return past
+
+
+def _rehearse(run: Run, teachers: list[Any]) -> None:
+    """Ask all who will choose in a training for a move, also who is seldom drawn, in a batch of its own.
+
+    Raises
+    ------
+    ValueError
+        If one cannot play here, as a policy of another game.
+    """
+    batch: Any = environment(run, run.settings, 1, run.seed).unwrapped
+    with contextlib.closing(batch):
+        batch.reset()
+        opponents = [opponent.players for opponent in batch.opponents.all] if hasattr(batch, "opponents") else []
+        for players in filter(None, [*opponents, *map(many, teachers)]):
+            batch.advice(players, np.zeros(1, np.uint64))
 
 
 def _imitate(run: Run, model: "BaseAlgorithm", past: "SelfPlay | None", progress: bool) -> None:

@@ -134,6 +134,16 @@ def test_a_teacher_is_looked_at_before_anything_is_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("role", ["opponent", "seldom", "teacher"])
+def test_who_cannot_play_here_is_refused_before_anything_is_written(tmp_path, role):
+    lanes = f"sb3:{quick(tmp_path / 'lanes').path}"
+    walls = {"opponent": {"opponent": lanes, "seldom": {"random": 1, lanes: 1e-6}, "teacher": "random"}[role]}
+    changes = {"imitate": {"agent": lanes, "steps": 1000}} if role == "teacher" else {}
+    with pytest.raises(ValueError, match=r"was trained for lane_defense with \d+ actions; this is wall_survival"):
+        quick(tmp_path / "walls", env_id="WallSurvival-v0", settings={"board_size": 3, **walls}, changes=changes)
+    assert not (tmp_path / "walls").exists()
+
+
 def test_a_full_disk_is_told_with_what_to_do(tmp_path, monkeypatch):
     save, saved = storage.save, []
 
