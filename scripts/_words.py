@@ -70,6 +70,11 @@ def command(name: str | None = None) -> str:
     return f"python scripts/{name or Path(sys.argv[0]).stem}.py"
 
 
+def going_on(fresh: bool) -> str:
+    """Return which command goes on with what is kept: not one that throws it away."""
+    return "the same command without --fresh" if fresh else "the same command"
+
+
 def typed() -> str:
     """Return the whole line that began this process."""
     return shlex.join([*command().split(), *sys.argv[1:]])

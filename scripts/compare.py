@@ -25,7 +25,7 @@ import _config
 import _own  # noqa: F401
 import typer
 from _options import Budget, Settings
-from _words import MISTAKES, command, refusal, typed
+from _words import MISTAKES, command, going_on, refusal, typed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -110,12 +110,14 @@ def main(
     from rich.console import Console
 
     from agents.arena import Limits, Plan, compare, parse_budget, parse_meeting, parse_part, parse_settings, parse_sprt
+    from agents.arena.comparison import MOST_EPISODES
     from agents.arena.executing import executor_of
     from agents.arena.interrupt import Interrupted
     from agents.arena.merging import plan_of
     from agents.arena.storage import default_folder
     from agents.arena.table import outlook
     from mcts_envs.core.cores import cores
+    from mcts_envs.core.errors import integer
 
     live = Console().is_terminal
     console, progress = Console(width=None if live else _PLAIN_WIDTH, markup=False, emoji=False), Progress(live)
@@ -140,6 +142,7 @@ def main(
             there = 100
         episodes = there if episodes is None else episodes
         plan.check()
+        integer("episodes", episodes, 1, MOST_EPISODES)
         if ahead := outlook(plan, episodes, test):
             console.print(ahead, style="dim", highlight=False)
         if replays:
@@ -164,16 +167,17 @@ def main(
     except MISTAKES as error:
         raise refusal(error) from None
     except Interrupted as error:
-        console.print("interrupted; what was finished is kept, and the same command goes on from here", style="yellow")
+        on = f"{going_on(fresh)} goes on from here"
+        console.print(f"interrupted; what was finished is kept, and {on}", style="yellow", soft_wrap=True)
         raise typer.Exit(128 + error.number) from None
     if report.signal is not None:
         how = signal.Signals(report.signal).name
-        console.print(f"interrupted ({how}); the same command goes on from here", style="yellow")
+        console.print(f"interrupted ({how}); {going_on(fresh)} goes on from here", style="yellow")
         raise typer.Exit(128 + report.signal)
     if not report.finished:
         console.print(f"{report.missing:,} games of other parts are missing; --merge takes them in", style="yellow")
     if report.failed:
-        console.print("the same command tries the episodes that ended in an error once more", style="yellow")
+        console.print(f"{going_on(fresh)} tries the episodes that ended in an error once more", style="yellow")
 
 
 def _writable(out: Path | None, picture: Path | None, page: Path | None) -> None:

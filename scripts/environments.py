@@ -53,7 +53,8 @@ def main(
             kept.add(name, found, run)
             (pages / "environments.md").write_text(write(kept), encoding="utf-8")
     except KeyboardInterrupt:
-        typer.secho("interrupted; the same command goes on from here", err=True, fg="yellow")
+        on = "what was tried is kept; name those that are left" if names else "the same command goes on from here"
+        typer.secho(f"interrupted; {on}", err=True, fg="yellow")
         raise typer.Exit(130) from None
     except (ValueError, OSError) as error:
         raise refusal(error) from None

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 import _own  # noqa: F401
 import typer
 from _pages import PAGES
-from _words import refusal
+from _words import going_on, refusal
 
 from mcts_envs.core.cores import cores
 from mcts_envs.core.errors import unknown, writable
@@ -66,7 +66,8 @@ def main(
         finally:  # of what there is, if it was interrupted
             page = publish(study, record, pages)
     except KeyboardInterrupt as error:
-        typer.secho("interrupted; the same command goes on from here", err=True, fg="yellow")
+        what = "; what it had not yet thrown away stays" if fresh else ""
+        typer.secho(f"interrupted; {going_on(fresh)} goes on from here{what}", err=True, fg="yellow")
         raise typer.Exit(128 + next(filter(None, error.args), signal.SIGINT)) from None
     except (ValueError, OSError) as error:
         raise refusal(error) from None

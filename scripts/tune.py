@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import _own  # noqa: F401
 import typer
 from _options import Budget, Settings
-from _words import MISTAKES, refusal
+from _words import MISTAKES, going_on, refusal
 
 if TYPE_CHECKING:
     from agents.arena.tuning import Tuned
@@ -83,9 +83,9 @@ def main(
     except MISTAKES as error:
         raise refusal(error) from None
     except Interrupted as error:
-        _interrupted(error.number)
+        _interrupted(error.number, fresh)
     if tuned.signal is not None:
-        _interrupted(tuned.signal)
+        _interrupted(tuned.signal, fresh)
 
 
 def _last(name: str) -> str:
@@ -93,9 +93,9 @@ def _last(name: str) -> str:
     return Path(name).name.replace(":", "-")
 
 
-def _interrupted(number: int) -> None:
+def _interrupted(number: int, fresh: bool) -> None:
     name = signal.Signals(number).name
-    typer.secho(f"interrupted ({name}); what was finished is kept, and the same command goes on", fg="yellow")
+    typer.secho(f"interrupted ({name}); what was finished is kept, and {going_on(fresh)} goes on", fg="yellow")
     raise typer.Exit(128 + number)
 
 

@@ -19,6 +19,7 @@ from agents.arena.sprt import Sprt
 from agents.arena.storage import Results, default_folder
 from mcts_envs.core import errors
 
+MOST_EPISODES = 10**9
 _QUICK_RESAMPLES = 300
 _PLAYING_TO_VIEWING = 9.0
 
@@ -87,7 +88,7 @@ def compare(
         If something is wrong with the plan or with the folder, or another comparison is writing to it. Nothing has been
         played then.
     """
-    errors.integer("episodes", episodes, 1, 10**9)
+    errors.integer("episodes", episodes, 1, MOST_EPISODES)
     kept = crew is not None
     if crew is None:
         crew = Crew(plan, workers) if executor is None else RemoteCrew(plan, executor, workers or 1)

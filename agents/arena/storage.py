@@ -286,9 +286,8 @@ def written(file: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OSError(
-            error.errno, f"{error.strerror or error}: {file} cannot be written; make room, and the same command goes on"
-        ) from error
+        cure = "make room, and the same command, without --fresh, goes on"
+        raise OSError(error.errno, f"{error.strerror or error}: {file} cannot be written; {cure}") from error
 
 
 def _circumstances(configuration: Mapping[str, Any]) -> dict[str, Any]:

@@ -351,7 +351,7 @@ def test_a_full_disk_is_named_and_the_same_command_goes_on(tmp_path: Path) -> No
     code = _FULL.format(size=12345, folder=str(tmp_path))
     path = {**os.environ, "PYTHONPATH": str(ROOT)}
     said = subprocess.run([sys.executable, "-c", code], env=path, capture_output=True, text=True, check=True)
-    assert "jsonl cannot be written; make room, and the same command goes on" in said.stdout
+    assert "jsonl cannot be written; make room, and the same command, without --fresh, goes on" in said.stdout
     plan = hostile("good", record=True)
     result = compare(plan, 40, folder=tmp_path)
     assert result.reused > 0

@@ -93,6 +93,12 @@ def test_mistakes_are_named_in_a_line(
     assert message in told.err
 
 
+def test_a_number_of_boards_is_refused_before_it_is_said_what_they_find(tmp_path: Path) -> None:
+    refused = command("compare", "WallSurvival-v0", "--agents", "random,greedy", "--episodes", "-3", folder=tmp_path)
+    assert (refused.returncode, refused.stderr) == (2, "error: episodes -3 is outside [1, 1000000000]\n")
+    assert len(refused.stdout.splitlines()) == 1  # when and how it was begun
+
+
 def test_what_is_missing_comes_with_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setitem(sys.modules, "typer", None)
     for name, extra in (("train", "rl"), ("play", "play"), ("watch", "commands")):

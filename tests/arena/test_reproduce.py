@@ -270,15 +270,16 @@ def test_damaged_data_are_refused(tmp_path, line):
         Record.read(file)
 
 
-def test_an_interrupted_run_has_a_page_of_what_there_is(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("fresh", "on"), [([], "the same command"), (["--fresh"], "the same command without --fresh")])
+def test_an_interrupted_run_has_a_page_of_what_there_is(tmp_path, monkeypatch, fresh, on):
     monkeypatch.setattr(interrupt, "_last", [-math.inf])
     monkeypatch.setattr(importlib.import_module("papers.lane"), "STUDY", small())
     monkeypatch.setattr(
         importlib.import_module("papers.playing"), "_measure", lambda *_: signal.raise_signal(signal.SIGTERM)
     )
-    result = invoked("lane", "--workers", 1, "--out", tmp_path / "out", "--pages", tmp_path)
+    result = invoked("lane", "--workers", 1, "--out", tmp_path / "out", "--pages", tmp_path, *fresh)
     assert result.exit_code == 143
-    assert "interrupted; the same command goes on from here" in result.stderr
+    assert f"interrupted; {on} goes on from here" in result.stderr
     page = (tmp_path / "small.md").read_text()
     assert page == write(small(), Record.read(tmp_path / "data" / "lane.jsonl"))
     assert (page.count("Played at scale 1."), page.count("Not yet played.")) == (3, 1)
