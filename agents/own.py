@@ -168,6 +168,11 @@ def class_of(path: str) -> Callable[..., Any]:
     if not hasattr(module, name):
         source_name = module.__name__
         known = [key for key, value in vars(module).items() if _plays(value) and value.__module__ == source_name]
+        if not known:
+            raise ValueError(
+                f"{source} has no class or function {name!r}, and none that plays; write a class with act(env) or "
+                "predict(observation) in it, or a function of an environment"
+            )
         raise ValueError(f"{source}: {errors.unknown('class or function', name, known)}")
     found: Callable[..., Any] = getattr(module, name)
     if not _plays(found):

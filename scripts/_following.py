@@ -33,10 +33,17 @@ def saved_game(named: str) -> Replay | None:
     """Return the game that a file holds; None if an environment is named.
 
     ``my_game.py:game.json`` imports first what registers the game, as ``my_game.py:MyGame-v0`` does.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a saved game is named, and there is none.
     """
     source, _, file = ("", "", named) if Path(named).is_file() else named.rpartition(":")
-    if not Path(file).is_file() and Path(file).suffix != ".json":
-        return None
+    if not Path(file).is_file():
+        if Path(file).suffix != ".json":
+            return None
+        raise FileNotFoundError(f"there is no saved game {file}; give the path of one, such as --replay keeps")
     if source:
         load(source)
     return Replay.load(file)

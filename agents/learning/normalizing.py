@@ -1,5 +1,6 @@
 """Statistics of ``VecNormalize``: JSON-able in a sidecar, or pickled beside a policy as Stable-Baselines3 does."""
 
+import os
 import pickle
 import re
 from collections.abc import Mapping
@@ -70,11 +71,17 @@ def chosen(policy: Path, given: Given) -> Path | None:
 
     Raises
     ------
+    TypeError
+        If it is neither ``"auto"``, a path nor ``False``.
     FileNotFoundError
         If there is none.
     """
     if given is None or given is False:
         return None
+    if not isinstance(given, str | os.PathLike):
+        raise TypeError(
+            f"normalization {given!r} is neither 'auto' nor a path of statistics nor False; give one of them"
+        )
     found = beside(policy) if given == "auto" else Path(given)
     if found is None or not found.is_file():
         where = f"beside {policy}" if found is None else f"at {found}"

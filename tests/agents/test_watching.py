@@ -276,7 +276,7 @@ def test_a_port_in_use_is_named(tmp_path, script):
         (["{}/game.json", "--episode", "1"], "leave --episode out"),
         (["{}/game.json", "--budget", "simulations=5"], "unless --agents names who; leave --budget out"),
         (["{}/game.json", "--agents", "mcts,greedy"], "names 2 agents; of a saved game one says"),
-        (["{}/none.json"], "No such file or directory"),
+        (["{}/none.json"], r"there is no saved game .*none\.json; give the path of one, .* --replay keeps"),
         (["{}/results", "--live", "--agents", "mcts", "--out", "x.html"], "comparison, .*; leave --agents, --out out"),
         (["WallSurvival-v0", "--seed", "-5"], "Invalid value for '--seed'"),
         (["WallSurvival-v0", "--port", "8000"], "only --live serves a page; leave --port out"),

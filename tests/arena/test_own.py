@@ -128,6 +128,10 @@ def test_an_agent_of_a_module_is_found_and_plays_inside_an_environment(
         ("/nobody.py:Bot", r"there is no file /nobody\.py$"),
         ("nobody_at_all:Bot", r"nobody_at_all cannot be imported .* give its file, path/to/nobody_at_all\.py"),
         ("my_bot.py:Bott", "unknown class or function 'Bott'; did you mean 'Bot'"),
+        (
+            "empty.py:Bot",
+            r"empty\.py has no class or function 'Bot', and none that plays; write a class with act\(env\)",
+        ),
         ("my_bot.py:Mute", r"is no class with a method act\(env\)"),
         ("os:abort", r"is no class with a method act\(env\)"),
         ("my_bot.py:Bot:lats=1", "unknown setting 'lats'; did you mean 'last'"),
@@ -138,6 +142,7 @@ def test_mistakes_name_the_file_or_the_class(
     bots: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str
 ) -> None:
     monkeypatch.chdir(bots.parent)
+    Path("empty.py").touch()
     Path("broken.py").write_text("import sys\nsys.exit(3)\n")
     with pytest.raises((ValueError, TypeError), match=message):
         compare(Plan(ID, parse_agents(name)), 2, folder=tmp_path / "out")

@@ -173,6 +173,8 @@ def test_wrong_statistics(normalized, tmp_path):
         agents.make(f"sb3:{lone}", algorithm="ppo", normalization="auto")
     with pytest.raises(FileNotFoundError, match=r"there are no statistics at .*nowhere"):
         agents.make(f"sb3:{lone}", algorithm="ppo", normalization=tmp_path / "nowhere.pkl")
+    with pytest.raises(TypeError, match=r"normalization True is neither 'auto' nor a path of statistics nor False"):
+        agents.make(f"sb3:{lone}", algorithm="ppo", normalization=True)
     for content, message in (
         (b"torn", "is damaged, or no pickle"),
         (pickle.dumps({}), "holds a dict, no VecNormalize"),
