@@ -19,6 +19,7 @@ from _pages import PAGES
 from _words import refusal
 
 from mcts_envs.core.errors import unknown, writable
+from mcts_envs.core.writing import write_whole
 
 
 def main(
@@ -51,14 +52,14 @@ def main(
             found = tried(entries[name], trajectories, seconds, limit, memory)
             typer.echo(f"{number} of {len(waiting)}: {name}: {found['end']}", err=True)
             kept.add(name, found, run)
-            (pages / "environments.md").write_text(write(kept), encoding="utf-8")
+            write_whole(pages / "environments.md", write(kept).encode())
+        write_whole(pages / "environments.md", write(kept).encode())
     except KeyboardInterrupt:
         on = "what was tried is kept; name those that are left" if names else "the same command goes on from here"
         typer.secho(f"interrupted; {on}", err=True, fg="yellow")
         raise typer.Exit(130) from None
     except (ValueError, OSError) as error:
         raise refusal(error) from None
-    (pages / "environments.md").write_text(write(kept), encoding="utf-8")
     typer.echo(f"page: {pages / 'environments.md'}{os.linesep}{kept.summary()}")
 
 

@@ -122,7 +122,8 @@ def baselines(file: Path | None = None) -> list[Baseline]:
     Raises
     ------
     ValueError, TypeError
-        If a name or a field is unknown, or a number of an expert iteration is out of its bounds.
+        If the file cannot be read, a name or a field is unknown, or a number of an expert iteration is out of its
+        bounds.
     """
     there = resources.files("agents.learning") / "hyperparams" / "baselines.yml" if file is None else file
     found = []
@@ -153,6 +154,8 @@ def _entries(file: Any) -> dict[str, dict[str, Any]]:
     """Return what a file of policies says of each."""
     try:
         entries = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"{file} cannot be read ({error.strerror}); give a file of NAME: {{minutes: 10}}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ValueError(f"{file} is no YAML ({error}); write NAME: {{minutes: 10}}") from error
     if not isinstance(entries, dict) or not all(isinstance(given or {}, dict) for given in entries.values()):

@@ -11,6 +11,7 @@ from papers.record import Run
 
 from foreign.catalogue import CATALOGUE, Entry
 from foreign.running import MISSING, RAN
+from mcts_envs.core.writing import write_whole
 
 _HOW = """
     Written by `python scripts/environments.py`; do not edit. Every environment is tried in a process of its own.
@@ -71,7 +72,12 @@ class Kept:
         return name in self.found and self.found[name]["end"] != MISSING
 
     def add(self, name: str, found: dict[str, Any], run: Run) -> None:
-        """Take in what was found, and write it down; a package that is missing takes nothing back."""
+        """Take in what was found, and write it down; a package that is missing takes nothing back.
+
+        What another process has written since the file was read is taken in too.
+        """
+        there = Kept.read(self.file)
+        self.runs, self.found = {**self.runs, **there.runs}, {**self.found, **there.found}
         if found["end"] == MISSING and self.stands(name):
             return
         self.runs[run.id] = run
@@ -79,9 +85,7 @@ class Kept:
         kept = [self.found[entry.name] for entry in CATALOGUE if entry.name in self.found]
         lines = [asdict(self.runs[id]) for id in dict.fromkeys(each["run"] for each in kept)] + kept
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        whole = self.file.with_suffix(".new")
-        whole.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-        whole.replace(self.file)
+        write_whole(self.file, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
     def summary(self) -> str:
         """Return what it comes to, in a sentence."""

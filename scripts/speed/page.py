@@ -10,6 +10,7 @@ from typing import Any
 from papers.page import all_runs, markdown, paragraph
 from papers.record import Run, this_run
 
+from mcts_envs.core.writing import write_whole
 from speed.figure import Figure
 
 TITLES = {
@@ -77,12 +78,8 @@ def keep(pages: Path, part: str, rounds: int, before: float, figures: list[Figur
         loads = round(before, 1), round(load(), 1)
         parts[part] = Measured(part, rounds, loads, figures, this_run("benchmark", 1.0))
     file.parent.mkdir(parents=True, exist_ok=True)
-    whole = file.with_suffix(".new")
-    whole.write_text(
-        "".join(json.dumps(asdict(parts[name])) + "\n" for name in TITLES if name in parts), encoding="utf-8"
-    )
-    whole.replace(file)
-    (pages / "speed.md").write_text(write(parts), encoding="utf-8")
+    write_whole(file, "".join(json.dumps(asdict(parts[name])) + "\n" for name in TITLES if name in parts).encode())
+    write_whole(pages / "speed.md", write(parts).encode())
     return stands
 
 

@@ -32,6 +32,14 @@ def test_what_is_missing_is_said_and_takes_nothing_back(tmp_path):
     assert "| CartPole-v1    | not yet tried" in write(kept)
 
 
+def test_two_that_try_at_once_keep_what_the_other_found(tmp_path):
+    one, other = (Kept.read(tmp_path / "data.jsonl") for _ in range(2))
+    for kept, name in ((one, "Taxi-v4"), (other, "CartPole-v1"), (one, "Acrobot-v1")):
+        kept.add(name, {"end": RAN, "acted": [], "raised": [], "laws": []}, this_run("environments", 1.0))
+    assert {*Kept.read(tmp_path / "data.jsonl").found} == {"Taxi-v4", "CartPole-v1", "Acrobot-v1"}
+    assert [file.name for file in tmp_path.iterdir()] == ["data.jsonl"]
+
+
 def test_a_crash_is_a_row():
     found = tried(Entry("toy text", "NoSuchThing-v0"), 1, 1.0, 60.0, 4.0)
     assert found["end"].startswith("ended with 1")

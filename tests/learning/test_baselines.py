@@ -268,4 +268,7 @@ def test_mistakes(tmp_path):
         file.write_text(text)
         with pytest.raises((ValueError, TypeError), match=words):
             baselines.baselines(file)
+    for there in (tmp_path, tmp_path / "none.yml"):
+        with pytest.raises(ValueError, match=r"cannot be read \(.+\); give a file of NAME: {minutes: 10}"):
+            baselines.baselines(there)
     assert Path(baselines.__file__).parent.joinpath("hyperparams", "baselines.yml").is_file()
