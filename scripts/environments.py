@@ -10,6 +10,7 @@ missing are named as such: ``pip install -e ".[worlds]"`` brings all packages.
 """
 
 import os
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -38,6 +39,8 @@ def main(
     from foreign.running import tried
     from papers.record import this_run
 
+    from agents.arena.interrupt import interruptible
+
     entries = {entry.name: entry for entry in CATALOGUE}
     try:
         for name in names or ():
@@ -48,16 +51,18 @@ def main(
         kept = Kept.read(pages / "data" / "environments.jsonl")
         run = this_run("environments", 1.0)
         waiting = [name for name in names or entries if names or not kept.stands(name)]
-        for number, name in enumerate([] if report_only else waiting, 1):
-            found = tried(entries[name], trajectories, seconds, limit, memory)
-            typer.echo(f"{number} of {len(waiting)}: {name}: {found['end']}", err=True)
-            kept.add(name, found, run)
-            write_whole(pages / "environments.md", write(kept).encode())
+        pages.mkdir(parents=True, exist_ok=True)
+        with interruptible():
+            for number, name in enumerate([] if report_only else waiting, 1):
+                found = tried(entries[name], trajectories, seconds, limit, memory)
+                typer.echo(f"{number} of {len(waiting)}: {name}: {found['end']}", err=True)
+                kept.add(name, found, run)
+                write_whole(pages / "environments.md", write(kept).encode())
         write_whole(pages / "environments.md", write(kept).encode())
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         on = "what was tried is kept; name those that are left" if names else "the same command goes on from here"
         typer.secho(f"interrupted; {on}", err=True, fg="yellow")
-        raise typer.Exit(130) from None
+        raise typer.Exit(128 + next(filter(None, error.args), signal.SIGINT)) from None
     except (ValueError, OSError) as error:
         raise refusal(error) from None
     typer.echo(f"page: {pages / 'environments.md'}{os.linesep}{kept.summary()}")

@@ -1,12 +1,20 @@
 """The page of environments of others: what it is written from, and trials in processes of their own."""
 
+import math
+import signal
 from pathlib import Path
 
+import environments
 import pytest
+import typer
+from foreign import running
 from foreign.catalogue import CATALOGUE, Entry
 from foreign.page import Kept, write
 from foreign.running import MISSING, RAN, tried
 from papers.record import this_run
+from typer.testing import CliRunner
+
+from agents.arena import interrupt
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
 
@@ -38,6 +46,19 @@ def test_two_that_try_at_once_keep_what_the_other_found(tmp_path):
         kept.add(name, {"end": RAN, "acted": [], "raised": [], "laws": []}, this_run("environments", 1.0))
     assert {*Kept.read(tmp_path / "data.jsonl").found} == {"Taxi-v4", "CartPole-v1", "Acrobot-v1"}
     assert [file.name for file in tmp_path.iterdir()] == ["data.jsonl"]
+
+
+def test_a_run_that_is_terminated_ends_what_it_tries_and_says_how_to_go_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(interrupt, "_last", [-math.inf])
+    monkeypatch.setattr(running, "tried", lambda *_: signal.raise_signal(signal.SIGTERM))
+    app = typer.Typer()
+    app.command()(environments.main)
+    ended = CliRunner().invoke(app, ["--pages", str(tmp_path)])
+    assert ended.exit_code == 143
+    assert "interrupted; the same command goes on from here" in ended.stderr
+    written = CliRunner().invoke(app, ["--report-only", "--pages", str(tmp_path / "new")])
+    assert written.exit_code == 0
+    assert (tmp_path / "new" / "environments.md").is_file()
 
 
 def test_a_crash_is_a_row():
