@@ -186,7 +186,7 @@ def play(game: Game, host: Any) -> tuple[dict[str, Any], BaseException | None]:
 def write(document: dict[str, Any], record: Callable[..., Any], out: Path, replay: Path | None, fps: float) -> None:
     """Write a game as a page or a film, and as a replay if it is to be kept; ``record(document)`` makes that."""
     from agents.watching import fitted
-    from mcts_envs.core.writing import naming
+    from mcts_envs.core.writing import naming, write_whole
     from mcts_envs.filming import film, is_film
 
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -200,10 +200,9 @@ def write(document: dict[str, Any], record: Callable[..., Any], out: Path, repla
             film(game, out, fps)
         typer.echo(f"{out}: {moves} moves, {out.stat().st_size / 1e6:.1f} MB")
     else:
-        text = fitted(document)
-        with naming(out):
-            out.write_text(text, encoding="utf-8")
-        typer.echo(f"{out}: {moves} moves, {len(text.encode()) / 1e6:.1f} MB; open it in a browser")
+        text = fitted(document).encode()
+        write_whole(out, text)
+        typer.echo(f"{out}: {moves} moves, {len(text) / 1e6:.1f} MB; open it in a browser")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,14 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file; whatever interrupts this leaves the one that was there."""
+    """Write a file; whatever interrupts this leaves the one that was there.
+
+    What is no file, such as /dev/null, keeps its place.
+    """
+    if path.exists() and not path.is_file():
+        with naming(path), path.open("wb") as device:
+            device.write(content)
+        return
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with naming(path), temporary.open("wb") as file:

@@ -276,7 +276,7 @@ def test_a_port_in_use_is_named(tmp_path, script):
         (["{}/game.json", "--episode", "1"], "leave --episode out"),
         (["{}/game.json", "--budget", "simulations=5"], "unless --agents names who; leave --budget out"),
         (["{}/game.json", "--agents", "mcts,greedy"], "names 2 agents; of a saved game one says"),
-        (["{}/none.json"], r"there is no saved game .*none\.json; give the path of one, .* --replay keeps"),
+        (["{}/none.json"], r"there is no saved game .*none\.json; give the path of one, .* --replay"),
         (["{}/results", "--live", "--agents", "mcts", "--out", "x.html"], "comparison, .*; leave --agents, --out out"),
         (["WallSurvival-v0", "--seed", "-5"], "Invalid value for '--seed'"),
         (["WallSurvival-v0", "--port", "8000"], "only --live serves a page; leave --port out"),
@@ -491,10 +491,3 @@ def test_a_saved_game_of_ones_own_is_watched_with_the_file_that_registers_it(tmp
     assert (code, f"import that first: my_game.py:{file}" in complaint) == (2, True)
     code, said, _ = command(f"{ROOT / 'examples' / 'connect_four.py'}:{file}", *out)
     assert (code, "0 moves" in said) == (0, True)
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_a_full_disk_is_told_with_the_file():
-    document = watch(plan_of("LaneDefense3x3-v0", "random"), 0)
-    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
-        watching.write(document, lambda document: None, Path("/dev/full"), None, 4.0)

@@ -2,22 +2,29 @@
 
 import contextlib
 import errno
+import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import filelock
 import pytest
+import watch as watching
 
 pytest.importorskip("stable_baselines3")
 pytest.importorskip("sb3_contrib")
 
+from agents.arena import Plan as Comparison
+from agents.arena import parse_agents
 from agents.learning import expert, storage
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_folder import checkpoints
 from agents.learning.expert_plan import Plan
 from agents.learning.jobs import Here, local
 from agents.locking import only_writer
+from agents.watching import watch
+from mcts_envs.core.writing import write_whole
 from tests.learning.quick import SMALL, quick
 
 pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
@@ -222,3 +229,23 @@ def test_ctrl_c_ends_the_jobs_under_way_and_begins_no_more(tmp_path):
         futures[3].cancel()
         raise KeyboardInterrupt
     assert [file.read_text() for file in files if file.exists()] == ["stopped", "stopped"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
+def test_what_is_no_file_keeps_its_place(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(pipe, b"game")
+    assert (os.read(reader, 9), pipe.is_fifo()) == (b"game", True)
+    os.close(reader)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_leaves_the_page_of_a_game_that_was_there(tmp_path, monkeypatch):
+    (page := tmp_path / "watch.html").write_text("of before")
+    monkeypatch.setattr(os, "fsync", lambda file: os.write(os.open("/dev/full", os.O_WRONLY), b"x"))
+    plan = Comparison(LANE, parse_agents("random"))
+    with pytest.raises(OSError, match=r"No space left on device: .*watch\.html"):
+        watching.write(watch(plan, 0), lambda document: None, page, None, 4.0)
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["of before"]
