@@ -10,7 +10,6 @@ missing are named as such: ``pip install -e ".[worlds]"`` brings all packages.
 """
 
 import os
-import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -39,7 +38,7 @@ def main(
     from foreign.running import tried
     from papers.record import this_run
 
-    from agents.arena.interrupt import interruptible
+    from agents.arena.interrupt import interruptible, signal_of
 
     entries = {entry.name: entry for entry in CATALOGUE}
     try:
@@ -62,7 +61,7 @@ def main(
     except KeyboardInterrupt as error:
         on = "what was tried is kept; name those that are left" if names else "the same command goes on from here"
         typer.secho(f"interrupted; {on}", err=True, fg="yellow")
-        raise typer.Exit(128 + next(filter(None, error.args), signal.SIGINT)) from None
+        raise typer.Exit(128 + signal_of(error)) from None
     except (ValueError, OSError) as error:
         raise refusal(error) from None
     typer.echo(f"page: {pages / 'environments.md'}{os.linesep}{kept.summary()}")

@@ -10,7 +10,6 @@ of ``docs/results/data/``, which says how often each result came out; there a lo
 """
 
 import importlib
-import signal
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +48,7 @@ def main(
     # Late, so that --help loads no game.
     from papers.record import Record
 
-    from agents.arena.interrupt import interruptible
+    from agents.arena.interrupt import interruptible, signal_of
 
     try:
         for folder in (out / paper, pages / "data"):
@@ -68,7 +67,7 @@ def main(
     except KeyboardInterrupt as error:
         what = "; what it had not yet thrown away stays" if fresh else ""
         typer.secho(f"interrupted; {going_on(fresh)} goes on from here{what}", err=True, fg="yellow")
-        raise typer.Exit(128 + next(filter(None, error.args), signal.SIGINT)) from None
+        raise typer.Exit(128 + signal_of(error)) from None
     except (ValueError, OSError) as error:
         raise refusal(error) from None
     typer.echo(page.read_text(encoding="utf-8"))

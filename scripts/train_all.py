@@ -28,7 +28,7 @@ def main(
 ) -> None:
     """Train all policies."""
     # Late, so that --help loads no library.
-    from agents.arena.interrupt import interruptible
+    from agents.arena.interrupt import interruptible, signal_of
     from agents.learning.baselines import baselines, train_all
     from agents.learning.jobs import local
     from mcts_envs.core.errors import writable
@@ -46,7 +46,7 @@ def main(
             for path in train_all(chosen, folder, crew, seeds, games, scale):
                 typer.echo(path)
     except KeyboardInterrupt as error:
-        number = next(filter(None, error.args), signal.SIGINT)
+        number = signal_of(error)
         name = signal.Signals(number).name
         typer.secho(
             f"interrupted ({name}); what was trained is kept, and the same command goes on", err=True, fg="yellow"

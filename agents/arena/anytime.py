@@ -6,7 +6,7 @@ from math import log, nan, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.statistics import LEVEL, Estimate
+from agents.arena.statistics import LEVEL, Estimate, checked_points
 
 _GRID = 1001
 _BOLDEST = 0.5
@@ -40,11 +40,9 @@ def confidence_sequence(scores: Sequence[float] | npt.NDArray[np.float64], level
     I. Waudby-Smith and A. Ramdas (2024), "Estimating means of bounded random variables by betting", J. R. Stat. Soc. B
     86(1): the hedged capital process, with predictable plug-in bets.
     """
-    given = np.asarray(scores, np.float64)
     if not 0.0 < level < 1.0:
         raise ValueError(f"level {level} is not between 0 and 1; 0.95 is usual")
-    if given.size and not (given.min() >= 0.0 and given.max() <= 1.0):
-        raise ValueError("a score is outside [0, 1]; give points of boards")
+    given = checked_points(scores)
     means = np.linspace(0.0, 1.0, _GRID)
     most_up, most_down = _BOLDEST / np.maximum(means, 1e-9), _BOLDEST / np.maximum(1.0 - means, 1e-9)
     up, down = np.zeros(_GRID), np.zeros(_GRID)

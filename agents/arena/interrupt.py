@@ -28,6 +28,12 @@ class Interrupted(KeyboardInterrupt):
         self.number = number
 
 
+def signal_of(error: KeyboardInterrupt) -> int:
+    """Return the signal that raised this: SIGINT where it does not say."""
+    number: int = next(filter(None, error.args), signal.SIGINT)
+    return number
+
+
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
     """Let Ctrl-C and SIGTERM raise :class:`Interrupted`; in other threads than the main one nothing changes.

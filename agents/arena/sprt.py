@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from agents.arena.gsprt import Floats, llr_of_scores, llr_of_t, score_of, t_of_normalized
 from agents.arena.spec import parse_settings
-from agents.arena.statistics import LEVEL
+from agents.arena.statistics import LEVEL, checked_points
 from mcts_envs.core import errors
 
 LOGISTIC, NORMALIZED = "logistic", "normalized"
@@ -94,12 +94,10 @@ class Sprt:
         ValueError
             If a score is outside [0, 1], or NaN.
         """
-        given = np.asarray(scores, np.float64)
+        given = checked_points(scores)
         if not given.size:
             return 0.0
-        if not (given.min() >= 0.0 and given.max() <= 1.0):
-            raise ValueError("a score is outside [0, 1]; give mean points of boards")
-        counts, points = tally(scores, games)
+        counts, points = tally(given, games)
         return float(self.llr_of_counts(counts, games, points))
 
     def llr_of_counts(self, counts: npt.ArrayLike, games: int = 2, points: npt.ArrayLike | None = None) -> Floats:

@@ -129,6 +129,20 @@ def paired_rates(a: Values, b: Values, level: float = LEVEL) -> Estimate:
     return Estimate(value, max(centre - half, -1.0), min(centre + half, 1.0))
 
 
+def checked_points(scores: Values) -> npt.NDArray[np.float64]:
+    """Return mean points of boards as an array [n].
+
+    Raises
+    ------
+    ValueError
+        If one is outside [0, 1], or NaN.
+    """
+    given = np.asarray(scores, np.float64)
+    if given.size and not (given.min() >= 0.0 and given.max() <= 1.0):
+        raise ValueError("a score is outside [0, 1]; give mean points of boards")
+    return given
+
+
 def mean_points(points: Values, level: float = LEVEL) -> Estimate:
     """Return the mean of points in [0, 1] with an adjusted Wald interval, for two seats or more.
 

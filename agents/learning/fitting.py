@@ -150,17 +150,14 @@ def rewards_of(game: Game) -> dict[str, float]:
 
 def _tell_bounds(policy: Policy, game: Game) -> None:
     """Warn if a policy was trained on numbers of another range than a game of ours shows."""
-    here, there = _singles(game.observation_low, game.observation_high), policy.observation_bounds
+    bounds = game.observation_low, game.observation_high
+    here, there = tuple(float(np.float32(bound)) for bound in bounds), policy.observation_bounds
     if there not in (None, here) and not game.plain_lists:  # environments of others say their bounds nowhere
         notice(
             f"{policy.path} was trained on observations in {[*there]}, {game.name} shows them in {[*here]}: it had "
             "other settings, or a wrapper that changed them, which is not done here; let an agent of your own do it "
             "(docs/own_agent.md)"
         )
-
-
-def _singles(*numbers: float) -> tuple[float, ...]:
-    return tuple(float(np.float32(number)) for number in numbers)
 
 
 def _same(ours: Any, theirs: Any) -> bool:

@@ -594,6 +594,6 @@ function counted(number, noun) { return number ? `${whole(number)} ${noun}${numb
 function clock(seconds) {
   if (Math.round(1000 * seconds) < 1000) return `${Math.round(1000 * seconds)} ms`;
   if (Math.round(10 * seconds) < 600) return `${seconds.toFixed(1)} s`;
-  const whole = Math.round(seconds);
-  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+  const rounded = Math.round(seconds);
+  return `${Math.floor(rounded / 60)}:${String(rounded % 60).padStart(2, "0")}`;
 }

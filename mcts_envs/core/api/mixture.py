@@ -115,16 +115,17 @@ class Mixture:
                 f"opponent {given!r} is a list; a batch draws who plays each other seat: give one opponent, or weights "
                 "such as {'scripted': 1, 'random': 1}"
             )
-        pairs = [*given.items()] if isinstance(given, Mapping) else [("random" if given is None else given, 1.0)]
-        names = [_name(key) for key, _ in pairs]
+        pairs = given.items() if isinstance(given, Mapping) else [("random" if given is None else given, 1.0)]
+        opponents = [(_name(key), key, weight) for key, weight in pairs]
+        names = [name for name, _, _ in opponents]
         if twice := {name for name in names if names.count(name) > 1}:
             raise ValueError(
                 f"opponents {', '.join(names)} are not told apart: several are called {', '.join(sorted(twice))}; give "
                 "each player a name of its own (player.name = ...)"
             )
-        weights = checked_weights("opponents", {_name(key): weight for key, weight in pairs}, None)
+        weights = checked_weights("opponents", {name: weight for name, _, weight in opponents}, None)
         self._random = _opponent(game, "random")
-        self.named: dict[str, Opponent] = {_name(key): _opponent(game, key) for key, _ in pairs if key != SELF}
+        self.named: dict[str, Opponent] = {name: _opponent(game, key) for name, key, _ in opponents if key != SELF}
         self.selves: list[Opponent] = []
         self._weights, self._shares = weights, np.zeros(0)
         self._arrange()
