@@ -45,6 +45,7 @@ API = {
     "mcts_envs.core.view": "View, Episode",
     "mcts_envs.core.contract": "",
     "mcts_envs.core.laws": "",
+    "mcts_envs.core.sampling": "",
     "mcts_envs.core.kernel": "",
     "mcts_envs.core.rng": "",
     "mcts_envs.core.render": "Canvas",

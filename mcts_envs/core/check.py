@@ -11,8 +11,9 @@ from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.checked import check_kernels
 from mcts_envs.core.contract import Game
-from mcts_envs.core.laws import LAWS, require, sample, signatures
+from mcts_envs.core.laws import LAWS, signatures
 from mcts_envs.core.rng import MAX_SEED
+from mcts_envs.core.sampling import require, sample
 
 
 def check_game(

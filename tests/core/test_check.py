@@ -20,8 +20,8 @@ from mcts_envs.core.contract import (
     state_dtype,
 )
 from mcts_envs.core.kernel import kernel, record, word
-from mcts_envs.core.laws import LawError
 from mcts_envs.core.rng import seed_stream
+from mcts_envs.core.sampling import LawError
 from mcts_envs.games.lane_defense.rules import classic as rules
 from mcts_envs.games.lane_defense.spec.classic import LaneDefense, lane_defense
 from tests.toys import TicTacToe

@@ -17,8 +17,8 @@ from connect_four import GAME as CONNECT_FOUR
 import mcts_envs
 from mcts_envs import page
 from mcts_envs.core.kernel import record
-from mcts_envs.core.laws import LawError, active_players, legal_actions, sample, stepped
 from mcts_envs.core.place import state_from_position
+from mcts_envs.core.sampling import LawError, active_players, legal_actions, sample, stepped
 from mcts_envs.games.bomber_grid.rules.layout import STATE as BOMBER
 from mcts_envs.games.bomber_grid.rules.layout import WIDTH
 from mcts_envs.games.football.rules.layout import PUSH

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mcts_envs.core.laws import legal_actions, seen
+from mcts_envs.core.sampling import legal_actions, seen
 from mcts_envs.games.bomber_grid.spec import bomber_grid
 from mcts_envs.games.bomber_grid.symmetries import TURNS
 from tests.games.bomber_grid.situations import some_states

@@ -22,7 +22,8 @@ from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.compiling.table import TABLE, active_of, legal_of, step_of
 from mcts_envs.core.contract import FLOATS, INTS, types
 from mcts_envs.core.kernel import copy, kernel, record
-from mcts_envs.core.laws import compiled_equals_interpreted, legal_actions, sample
+from mcts_envs.core.laws import compiled_equals_interpreted
+from mcts_envs.core.sampling import legal_actions, sample
 
 ID = "ConnectFour-v0"
 EXAMPLE = Path(connect_four.__file__)

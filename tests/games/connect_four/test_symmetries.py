@@ -8,7 +8,7 @@ import pytest
 from connect_four import GAME
 
 from mcts_envs.core.api.adapter import configured
-from mcts_envs.core.laws import legal_actions
+from mcts_envs.core.sampling import legal_actions
 
 
 def test_a_mirrored_game_is_the_game_in_a_mirror():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mcts_envs.core.laws import legal_actions, seen
+from mcts_envs.core.sampling import legal_actions, seen
 from tests.games.football.moves import played
 
 _PUSHES = {way: 13 + at for at, way in enumerate(("nw", "n", "ne", "w", "e", "sw", "s", "se"))}

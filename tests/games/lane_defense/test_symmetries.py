@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mcts_envs.core.laws import legal_actions, seen
+from mcts_envs.core.sampling import legal_actions, seen
 from mcts_envs.games.lane_defense.spec.classic import lane_defense
 from mcts_envs.games.lane_defense.spec.roster import roster_defense
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mcts_envs.core.laws import legal_actions
+from mcts_envs.core.sampling import legal_actions
 from mcts_envs.games.wall_survival.position import place, position
 from mcts_envs.games.wall_survival.spec import wall_survival
 
