@@ -245,9 +245,10 @@ def _named(source: Path, module: str) -> str:
 
 def _part(function: Any) -> str:
     """Return what a person knows of where a kernel is from: the game, the package, or the file that is run."""
-    if function.__module__ == "__main__":
+    module: str = function.__module__
+    if module == "__main__":
         return Path(function.__code__.co_filename).stem
-    first, *rest = function.__module__.removeprefix("mcts_envs.games.").split(".")
+    first, *rest = module.removeprefix("mcts_envs.games.").split(".")
     return rest[0] if first == "mcts_envs" and len(rest) > 1 else first
 
 
