@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import _own  # noqa: F401
-from _listing import AGENTS, GAMES
+from _listing import AGENTS, GAMES, WIDTH
 
 import agents
 from agents.base import defaults_of, settings_of
@@ -56,9 +56,11 @@ def _environment(entry: Entry) -> Iterator[str]:
         yield f"set to {', '.join(f'{key}={value!r}' for key, value in settings.items())}"
     yield from ("", "agents of the game; those of every environment play it too")
     yield from (
-        f"  {name:18}  {AGENTS.get(name) or _called(preset)}".rstrip() for name, preset in entry.presets.items()
+        f"  {name:{WIDTH}}  {AGENTS.get(name) or _called(preset)}".rstrip() for name, preset in entry.presets.items()
     )
-    yield from (f"  {file.stem:18}  the policy that is shipped, for {_board(file.parent)}" for file in _shipped(short))
+    yield from (
+        f"  {file.stem:{WIDTH}}  the policy that is shipped, for {_board(file.parent)}" for file in _shipped(short)
+    )
     yield from ("", f"  mcts-envs compare {short} --agents random,best --episodes 20", "")
     own = entry.settings.get("game")
     if callable(own):
@@ -103,4 +105,4 @@ def _shipped(short: str) -> list[Path]:
 
 def _board(folder: Path) -> str:
     settings = made_for(folder)[1]
-    return ", ".join(f"{key}={value}" for key, value in settings.items()) or "its own settings"
+    return ", ".join(f"{key}={value}" for key, value in settings.items()) or "its default settings"

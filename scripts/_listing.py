@@ -25,6 +25,9 @@ GAMES = {
 }
 """Actions with the default settings, and the game in a few words; other games are listed without."""
 
+WIDTH = 21
+"""Of the column of names."""
+
 AGENTS = {
     "alpha_beta": "iterative deepening, for deterministic games of two",
     "auto": "looks at the environment and picks a planner",
@@ -69,7 +72,7 @@ AGENTS = {
     "rule_based": "in the manner of the original's SimpleAgent",
     "rule_based_aiide": "the less careful one of Perez-Liebana et al. (2019)",
     "rule_based_aiide_wary": "the same, which stays on a bomb without a way out",
-    "runs": "one line of actions in runs, kept and bettered by chance",
+    "runs": "a line of actions in runs, kept and bettered by chance",
     "scripted": "the game's rule-based player",
     "tactical": "scripted, and stronger than the scripted player",
     "uniform": "uniform among the legal actions",
@@ -77,8 +80,17 @@ AGENTS = {
 """What each of :func:`agents.names` is; of others the settings are shown."""
 
 
+_USAGE = """\
+usage: mcts-envs list
+
+Print all environments, agents and shipped policies, a line each; mcts-envs info NAME tells of one."""
+
+
 def main(arguments: list[str]) -> int:
     """Print the list: ``mcts-envs list``."""
+    if arguments in (["--help"], ["-h"]):
+        print(_USAGE)
+        return 0
     if arguments:
         raise ValueError(f"list takes nothing more, not {arguments[0]!r}; mcts-envs info NAME tells of one")
     print(listing())
@@ -121,11 +133,11 @@ def _own() -> Iterator[str]:
 def _policies() -> Iterator[str]:
     yield "policies shipped"
     for file in sorted((Path(agents.__file__).parent / "learning" / "policies").glob("*/*.zip")):
-        yield f"  {file.stem:18}  {file.parent.name}"
+        yield f"  {file.stem:{WIDTH}}  {file.parent.name}"
 
 
 def _line(name: str) -> str:
-    return f"  {name:18}  {AGENTS.get(name) or _settings(name)}".rstrip()
+    return f"  {name:{WIDTH}}  {AGENTS.get(name) or _settings(name)}".rstrip()
 
 
 def _settings(name: str) -> str:

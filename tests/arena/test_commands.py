@@ -57,6 +57,19 @@ def test_every_agent_of_ours_has_words_in_the_list() -> None:
     assert [name for name in agents.NAMES if name not in module("_listing").AGENTS] == []
 
 
+@pytest.mark.parametrize("name", ["list", "info", "doctor", "completion"])
+def test_commands_without_options_say_what_they_take_too(capsys: Any, name: str) -> None:
+    commands = module("_commands")
+    assert commands.run(name, ["--help"]) == commands.run(name, ["-h"]) == 0
+    assert capsys.readouterr().out.startswith(f"usage: mcts-envs {name}")
+
+
+def test_the_words_of_the_list_stand_below_each_other() -> None:
+    lines = module("_listing").listing().splitlines()
+    named = [line for line in lines if line.startswith("  ")]
+    assert len({len(line) - len(line.split(maxsplit=1)[1]) for line in named}) == 1
+
+
 def test_scripts_are_run_with_what_follows_them(tmp_path: Path) -> None:
     listed = command("list")
     assert listed.stdout == command("compare", "--list").stdout

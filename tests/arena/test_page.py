@@ -11,7 +11,7 @@ import pytest
 
 from agents.arena import Plan, compare, parse_meeting
 from agents.arena.page import page, write_page
-from agents.arena.page.charts import Axis
+from agents.arena.page.charts import Axis, Point, strength
 from agents.arena.report import Report
 from agents.arena.statistics import Estimate
 from tests.arena import single
@@ -137,3 +137,12 @@ def test_times_are_written_in_the_unit_that_they_round_to():
     written = ["0 ms", "500 ms", "999 ms", "1 s", "1 s", "59.9 s", "1 min", "1 min", "1.5 min"]
     written += ["59.9 min", "1 h", "1 h", "2.5 h"]
     assert [clock(each) for each in times] == written
+
+
+def test_words_of_two_agents_with_the_same_budget_do_not_lie_on_each_other() -> None:
+    lower, higher = (
+        Point(group, 5.8 + 0.2 * group, Estimate(value, 0.0, 1.0), "800") for group, value in ((0, 0.7), (1, 0.8))
+    )
+    first = [Point(group, 1.0, Estimate(0.1, 0.0, 1.0), "50") for group in (0, 1)]
+    drawn = str(strength([*first, lower, higher], ["a", "b"], Axis(0.0, 1.0), str))
+    assert re.findall(r'class="(said[a-z ]*)"', drawn) == ["said", "said left under", "said under", "said left"]

@@ -184,6 +184,17 @@ class TestCache:
         assert first == ("8", "mcts_envs: compiling small for this machine, once (about 2 seconds).\n")
         assert second == ("8", "")
 
+    def test_a_script_that_is_run_is_named_by_its_file(self, tmp_path):
+        self.run_small(tmp_path)
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "MCTS_ENVS_CACHE_DIR": str(tmp_path / "cache")}
+        script = tmp_path / "small.py"
+        script.write_text(f"{script.read_text()}print(double(4))\n")
+        run = subprocess.run([sys.executable, "-W", "ignore", script], capture_output=True, text=True, env=environment)
+        assert (run.stdout, run.stderr) == (
+            "8\n",
+            "mcts_envs: compiling small for this machine, once (about 2 seconds).\n",
+        )
+
     def run_file(self, tmp_path, text, code):
         """Write a module with kernels of one's own, and run a program on it in a process and a cache of its own."""
         (tmp_path / "own.py").write_text(

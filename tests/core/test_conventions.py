@@ -36,6 +36,14 @@ def test_the_modules_make_the_faces_of_their_id():
     assert pickle.loads(pickle.dumps(bomber_duel_v0.env))().game.players == 2
 
 
+@pytest.mark.parametrize("id", IDS)
+def test_pages_name_all_settings_and_those_that_an_id_has_set(id):
+    page = ENTRIES[id].env_class().__doc__
+    assert "`observation_dtype`" in page
+    unnamed = {key for key, value in ENTRIES[id].settings.items() if f"`{key}={value}`" not in page}
+    assert unnamed <= {"mode", "rows", "columns", "size"}  # these are in the id
+
+
 def test_the_modules_load_no_game():
     code = "import sys; from mcts_envs import football11_v0; print('numba' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

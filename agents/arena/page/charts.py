@@ -103,7 +103,7 @@ def strength(points: Sequence[Point], groups: Sequence[str], axis: Axis, form: C
                 tag(
                     "span",
                     point.said,
-                    class_=f"said{' left' if x > 90 else ''}{' under' if number % 2 else ''}",
+                    class_=f"said{' left' if x > 90 else ''}{' under' if _is_below(point, points) else ''}",
                     style=f"left:{x:.2f}%;top:{y:.2f}%",
                 )
             )
@@ -113,6 +113,15 @@ def strength(points: Sequence[Point], groups: Sequence[str], axis: Axis, form: C
         tag("div", _svg(drawn), *words, class_="plane"),
         tag("p", *legend, class_="legend"),
         class_="chart strength",
+    )
+
+
+def _is_below(point: Point, points: Sequence[Point]) -> bool:
+    """Return whether another group is higher where the same is said, so that this word goes under its point."""
+    return any(
+        (other.figure.value, -other.group) > (point.figure.value, -point.group)
+        for other in points
+        if other.said == point.said
     )
 
 

@@ -100,7 +100,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
                 file = stack.enter_context((directory / _LOCK).open("a"))
                 end = time.monotonic() + _PATIENCE
                 while not _lock(file) and time.monotonic() < end:
-                    _say(f"waiting for another process that compiles {_part(self._function.__module__)}.")
+                    _say(f"waiting for another process that compiles {_part(self._function)}.")
                     time.sleep(0.05)
                     heed()
             _locked.add(directory)
@@ -114,7 +114,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
         parts = self._load(signature, target_context, _INNER)
         if parts is None:
             if self._directory is not None:
-                part, source = _part(self._function.__module__), Path(self._function.__code__.co_filename)
+                part, source = _part(self._function), Path(self._function.__code__.co_filename)
                 whole = next((folder for folder in source.parents if folder.name == part), source)
                 seconds = max(2, round(_SECONDS * kernels_in(whole)))
                 _say(f"compiling {part} for this machine, once (about {seconds} seconds).", part)
@@ -243,8 +243,11 @@ def _named(source: Path, module: str) -> str:
     return f"{module or source.stem}-{digest}"
 
 
-def _part(module: str) -> str:
-    """Return what a person knows of a module: the game, or the package."""
+def _part(function: Any) -> str:
+    """Return what a person knows of where a kernel is from: the game, the package, or the file that is run."""
+    module: str = function.__module__
+    if module == "__main__":
+        return Path(function.__code__.co_filename).stem
     first, *rest = module.removeprefix("mcts_envs.games.").split(".")
     return rest[0] if first == "mcts_envs" and len(rest) > 1 else first
 

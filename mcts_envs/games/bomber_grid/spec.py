@@ -309,8 +309,12 @@ class Bomber(GameEnv):
     | `viewer` | None | the player whose knowledge pictures and texts show; None: everything |
     | `memory` | False | whether players remember what the fog has covered; only with a `view` |
 
-    and those of every environment here: `seat`, `opponent`, `illegal`, `observation`, `render_mode`
-    (`mcts_envs.core.api.env.GameEnv`).
+    and those of every environment here: `seat`, `opponent`, `illegal`, `observation`, `observation_dtype`,
+    `render_mode` (`mcts_envs.core.api.env.GameEnv`).
+
+    These are the defaults of `Bomber-v0`. `BomberTeam-v0` and `BomberRadio-v0` have `view=4` and `blast_cap=4`,
+    `BomberDuel-v0` has `board_size=8`, `n_rigid=16`, `n_wood=16` and `n_items=10`, `BomberPlanning-v0` `n_rigid=20`,
+    `n_wood=20`, `n_items=10` and `flame_life=5`.
 
     ## Position
     `{"board": codes, "items": [[r, c, code]], "agents": [[alive, r, c, ammo, strength, kick]], "bombs": [[r, c, owner,

@@ -289,8 +289,8 @@ class Football(GameEnv):
     | `skip_forced` | True | whether decisions with one option are skipped |
     | `show_zones` | False | whether the picture shows tackle zones |
 
-    and those of every environment here: `seat`, `opponent`, `illegal`, `observation`, `render_mode`
-    (`mcts_envs.core.api.env.GameEnv`).
+    and those of every environment here: `seat`, `opponent`, `illegal`, `observation`, `observation_dtype`,
+    `render_mode` (`mcts_envs.core.api.env.GameEnv`).
 
     ## Position
     `players` (`{"home": [...], "away": [...]}`; a player has `at`: [x, y] or the name of a box, and may have `role`,

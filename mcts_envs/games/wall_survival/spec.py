@@ -163,8 +163,8 @@ class WallSurvival(GameEnv):
     | `optional_wall` | False | whether a turn may go without a wall |
     | `max_steps` | 0 | limit on the turns of both players, 0: none, or `4 * M * M` if walls are optional |
 
-    and those of every environment here: `seat`, `opponent`, `illegal`, `observation`, `render_mode`
-    (`mcts_envs.core.api.env.GameEnv`).
+    and those of every environment here: `seat`, `opponent`, `illegal`, `observation`, `observation_dtype`,
+    `render_mode` (`mcts_envs.core.api.env.GameEnv`).
 
     ## Position
     `{"M": int, "K": int, "p0": [row, column], "p1": [row, column], "walls": str, "turn": 0 or 1}`. `walls` has one

@@ -177,7 +177,8 @@ class LaneDefense(GameEnv):
     | `reward_kill`, `reward_eaten`, `reward_win`, `reward_loss` | 1, -1, 100, -200 | |
     | `reward_cover`, `reward_back` | 0, 0 | shaping: for the first plant of a lane, for a plant in column 0 |
 
-    and those of every environment here: `illegal`, `observation`, `render_mode` (`mcts_envs.core.api.env.GameEnv`).
+    and those of every environment here: `illegal`, `observation`, `observation_dtype`, `render_mode`
+    (`mcts_envs.core.api.env.GameEnv`).
 
     ## Position
     `{"board": [rows * columns codes], "t": int, "can_plant": bool}` with the codes 0 empty, 1 plant, 2 normal zombie,

@@ -207,7 +207,8 @@ class RosterDefense(GameEnv):
     | `max_steps` | 300 | step limit |
     | `reward_kill`, `reward_eaten`, `reward_win`, `reward_loss` | 1, -1, 100, -200 | |
 
-    and those of every environment here: `illegal`, `observation`, `render_mode` (`mcts_envs.core.api.env.GameEnv`).
+    and those of every environment here: `illegal`, `observation`, `observation_dtype`, `render_mode`
+    (`mcts_envs.core.api.env.GameEnv`).
 
     ## Position
     `{"t": int, "sun": int, "recharge": {kind: int}, "plants": [...], "zombies": [...], "mowers": [lanes]}`. A plant is
