@@ -90,6 +90,13 @@ def test_the_command_names_mistakes(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_folder_that_cannot_be_made_is_named_with_the_cure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").write_text("")
+    with pytest.raises(OSError, match=r"out results/.* cannot be written: .*results is a file; give a folder of yours"):
+        compare(Plan(ID, parse_agents("random")), 1)
+
+
 def test_cures_are_what_one_writes_on_a_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     said = importlib.import_module("_words").said
