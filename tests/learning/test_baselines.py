@@ -168,6 +168,14 @@ def test_a_changed_list_is_not_answered_with_an_old_policy(tmp_path):
     train_all([each], tmp_path, Here(), seeds=1, games=12)
     assert [found[""]["games"] for found in figures_of(best)["selection"]] == [12]
     assert (tmp_path / each.name / "seed-0" / "ppo.zip").read_bytes() == before
+    for name, damaged in (("selection.json", ""), ("selection.json", "[1, 2]"), ("baseline.json", "[1, 2]")):
+        file = tmp_path / each.name / "seed-0" / name
+        file.write_text(damaged)
+        with pytest.raises(ValueError, match=rf"seed-0.{name} is damaged \(.*; restore it, or delete it"):
+            train_all([each], tmp_path, Here(), seeds=1, games=12)
+        file.unlink()
+        train_all([each], tmp_path, Here(), seeds=1, games=12)
+        assert (tmp_path / each.name / "seed-0" / "ppo.zip").read_bytes() == before
 
 
 def test_nothing_is_lost_where_it_was_broken_off_nor_time_counted_that_was(tmp_path, monkeypatch):
