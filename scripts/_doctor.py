@@ -122,17 +122,16 @@ def _cache(found: Findings) -> None:
     source = known["core"]["mcts_envs.core.rng"]
     shipped = Path(cache.__file__).parents[2] / "_compiled"
     kept = cache.cache_directory(source, "mcts_envs.core.rng")
-    if kept is None:
+    filled = cache.filled_directories(source, "mcts_envs.core.rng")
+    if kept is None and not filled:
         what = "what did not come compiled" if shipped.is_dir() else "everything"
         found.say(_BAD, f"no folder can be written to; {what} is compiled in every process", _elsewhere())
         return
-    root, free = kept.parent, shutil.disk_usage(kept).free // _MB
-    size = sum(file.stat().st_size for file in root.glob("*/*") if file.is_file()) // _MB
-    found.say(
-        _OK if free >= _LEAST_MB else _BAD,
-        f"{root}: can be written to, holds {size:,} MB, {free:,} MB are free",
-        "" if free >= _LEAST_MB else _elsewhere(),
-    )
+    if kept is None:
+        what = "can only be read; what it lacks is compiled in every process"
+        found.say(_NO, f"{filled[0].parent}: {what}", _elsewhere())
+    else:
+        _room(found, kept)
     for name, modules in known.items():
         there = [_is_kept(module, source, shipped) for module, source in modules.items() if _has_own_code(source)]
         if all(there):
@@ -142,6 +141,17 @@ def _cache(found: Findings) -> None:
                 "not compiled for this machine" if not any(there) else f"compiled in part, {sum(there)} of {len(there)}"
             )
             found.say(_NO, f"{name}: {what}; its first use will take some seconds", f"mcts-envs compile {name}")
+
+
+def _room(found: Findings, kept: Path) -> None:
+    """Say where compiled code is kept, and whether there is room."""
+    root, free = kept.parent, shutil.disk_usage(kept).free // _MB
+    size = sum(file.stat().st_size for file in root.glob("*/*") if file.is_file()) // _MB
+    found.say(
+        _OK if free >= _LEAST_MB else _BAD,
+        f"{root}: can be written to, holds {size:,} MB, {free:,} MB are free",
+        "" if free >= _LEAST_MB else _elsewhere(),
+    )
 
 
 def _has_own_code(source: Path) -> bool:

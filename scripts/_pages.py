@@ -17,8 +17,11 @@ def unpacked(file: Path) -> bytes:
     ValueError
         If it is damaged.
     """
+    packed = file.read_bytes()
     try:
-        return gzip.decompress(file.read_bytes())
+        if not packed:
+            raise EOFError("it is empty")
+        return gzip.decompress(packed)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         cure = "restore it, or delete it: what it held is then found anew"
         raise ValueError(f"{file} is damaged ({error}); {cure}") from error

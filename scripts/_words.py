@@ -1,5 +1,6 @@
 """Errors in the terms of a command line."""
 
+import errno
 import re
 import shlex
 import sys
@@ -17,6 +18,7 @@ HOST = "mcts-envs"
 MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
 """Errors of those who wrote a command, and of the environments and agents that it names."""
 
+_FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 _SCRIPT = re.compile(r"(?:python )?scripts/(\w+)\.py")
 _SETTING = re.compile(r"\b(\w+)=(?:'([^']*)'|(True|False|None)\b)")
 
@@ -25,7 +27,7 @@ def said(error: Exception, options: Mapping[str, str] = MappingProxyType({})) ->
     """Return what an error says with settings as one writes them here: ``loop=closed``, not ``loop='closed'``.
 
     Settings that are options of the command are written as these: ``--algo ppo``; other scripts as this one was begun:
-    ``mcts-envs train``, not ``scripts/train.py``.
+    ``mcts-envs train``, not ``scripts/train.py``. Where a disk is full, what to do is added.
     """
 
     def written(found: re.Match[str]) -> str:
@@ -34,6 +36,8 @@ def said(error: Exception, options: Mapping[str, str] = MappingProxyType({})) ->
         return f"{options[name]} {value}" if name in options else f"{name}={value}"
 
     text = _SETTING.sub(written, str(error))
+    if isinstance(error, OSError) and error.errno in _FULL and "make room" not in text:
+        text += f"; make room, then give {going_on('--fresh' in sys.argv)} again"
     return _SCRIPT.sub(lambda found: command(found[1]), text) if _hosted() else text
 
 

@@ -45,11 +45,8 @@ def main(
     from agents.learning.evaluation import evaluate
     from agents.learning.storage import described
     from agents.learning.training import train
-    from mcts_envs.core.errors import writable
 
     try:
-        if out is not None:
-            writable("out", out, folder=True)
         if start is not None:
             algo = described(start, algo)[2]
         result = train(

@@ -100,6 +100,7 @@ def compare(
     discount = 1.0 if plan.discount is None else plan.discount
     configuration = plan.configuration()
     folder = default_folder(configuration) if folder is None else Path(folder)
+    errors.writable("out", folder, folder=True)
     processes, due, ended_by = crew.processes, 0.0, None
     with ExitStack() as stack:
         stack.enter_context(interruptible())

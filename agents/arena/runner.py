@@ -16,6 +16,8 @@ from mcts_envs.core import errors
 from mcts_envs.core.cores import most_processes
 
 _SECONDS_BETWEEN_LOOKS = 0.1
+_TRIES = 3
+"""Worker processes in a row that may be killed from outside as they begin."""
 
 
 class Crew:
@@ -47,6 +49,7 @@ class Crew:
         self._plan = plan
         self._size = workers
         self._workers: list[Worker] = []
+        self._killed = 0
 
     def __enter__(self) -> "Crew":
         return self
@@ -130,6 +133,7 @@ class Crew:
     def _of(self, worker: Worker, todo: deque[Any]) -> Iterator[Result]:
         """Yield the results of a worker; where it has ended, is overdue or is spoilt, put an end to it."""
         for result in worker.results():
+            self._killed = 0
             if _out_of_memory(result) and not worker.fresh:
                 self._dismiss(worker, todo)
                 return
@@ -142,7 +146,11 @@ class Crew:
         if not (overdue or worker.ended):
             return
         if not worker.ready and not overdue:
-            raise RuntimeError(_CANNOT_START)
+            self._killed += 1
+            if not worker.killed or self._killed == _TRIES:
+                raise RuntimeError(_KILLED if worker.killed else _CANNOT_START)
+            self._dismiss(worker, todo)
+            return
         worker.kill()
         for result in worker.results():  # what it said last
             worker.check_off()
@@ -177,6 +185,11 @@ class Crew:
 _CANNOT_START = (
     "worker processes cannot start: the plan's make function must be importable, a script needs "
     '`if __name__ == "__main__":`, and a memory limit must leave room for the libraries; or play with workers=None'
+)
+
+_KILLED = (
+    f"{_TRIES} worker processes in a row were killed as they began, by the system if memory ran out; make room, or ask "
+    "for fewer workers"
 )
 
 

@@ -375,7 +375,9 @@ def _kept(folder: Path, tuning: Tuning, fresh: bool) -> list[Tried]:
         ]
         about = kept["tuning"]
     except (ValueError, TypeError, KeyError) as error:
-        raise ValueError(f"{file} is damaged ({error}); begin anew with fresh, or in another folder") from None
+        raise ValueError(
+            f"{file} is damaged ({error}); delete it: it is then written anew from the games that are kept beside it"
+        ) from None
     if about != (here := tuning.described()):
         differs = ", ".join(sorted(name for name in here if about.get(name) != here[name]))
         raise ValueError(

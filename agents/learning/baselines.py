@@ -217,7 +217,7 @@ def train_one(baseline: Baseline, seed: int, folder: Path, games: int, scale: fl
     """
     here = folder / f"seed-{seed}"
     kept, opponents = here / "selection.json", _opponents(baseline)
-    said = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else None
+    said = _read(kept) if kept.is_file() else None
     if said and {name: found["games"] for name, found in said["found"].items()} == dict.fromkeys(opponents, games):
         return
     if said:
@@ -235,7 +235,7 @@ def _settled(baseline: Baseline, here: Path) -> dict[str, Any]:
     file = here / "baseline.json"
     asked: dict[str, Any] = json.loads(json.dumps({name: getattr(baseline, name) for name in _SETTLED}))
     begun = file.is_file() and any((here / name).exists() for name in ("selection.json", "checkpoints", "games"))
-    there = json.loads(file.read_text(encoding="utf-8")) if begun else asked
+    there = _read(file) if begun else asked
     for name, value in asked.items():
         if there.get(name) != value:
             raise ValueError(
@@ -243,6 +243,14 @@ def _settled(baseline: Baseline, here: Path) -> dict[str, Any]:
                 "remove it"
             )
     return asked
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """Return what a file in the folder of a training says; raise ``ValueError`` if it is damaged."""
+    try:
+        return {**json.loads(file.read_text(encoding="utf-8"))}
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{file} is damaged ({error}); restore it, or delete it: it is then made anew") from error
 
 
 def _trained(baseline: Baseline, seed: int, here: Path, games: int, scale: float) -> tuple[Path, list[Point], float]:
@@ -253,20 +261,25 @@ def _trained(baseline: Baseline, seed: int, here: Path, games: int, scale: float
     about = {} if last is None else storage.described(last)[1]
     minutes = scale * baseline.minutes - about.get("seconds", 0.0) / 60
     if last is None or (about["timesteps"] < total and minutes > 0):
-        result = train(
-            baseline.env_id,
-            baseline.algorithm,
-            out=here,
-            seed=seed,
-            minutes=max(minutes, 0.001),
-            settings={**baseline.board, **baseline.settings},
-            changes=changes,
-            resume=last,
-            start=baseline.starts_with if last is None else None,
-            checkpoint_every=max(1, total // _CHECKPOINTS),
-            evaluate_every=max(1, total // _EVALUATIONS),
-            progress=False,
-        )
+        try:
+            result = train(
+                baseline.env_id,
+                baseline.algorithm,
+                out=here,
+                seed=seed,
+                minutes=max(minutes, 0.001),
+                settings={**baseline.board, **baseline.settings},
+                changes=changes,
+                resume=last,
+                start=baseline.starts_with if last is None else None,
+                checkpoint_every=max(1, total // _CHECKPOINTS),
+                evaluate_every=max(1, total // _EVALUATIONS),
+                progress=False,
+            )
+        except OSError as error:
+            if error.errno is None or error.__cause__ is None:
+                raise
+            raise error.__cause__ from None  # without how a training by itself is resumed from here
         if result.interrupted:
             raise KeyboardInterrupt(result.signal)
         last = result.path
@@ -328,7 +341,7 @@ def finish(baseline: Baseline, folder: Path, seeds: int, games: int) -> Path:
     """Measure the best seed in new games, and write it with its card and the curves of all to the folder ``best``."""
     from agents.learning.export import export
 
-    there = [json.loads((folder / f"seed-{seed}" / "selection.json").read_text()) for seed in range(seeds)]
+    there = [_read(folder / f"seed-{seed}" / "selection.json") for seed in range(seeds)]
     first = _opponents(baseline)[0]
     best = max(range(seeds), key=lambda seed: (there[seed]["found"][first]["points"], -seed))
     source = folder / f"seed-{best}" / there[best]["policy"]

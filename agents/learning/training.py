@@ -139,6 +139,7 @@ def train(
     changes = {**(changes or {}), **given(n_envs=n_envs, n_timesteps=timesteps)}
     run = planned(env_id, algorithm, Path(out), seed, settings, changes, resume, start)
     protect(run)
+    errors.writable("out", run.out, folder=True)
     total = run.hyper.n_timesteps
     if total <= run.done and (run.resume is None or run.target.exists()):  # else it was killed before the last save
         raise ValueError(f"timesteps {total}: {run.resume} has {run.done} already; ask for more than that in all")

@@ -144,6 +144,27 @@ def test_whatever_an_agent_does_loses_its_game_and_the_rest_goes_on(tmp_path: Pa
     assert repr(again.summaries) == repr(result.summaries)  # NaN is not equal to itself
 
 
+@pytest.mark.parametrize("deaths", [2, 3])
+def test_a_worker_that_is_killed_as_it_begins_has_a_successor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deaths: int
+) -> None:
+    begin, left = worker.Worker.__init__, [deaths]
+
+    def begun(self: worker.Worker, plan: Plan) -> None:
+        begin(self, plan)
+        if left[0]:
+            left[0] -= 1
+            self._process.terminate()
+
+    monkeypatch.setattr(worker.Worker, "__init__", begun)
+    plan = Plan(ID, (AgentSpec("random", "random"),))
+    if deaths == 2:
+        assert compare(plan, 2, workers=1, folder=tmp_path).finished
+        return
+    with pytest.raises(RuntimeError, match=r"3 worker processes in a row were killed as they began, .* fewer workers"):
+        compare(plan, 2, workers=1, folder=tmp_path)
+
+
 def test_who_was_late_is_thinking_until_its_process_has_said_so() -> None:
     plan, calls = hostile("slow", "good", limits=Limits(move=0.1)), list[int | None]()
     late, good = (Room(plan, calls.append).play(job).row for job in plan.jobs(1))

@@ -81,7 +81,9 @@ def test_rows_travel_with_the_pages(tmp_path, monkeypatch):
     assert len(asked) == 6  # of 18, 12 are there
 
 
-@pytest.mark.parametrize("damage", [lambda it: it[:-9], lambda it: it[:10] + b"x" + it[11:], lambda it: b"version"])
+@pytest.mark.parametrize(
+    "damage", [lambda it: it[:-9], lambda it: it[:10] + b"x" + it[11:], lambda it: b"version", lambda it: b""]
+)
 def test_a_damaged_file_beside_the_page_is_named(tmp_path, damage):
     packed = tmp_path / "found.jsonl.gz"
     packed.write_bytes(damage(gzip.compress(b"{}" * 99)))

@@ -1,5 +1,6 @@
 """The command `compare`: what it prints, the mistakes it names, progress, help, lists, and how it is ended."""
 
+import errno
 import importlib
 import io
 import os
@@ -90,6 +91,13 @@ def test_the_command_names_mistakes(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_folder_that_cannot_be_made_is_named_with_the_cure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").write_text("")
+    with pytest.raises(OSError, match=r"out results/.* cannot be written: .*results is a file; give a folder of yours"):
+        compare(Plan(ID, parse_agents("random")), 1)
+
+
 def test_cures_are_what_one_writes_on_a_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     said = importlib.import_module("_words").said
@@ -102,6 +110,12 @@ def test_cures_are_what_one_writes_on_a_command_line(monkeypatch: pytest.MonkeyP
     assert said(other) == str(other)
     monkeypatch.setattr(sys, "argv", ["mcts-envs compare", "ID"])
     assert said(other) == "train one: mcts-envs train, or mcts-envs train-all"
+    full = OSError(errno.ENOSPC, "No space left on device", "exact.md")
+    assert said(full).endswith("left on device: 'exact.md'; make room, then give the same command again")
+    monkeypatch.setattr(sys, "argv", ["mcts-envs tune", "ID", "--fresh"])
+    assert said(full).endswith("make room, then give the same command without --fresh again")
+    assert said(OSError(errno.EFBIG, "File too large: make room, and go on")).endswith("make room, and go on")
+    assert said(OSError(errno.EACCES, "Permission denied", "exact.md")).endswith("'exact.md'")
 
 
 def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is(

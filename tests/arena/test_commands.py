@@ -209,6 +209,19 @@ def test_the_doctor_says_where_compiled_code_cannot_be_kept(
     assert f"  !!  no folder can be written to; {what} is compiled in every process\n" in told
 
 
+def test_the_doctor_knows_compiled_code_that_may_only_be_read(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "rng").mkdir()
+    (tmp_path / "rng" / "step.kernel").touch()
+    monkeypatch.setattr("mcts_envs.core.compiling.cache.cache_directory", lambda *_: None)
+    monkeypatch.setattr("mcts_envs.core.compiling.cache.filled_directories", lambda *_: [tmp_path / "rng"])
+    module("_doctor").main([])
+    told = capsys.readouterr().out
+    assert f"  --  {tmp_path}: can only be read; what it lacks is compiled in every process\n" in told
+    assert "  ok  football: compiled\n" in told
+
+
 @pytest.mark.parametrize(
     ("release", "bound", "met"),
     [("2.0.0", ">=2.0", True), ("1.26.4", ">=2.0", False), ("2.13.0+cpu", "==2.13.0", True), ("3.1", ">=2,<3", False)],

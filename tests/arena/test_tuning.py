@@ -185,9 +185,16 @@ class TestTune:
         with pytest.raises(ValueError, match=r"something else \(boards differ\)"):
             tune(tuning(boards=5), 1, folder=tmp_path)
         assert len(tune(tuning(boards=5), 1, folder=tmp_path, fresh=True).trials) == 1
-        (tmp_path / "tuning.json").write_text("{")
-        with pytest.raises(ValueError, match="is damaged"):
-            tune(tuning(), 1, folder=tmp_path)
+
+    def test_a_damaged_record_is_written_anew_from_the_games(self, tmp_path):
+        first, file = tune(tuning(), 2, folder=tmp_path), tmp_path / "tuning.json"
+        games = {played: played.read_bytes() for played in tmp_path.glob("trial-*/episodes.jsonl")}
+        file.write_text("{")
+        with pytest.raises(ValueError, match=r"tuning\.json is damaged \(.*\); delete it: it is then written anew"):
+            tune(tuning(), 2, folder=tmp_path)
+        file.unlink()
+        assert tune(tuning(), 2, folder=tmp_path) == first
+        assert {played: played.read_bytes() for played in tmp_path.glob("trial-*/episodes.jsonl")} == games
 
     def test_environments_without_points_count_returns(self, tmp_path):
         of = tuning("CartPole-v1", "mcts:simulations=5", boards=2)

@@ -400,9 +400,15 @@ os.kill(os.getpid(), signal.SIGKILL)
         assert "waiting" not in said
 
     @pytest.mark.skipif(os.name == "nt", reason="directories are read-only in another way there")
-    def test_a_filled_cache_that_may_only_be_read_is_read(self, tmp_path):
+    @pytest.mark.parametrize("closed", ["cache", "."])
+    def test_a_filled_cache_that_may_only_be_read_is_read(self, tmp_path, closed):
         code = "import own; print(own.times(3)(1))"
         self.run_both(tmp_path, self.FACTORY, [code])
         # The administrator may write everywhere, so that is said here by a stand-in for ``os.access``.
-        closed = f"import os; os.access = lambda path, mode: {str(tmp_path / 'cache')!r} not in str(path)\n{code}"
-        assert self.run_both(tmp_path, self.FACTORY, [closed], TMPDIR=str(tmp_path)) == [("3\n", "")]
+        told = f"import os; os.access = lambda path, mode: {str(tmp_path / closed)!r} not in str(path)\n"
+        assert self.run_both(tmp_path, self.FACTORY, [told + code], TMPDIR=str(tmp_path)) == [("3\n", "")]
+        if closed == ".":
+            other = told + code.replace("3", "4")
+            ((printed, said),) = self.run_both(tmp_path, self.FACTORY, [other], TMPDIR=str(tmp_path))
+            assert printed == "4\n"
+            assert said.count("compiled code cannot be kept anywhere") == 1

@@ -1,6 +1,7 @@
 """The policies of the list: trained from several seeds, broken off and gone on with, the best ready with its card."""
 
 import csv
+import errno
 import json
 import shutil
 import signal
@@ -168,6 +169,14 @@ def test_a_changed_list_is_not_answered_with_an_old_policy(tmp_path):
     train_all([each], tmp_path, Here(), seeds=1, games=12)
     assert [found[""]["games"] for found in figures_of(best)["selection"]] == [12]
     assert (tmp_path / each.name / "seed-0" / "ppo.zip").read_bytes() == before
+    for name, damaged in (("selection.json", ""), ("selection.json", "[1, 2]"), ("baseline.json", "[1, 2]")):
+        file = tmp_path / each.name / "seed-0" / name
+        file.write_text(damaged)
+        with pytest.raises(ValueError, match=rf"seed-0.{name} is damaged \(.*; restore it, or delete it"):
+            train_all([each], tmp_path, Here(), seeds=1, games=12)
+        file.unlink()
+        train_all([each], tmp_path, Here(), seeds=1, games=12)
+        assert (tmp_path / each.name / "seed-0" / "ppo.zip").read_bytes() == before
 
 
 def test_nothing_is_lost_where_it_was_broken_off_nor_time_counted_that_was(tmp_path, monkeypatch):
@@ -192,6 +201,16 @@ def test_nothing_is_lost_where_it_was_broken_off_nor_time_counted_that_was(tmp_p
     with pytest.raises(KeyboardInterrupt):
         baselines.train_one(each, 0, tmp_path, 8, 1.0)
     assert asked == [(here / "ppo.zip", 0.5), (last.with_suffix(".zip"), 0.75)]
+
+
+def test_on_a_full_disk_nobody_is_told_to_begin_anew(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device", "ppo_51.zip")
+
+    monkeypatch.setattr(storage, "save", full)
+    each = baselines.Baseline("LaneDefense3x3-v0/ppo", changes=TINY, minutes=60.0)
+    with pytest.raises(OSError, match=r"No space left on device: 'ppo_51\.zip'$"):
+        train_all([each], tmp_path, Here(), seeds=1, games=8)
 
 
 def test_dqn_is_trained_saved_and_played(tmp_path):

@@ -330,6 +330,8 @@ def test_command_names_cures_as_options_and_refuses_a_bad_folder(tmp_path, train
     done = said_by(code, IDS[0], "--out", str(bare / "below"), "--timesteps", "64")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "is a file; give a folder of yours" in done.stderr
+    with pytest.raises(OSError, match=r"out .*below cannot be written: .* is a file; give a folder of yours"):
+        quick(bare / "below")
 
 
 def test_help_of_the_command_loads_no_library_and_warnings_are_lines():

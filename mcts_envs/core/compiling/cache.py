@@ -113,11 +113,15 @@ class KernelCache(NullCache):  # type: ignore[misc]
         """Return the compiled code for a signature; None if it is not kept, or damaged."""
         parts = self._load(signature, target_context, _INNER)
         if parts is None:
+            source = self._of[0]
             if self._directory is not None:
-                part, source = _part(self._function), Path(self._function.__code__.co_filename)
+                part = _part(self._function)
                 whole = next((folder for folder in source.parents if folder.name == part), source)
                 seconds = max(2, round(_SECONDS * kernels_in(whole)))
                 _say(f"compiling {part} for this machine, once (about {seconds} seconds).", part)
+            elif source.is_file():
+                where = "until MCTS_ENVS_CACHE_DIR names a folder"
+                _say(f"compiled code cannot be kept anywhere; every process compiles anew {where}.")
             return None
         return inner_of(target_context, parts)
 
@@ -221,7 +225,6 @@ def cache_directory(source: Path, module: str = "") -> Path | None:
                 return directory
         except OSError:
             continue
-    _say("compiled code cannot be kept anywhere; every process compiles anew until MCTS_ENVS_CACHE_DIR names a folder.")
     return None
 
 
