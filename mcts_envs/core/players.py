@@ -99,8 +99,9 @@ def player(
     ----------
     given : str or Player
         ``"random"``, the name of a scripted player, an entry point, or a player. Of entry points ``"agents:mcts"``
-        asks ``agents.make("mcts")``, ``"sb3:PATH"`` is a saved policy, and ``"module:Name"`` names a class, which is
-        called without arguments, or a player; a function that makes players is not called: pass what it returns.
+        asks ``agents.make("mcts")``, ``"agents:mcts:simulations=50"`` gives it settings, ``"sb3:PATH"`` is a saved
+        policy, and ``"module:Name"`` names a class, which is called without arguments, or a player; a function that
+        makes players is not called: pass what it returns.
     scripted : dict
         As :func:`scripted_players` returns it.
     random : str, optional
@@ -146,7 +147,8 @@ def _entry_point(module: str, name: str) -> Player:
         raise ValueError(f"opponent {module}:{name}: cannot import {module} ({error})") from error
     if module == "agents":
         errors.require_own_agents(loaded)
-        made: Player = loaded.make(name)
+        described = importlib.import_module("agents.arena.spec").parse_agent(name)
+        made: Player = loaded.make(described.name, **described.settings)
         return made
     if not hasattr(loaded, name):
         raise ValueError(f"opponent {module}:{name}: {module} has no {name}")

@@ -457,6 +457,7 @@ def test_entry_points_are_known_to_be_players_before_they_are_called():
     assert isinstance(player(f"{__name__}:Bot"), Bot)
     assert player(f"{__name__}:BOT") is BOT
     assert player("agents:mcts").name == "mcts"
+    assert repr(player("agents:mcts:simulations=20:c=2")) == "mcts(simulations=20, c=2)"
     assert player("agents.mcts:MCTS").name == "mcts"
     for name in ("os:abort", "os:getcwd", "builtins:exit", "builtins:dict", "sys:argv", f"{__name__}:make_bot"):
         with pytest.raises(TypeError, match=f"opponent {name} is .*, neither a player nor a class of players"):
