@@ -289,3 +289,12 @@ def test_a_notebook_shows_a_page_and_without_scripts_a_picture(opened):
     still = opened(cell, java_script_enabled=False)
     still.frame_locator("iframe").locator("img").wait_for()
     assert still.frame_locator("iframe").locator(".board").count() == 0
+
+
+def test_on_a_phone_and_at_200_percent_every_action_is_reached(played):
+    page = played("BomberTeam-v0", "--seats", "human,random,random,random")
+    for width, height in [(360, 740), (640, 400)]:
+        page.set_viewport_size({"width": width, "height": height})
+        stage, actions = (page.locator(each).bounding_box() for each in (".stage", ".options"))
+        assert actions["y"] >= stage["y"] + stage["height"]
+        page.locator(".options button").first.click(timeout=5000)
