@@ -282,7 +282,11 @@ class Page {
       const spot = box(each[0].place, {class: "spot", tabindex: 0, role: "button", "aria-label": names});
       const go = event => each.length === 1 ? this.choose(each[0]) : this.offer(each, event);
       spot.addEventListener("click", go);
-      spot.addEventListener("keydown", event => event.key === "Enter" && go(event));
+      spot.addEventListener("keydown", event => {
+        if (!["Enter", " "].includes(event.key)) return;
+        event.preventDefault();
+        go(event);
+      });
       spot.append(s("title", {}, names));
       return spot;
     });
@@ -338,7 +342,7 @@ class Page {
       search.seconds != null ? clock(search.seconds) : null].filter(Boolean).join(" · ");
     card.replaceChildren(...[
       searched.length > 1 ? h("div", {class: "tabs"}, searched.map(each => colour(h("button", {class: "tone",
-        "aria-pressed": each === decision, onclick: () => { this.seat = each.player; this.show(this.index); }},
+        "aria-pressed": String(each === decision), onclick: () => { this.seat = each.player; this.show(this.index); }},
         h("i", {class: "dot"}), this.nameOf(each.player)), this.colourOf(each.player)))) : null,
       h("div", {class: "between"}, h("h2", {}, "Search"), h("span", {class: "quiet"}, spent)),
       search.actions?.length ? this.rows(decision) : null,

@@ -298,3 +298,45 @@ def test_on_a_phone_and_at_200_percent_every_action_is_reached(played):
         stage, actions = (page.locator(each).bounding_box() for each in (".stage", ".options"))
         assert actions["y"] >= stage["y"] + stage["height"]
         page.locator(".options button").first.click(timeout=5000)
+
+
+def test_it_is_said_whose_search_is_shown(opened):
+    page = opened(fitted(document_of("Bomber-v0", "mcts:simulations=20", max_steps=4)))
+    tabs = page.locator(".tabs button")
+    for seat in (0, 2):
+        tabs.nth(seat).click()
+        assert [each.get_attribute("aria-pressed") == "true" for each in tabs.all()] == [at == seat for at in range(4)]
+
+
+def test_a_place_is_chosen_by_space_and_by_a_double_click_no_text_is(opened):
+    env = gym.make("mcts_envs/WallSurvival-v0", board_size=4)
+    env.reset(seed=0)
+    page = opened(mcts_envs.show(env).to_html())
+    page.evaluate("window.got = 0; document.addEventListener('choose', () => got++)")
+    page.locator(".spot").first.focus()
+    page.keyboard.press("Space")
+    assert page.evaluate("got") == 1
+    page.locator(".spot").first.dblclick()
+    assert page.evaluate("getSelection().toString()") == ""
+
+
+def test_bars_and_colours_are_seen_in_high_contrast_and_in_print(opened):
+    text = fitted(document_of("LaneDefense3x3-v0", "mcts:simulations=50"))
+    page = opened(text, forced_colors="active")
+    page.wait_for_selector(".search tbody tr")
+    for drawn in (".search .bar i", ".tree .share i", ".player .dot"):
+        assert page.evaluate(f"getComputedStyle(document.querySelector('{drawn}')).forcedColorAdjust") == "none"
+    page = opened(text, color_scheme="dark")
+    page.wait_for_selector(".search tbody tr")
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.querySelector('h1')).color") == "rgb(28, 30, 35)"
+    assert page.evaluate("getComputedStyle(document.querySelector('.bar i')).printColorAdjust") == "exact"
+
+
+def test_the_tree_says_whole_names_on_a_projector_and_a_phone(opened):
+    text = fitted(document_of("LaneDefense5x9-v0", "mcts:simulations=80", max_steps=2))
+    for width, height in [(1024, 768), (360, 740)]:
+        page = opened(text, viewport={"width": width, "height": height})
+        page.wait_for_selector(".tree .what")
+        cut = "[...document.querySelectorAll('.tree .what')].filter(each => each.scrollWidth > each.clientWidth)"
+        assert page.evaluate(f"{cut}.map(each => each.textContent)") == []
