@@ -113,6 +113,10 @@ def test_a_report_is_read_and_its_games_are_watched(opened, tmp_path, settings):
     page = opened((tmp_path / "page.html").read_text(), **settings)
     assert page.inner_text("h1") == "WallSurvival-v0, board_size=4"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.querySelector('h1')).color") == "rgb(28, 30, 35)"
+    assert page.evaluate("getComputedStyle(document.querySelector('section')).breakInside") == "auto"
+    page.emulate_media(media="screen")
     for drawn in (".interval", ".box", ".path"):
         assert max(page.locator(drawn).first.bounding_box()[side] for side in ("width", "height")) > 5
     page.locator("a").first.click()
