@@ -344,3 +344,24 @@ def test_the_tree_says_whole_names_on_a_projector_and_a_phone(opened):
         page.wait_for_selector(".tree .what")
         cut = "[...document.querySelectorAll('.tree .what')].filter(each => each.scrollWidth > each.clientWidth)"
         assert page.evaluate(f"{cut}.map(each => each.textContent)") == []
+
+
+def test_a_page_says_that_the_server_has_gone_and_what_needs_scripts(browser, played):
+    plan = Plan("WallSurvival-v0", parse_meeting("random", None)[0], {"board_size": 4})
+    document, page = watch(plan), browser.new_page()
+    with serving() as live:
+        live.document = {**document, "frames": document["frames"][:2]}
+        page.goto(live.address)
+        page.wait_for_selector(".board svg")
+        live.document = {**document, "frames": document["frames"][:3]}
+        sync_api.expect(page.locator(".count")).to_have_text("2 / 2")
+        assert page.inner_text("h1") == document["title"]
+    sync_api.expect(page.locator("h1")).to_have_text(f"{document['title']}: the server has gone")
+    page.close()
+    page = played("LaneDefense3x3-v0")
+    page.get_by_role("button", name="Position").click()
+    page.get_by_role("dialog", name="Position").get_by_role("textbox", name="the position").wait_for()
+    with browser.new_context(java_script_enabled=False) as context:
+        still = context.new_page()
+        still.goto(page.url)
+        assert "needs JavaScript" in still.inner_text("body")
