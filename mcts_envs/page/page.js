@@ -278,7 +278,7 @@ class Page {
 
   spots() {
     return grouped(this.options.filter(each => each.place)).map(each => {
-      const names = each.map(one => one.name).join(" / ");
+      const names = each.map(one => this.called(one)).join(" / ");
       const spot = box(each[0].place, {class: "spot", tabindex: 0, role: "button", "aria-label": names});
       const go = event => each.length === 1 ? this.choose(each[0]) : this.offer(each, event);
       spot.addEventListener("click", go);
@@ -308,10 +308,17 @@ class Page {
     this.menu = null;
   }
 
+  /** The name of an option, and whose it is where several are to choose. */
+  called({player, name}) {
+    return this.options.some(each => each.player !== player) ? `${this.data.players[player].seat}: ${name}` : name;
+  }
+
   optionButton(option) {
+    const called = this.called(option);
+    const dot = called === option.name ? null : colour(h("i", {class: "dot"}), this.colourOf(option.player));
     return h("button", {onclick: () => this.choose(option), onpointerenter: () => this.glow(option.place),
-      onpointerleave: () => this.glow(null), title: option.name},
-      option.name, option.key ? h("kbd", {}, option.key === " " ? "space" : option.key) : null);
+      onpointerleave: () => this.glow(null), title: called, "aria-label": dot ? called : null},
+      dot, option.name, option.key ? h("kbd", {}, option.key === " " ? "space" : option.key) : null);
   }
 
   showOptions() {

@@ -365,3 +365,15 @@ def test_a_page_says_that_the_server_has_gone_and_what_needs_scripts(browser, pl
         still = context.new_page()
         still.goto(page.url)
         assert "needs JavaScript" in still.inner_text("body")
+
+
+def test_of_several_who_choose_at_once_each_option_says_whose_it_is(played):
+    page = played("BomberDuel-v0", "--seats", "human,human")
+    buttons = page.locator(".options .list button")
+    page.wait_for_selector(".options .list button")
+    titles = [each.get_attribute("title") for each in buttons.all()]
+    assert len(set(titles)) == len(titles)
+    assert {each.partition(":")[0] for each in titles} == {"0 (blue)", "1 (orange)"}
+    assert page.locator(".options .dot").count() == len(titles)
+    page.get_by_role("button", name="0 (blue): stop").last.click()
+    sync_api.expect(page.locator(".options .dot")).to_have_count(0)
