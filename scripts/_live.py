@@ -22,6 +22,8 @@ for (;; await pause(250)) {
   if (game) await pause(1500);
   if (game && !page.atEnd) continue;
   const answer = await fetch(`frames?seen=${seen}&game=${game}`).catch(() => null);
+  const gone = !answer && (game || !page.frames.at(-1).over);
+  page.title.textContent = page.data.title + (gone ? ": the server has gone" : "");
   if (answer?.status !== 200) continue;
   const news = await answer.json();
   seen = news.seen;

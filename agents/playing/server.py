@@ -54,6 +54,7 @@ _HTML = """<!doctype html>
 <body>
 <div id="bar"></div>
 <div id="page"></div>
+<noscript>Playing here needs JavaScript; play.py --terminal needs none.</noscript>
 <script type="module" src="play.js"></script>
 </body>
 </html>

@@ -1,5 +1,6 @@
 """A session in a terminal: the board as text, and actions by name, number or the beginning of a name."""
 
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -35,6 +36,7 @@ def play(session: Session, read: Callable[[str], str] = input, write: Callable[[
         try:
             text = read(f"player {people[0]}> " if people else "> ").strip()
         except (EOFError, KeyboardInterrupt):
+            write("")  # what comes next, as the shell's prompt, begins a line
             return
         if text in ("quit", "q"):
             return
@@ -53,7 +55,8 @@ def _board(session: Session) -> str:
     replay = session.replay
     viewer = session.viewer
     text = text_of(replay.game, replay.state, viewer, viewer) if replay.game.text else str(replay)
-    return text if sys.stdout.isatty() else _COLOURS.sub("", text)
+    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return text if coloured else _COLOURS.sub("", text)
 
 
 def _wait(session: Session, told: int, write: Callable[[str], None]) -> int:

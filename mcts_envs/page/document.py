@@ -24,7 +24,7 @@ body {{ margin: 0; }}
 {style}</style>
 </head>
 <body>
-<div id="page"><noscript>{still}</noscript></div>
+<div id="page"><noscript>{still}<p>All moves and searches are shown where JavaScript runs.</p></noscript></div>
 <script type="text/plain" id="data">{data}</script>
 <script type="module">{script}</script>
 </body>

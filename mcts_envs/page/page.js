@@ -278,11 +278,15 @@ class Page {
 
   spots() {
     return grouped(this.options.filter(each => each.place)).map(each => {
-      const names = each.map(one => one.name).join(" / ");
+      const names = each.map(one => this.called(one)).join(" / ");
       const spot = box(each[0].place, {class: "spot", tabindex: 0, role: "button", "aria-label": names});
       const go = event => each.length === 1 ? this.choose(each[0]) : this.offer(each, event);
       spot.addEventListener("click", go);
-      spot.addEventListener("keydown", event => event.key === "Enter" && go(event));
+      spot.addEventListener("keydown", event => {
+        if (!["Enter", " "].includes(event.key)) return;
+        event.preventDefault();
+        go(event);
+      });
       spot.append(s("title", {}, names));
       return spot;
     });
@@ -304,10 +308,17 @@ class Page {
     this.menu = null;
   }
 
+  /** The name of an option, and whose it is where several are to choose. */
+  called({player, name}) {
+    return this.options.some(each => each.player !== player) ? `${this.data.players[player].seat}: ${name}` : name;
+  }
+
   optionButton(option) {
+    const called = this.called(option);
+    const dot = called === option.name ? null : colour(h("i", {class: "dot"}), this.colourOf(option.player));
     return h("button", {onclick: () => this.choose(option), onpointerenter: () => this.glow(option.place),
-      onpointerleave: () => this.glow(null), title: option.name},
-      option.name, option.key ? h("kbd", {}, option.key === " " ? "space" : option.key) : null);
+      onpointerleave: () => this.glow(null), title: called, "aria-label": dot ? called : null},
+      dot, option.name, option.key ? h("kbd", {}, option.key === " " ? "space" : option.key) : null);
   }
 
   showOptions() {
@@ -338,7 +349,7 @@ class Page {
       search.seconds != null ? clock(search.seconds) : null].filter(Boolean).join(" · ");
     card.replaceChildren(...[
       searched.length > 1 ? h("div", {class: "tabs"}, searched.map(each => colour(h("button", {class: "tone",
-        "aria-pressed": each === decision, onclick: () => { this.seat = each.player; this.show(this.index); }},
+        "aria-pressed": String(each === decision), onclick: () => { this.seat = each.player; this.show(this.index); }},
         h("i", {class: "dot"}), this.nameOf(each.player)), this.colourOf(each.player)))) : null,
       h("div", {class: "between"}, h("h2", {}, "Search"), h("span", {class: "quiet"}, spent)),
       search.actions?.length ? this.rows(decision) : null,

@@ -38,10 +38,10 @@ function written(position) {  // a line for each entry, and for each row of a bo
 async function setUp() {
   const answer = await fetch("position"), got = await answer.json();
   if (!answer.ok) return say(got.error);
-  const text = element("textarea", {spellcheck: false});
+  const text = element("textarea", {spellcheck: false, ariaLabel: "the position"});
   text.value = written(got);
   const wrong = element("p", {});
-  const dialog = element("dialog", {}, element("strong", {textContent: "Position"}), text, wrong,
+  const dialog = element("dialog", {ariaLabel: "Position"}, element("strong", {textContent: "Position"}), text, wrong,
     button("Begin here", "a new game from this position", async () => {
       try {
         if (await ask({do: "position", position: JSON.parse(text.value)})) dialog.close();

@@ -113,6 +113,10 @@ def test_a_report_is_read_and_its_games_are_watched(opened, tmp_path, settings):
     page = opened((tmp_path / "page.html").read_text(), **settings)
     assert page.inner_text("h1") == "WallSurvival-v0, board_size=4"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.querySelector('h1')).color") == "rgb(28, 30, 35)"
+    assert page.evaluate("getComputedStyle(document.querySelector('section')).breakInside") == "auto"
+    page.emulate_media(media="screen")
     for drawn in (".interval", ".box", ".path"):
         assert max(page.locator(drawn).first.bounding_box()[side] for side in ("width", "height")) > 5
     page.locator("a").first.click()
@@ -289,3 +293,87 @@ def test_a_notebook_shows_a_page_and_without_scripts_a_picture(opened):
     still = opened(cell, java_script_enabled=False)
     still.frame_locator("iframe").locator("img").wait_for()
     assert still.frame_locator("iframe").locator(".board").count() == 0
+
+
+def test_on_a_phone_and_at_200_percent_every_action_is_reached(played):
+    page = played("BomberTeam-v0", "--seats", "human,random,random,random")
+    for width, height in [(360, 740), (640, 400)]:
+        page.set_viewport_size({"width": width, "height": height})
+        stage, actions = (page.locator(each).bounding_box() for each in (".stage", ".options"))
+        assert actions["y"] >= stage["y"] + stage["height"]
+        page.locator(".options button").first.click(timeout=5000)
+
+
+def test_it_is_said_whose_search_is_shown(opened):
+    page = opened(fitted(document_of("Bomber-v0", "mcts:simulations=20", max_steps=4)))
+    tabs = page.locator(".tabs button")
+    for seat in (0, 2):
+        tabs.nth(seat).click()
+        assert [each.get_attribute("aria-pressed") == "true" for each in tabs.all()] == [at == seat for at in range(4)]
+
+
+def test_a_place_is_chosen_by_space_and_by_a_double_click_no_text_is(opened):
+    env = gym.make("mcts_envs/WallSurvival-v0", board_size=4)
+    env.reset(seed=0)
+    page = opened(mcts_envs.show(env).to_html())
+    page.evaluate("window.got = 0; document.addEventListener('choose', () => got++)")
+    page.locator(".spot").first.focus()
+    page.keyboard.press("Space")
+    assert page.evaluate("got") == 1
+    page.locator(".spot").first.dblclick()
+    assert page.evaluate("getSelection().toString()") == ""
+
+
+def test_bars_and_colours_are_seen_in_high_contrast_and_in_print(opened):
+    text = fitted(document_of("LaneDefense3x3-v0", "mcts:simulations=50"))
+    page = opened(text, forced_colors="active")
+    page.wait_for_selector(".search tbody tr")
+    for drawn in (".search .bar i", ".tree .share i", ".player .dot"):
+        assert page.evaluate(f"getComputedStyle(document.querySelector('{drawn}')).forcedColorAdjust") == "none"
+    page = opened(text, color_scheme="dark")
+    page.wait_for_selector(".search tbody tr")
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.querySelector('h1')).color") == "rgb(28, 30, 35)"
+    assert page.evaluate("getComputedStyle(document.querySelector('.bar i')).printColorAdjust") == "exact"
+
+
+def test_the_tree_says_whole_names_on_a_projector_and_a_phone(opened):
+    text = fitted(document_of("LaneDefense5x9-v0", "mcts:simulations=80", max_steps=2))
+    for width, height in [(1024, 768), (360, 740)]:
+        page = opened(text, viewport={"width": width, "height": height})
+        page.wait_for_selector(".tree .what")
+        cut = "[...document.querySelectorAll('.tree .what')].filter(each => each.scrollWidth > each.clientWidth)"
+        assert page.evaluate(f"{cut}.map(each => each.textContent)") == []
+
+
+def test_a_page_says_that_the_server_has_gone_and_what_needs_scripts(browser, played):
+    plan = Plan("WallSurvival-v0", parse_meeting("random", None)[0], {"board_size": 4})
+    document, page = watch(plan), browser.new_page()
+    with serving() as live:
+        live.document = {**document, "frames": document["frames"][:2]}
+        page.goto(live.address)
+        page.wait_for_selector(".board svg")
+        live.document = {**document, "frames": document["frames"][:3]}
+        sync_api.expect(page.locator(".count")).to_have_text("2 / 2")
+        assert page.inner_text("h1") == document["title"]
+    sync_api.expect(page.locator("h1")).to_have_text(f"{document['title']}: the server has gone")
+    page.close()
+    page = played("LaneDefense3x3-v0")
+    page.get_by_role("button", name="Position").click()
+    page.get_by_role("dialog", name="Position").get_by_role("textbox", name="the position").wait_for()
+    with browser.new_context(java_script_enabled=False) as context:
+        still = context.new_page()
+        still.goto(page.url)
+        assert "needs JavaScript" in still.inner_text("body")
+
+
+def test_of_several_who_choose_at_once_each_option_says_whose_it_is(played):
+    page = played("BomberDuel-v0", "--seats", "human,human")
+    buttons = page.locator(".options .list button")
+    page.wait_for_selector(".options .list button")
+    titles = [each.get_attribute("title") for each in buttons.all()]
+    assert len(set(titles)) == len(titles)
+    assert {each.partition(":")[0] for each in titles} == {"0 (blue)", "1 (orange)"}
+    assert page.locator(".options .dot").count() == len(titles)
+    page.get_by_role("button", name="0 (blue): stop").last.click()
+    sync_api.expect(page.locator(".options .dot")).to_have_count(0)

@@ -321,7 +321,21 @@ class TestTerminal:
         def nothing(prompt):
             raise EOFError
 
-        text_play.play(session, nothing, lambda text: None)
+        said = []
+        text_play.play(session, nothing, said.append)
+        assert said[-1] == ""  # the line of the prompt is ended
+
+    @pytest.mark.parametrize(
+        ("name", "value", "coloured"), [("TERM", "xterm", True), ("TERM", "dumb", False), ("NO_COLOR", "1", False)]
+    )
+    def test_colours_are_for_terminals_that_want_them(self, session, monkeypatch, name, value, coloured):
+        monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+        for each in ("NO_COLOR", "TERM"):
+            monkeypatch.delenv(each, raising=False)
+        monkeypatch.setenv(name, value)
+        said = []
+        text_play.play(session, lambda prompt: "quit", said.append)
+        assert ("\x1b[" in "\n".join(said)) == coloured
 
 
 class TestServer:

@@ -1,5 +1,6 @@
 """The whole page: what was compared and how, who did how well, and which games are worth a look."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from math import floor, isfinite, isnan, log10
@@ -294,7 +295,8 @@ def _made(report: Report, command: str) -> Html:
     said = [part for name, value in facts if value for part in (tag("dt", name), tag("dd", value))]
     agents = [(spec.label, spec.name, _pairs(spec.settings)) for spec in dict.fromkeys(plan.agents)]
     kept = sum(row.replay is not None for row in report.rows.values())
-    watch = f"mcts-envs watch {report.folder / REPLAYS}/…json shows any of the {kept:,} replays." if kept else None
+    folder = shlex.quote(str(report.folder / REPLAYS))
+    watch = f"mcts-envs watch {folder}/….json shows any of the {kept:,} replays." if kept else None
     return section(
         "How it was made",
         tag("pre", command) if command else None,
