@@ -116,6 +116,12 @@ def test_what_was_met_when_little_was_known_is_looked_at_too(seed):
     assert result.value == pytest.approx(worth[0])
 
 
+def test_a_larger_constant_leaves_a_small_payment_that_comes_round_and_round():
+    places = {0: (1, {0: (0, 0.03), 1: (1, -0.2)}), 1: (1, {0: (0, 0.6), 1: (0, -0.5)})}
+    agent = agents.make("graph", simulations=200, discount=0.9, c=0.1, seed=1)
+    assert agent.act(view_of(table_game(places, players=1))) == 1  # 0.003 stays
+
+
 def test_a_graph_is_kept_until_the_episode_ends():
     env = agents.remember(gym.make("CliffWalking-v1"))
     env.reset(seed=1)
