@@ -37,7 +37,7 @@ class Place:
     value : float
         That of the best action; 0 before one was tried.
     hope, hopes : float, list of float
-        The same values with the bonus for what was tried seldom.
+        The same values with the bonus for what was tried seldom, as soon as nothing is untried.
     untried : list of int
         Places in ``legal`` of those without a visit.
     """
@@ -112,6 +112,8 @@ class Graph(Planner[GraphResult]):
     c : float, optional
         Exploration constant: the bonus for an action that was tried once, in ranges of the values met. By default 0.003
         as long as every action has shown one outcome alone, and 1 from then on: what fell badly once is tried again.
+        0.003 hopes elsewhere for little more than was met so far. Where small payments come round and round that can
+        stay with the first of them, which 0.1 left in trials.
     discount : float
         Discount of rewards a step.
     horizon : int
@@ -210,7 +212,6 @@ class _Walk:
                 break
             if key not in graph:
                 graph[key] = Place(self._offered(state))
-                graph[key].hope = self._unknown
                 break
             self._back_up(place, i)  # or it would walk in circles
             place = graph[key]
@@ -241,12 +242,16 @@ class _Walk:
             hoped += rewards
             if key is not None:
                 total += count * discount * self.graph[key].value
-                hoped += count * discount * self.graph[key].hope
+                hoped += count * discount * self._hope(self.graph[key])
         value = place.values[i] = total / visits
         self._low, self._high = min(self._low, value), max(self._high, value)
         place.hopes[i] = hoped / visits + self._bonus / math.sqrt(visits)
         place.value = max(value for value, visits in zip(place.values, place.visits, strict=True) if visits)
-        place.hope = self._unknown if place.untried else max(place.hopes)
+        place.hope = max(place.hopes)
+
+    def _hope(self, place: Place) -> float:
+        """Return what is hoped for at a place, by the values met so far, which may have grown since it was visited."""
+        return self._unknown if place.untried else place.hope
 
     @property
     def _bonus(self) -> float:

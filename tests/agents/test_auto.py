@@ -15,6 +15,7 @@ from mcts_envs.core.view import View
 from mcts_envs.registry import ENTRIES, Entry
 from tests.bridge.test_strength import values_of
 from tests.bridge.worlds import TAXI, Machine, playing
+from tests.search.tables import END, table_game, view_of
 from tests.toys import tic_tac_toe
 
 
@@ -101,6 +102,24 @@ def test_what_fell_badly_once_is_tried_again(limit):
         result = agents.make("graph", simulations=1000, discount=1.0, seed=seed).search(env)
         assert exact[result.action] == exact.max()
         assert abs(result.value - exact.max()) < 0.25
+
+
+@pytest.mark.parametrize("seed", [3, 6, 7, 13])
+def test_what_was_met_when_little_was_known_is_looked_at_too(seed):
+    """A binary tree of payments: what is hoped for in a place that has not been left yet grows with what was found."""
+    pays = np.random.default_rng(seed).uniform(-1.0, 1.0, (15, 2))
+    places = {i: (1, {a: (2 * i + 1 + a if i < 7 else END, float(pays[i, a])) for a in (0, 1)}) for i in range(15)}
+    result = agents.make("graph", simulations=300, seed=seed).search(view_of(table_game(places, players=1)))
+    worth = np.zeros(31)
+    for i in reversed(range(15)):
+        worth[i] = max(pays[i] + 0.99 * worth[2 * i + 1 : 2 * i + 3])
+    assert result.value == pytest.approx(worth[0])
+
+
+def test_a_larger_constant_leaves_a_small_payment_that_comes_round_and_round():
+    places = {0: (1, {0: (0, 0.03), 1: (1, -0.2)}), 1: (1, {0: (0, 0.6), 1: (0, -0.5)})}
+    agent = agents.make("graph", simulations=200, discount=0.9, c=0.1, seed=1)
+    assert agent.act(view_of(table_game(places, players=1))) == 1  # 0.003 stays
 
 
 def test_a_graph_is_kept_until_the_episode_ends():
