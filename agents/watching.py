@@ -48,7 +48,12 @@ def watch(plan: Plan, episode: int = 0, tell: Callable[[Data], None] = lambda do
     recorder = Recorder(inner, plan, row, tell)
     for spec in dict.fromkeys(match.agents):
         plan.first_move(made(plan, spec), env)  # loaded and compiled before clocks run
-    play(env, match, row, recorder.seated)
+    try:
+        play(env, match, row, recorder.seated)
+    except Exception as error:
+        if row.last_asked is not None:
+            error.add_note(f"{match.agents[row.last_asked].label} was asked last, for move {len(recorder.frames)}")
+        raise
     recorder.end()
     return recorder.document
 

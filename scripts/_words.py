@@ -4,6 +4,8 @@ import errno
 import re
 import shlex
 import sys
+import sysconfig
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +20,10 @@ HOST = "mcts-envs"
 MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
 """Errors of those who wrote a command, and of the environments and agents that it names."""
 
+_NOT_OWN = (
+    *(Path(__file__).resolve().parents[1] / name for name in ("agents", "mcts_envs", "scripts")),
+    *{Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "purelib", "platlib")},
+)
 _FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 _SCRIPT = re.compile(r"(?:python )?scripts/(\w+)\.py")
 _SETTING = re.compile(r"\b(\w+)=(?:'([^']*)'|(True|False|None)\b)")
@@ -42,9 +48,28 @@ def said(error: Exception, options: Mapping[str, str] = MappingProxyType({})) ->
 
 
 def refusal(error: Exception, options: Mapping[str, str] = MappingProxyType({})) -> typer.Exit:
-    """Print what an error says, as :func:`said` has it, and return how a command ends then."""
-    typer.secho(f"error: {said(error, options)}", err=True, fg="red")
+    """Print what an error says, as :func:`said` has it, and where in code of one's own; return how a command ends."""
+    kind, where = _place(error)
+    notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
+    typer.secho(f"error: {kind}{said(error, options)}{where}{notes}", err=True, fg="red")
     return typer.Exit(2)
+
+
+def _place(error: Exception) -> tuple[str, str]:
+    """Return the kind of an error that arose in code of one's own, and the line of that; nothing for others.
+
+    What this package or a library refuses there has a line, but speaks for itself.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if _is_own(frame.filename)]
+    if not own:
+        return "", ""
+    kind = f"{type(error).__name__}: " if own[-1] is frames[-1] else ""
+    return kind, f" ({own[-1].filename}, line {own[-1].lineno})"
+
+
+def _is_own(file: str) -> bool:
+    return not file.startswith("<") and not any(Path(file).is_relative_to(folder) for folder in _NOT_OWN)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -279,3 +280,32 @@ def test_the_arena_says_which_extra_it_needs() -> None:
     code = "import sys; sys.modules['rich'] = None; import agents.arena"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.splitlines()[-1] == 'ImportError: comparisons need rich: pip install "mcts-envs[commands]"'
+
+
+_FAULTY = """
+import agents
+class Bot:
+    moves = 0
+    def act(self, env):
+        self.moves += 1
+        return env.unwrapped.action_masks().argmax() if self.moves < 3 else len(None)
+class Asking:
+    def act(self, env):
+        return agents.make("nobody").act(env)
+"""
+
+
+@pytest.mark.parametrize(
+    ("bot", "said"),
+    [
+        ("Bot", "TypeError: object of type 'NoneType' has no len() ({0}, line 7); {0}:Bot was asked last, for move 3"),
+        ("Asking", "unknown agent 'nobody'; known: .*, uniform ({0}, line 10)"),
+    ],
+)
+def test_errors_of_ones_own_code_are_told_with_their_line(tmp_path: Path, bot: str, said: str) -> None:
+    file = tmp_path / "faulty.py"
+    file.write_text(_FAULTY)
+    out = str(tmp_path / "game.html")
+    done = command("watch", "LaneDefense3x3-v0", "--agents", f"{file}:{bot}", "--out", out)
+    expected = re.escape(said.format(file)).replace(r"\.\*", ".*")
+    assert re.search(f"error: {expected}$", done.stderr.strip()), done.stderr
