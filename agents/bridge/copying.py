@@ -24,7 +24,7 @@ from gymnasium import Env, Wrapper
 from gymnasium.spaces import Discrete, Space
 
 from agents.bridge.chance import is_generator, reseed
-from agents.bridge.classes import container_of, has_table, is_plain, is_shared, module_of, name_of, slots_of
+from agents.bridge.classes import container_of, has_table, is_plain, is_shared, module_of, name_of, quiet, slots_of
 
 
 class Copy:
@@ -268,7 +268,7 @@ def _copy_surface(into: Copy, value: Any) -> Any:
 def _copy_object(into: Copy, value: Any) -> Any:
     kind: Any = type(value)
     base = container_of(kind)
-    made = base.__new__(kind)
+    made = base.__new__(quiet(kind))
     into._memo[id(value)] = made
     if base is not object:
         _copy_contents(into, base, value, made)
