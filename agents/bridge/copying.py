@@ -15,7 +15,6 @@ import copy
 import functools
 import random
 import types
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +23,17 @@ from gymnasium import Env, Wrapper
 from gymnasium.spaces import Discrete, Space
 
 from agents.bridge.chance import is_generator, reseed
-from agents.bridge.classes import container_of, has_table, is_plain, is_shared, module_of, name_of, quiet, slots_of
+from agents.bridge.classes import (
+    container_of,
+    has_table,
+    is_plain,
+    is_shared,
+    module_of,
+    name_of,
+    quiet,
+    slots_of,
+)
+from agents.bridge.weak import WEAK
 
 
 class Copy:
@@ -43,6 +52,8 @@ class Copy:
         The NumPy and Python random generators in it.
     opaque : bool
         Whether it holds something whose inside cannot be seen.
+    held : list
+        What is referred to weakly.
 
     Raises
     ------
@@ -62,6 +73,7 @@ class Copy:
         self._sliced: list[tuple[Any, Any]] = []
         self._dicts: list[tuple[Any, Any]] = []
         self._others: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
+        self.held: list[Any] = []
         self.opaque = False
         self.env = self.of(self._source)
         known = set(map(id, self.generators))  # those in what was deep-copied are not
@@ -103,7 +115,7 @@ class Copy:
         if kind in _MAKERS:
             return _MAKERS[kind]
         for base, maker in _MAKERS_OF_SUBCLASSES:
-            if isinstance(value, base):
+            if issubclass(kind, base):  # a weak proxy says to be an instance
                 return maker
         if module_of(kind) == "pygame.surface":
             return _copy_surface
@@ -249,10 +261,6 @@ def _copy_cell(into: Copy, value: Any) -> Any:
     return made
 
 
-def _copy_reference(into: Copy, value: Any) -> Any:
-    return value if value() is None else weakref.ref(into.of(value()))
-
-
 def _copy_memoryview(into: Copy, value: Any) -> Any:
     made = memoryview(into.of(value.obj))
     if (made.format, made.shape, made.strides) != (value.format, value.shape, value.strides):
@@ -342,7 +350,7 @@ _MAKERS: dict[Any, Callable[[Copy, Any], Any]] = {
     types.CellType: _copy_cell,
     types.FunctionType: _copy_function,
     types.MethodType: _copy_method,
-    weakref.ref: _copy_reference,
+    **WEAK,
 }
 
 _MAKERS_OF_SUBCLASSES: tuple[tuple[type, Callable[[Copy, Any], Any]], ...] = (

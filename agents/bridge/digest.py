@@ -4,6 +4,7 @@ import marshal
 import numbers
 import pickle
 import random
+import weakref
 from collections.abc import Callable
 from enum import Enum
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from gymnasium import Space
 
 from agents.bridge.classes import container_of, has_table, is_plain, is_shared, module_of, name_of, slots_of
+from agents.bridge.weak import behind
 
 _AS_IT_IS = frozenset({bool, bytes, complex, float, int, str, type(None)})
 _LEFT_OUT = ("_np_random_seed", "render_mode")
@@ -83,6 +85,10 @@ def _unordered(value: Any, met: dict[int, int]) -> Any:
     return tuple(sorted(marshal.dumps(_token(item, met), 2) for item in value))
 
 
+def _proxy(value: Any, met: dict[int, int]) -> Any:
+    return _token(behind(value), met)
+
+
 def _array(value: Any, met: dict[int, int]) -> Any:
     return _items(value.flat, met) if value.dtype.hasobject else value.tobytes()
 
@@ -107,4 +113,6 @@ _READERS: dict[type, Callable[[Any, dict[int, int]], Any]] = {
     np.ndarray: _array,
     set: _unordered,
     tuple: _items,
+    weakref.CallableProxyType: _proxy,
+    weakref.ProxyType: _proxy,
 }
