@@ -14,6 +14,7 @@ import contextlib
 import copy
 import functools
 import random
+import threading
 import types
 from collections.abc import Callable
 from typing import Any
@@ -261,6 +262,12 @@ def _copy_cell(into: Copy, value: Any) -> Any:
     return made
 
 
+def _copy_thread(into: Copy, value: Any) -> Any:
+    if value.is_alive():
+        raise TypeError(f"it holds a running {name_of(type(value))}, which does not run on in a copy")
+    return _copy_object(into, value)
+
+
 def _copy_memoryview(into: Copy, value: Any) -> Any:
     made = memoryview(into.of(value.obj))
     if (made.format, made.shape, made.strides) != (value.format, value.shape, value.strides):
@@ -358,4 +365,5 @@ _MAKERS_OF_SUBCLASSES: tuple[tuple[type, Callable[[Copy, Any], Any]], ...] = (
     (tuple, _copy_tuple),
     (random.Random, _copy_random),
     (np.random.BitGenerator, _copy_bits),
+    (threading.Thread, _copy_thread),
 )

@@ -1,8 +1,12 @@
 """What an environment holds without owning it, or lets go: weak references, threads, and what it closes at its end."""
 
 import gc
+import threading
 import weakref
+from queue import Queue
 from typing import ClassVar
+
+import pytest
 
 import agents
 from agents.bridge.copying import Copy
@@ -104,3 +108,33 @@ def test_a_copy_that_goes_closes_nothing():
     del env
     gc.collect()
     assert not Client.connected
+
+
+class Served(Walk):
+    """Has a thread that counts for it."""
+
+    def reset(self, *, seed=None, options=None):
+        self.asked, self.told = Queue(), Queue()
+        self.server = threading.Thread(target=self.serve, args=(self.asked, self.told), daemon=True)
+        self.server.start()
+        return super().reset(seed=seed)
+
+    @staticmethod
+    def serve(asked, told):
+        while (number := asked.get()) is not None:
+            told.put(number)
+
+    def step(self, action):
+        self.asked.put(action)
+        at, _, *rest = super().step(action)
+        return at, float(self.told.get()), *rest
+
+
+def test_a_running_thread_is_refused_and_not_waited_for():
+    env = Served()
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match=r"it holds a running threading\.Thread, which does not run on in a copy"):
+        mcts().act(env)
+    env.asked.put(None)
+    env.server.join()
+    assert Copy(env).env.server is not env.server
