@@ -48,6 +48,8 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return None
     if callable(value) and not is_plain(kind):  # a function, a method or a class: some keep their phase in one
         return str(getattr(value, "__qualname__", ""))
+    if isinstance(value, tuple) and hasattr(kind, "_fields"):  # pickle knows none of a class inside a function
+        return kind.__qualname__, _items(value, met)
     if hasattr(kind, "__array__"):  # of JAX, say
         return np.asarray(value).tobytes()
     if is_shared(value):
