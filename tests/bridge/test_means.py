@@ -177,6 +177,16 @@ def test_a_reset_without_a_seed_is_replayed_too():
     assert bridge.view(env).state.copy().env.handle.start == start
 
 
+def test_what_a_step_raises_is_named():
+    env = Walk(noise=iter([]).__next__)
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match="Walk cannot be copied: fast copy: StopIteration: ;"):
+        mcts().act(env)
+    env.noise = lambda: {}["wind"]
+    with pytest.raises(TypeError, match="Walk cannot be copied: fast copy: KeyError: 'wind';"):
+        mcts().act(env)
+
+
 class Drawing(Machine):
     """Draws an array, or nothing."""
 
