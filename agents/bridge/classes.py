@@ -23,7 +23,10 @@ _SHARED = (
 )
 """What cannot change, or does not belong to the state of a game."""
 
-_SHARED_MODULES = ("pygame.time", "pygame.font", "pygame.mixer", "pyglet", "matplotlib", "tkinter", "cv2", "glfw")
+_SHARED_MODULES = (
+    *("pygame.time", "pygame.font", "pygame.freetype", "pygame.mixer"),
+    *("pyglet", "matplotlib", "tkinter", "cv2", "glfw"),
+)
 """Modules whose objects only show or sound a game."""
 
 _IMMUTABLE_MODULES = ("jax.", "jaxlib.")

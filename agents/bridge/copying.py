@@ -13,6 +13,7 @@ import collections
 import contextlib
 import copy
 import functools
+import gc
 import random
 import threading
 import types
@@ -118,8 +119,8 @@ class Copy:
         for base, maker in _MAKERS_OF_SUBCLASSES:
             if issubclass(kind, base):  # a weak proxy says to be an instance
                 return maker
-        if module_of(kind) == "pygame.surface":
-            return _copy_surface
+        if module_of(kind) in _DRAWN:
+            return _DRAWN[module_of(kind)]
         return _copy_object if is_plain(kind) else _copy_opaque
 
     def _lend_generator(self) -> None:
@@ -262,6 +263,10 @@ def _copy_cell(into: Copy, value: Any) -> Any:
     return made
 
 
+def _copy_constant_dict(into: Copy, value: Any) -> Any:
+    return types.MappingProxyType(into.of(gc.get_referents(value)[0]))
+
+
 def _copy_thread(into: Copy, value: Any) -> Any:
     if value.is_alive():
         raise TypeError(f"it holds a running {name_of(type(value))}, which does not run on in a copy")
@@ -278,6 +283,21 @@ def _copy_memoryview(into: Copy, value: Any) -> Any:
 def _copy_surface(into: Copy, value: Any) -> Any:
     into._surfaces[id(value)] = made = value.copy()
     return made
+
+
+def _copy_bitmask(into: Copy, value: Any) -> Any:
+    made, kept = value.copy(), value.copy()
+    into._others.append((_redraw, (made, kept)))
+    return made
+
+
+def _redraw(made: Any, kept: Any) -> None:
+    made.clear()
+    made.draw(kept, (0, 0))
+
+
+_DRAWN = {"pygame.mask": _copy_bitmask, "pygame.surface": _copy_surface}
+"""How what pygame draws, or collides by, is copied."""
 
 
 def _copy_object(into: Copy, value: Any) -> Any:
@@ -356,6 +376,7 @@ _MAKERS: dict[Any, Callable[[Copy, Any], Any]] = {
     types.BuiltinMethodType: _copy_builtin,
     types.CellType: _copy_cell,
     types.FunctionType: _copy_function,
+    types.MappingProxyType: _copy_constant_dict,
     types.MethodType: _copy_method,
     **WEAK,
 }

@@ -46,6 +46,8 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return str(value)
     if isinstance(value, (Space, *_CHANCE)) or module_of(kind) == "pygame.surface":
         return None
+    if module_of(kind) == "pygame.mask":
+        return bytes(value)
     if callable(value) and not is_plain(kind):  # a function, a method or a class: some keep their phase in one
         return str(getattr(value, "__qualname__", ""))
     if isinstance(value, tuple) and hasattr(kind, "_fields"):  # pickle knows none of a class inside a function
