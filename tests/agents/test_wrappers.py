@@ -16,6 +16,8 @@ from gymnasium.wrappers import (
     TransformAction,
     TransformReward,
 )
+from pettingzoo.classic.tictactoe import tictactoe
+from pettingzoo.utils import BaseWrapper
 from sb3_contrib.common.wrappers import ActionMasker
 from stable_baselines3.common.atari_wrappers import MaxAndSkipEnv
 from stable_baselines3.common.monitor import Monitor
@@ -110,6 +112,21 @@ def test_wrappers_of_steps_and_of_what_is_legal_are_named(env_id, wrap, said):
     wrappers._warn.cache_clear()
     with pytest.warns(UserWarning, match=said):
         agents.make("mcts", simulations=20).act(wrapped(env_id, wrap))
+
+
+class Sticky(BaseWrapper):
+    """Makes the first action always."""
+
+    def step(self, action):
+        super().step(None if action is None else 0)
+
+
+def test_wrappers_of_steps_in_turns_are_named():
+    wrappers._warn.cache_clear()
+    env = Sticky(tictactoe.env())
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="Sticky has a step of its own around raw_env; the search plans those of"):
+        agents.make("mcts", simulations=20).act(env)
 
 
 def test_a_wrapper_that_says_the_same_of_what_is_legal_is_fine():
