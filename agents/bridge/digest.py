@@ -19,6 +19,7 @@ _AS_IT_IS = frozenset({bool, bytes, complex, float, int, str, type(None)})
 _LEFT_OUT = ("_np_random_seed", "render_mode")
 _CHANCE = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 _POSITIVE = 2**63 - 1
+_LARGE = 10_000
 
 
 def digest(value: Any) -> int:
@@ -94,7 +95,10 @@ def _proxy(value: Any, met: dict[int, int]) -> Any:
 
 
 def _array(value: Any, met: dict[int, int]) -> Any:
-    return _items(value.flat, met) if value.dtype.hasobject else value.tobytes()
+    if value.dtype.hasobject:
+        return _items(value.flat, met)
+    memory = value.tobytes()
+    return memory if len(memory) < _LARGE else hash(memory)  # to pass it on takes several times as long
 
 
 def _object(value: Any, met: dict[int, int]) -> Any:

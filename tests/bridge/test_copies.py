@@ -258,6 +258,8 @@ def test_digests_tell_states_apart_and_nothing_else():
     assert digest(range(2)) != digest(range(3))
     assert digest(env.step) == digest(same.step) != digest(env.reset)  # as phases are kept
     assert digest(Walk) != digest(Things)
+    large = np.zeros(10_000)
+    assert digest(large) == digest(large.copy()) != digest(large + 1)
     kind = collections.namedtuple("Pair", "at draws")
     assert digest(kind(1, np.random.default_rng(1))) == digest(kind(1, np.random.default_rng(2))) != digest(kind(2, 3))
 
