@@ -161,7 +161,10 @@ def _restoring(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
         if first != again:
             t = next((t for t, pair in enumerate(zip(first, again, strict=False)) if pair[0] != pair[1]), 0)
             how = root.game.notes["means"]
-            return OPEN, f"with the same chance, step {t + 1} of walk {k + 1} shows something else ({how}): see chance"
+            said = f"with the same chance, step {t + 1} of walk {k + 1} shows something else ({how})"
+            if how == NATIVE or drawn_from_system(lambda k=k: _future(root, work, k, k)):  # type: ignore[misc]
+                return OPEN, f"{said}: see chance"
+            return FAILS, f"{said}: something is not brought back, or chance lies where no seed reaches"
     return HOLDS, f"{k + 1} walks came out the same when played again"
 
 

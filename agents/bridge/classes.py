@@ -23,7 +23,10 @@ _SHARED = (
 )
 """What cannot change, or does not belong to the state of a game."""
 
-_SHARED_MODULES = ("pygame.time", "pygame.font", "pygame.mixer", "pyglet", "matplotlib", "tkinter", "cv2", "glfw")
+_SHARED_MODULES = (
+    *("pygame.time", "pygame.font", "pygame.freetype", "pygame.mixer"),
+    *("pyglet", "matplotlib", "tkinter", "cv2", "glfw"),
+)
 """Modules whose objects only show or sound a game."""
 
 _IMMUTABLE_MODULES = ("jax.", "jaxlib.")
@@ -86,3 +89,16 @@ def is_plain(kind: type) -> bool:
 def has_table(kind: type) -> bool:
     """Say whether instances have a constant table of transitions (see ``_TABLES``)."""
     return any(module_of(base).startswith(_TABLES) for base in kind.__mro__)
+
+
+@functools.cache
+def quiet(kind: type) -> Any:
+    """Return a class like this one whose objects do nothing when they go: what they would close is the original's."""
+    if getattr(kind, "__del__", _do_nothing) is _do_nothing:
+        return kind
+    names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__slots__": ()}
+    return type(kind)(kind.__name__, (kind,), {**names, "__del__": _do_nothing})
+
+
+def _do_nothing(value: Any) -> None:
+    pass

@@ -317,9 +317,9 @@ def fresh(chain: Any, source: Any) -> Any:
     """
     if isinstance(chain, gymnasium.Env) and chain.spec is not None:
         try:
-            return gymnasium.make(chain.spec, render_mode=None, disable_env_checker=True)
-        except ValueError:  # a wrapper that does not say how it was made
-            return gymnasium.make(source.spec, render_mode=None, disable_env_checker=True).unwrapped
+            return _made_by(chain.spec, source)
+        except Exception:  # a wrapper that does not say how it was made, or that only shows what is drawn
+            return _made_by(source.spec, source).unwrapped
     if isinstance(source, aec_to_parallel_wrapper):
         return type(source)(fresh(source.aec_env, innermost(source.aec_env)))
     if isinstance(source, EzPickle):
@@ -331,3 +331,10 @@ def fresh(chain: Any, source: Any) -> Any:
         f"no other {type(source).__name__} can be made: it was made without gymnasium.make, and is no "
         "gymnasium.utils.EzPickle"
     )
+
+
+def _made_by(spec: Any, source: Any) -> Any:
+    """Make an environment that draws nothing; one that never draws may know of no ``render_mode``."""
+    draws = "render_mode" in spec.kwargs or getattr(source, "render_mode", None) is not None
+    silent = {"render_mode": None} if draws else {}
+    return gymnasium.make(spec, disable_env_checker=True, **silent)

@@ -13,9 +13,10 @@ import collections
 import contextlib
 import copy
 import functools
+import gc
 import random
+import threading
 import types
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +25,17 @@ from gymnasium import Env, Wrapper
 from gymnasium.spaces import Discrete, Space
 
 from agents.bridge.chance import is_generator, reseed
-from agents.bridge.classes import container_of, has_table, is_plain, is_shared, module_of, name_of, slots_of
+from agents.bridge.classes import (
+    container_of,
+    has_table,
+    is_plain,
+    is_shared,
+    module_of,
+    name_of,
+    quiet,
+    slots_of,
+)
+from agents.bridge.weak import WEAK
 
 
 class Copy:
@@ -43,6 +54,8 @@ class Copy:
         The NumPy and Python random generators in it.
     opaque : bool
         Whether it holds something whose inside cannot be seen.
+    held : list
+        What is referred to weakly.
 
     Raises
     ------
@@ -62,6 +75,7 @@ class Copy:
         self._sliced: list[tuple[Any, Any]] = []
         self._dicts: list[tuple[Any, Any]] = []
         self._others: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
+        self.held: list[Any] = []
         self.opaque = False
         self.env = self.of(self._source)
         known = set(map(id, self.generators))  # those in what was deep-copied are not
@@ -103,10 +117,10 @@ class Copy:
         if kind in _MAKERS:
             return _MAKERS[kind]
         for base, maker in _MAKERS_OF_SUBCLASSES:
-            if isinstance(value, base):
+            if issubclass(kind, base):  # a weak proxy says to be an instance
                 return maker
-        if module_of(kind) == "pygame.surface":
-            return _copy_surface
+        if module_of(kind) in _DRAWN:
+            return _DRAWN[module_of(kind)]
         return _copy_object if is_plain(kind) else _copy_opaque
 
     def _lend_generator(self) -> None:
@@ -249,8 +263,14 @@ def _copy_cell(into: Copy, value: Any) -> Any:
     return made
 
 
-def _copy_reference(into: Copy, value: Any) -> Any:
-    return value if value() is None else weakref.ref(into.of(value()))
+def _copy_constant_dict(into: Copy, value: Any) -> Any:
+    return types.MappingProxyType(into.of(gc.get_referents(value)[0]))
+
+
+def _copy_thread(into: Copy, value: Any) -> Any:
+    if value.is_alive():
+        raise TypeError(f"it holds a running {name_of(type(value))}, which does not run on in a copy")
+    return _copy_object(into, value)
 
 
 def _copy_memoryview(into: Copy, value: Any) -> Any:
@@ -265,10 +285,25 @@ def _copy_surface(into: Copy, value: Any) -> Any:
     return made
 
 
+def _copy_bitmask(into: Copy, value: Any) -> Any:
+    made, kept = value.copy(), value.copy()
+    into._others.append((_redraw, (made, kept)))
+    return made
+
+
+def _redraw(made: Any, kept: Any) -> None:
+    made.clear()
+    made.draw(kept, (0, 0))
+
+
+_DRAWN = {"pygame.mask": _copy_bitmask, "pygame.surface": _copy_surface}
+"""How what pygame draws, or collides by, is copied."""
+
+
 def _copy_object(into: Copy, value: Any) -> Any:
     kind: Any = type(value)
     base = container_of(kind)
-    made = base.__new__(kind)
+    made = base.__new__(quiet(kind))
     into._memo[id(value)] = made
     if base is not object:
         _copy_contents(into, base, value, made)
@@ -341,8 +376,9 @@ _MAKERS: dict[Any, Callable[[Copy, Any], Any]] = {
     types.BuiltinMethodType: _copy_builtin,
     types.CellType: _copy_cell,
     types.FunctionType: _copy_function,
+    types.MappingProxyType: _copy_constant_dict,
     types.MethodType: _copy_method,
-    weakref.ref: _copy_reference,
+    **WEAK,
 }
 
 _MAKERS_OF_SUBCLASSES: tuple[tuple[type, Callable[[Copy, Any], Any]], ...] = (
@@ -350,4 +386,5 @@ _MAKERS_OF_SUBCLASSES: tuple[tuple[type, Callable[[Copy, Any], Any]], ...] = (
     (tuple, _copy_tuple),
     (random.Random, _copy_random),
     (np.random.BitGenerator, _copy_bits),
+    (threading.Thread, _copy_thread),
 )

@@ -4,6 +4,7 @@ import marshal
 import numbers
 import pickle
 import random
+import weakref
 from collections.abc import Callable
 from enum import Enum
 from typing import Any
@@ -12,11 +13,13 @@ import numpy as np
 from gymnasium import Space
 
 from agents.bridge.classes import container_of, has_table, is_plain, is_shared, module_of, name_of, slots_of
+from agents.bridge.weak import behind
 
 _AS_IT_IS = frozenset({bool, bytes, complex, float, int, str, type(None)})
 _LEFT_OUT = ("_np_random_seed", "render_mode")
 _CHANCE = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 _POSITIVE = 2**63 - 1
+_LARGE = 10_000
 
 
 def digest(value: Any) -> int:
@@ -44,8 +47,12 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return str(value)
     if isinstance(value, (Space, *_CHANCE)) or module_of(kind) == "pygame.surface":
         return None
+    if module_of(kind) == "pygame.mask":
+        return bytes(value)
     if callable(value) and not is_plain(kind):  # a function, a method or a class: some keep their phase in one
         return str(getattr(value, "__qualname__", ""))
+    if isinstance(value, tuple) and hasattr(kind, "_fields"):  # pickle knows none of a class inside a function
+        return kind.__qualname__, _items(value, met)
     if hasattr(kind, "__array__"):  # of JAX, say
         return np.asarray(value).tobytes()
     if is_shared(value):
@@ -83,8 +90,15 @@ def _unordered(value: Any, met: dict[int, int]) -> Any:
     return tuple(sorted(marshal.dumps(_token(item, met), 2) for item in value))
 
 
+def _proxy(value: Any, met: dict[int, int]) -> Any:
+    return _token(behind(value), met)
+
+
 def _array(value: Any, met: dict[int, int]) -> Any:
-    return _items(value.flat, met) if value.dtype.hasobject else value.tobytes()
+    if value.dtype.hasobject:
+        return _items(value.flat, met)
+    memory = value.tobytes()
+    return memory if len(memory) < _LARGE else hash(memory)  # to pass it on takes several times as long
 
 
 def _object(value: Any, met: dict[int, int]) -> Any:
@@ -107,4 +121,6 @@ _READERS: dict[type, Callable[[Any, dict[int, int]], Any]] = {
     np.ndarray: _array,
     set: _unordered,
     tuple: _items,
+    weakref.CallableProxyType: _proxy,
+    weakref.ProxyType: _proxy,
 }

@@ -27,7 +27,7 @@ from agents.bridge.means import copier_of
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
 from agents.bridge.shapes import bounds, shaped, structure
 from agents.bridge.states import NO_LIMIT, ForeignGame, ForeignSeat, ForeignState
-from agents.wrappers import check_wrappers, layers_of
+from agents.wrappers import check_steps, check_wrappers, layers_of
 from mcts_envs.core import errors
 from mcts_envs.core.rng import CHANCE_BYTES
 from mcts_envs.core.view import Episode, View
@@ -76,6 +76,7 @@ def foreign_view(env: Any, agent: Any = None, *, observation: Any = None, info: 
         agent = live.selected() if agent is None else agent
     if agent not in live.game.numbers:
         raise ValueError(errors.unknown("agent", agent, map(str, live.game.numbers)))
+    check_steps(layers)
     return View(live.game, live, live.game.numbers[agent])
 
 

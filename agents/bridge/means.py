@@ -74,7 +74,7 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
             except StepError:
                 raise
             except Exception as error:
-                fault = str(error)
+                fault = f"{error}" if isinstance(error, (TypeError, ValueError)) else f"{type(error).__name__}: {error}"
                 not_reset = error if isinstance(error, ResetNeeded) else not_reset
                 if isinstance(error, AttributeError) and isinstance(error.obj, type(live.env)):
                     lacking = f"{name} has no attribute {error.name!r}: call reset() first, if it was not; "

@@ -1,4 +1,4 @@
-"""Wrappers that planners do not look through: those that change actions are refused, those of rewards are named."""
+"""Wrappers that planners do not look through: those that change actions are refused, others are named."""
 
 import warnings
 
@@ -16,7 +16,11 @@ from gymnasium.wrappers import (
     TransformAction,
     TransformReward,
 )
+from pettingzoo.classic.tictactoe import tictactoe
+from pettingzoo.utils import BaseWrapper
+from sb3_contrib.common.wrappers import ActionMasker
 from stable_baselines3.common.atari_wrappers import MaxAndSkipEnv
+from stable_baselines3.common.monitor import Monitor
 
 import agents
 from agents import bridge, wrappers
@@ -82,6 +86,53 @@ def test_a_wrapper_that_is_told_to_repeat_none_is_fine():
             return self.env.reset(**given)
 
     assert agents.make("mcts", simulations=20).act(wrapped(CARTS, Shrunk)) in (0, 1)
+
+
+class Shaped(gym.Wrapper):
+    """Pays something else, as who does not know of RewardWrapper writes it."""
+
+    def step(self, action):
+        seen, reward, *rest = self.env.step(action)
+        return seen, -reward, *rest
+
+
+def masked(env):
+    return ActionMasker(env, lambda env: np.array([False, True]))
+
+
+@pytest.mark.parametrize(
+    ("env_id", "wrap", "said"),
+    [
+        (CARTS, Shaped, "Shaped has a step of its own around CartPoleEnv; the search plans those of the environment"),
+        (LANES, Shaped, "Shaped has a step of its own around LaneDefense"),
+        (CARTS, masked, "ActionMasker says what is legal in CartPoleEnv; the search plans all actions of"),
+    ],
+)
+def test_wrappers_of_steps_and_of_what_is_legal_are_named(env_id, wrap, said):
+    wrappers._warn.cache_clear()
+    with pytest.warns(UserWarning, match=said):
+        agents.make("mcts", simulations=20).act(wrapped(env_id, wrap))
+
+
+class Sticky(BaseWrapper):
+    """Makes the first action always."""
+
+    def step(self, action):
+        super().step(None if action is None else 0)
+
+
+def test_wrappers_of_steps_in_turns_are_named():
+    wrappers._warn.cache_clear()
+    env = Sticky(tictactoe.env())
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="Sticky has a step of its own around raw_env; the search plans those of"):
+        agents.make("mcts", simulations=20).act(env)
+
+
+def test_a_wrapper_that_says_the_same_of_what_is_legal_is_fine():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agents.make("mcts", simulations=20).act(wrapped(LANES, masked, Monitor))
 
 
 @pytest.mark.parametrize("env_id", [CARTS, LANES])

@@ -2,6 +2,8 @@
 
 import importlib
 import random
+import weakref
+from typing import ClassVar
 
 import gymnasium as gym
 import pytest
@@ -85,6 +87,26 @@ class Changing(Walk):
 
     def action_masks(self):
         return [self.np_random.random() < 0.5, True]
+
+
+class Tired(Walk):
+    """Counts its steps in a table outside, where every copy has a line of its own, and pays no more after many."""
+
+    counts: ClassVar = weakref.WeakKeyDictionary()
+
+    def step(self, action):
+        super().step(action)
+        self.counts[self] = self.counts.get(self, 0) + 1
+        return 0, float(self.counts[self] < 35), self.at >= 50, False, {}
+
+
+def test_what_is_not_brought_back_fails():
+    report = checked(Tired())
+    assert report["copies"].verdict == "holds"
+    assert report["restoring"].verdict == "FAILS"
+    assert "something is not brought back" in report["restoring"].evidence
+    secret = checked(type("Secret", (Walk,), {})(noise=random.SystemRandom().random))
+    assert secret["restoring"].verdict == "open"
 
 
 def test_laws_that_are_broken_are_named():

@@ -3,6 +3,7 @@
 import collections
 import copy
 import functools
+import types
 
 import numpy as np
 import pytest
@@ -112,6 +113,32 @@ def test_a_copy_is_brought_back_whatever_was_done_to_it():
         assert thing.counted() == 1  # so is what functions remember
         assert thing.list[-1] == 1
         made.restore()
+
+
+def test_a_constant_dictionary_is_copied_with_what_it_shows():
+    table = {"a": [1]}
+    made = Copy([table, types.MappingProxyType(table)])
+    made.env[0]["a"].append(2)
+    assert made.env[1] == {"a": [1, 2]}
+    made.restore()
+    assert made.env[1] == table == {"a": [1]}
+
+
+def test_masks_of_pygame_are_brought_back_and_fonts_are_shared():
+    freetype, pygame = pytest.importorskip("pygame.freetype"), pytest.importorskip("pygame")
+    freetype.init()
+    source = [pygame.Mask((3, 3)), freetype.Font(None)]
+    source[0].set_at((1, 1))
+    made = Copy(source)
+    for _ in range(2):
+        made.env[0].set_at((0, 2))
+        made.env[0].set_at((1, 1), 0)
+        assert made.env[0].count() == 1
+        assert digest(made.env) != digest(source)
+        made.restore()
+        assert digest(made.env) == digest(source)
+        assert made.env[0].get_at((1, 1)) == made.env[0].count() == source[0].count() == 1
+    assert made.env[1] is source[1]
 
 
 def test_a_copy_of_a_copy_is_apart_from_both():
@@ -231,6 +258,10 @@ def test_digests_tell_states_apart_and_nothing_else():
     assert digest(range(2)) != digest(range(3))
     assert digest(env.step) == digest(same.step) != digest(env.reset)  # as phases are kept
     assert digest(Walk) != digest(Things)
+    large = np.zeros(10_000)
+    assert digest(large) == digest(large.copy()) != digest(large + 1)
+    kind = collections.namedtuple("Pair", "at draws")
+    assert digest(kind(1, np.random.default_rng(1))) == digest(kind(1, np.random.default_rng(2))) != digest(kind(2, 3))
 
 
 def test_an_environment_that_was_not_reset_is_told_so():

@@ -177,6 +177,48 @@ def test_a_reset_without_a_seed_is_replayed_too():
     assert bridge.view(env).state.copy().env.handle.start == start
 
 
+def test_what_a_step_raises_is_named():
+    env = Walk(noise=iter([]).__next__)
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match="Walk cannot be copied: fast copy: StopIteration: ;"):
+        mcts().act(env)
+    env.noise = lambda: {}["wind"]
+    with pytest.raises(TypeError, match="Walk cannot be copied: fast copy: KeyError: 'wind';"):
+        mcts().act(env)
+
+
+class Drawing(Machine):
+    """Draws an array, or nothing."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012
+
+    def __init__(self, render_mode=None):
+        super().__init__()
+        self.render_mode = render_mode
+
+    def render(self):
+        return np.zeros((8, 8, 3), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("kind", "around", "given"),
+    [
+        (Machine, lambda env: env, {}),  # knows of no render_mode
+        (Drawing, gym.wrappers.RenderCollection, {"render_mode": "rgb_array"}),  # a wrapper that cannot do without
+    ],
+)
+def test_what_was_registered_is_replayed_whatever_draws_it(kind, around, given):
+    gym.register("Replayed-v0", kind, disable_env_checker=True)
+    try:
+        env = agents.remember(around(gym.make("Replayed-v0", **given)))
+        env.reset(seed=3)
+        env.step(1)
+        assert means_of(env) == means.REPLAY
+        assert agents.check_planning(env)["fidelity"].verdict == "holds"
+    finally:
+        del gym.registry["Replayed-v0"]
+
+
 def test_what_cannot_be_replayed_is_told_the_cure():
     env = Machine()
     env.reset(seed=0)
