@@ -23,7 +23,7 @@ from agents.arena.limits import Limits
 from agents.arena.lineups import Lineup, Teams
 from agents.arena.replays import begun
 from agents.arena.rows import Match
-from agents.arena.spec import AgentSpec
+from agents.arena.spec import AgentSpec, parse_agent
 from agents.learning.network import SUFFIX
 from agents.learning.normalizing import chosen
 from agents.learning.shipped import shipped_for
@@ -285,7 +285,7 @@ def _digests_of_environment(name: str, settings: Mapping[str, Any], game: Game |
     found = {name: own | _digests_of_settings(settings)}
     for opponent in inside if isinstance(inside, (list, tuple)) else [inside]:
         if isinstance(opponent, str):
-            found[f"opponent={opponent}"] = _digests(AgentSpec(opponent, opponent.removeprefix("agents:")), game)
+            found[f"opponent={opponent}"] = _digests(parse_agent(opponent.removeprefix("agents:")), game)
     return {label: digests for label, digests in found.items() if digests}
 
 

@@ -282,6 +282,7 @@ def test_files_that_settings_name_belong_to_the_results(bots: Path, tmp_path: Pa
         Plan(ID, parse_agents(by_name)),
         Plan(FOUR, parse_agents("random"), {"opponent": f"sb3:{net}"}),
         Plan(FOUR, parse_agents("random"), {"opponent": [f"agents:{bots}:Bot"]}),
+        Plan(FOUR, parse_agents("random"), {"opponent": f"agents:mcts:simulations=2:select=puct:policy={net}"}),
     ]
     for number, plan in enumerate(plans):
         assert compare(plan, 1, folder=tmp_path / str(number)).finished
