@@ -150,8 +150,8 @@ def parse_agent(text: str, limits: Mapping[str, Any] | None = None) -> AgentSpec
     label, parts = text.strip(), _parts(text.strip())
     if given := _LABEL.fullmatch(parts[0]):
         label, parts[0] = given.groups()
-    count = len(parts)
-    while count > 1 and _SETTING.match(parts[count - 1]):
+    count, least = len(parts), 2 if parts[0] == "sb3" else 1  # a path may look like a setting: sb3:lr=0.1/a.zip
+    while count > least and _SETTING.match(parts[count - 1]):
         count -= 1
     name = ":".join(parts[:count])
     if not name or name[0].isdigit() or _SETTING.match(name):

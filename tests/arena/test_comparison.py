@@ -41,6 +41,7 @@ def test_agents_are_read() -> None:
     )
     assert parse_agent("bold=mcts:c=2") == AgentSpec("bold", "mcts", {"c": 2})
     assert parse_agent("my-1.5=sb3:C:/a=b/a.zip") == AgentSpec("my-1.5", "sb3:C:/a=b/a.zip", {})
+    assert parse_agent("sb3:lr=0.1/a.zip:c=2") == AgentSpec("sb3:lr=0.1/a.zip:c=2", "sb3:lr=0.1/a.zip", {"c": 2})
     (bold, shy), against = parse_meeting("bold=mcts:c=2,shy=mcts:c=0.1", "bold")
     assert (bold.settings, shy.label, against) == ({"c": 2}, "shy", "bold")
     two = parse_agents("random, mcts:weights=[1,2]:c=2")
