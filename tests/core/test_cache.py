@@ -187,8 +187,11 @@ class TestCache:
     def test_a_script_that_is_run_is_named_by_its_file(self, tmp_path):
         self.run_small(tmp_path)
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "MCTS_ENVS_CACHE_DIR": str(tmp_path / "cache")}
-        script = tmp_path / "small.py"
-        script.write_text(f"{script.read_text()}print(double(4))\n")
+        script = tmp_path / "small" / "small.py"
+        script.parent.mkdir()
+        script.write_text(f"{(tmp_path / 'small.py').read_text()}print(double(4))\n")
+        (script.parent / "other.py").write_text("@kernel()\n" * 99)  # beside the script, and no part of it
+        (script.parent / "no_file.py").mkdir()
         run = subprocess.run([sys.executable, "-W", "ignore", script], capture_output=True, text=True, env=environment)
         assert (run.stdout, run.stderr) == (
             "8\n",

@@ -116,7 +116,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
             source = self._of[0]
             if self._directory is not None:
                 part = _part(self._function)
-                whole = next((folder for folder in source.parents if folder.name == part), source)
+                whole = next((up for up in source.parents if up.name == part and (up / "__init__.py").exists()), source)
                 seconds = max(2, round(_SECONDS * kernels_in(whole)))
                 _say(f"compiling {part} for this machine, once (about {seconds} seconds).", part)
             elif source.is_file():
