@@ -277,9 +277,10 @@ def _trained(baseline: Baseline, seed: int, here: Path, games: int, scale: float
                 progress=False,
             )
         except OSError as error:
-            if error.errno is None or error.__cause__ is None:
+            if error.errno is None or not isinstance(full := error.__cause__, OSError):
                 raise
-            raise error.__cause__ from None  # without how a training by itself is resumed from here
+            # Without how a training by itself is resumed from here.
+            raise OSError(full.errno, full.strerror, full.filename or str(here)) from None
         if result.interrupted:
             raise KeyboardInterrupt(result.signal)
         last = result.path
