@@ -88,10 +88,9 @@ class AlphaBeta(Planner[AlphaBetaResult]):
 
     For games of two players in turns without chance, in which one wins what the other loses. A game that is won (1
     point to 0 by ``outcome``) counts above any heuristic; among wins the sooner is better, among losses the later.
-    Rewards on the way to the end do not count: where they matter, ``outcome`` and ``evaluate`` have to say so.
-    Other results count as the difference of points, beside what ``evaluate`` expects. Where there is chance after all,
-    one course of it is drawn for a whole search. The same state gives the same result, if the budget is not one of
-    time.
+    Other results count as the difference of points, beside what ``evaluate`` expects. Rewards on the way to the end do
+    not count: where they matter, ``outcome`` and ``evaluate`` have to say so. Where there is chance after all, one
+    course of it is drawn for a whole search. The same state gives the same result, if the budget is not one of time.
 
     Parameters
     ----------
