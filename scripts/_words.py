@@ -69,7 +69,7 @@ def _place(error: Exception) -> tuple[str, str]:
 
 
 def _is_own(file: str) -> bool:
-    return not file.startswith("<") and not any(Path(file).is_relative_to(folder) for folder in _NOT_OWN)
+    return not file.startswith("<") and not any(Path(file).resolve().is_relative_to(folder) for folder in _NOT_OWN)
 
 
 @contextmanager

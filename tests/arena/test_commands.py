@@ -309,3 +309,13 @@ def test_errors_of_ones_own_code_are_told_with_their_line(tmp_path: Path, bot: s
     done = command("watch", "LaneDefense3x3-v0", "--agents", f"{file}:{bot}", "--out", out)
     expected = re.escape(said.format(file)).replace(r"\.\*", ".*")
     assert re.search(f"error: {expected}$", done.stderr.strip()), done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links are for administrators there")
+def test_lines_of_this_package_are_not_told_behind_a_link_either(tmp_path: Path) -> None:
+    linked = tmp_path / "linked"
+    linked.symlink_to(ROOT)
+    words = [sys.executable, str(linked / "scripts/watch.py"), "LaneDefense3x3-v0", "--agents", "nobody"]
+    environment = {**os.environ, "PYTHONPATH": str(linked)}
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.stderr.strip().endswith("sb3:PATH, scripted, tactical, uniform"), done.stderr
