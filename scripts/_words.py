@@ -29,11 +29,12 @@ _SCRIPT = re.compile(r"(?:python )?scripts/(\w+)\.py")
 _SETTING = re.compile(r"\b(\w+)=(?:'([^']*)'|(True|False|None)\b)")
 
 
-def said(error: Exception, options: Mapping[str, str] = MappingProxyType({})) -> str:
+def said(error: Exception, options: Mapping[str, str] = MappingProxyType({}), again: str = "") -> str:
     """Return what an error says with settings as one writes them here: ``loop=closed``, not ``loop='closed'``.
 
     Settings that are options of the command are written as these: ``--algo ppo``; other scripts as this one was begun:
-    ``mcts-envs train``, not ``scripts/train.py``. Where a disk is full, what to do is added.
+    ``mcts-envs train``, not ``scripts/train.py``. Where a disk is full, what to do is added: ``again``, or, once there
+    is room, to give the same command.
     """
 
     def written(found: re.Match[str]) -> str:
@@ -43,15 +44,16 @@ def said(error: Exception, options: Mapping[str, str] = MappingProxyType({})) ->
 
     text = _SETTING.sub(written, str(error))
     if isinstance(error, OSError) and error.errno in _FULL and "make room" not in text:
-        text += f"; make room, then give {going_on('--fresh' in sys.argv)} again"
+        again = again or f"give {going_on('--fresh' in sys.argv)} again"
+        text += f"; make room, then {again}"
     return _SCRIPT.sub(lambda found: command(found[1]), text) if _hosted() else text
 
 
-def refusal(error: Exception, options: Mapping[str, str] = MappingProxyType({})) -> typer.Exit:
+def refusal(error: Exception, options: Mapping[str, str] = MappingProxyType({}), again: str = "") -> typer.Exit:
     """Print what an error says, as :func:`said` has it, and where in code of one's own; return how a command ends."""
     kind, where = _place(error)
     notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
-    typer.secho(f"error: {kind}{said(error, options)}{where}{notes}", err=True, fg="red")
+    typer.secho(f"error: {kind}{said(error, options, again)}{where}{notes}", err=True, fg="red")
     return typer.Exit(2)
 
 

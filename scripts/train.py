@@ -47,12 +47,13 @@ def main(
     from agents.learning.training import train
 
     try:
-        if start is not None:
-            algo = described(start, algo)[2]
+        if (source := start or resume) is not None:
+            algo = described(source, algo)[2]
+        out = out or folder(environment, f"{algo or 'ppo'}-{seed}", resume)
         result = train(
             environment,
             algo,
-            out=out or folder(environment, f"{algo or 'ppo'}-{seed}", resume),
+            out=out,
             timesteps=timesteps,
             minutes=minutes,
             seed=seed,
@@ -65,7 +66,7 @@ def main(
             evaluate_every=evaluate_every,
         )
     except (ValueError, TypeError, OSError, ImportError) as error:
-        raise refusal(error, {"algorithm": "--algo"}) from None
+        raise refusal(error, {"algorithm": "--algo"}, going_on(out, algo)) from None
     end = "interrupted after" if result.interrupted else "trained for"
     on = f"; --resume {result.path} goes on" if result.interrupted else ""
     typer.echo(f"{end} {result.timesteps:,} steps, {result.seconds:.0f} s; saved {result.path}{on}")
@@ -81,6 +82,14 @@ def folder(environment: str, name: str, resume: Path | None) -> Path:
     if resume is None:
         return Path("runs") / environment.rpartition(":")[2].rpartition("/")[2] / name
     return resume.parent.parent if resume.parent.name == "checkpoints" else resume.parent
+
+
+def going_on(out: Path | None, algorithm: str | None) -> str:
+    """Return how a training goes on that could not write."""
+    from agents.learning.run import last_checkpoint
+
+    last = last_checkpoint(out, algorithm or "ppo")[1] if out else None
+    return f"resume with --resume {last}" if last else "begin anew"
 
 
 if __name__ == "__main__":

@@ -261,26 +261,20 @@ def _trained(baseline: Baseline, seed: int, here: Path, games: int, scale: float
     about = {} if last is None else storage.described(last)[1]
     minutes = scale * baseline.minutes - about.get("seconds", 0.0) / 60
     if last is None or (about["timesteps"] < total and minutes > 0):
-        try:
-            result = train(
-                baseline.env_id,
-                baseline.algorithm,
-                out=here,
-                seed=seed,
-                minutes=max(minutes, 0.001),
-                settings={**baseline.board, **baseline.settings},
-                changes=changes,
-                resume=last,
-                start=baseline.starts_with if last is None else None,
-                checkpoint_every=max(1, total // _CHECKPOINTS),
-                evaluate_every=max(1, total // _EVALUATIONS),
-                progress=False,
-            )
-        except OSError as error:
-            if error.errno is None or not isinstance(full := error.__cause__, OSError):
-                raise
-            # Without how a training by itself is resumed from here.
-            raise OSError(full.errno, full.strerror, full.filename or str(here)) from None
+        result = train(
+            baseline.env_id,
+            baseline.algorithm,
+            out=here,
+            seed=seed,
+            minutes=max(minutes, 0.001),
+            settings={**baseline.board, **baseline.settings},
+            changes=changes,
+            resume=last,
+            start=baseline.starts_with if last is None else None,
+            checkpoint_every=max(1, total // _CHECKPOINTS),
+            evaluate_every=max(1, total // _EVALUATIONS),
+            progress=False,
+        )
         if result.interrupted:
             raise KeyboardInterrupt(result.signal)
         last = result.path

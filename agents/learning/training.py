@@ -1,11 +1,10 @@
 """Training a policy on the batched API of an environment."""
 
 import contextlib
-import errno
 import math
 import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +14,12 @@ import numpy as np
 from agents.learning.algorithms import one_thread, takes_masks
 from agents.learning.evaluation import CURVE
 from agents.learning.imitation import checked, imitate
-from agents.learning.run import Run, begin, environment, given, last_checkpoint, made, planned, protect, save
+from agents.learning.run import Run, begin, environment, given, made, planned, protect, save
 from agents.learning.settings import to_evaluate_in
 from agents.locking import only_writer
 from mcts_envs.core import errors
 from mcts_envs.core.api.mixture import Mixture, many
+from mcts_envs.core.writing import naming
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 _SHORTEST, _LONGEST = 1e-3, 10**12
 """Minutes, steps."""
-
-_FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 
 _EVALUATIONS = 64
 """Games of an evaluation during the training, all at once."""
@@ -243,7 +241,7 @@ def _learn(
             callbacks.append(past)
         if progress:
             callbacks.append(report)
-        with _saying_how_to_go_on(run):
+        with naming(run.out):
             try:
                 model.learn(
                     run.hyper.n_timesteps - run.done,
@@ -255,17 +253,3 @@ def _learn(
                 came = signal.SIGINT
             keep(run.target)
         return stop.signal or came
-
-
-@contextlib.contextmanager
-def _saying_how_to_go_on(run: Run) -> Iterator[None]:
-    """Say how a training goes on that could not write, as on a full disk."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in _FULL:
-            raise
-        _, last = last_checkpoint(run.out, run.algorithm)
-        cure = "begin anew" if last is None else f"resume with --resume {last}"
-        told = f"{error.strerror or error}: {error.filename or run.out}; make room, and {cure}"
-        raise OSError(error.errno, told) from error

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import filelock
 import pytest
+import train as training
+import typer
 import watch as watching
 
 pytest.importorskip("stable_baselines3")
@@ -151,20 +153,26 @@ def test_who_cannot_play_here_is_refused_before_anything_is_written(tmp_path, ro
     assert not (tmp_path / "walls").exists()
 
 
-def test_a_full_disk_is_told_with_what_to_do(tmp_path, monkeypatch):
+@pytest.mark.parametrize("fits", [0, 1])
+def test_a_full_disk_is_told_with_what_to_do(tmp_path, monkeypatch, capsys, fits):
     save, saved = storage.save, []
 
     def full(model, path, about):
         saved.append(path)
-        if len(saved) > 1:
+        if len(saved) > fits:
             raise OSError(errno.ENOSPC, "No space left on device")
         return save(model, path, about)
 
     monkeypatch.setattr(storage, "save", full)
-    with pytest.raises(OSError, match=r"No space left .*; make room, and resume with --resume .*ppo_256\.zip"):
-        quick(tmp_path, checkpoint_every=256)
+    changes = ["n_envs=4", "n_steps=16", "batch_size=32", "n_epochs=1"]
+    with pytest.raises(typer.Exit):
+        training.main(LANE, "ppo", timesteps=1024, out=tmp_path, parameters=changes, checkpoint_every=256)
+    last = tmp_path / "checkpoints" / "ppo_256.zip"
+    cure = f"resume with --resume {last}" if fits else "begin anew"
+    assert f"No space left on device: '{tmp_path}'; make room, then {cure}" in capsys.readouterr().err
     monkeypatch.setattr(storage, "save", save)
-    assert quick(tmp_path, resume=tmp_path / "checkpoints" / "ppo_256").timesteps == 1024
+    training.main(LANE, out=tmp_path, resume=last if fits else None, parameters=changes, timesteps=1024, games=0)
+    assert "1,024 steps" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
