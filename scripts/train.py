@@ -33,6 +33,9 @@ def main(
     parameters: HyperParameters = None,
     resume: Annotated[Path | None, typer.Option(help="Policy or checkpoint to go on from.")] = None,
     start: Annotated[Path | None, typer.Option(help="Policy whose weights to begin a new training with.")] = None,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda or auto; default: cpu, but auto for networks with convolutions.")
+    ] = None,
     checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 500_000,
     evaluate_every: Annotated[int, typer.Option(help="Steps between evaluations for TensorBoard (eval/*).")] = 100_000,
     games: Annotated[
@@ -62,6 +65,7 @@ def main(
             changes=parse_settings(parameters or []),
             resume=resume,
             start=start,
+            device=device,
             checkpoint_every=checkpoint_every,
             evaluate_every=evaluate_every,
         )

@@ -154,10 +154,10 @@ def _torch(saved: "storage.SavedPolicy", shown: Singles) -> tuple[Any, Any]:
     with torch.no_grad():
         seen, _ = policy.obs_to_tensor(shown)
         if hasattr(policy, "q_net"):
-            return policy.q_net(seen).numpy(), None
+            return policy.q_net(seen).numpy(force=True), None
         if hasattr(policy, "quantile_net"):
-            return policy.quantile_net(seen).mean(1).numpy(), None
+            return policy.quantile_net(seen).mean(1).numpy(force=True), None
         features = policy.extract_features(seen)
         acted, judged = (features, features) if policy.share_features_extractor else features
         actor, critic = policy.mlp_extractor.forward_actor(acted), policy.mlp_extractor.forward_critic(judged)
-        return policy.action_net(actor).numpy(), policy.value_net(critic).numpy()[:, 0]
+        return policy.action_net(actor).numpy(force=True), policy.value_net(critic).numpy(force=True)[:, 0]

@@ -152,15 +152,16 @@ def environment(run: Run, settings: Mapping[str, Any], n_envs: int, seed: int) -
     return normalized
 
 
-def made(run: Run, env: "VecEnv", log: str | None) -> "BaseAlgorithm":
+def made(run: Run, env: "VecEnv", log: str | None, device: str | None = None) -> "BaseAlgorithm":
     """Return the model of a training, new or read from the policy to go on from."""
     arguments = resolved(run.hyper.model)
-    if len(env.observation_space.shape or ()) == 3:
+    planes = len(env.observation_space.shape or ()) == 3
+    if planes:
         from agents.learning.networks import PlanesExtractor
 
         arguments["policy_kwargs"] = {"features_extractor_class": PlanesExtractor, **arguments.get("policy_kwargs", {})}
     more: dict[str, Any] = {"seed": run.seed + run.done, "tensorboard_log": log}
-    device = "auto" if "Cnn" in str(arguments["policy"]) else "cpu"
+    device = _device(device or ("auto" if planes else "cpu"))
     if run.resume is None:
         try:
             return algorithm_class(run.algorithm)(env=env, device=device, **more, **arguments)
@@ -172,6 +173,18 @@ def made(run: Run, env: "VecEnv", log: str | None) -> "BaseAlgorithm":
     model = storage.read_model(run.resume, run.algorithm, env=env, device=device, **more, **arguments)
     storage.check_sidecar(run.resume, run.about, model)
     return model
+
+
+def _device(name: str) -> str:
+    """Return a device of PyTorch if it can be had; raise ``ValueError`` if not."""
+    import torch
+
+    try:
+        torch.empty(0, device="cpu" if name == "auto" else name)
+    except (RuntimeError, AssertionError) as error:
+        why = str(error).partition("\n")[0]
+        raise ValueError(f"device {name!r} cannot be had here ({why}); give cpu or auto, or leave it out") from error
+    return name
 
 
 def begin(run: Run, model: "BaseAlgorithm") -> None:

@@ -73,6 +73,7 @@ def train(
     changes: Mapping[str, Any] | None = None,
     resume: Path | str | None = None,
     start: Path | str | None = None,
+    device: str | None = None,
     checkpoint_every: int = 500_000,
     evaluate_every: int = 100_000,
     tensorboard: bool = True,
@@ -113,6 +114,9 @@ def train(
     start : Path, optional
         A policy to begin with, the zip that this function saved: a new training with its weights, in any environment of
         the same game where the observation has the same meaning. Network and normalisation must be the same.
+    device : str, optional
+        Where PyTorch learns: ``"cpu"``, ``"cuda"``, ``"auto"``. By default networks with convolutions learn on a GPU,
+        if there is one, and others on the CPU: those gain most by a GPU where the batches are large.
     checkpoint_every, evaluate_every : int
         Steps between checkpoints, and between the evaluations that are logged.
     tensorboard, progress : bool
@@ -147,6 +151,7 @@ def train(
             run,
             environment(run, run.settings, run.hyper.n_envs, run.seed + run.done),
             str(run.out / "tensorboard") if tensorboard else None,
+            device,
         )
         begin(run, model)
         past = _self_play(run, model)
