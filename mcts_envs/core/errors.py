@@ -83,11 +83,11 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
     ValueError
         If it is outside the bounds.
     """
-    try:
-        number = operator.index(value)  # an array of one integer has an __index__ which raises
+    try:  # an array of one integer has an __index__ which raises
+        number = None if isinstance(value, (bool, np.bool_)) else operator.index(value)
     except TypeError:
         number = None
-    if number is None or isinstance(value, bool):
+    if number is None:
         raise TypeError(f"{name} {value!r} is {type(value).__name__}, not an integer from {low} to {high}")
     if not low <= number <= high:
         raise ValueError(f"{name} {number} is outside [{low}, {high}]")

@@ -15,7 +15,7 @@ from agents.bridge import means
 from agents.bridge.cloning import Clone, Deep, Replay, generators_in
 from agents.bridge.digest import digest
 from mcts_envs.core.contract import EVERYTHING
-from tests.bridge.worlds import Machine, Walk, mcts, playing
+from tests.bridge.worlds import TAXI, Machine, Walk, mcts, playing
 
 
 def means_of(env):
@@ -309,7 +309,7 @@ def test_worlds_of_box2d_are_replayed():
 
 def test_what_was_not_reset_says_so():
     for asked in (agents.check_planning, mcts().search):
-        env = gym.make("Taxi-v4")
+        env = gym.make(TAXI)
         bridge.view(env).game.notes.clear()  # as in a process that has seen none before
         with pytest.raises(gym.error.ResetNeeded, match="TaxiEnv was not reset"):
             asked(env)

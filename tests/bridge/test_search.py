@@ -269,7 +269,7 @@ def test_rollouts_that_come_to_no_end_are_cut():
     assert told.steps > 2 * 500
 
 
-@pytest.mark.parametrize("name", ["FrozenLake-v1", "CartPole-v1", "Taxi-v4"])
+@pytest.mark.parametrize("name", ["FrozenLake-v1", "CartPole-v1", TAXI])
 def test_rollouts_that_end_are_left_as_they_are(name):
     env = playing(name)
     patient, other = (agents.make("mcts", simulations=60, seed=1, **s).search(env) for s in ({}, {"horizon": 9_999}))

@@ -49,7 +49,8 @@ def test_draws_are_uniform():
     words = np.array([int(draw(stream)) for _ in range(20_000)], np.uint64)
     bits = (words[:, None] >> np.arange(64, dtype=np.uint64) & np.uint64(1)).mean(0)
     assert np.abs(bits - 0.5).max() < 5 * 0.5 / np.sqrt(20_000)
-    pairs = np.bincount((words[:-1] >> np.uint64(60)) * 16 + (words[1:] >> np.uint64(60)), minlength=256)
+    highest = (words >> np.uint64(60)).astype(np.int64)
+    pairs = np.bincount(highest[:-1] * 16 + highest[1:], minlength=256)
     assert chisquare(pairs).pvalue > 1e-4
 
 
