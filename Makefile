@@ -21,6 +21,7 @@ PYTHON = python
 else
 BIN = $(VENV)/bin
 endif
+BASE = $(VENV)/.installed
 RL = $(VENV)/.installed-rl
 TEST = $(VENV)/.installed-test
 MORE = $(VENV)/.installed-more
@@ -33,12 +34,12 @@ RLLIB = $(VENV)/rllib/.installed
 compare: $(RL)
 	$(BIN)/python scripts/compare.py LaneDefense5x9-v0 --agents random,scripted,maskable_ppo,best:simulations=1000 --episodes 40 --plot results/compare.png
 
-test: $(TEST)
+test:
 	$(MAKE) --jobs=2 compile lint
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal
 	$(MAKE) test-minimum
 
-test-all: $(TEST) $(MORE)
+test-all: $(MORE)
 	$(MAKE) --jobs=2 compile lint
 	$(BIN)/python -m pytest --cov
 	$(MAKE) test-minimum test-rllib
@@ -57,9 +58,10 @@ train-all: $(RL)
 answer: $(RL)
 	$(BIN)/python scripts/reproduce.py answer --scale $(SCALE)
 
-# Once, before processes that test at the same time would each compile all of it.
-compile: $(TEST)
-	$(BIN)/python scripts/compile.py
+# Once, before processes that test at the same time would each compile all of it; what more they need is installed
+# meanwhile, this package anew with it, so that it is imported from here.
+compile: $(BASE)
+	PYTHONPATH=. $(BIN)/python scripts/compile.py
 
 # In a copy, since a checkout compiles for its own processor; `generic` is Numba's word for one with nothing special.
 STAGE = build/wheel
@@ -94,7 +96,11 @@ docs: $(MORE)
 $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
 
-$(RL): pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+$(BASE): pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[commands]"
+	touch $@
+
+$(RL): $(BASE)
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt torch
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[rl,plots]"
 	touch $@

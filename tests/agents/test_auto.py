@@ -34,7 +34,7 @@ def total(env, agent, seed, most=200):
 @pytest.mark.parametrize("wrap", [agents.remember, lambda env: env], ids=["remembered", "plain"])
 def test_the_cliff_is_walked_along(wrap):
     env = wrap(gym.make("CliffWalking-v1"))
-    assert total(env, agents.make("graph", simulations=1500, seed=1), 1, most=30) == -13
+    assert total(env, agents.make("graph", simulations=800, seed=1), 1, most=30) == -13
 
 
 def test_a_time_limit_is_not_looked_at():
@@ -49,7 +49,7 @@ def test_values_of_slippery_ice_are_those_of_value_iteration():
     env = agents.remember(gym.make("FrozenLake-v1"))
     env.reset(seed=1)
     known = values_of(env, 2000, 0.99)
-    result = agents.make("graph", simulations=4000, seed=2).search(env)
+    result = agents.make("graph", simulations=2000, seed=2).search(env)
     assert abs(result.value - known[0]) < 0.15
     assert result.action == 0
     assert result.places >= 11
@@ -194,7 +194,7 @@ def test_runs_are_as_long_as_they_may_be(longest):
 def test_policies_keep_a_pole_up_and_in_the_middle():
     env = agents.remember(gym.make("CartPole-v1"))
     agent = agents.make("policy_search", simulations=5, horizon=100, seed=1)
-    assert total(env, agent, 1, most=500) == 500  # a short look ahead does not see that the cart drifts to the edge
+    assert total(env, agent, 1, most=250) == 250  # a short look ahead does not see that the cart drifts to the edge
     result = agent.last_result
     assert result.action == result.line[0]
     assert result.copies.means == "fast copy"

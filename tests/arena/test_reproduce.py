@@ -192,7 +192,7 @@ def test_two_runs_of_other_tables_keep_what_each_other_found(tmp_path):
 
 
 def test_a_run_goes_on_after_kill_9(tmp_path):
-    command = [sys.executable, "scripts/reproduce.py", "lane", "--only", "2", "--scale", "0.05", "--workers", "1"]
+    command = [sys.executable, "scripts/reproduce.py", "lane", "--only", "5", "--scale", "0.01", "--workers", "1"]
     command += ["--out", str(tmp_path / "out"), "--pages", str(tmp_path / "pages")]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     rows, deadline = [], time.monotonic() + 120
@@ -209,7 +209,7 @@ def test_a_run_goes_on_after_kill_9(tmp_path):
         whole = content[: content.rfind(b"\n") + 1]
         assert file.read_bytes().startswith(whole)
     page = (tmp_path / "pages" / "lane.md").read_text()
-    assert "Played at scale 0.05." in page
+    assert "Played at scale 0.01." in page
 
 
 def test_a_longer_run_stays(tmp_path, capsys):

@@ -91,7 +91,7 @@ def some_states(settings, number):
         ({"board_size": 6}, 6),
         ({"board_size": 8, "reach": 1}, 1),
         ({"board_size": 9, "generator": "2023"}, 1),
-        ({"board_size": 12}, 1),
+        pytest.param({"board_size": 12}, 1, marks=pytest.mark.slow),
         ({"board_size": 4, "reach": 0}, 10),
         ({"board_size": 4, "optional_wall": True, "max_steps": 6}, 10),
     ],
