@@ -17,8 +17,8 @@ import typer
 HOST = "mcts-envs"
 """The command that runs scripts as its own commands."""
 
-MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
-"""Errors of those who wrote a command, and of the environments and agents that it names."""
+_MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
+"""Errors of those who wrote a command. Whatever the environments and agents that it names raise is one too."""
 
 _NOT_OWN = (
     *(Path(__file__).resolve().parents[1] / name for name in ("agents", "mcts_envs", "scripts")),
@@ -50,8 +50,16 @@ def said(error: Exception, options: Mapping[str, str] = MappingProxyType({}), ag
 
 
 def refusal(error: Exception, options: Mapping[str, str] = MappingProxyType({}), again: str = "") -> typer.Exit:
-    """Print what an error says, as :func:`said` has it, and where in code of one's own; return how a command ends."""
+    """Print what an error says, as :func:`said` has it, and where in code of one's own; return how a command ends.
+
+    Raises
+    ------
+    Exception
+        The error itself, if it is none of those that a command, or code of one's own, may lead to.
+    """
     kind, where = _place(error)
+    if not where and not isinstance(error, _MISTAKES):
+        raise error
     notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
     typer.secho(f"error: {kind}{said(error, options, again)}{where}{notes}", err=True, fg="red")
     return typer.Exit(2)

@@ -25,7 +25,7 @@ import _config
 import _own  # noqa: F401
 import typer
 from _options import Budget, Settings
-from _words import MISTAKES, command, going_on, refusal, typed
+from _words import command, going_on, refusal, typed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -164,7 +164,7 @@ def main(
             )
         show(report, picture, page, console)
         _note(console, f"after {timedelta(seconds=round(monotonic() - begun))}")
-    except MISTAKES as error:
+    except Exception as error:
         raise refusal(error) from None
     except Interrupted as error:
         on = f"{going_on(fresh)} goes on from here"

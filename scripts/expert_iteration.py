@@ -96,7 +96,7 @@ def main(
             executor=executor_of(executor),
             report=_said(),
         )
-    except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
+    except Exception as error:
         raise refusal(error, {"algorithm": "--algo"}) from None
     if result.interrupted:
         how = "time is over" if result.signal is None else f"interrupted ({signal.Signals(result.signal).name})"

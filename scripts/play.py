@@ -69,7 +69,7 @@ def main(
                 _serve(session, port, browser)
         finally:
             session.close()
-    except (ValueError, TypeError, ImportError, OSError, RuntimeError) as error:
+    except Exception as error:
         raise refusal(error) from None
 
 

@@ -69,7 +69,7 @@ def main(
             checkpoint_every=checkpoint_every,
             evaluate_every=evaluate_every,
         )
-    except (ValueError, TypeError, OSError, ImportError) as error:
+    except Exception as error:
         raise refusal(error, {"algorithm": "--algo"}, going_on(out, algo)) from None
     end = "interrupted after" if result.interrupted else "trained for"
     on = f"; --resume {result.path} goes on" if result.interrupted else ""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import _own  # noqa: F401
 import typer
 from _options import Budget, Settings
-from _words import MISTAKES, going_on, refusal
+from _words import going_on, refusal
 
 if TYPE_CHECKING:
     from agents.arena.tuning import Tuned
@@ -80,7 +80,7 @@ def main(
             tell=tell,
         )
         _show(tuned)
-    except MISTAKES as error:
+    except Exception as error:
         raise refusal(error) from None
     except Interrupted as error:
         _interrupted(error.number, fresh)

@@ -26,7 +26,7 @@ from typing import Annotated, Any, TypeAlias
 import _own  # noqa: F401
 import typer
 from _options import Budget, Settings
-from _words import MISTAKES, refusal
+from _words import refusal
 
 Game: TypeAlias = Callable[..., dict[str, Any]]
 """``game(tell=...)`` plays it, and returns it as a document."""
@@ -99,7 +99,7 @@ def main(
                 with suppress(KeyboardInterrupt):
                     while True:
                         sleep(1)
-    except MISTAKES as error:
+    except Exception as error:
         raise refusal(error) from None
 
 

@@ -21,7 +21,7 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     close += [other for other in names if len(start) == 3 and other.startswith(start)]
     if close:
         return f"unknown {kind} {name!r}; did you mean {close[0]!r}? Known: {', '.join(names)}"
-    return f"unknown {kind} {name!r}; known: {', '.join(names)}"
+    return f"unknown {kind} {name!r}; known: {', '.join(names) or 'none'}"
 
 
 def choice(kind: str, given: Any, known: Collection[str]) -> str:

@@ -292,6 +292,9 @@ class Bot:
 class Asking:
     def act(self, env):
         return agents.make("nobody").act(env)
+class Losing:
+    def act(self, env):
+        return {}["move"]
 """
 
 
@@ -300,6 +303,7 @@ class Asking:
     [
         ("Bot", "TypeError: object of type 'NoneType' has no len() ({0}, line 7); {0}:Bot was asked last, for move 3"),
         ("Asking", "unknown agent 'nobody'; known: .*, uniform ({0}, line 10)"),
+        ("Losing", "KeyError: 'move' ({0}, line 13)"),
     ],
 )
 def test_errors_of_ones_own_code_are_told_with_their_line(tmp_path: Path, bot: str, said: str) -> None:
