@@ -49,7 +49,8 @@ class Copy:
     Attributes
     ----------
     env : object
-        The copy. Its ``render_mode`` is None, so that its steps draw nothing.
+        The copy. It opens no window: None in place of a ``render_mode`` of ``"human"``. Other modes stay: what is
+        observed may be what is drawn.
     generators : list
         The NumPy and Python random generators in it.
     opaque : bool
@@ -317,7 +318,7 @@ def _copy_object(into: Copy, value: Any) -> Any:
         names, constant = vars(made), has_table(kind)
         for name, item in vars(value).items():
             names[name] = item if constant and name == "P" else into.of(item)
-        if "render_mode" in names:
+        if names.get("render_mode") == "human":
             names["render_mode"] = None
         into._dicts.append((names, names.copy()))
     if isinstance(made, Env) and not isinstance(made, Wrapper):

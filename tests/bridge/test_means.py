@@ -5,6 +5,7 @@ import random
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium import spaces
 from numba import njit
 from numpy.random import mtrand
 from pettingzoo.classic.tictactoe import tictactoe
@@ -15,7 +16,7 @@ from agents.bridge import means
 from agents.bridge.cloning import Clone, Deep, Replay, generators_in
 from agents.bridge.digest import digest
 from mcts_envs.core.contract import EVERYTHING
-from tests.bridge.worlds import TAXI, Machine, Walk, mcts, playing
+from tests.bridge.worlds import TAXI, Handle, Machine, Walk, mcts, playing
 
 
 def means_of(env):
@@ -313,3 +314,48 @@ def test_what_was_not_reset_says_so():
         bridge.view(env).game.notes.clear()  # as in a process that has seen none before
         with pytest.raises(gym.error.ResetNeeded, match="TaxiEnv was not reset"):
             asked(env)
+
+
+class Seen(Walk):
+    """Observes the picture that it draws; up pays 1."""
+
+    metadata = {"render_modes": ["human", "rgb_array"], "render_fps": 4}  # noqa: RUF012
+
+    def __init__(self, render_mode="rgb_array"):
+        super().__init__()
+        self.observation_space = spaces.Box(0, 255, (6,), np.uint8)
+        self.render_mode = render_mode
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.render(), {}
+
+    def step(self, action):
+        _, *rest = super().step(action)
+        return self.render(), *rest
+
+    def render(self):
+        return None if self.render_mode is None else 255 * np.eye(1, 6, self.at, np.uint8)[0]
+
+
+class SeenBehind(Seen):
+    """Holds what cannot be copied."""
+
+    def __init__(self, render_mode="rgb_array"):
+        super().__init__(render_mode)
+        self.handle = Handle()
+
+
+@pytest.mark.parametrize(("kind", "how"), [(Seen, means.FAST), (SeenBehind, means.REPLAY)])
+def test_what_is_observed_may_be_what_is_drawn(kind, how):
+    gym.register("Seen-v0", kind, disable_env_checker=True)
+    try:
+        env = agents.remember(gym.make("Seen-v0"))
+        env.reset(seed=0)
+        assert means_of(env) == how
+        state = bridge.view(env).state.copy()
+        state.game.step(state, [1], [0.0])
+        assert state.seen.tolist() == env.step(1)[0].tolist()
+        assert agents.check_planning(env)["fidelity"].verdict == "holds"
+    finally:
+        del gym.registry["Seen-v0"]
