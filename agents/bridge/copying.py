@@ -264,6 +264,24 @@ def _copy_cell(into: Copy, value: Any) -> Any:
     return made
 
 
+def _copy_cached(into: Copy, value: Any) -> Any:
+    """Copy a function with a cache, what an unbounded one holds included: that may be a die that was cast."""
+    inside = into.of(value.__wrapped__)
+    if inside is value.__wrapped__:
+        return value
+    if id(value) in into._memo:  # it is among what its function holds
+        return into._memo[id(value)]
+    size = value.cache_parameters()["maxsize"]
+    made = functools.lru_cache(**value.cache_parameters())(inside)
+    if size is None:
+        known, table = (next(each for each in gc.get_referents(one) if type(each) is dict) for one in (value, made))
+        table.update({key: into.of(result) for key, result in known.items()})
+        into._dicts.append((table, table.copy()))
+    else:
+        into._others.append((made.cache_clear, ()))
+    return made
+
+
 def _copy_constant_dict(into: Copy, value: Any) -> Any:
     return types.MappingProxyType(into.of(gc.get_referents(value)[0]))
 
@@ -368,6 +386,7 @@ _MAKERS: dict[Any, Callable[[Copy, Any], Any]] = {
     dict: _copy_dict,
     frozenset: _copy_tuple,
     functools.partial: _copy_partial,
+    type(functools.lru_cache(is_shared)): _copy_cached,
     list: _copy_list,
     memoryview: _copy_memoryview,
     np.ndarray: _copy_array,
