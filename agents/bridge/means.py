@@ -178,9 +178,10 @@ def _tells(state: "ForeignState") -> str | None:
     if state.game.adapter is not None or hasattr(state.env, "action_masks"):
         return None
     alone = state.game.seats[0].name is None
-    told = {"infos": {None: state.infos} if alone else state.infos, "seen": {} if alone else state.seen}
-    for where, by_agent in told.items():
-        if any(isinstance(each, Mapping) and "action_mask" in each for each in (by_agent or {}).values()):
+    told = {"infos": state.infos, "seen": state.seen}
+    for where, said in told.items():
+        by_agent = {None: said} if alone else said or {}
+        if any(isinstance(each, Mapping) and "action_mask" in each for each in by_agent.values()):
             return where
     return None
 
