@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
+from agents.bridge.adapters import adapter_of
 from agents.bridge.chance import drawn_from_system
 from agents.bridge.cloning import Clone, Copier, Deep, Replay, offers_clones
 from agents.bridge.copying import Copy
@@ -127,8 +128,9 @@ def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str 
     start = _inside(state)
     if isinstance(first, (Clone, Deep)) and _whole(live.env) != _whole(first.env):
         return "a copy is not in the same state"
-    walks = [_walk(live, state, first)]
+    held, walks = _whole(first.env), [_walk(live, state, first)]
     first.restore()
+    forgetful = isinstance(first, Clone) and adapter_of(type(live.env)) is None and _whole(first.env) != held
     state.become(live, first)
     back = _inside(state)
     walks += [_walk(live, state, first), _walk(live, state, second)]
@@ -145,6 +147,8 @@ def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str 
         return "brought back and played again with the same chance, it shows something else"
     if walks[0][0] != walks[2][0]:
         return "two copies show different things"
+    if forgetful and _fault(live, state, lambda: Copy(live.env)) is None:
+        return "they leave out some of what it holds"
     if apart:
         warnings.warn(
             f"copies of one state of {type(live.env).__name__} under one seed go on in different ways: if that is no "

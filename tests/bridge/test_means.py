@@ -69,6 +69,31 @@ def test_means_are_named_the_first_that_passes_a_check():
     assert means_of(playing("FrozenLake-v1")) == means.FAST
 
 
+class Timed(SavingGym):
+    """Leaves out of its state how often it was turned, which ends the episode."""
+
+    def get_state(self):
+        return self.at
+
+    def set_state(self, at):
+        self.at = at
+
+    def step(self, action):
+        self.at = 0
+        _, reward, _, *rest = super().step(action)
+        return self.at, reward, self.turned >= 12, *rest
+
+
+def test_snapshots_that_leave_something_out_are_not_used_where_a_copy_has_it():
+    env = Timed()
+    env.reset(seed=0)
+    assert means_of(env) == means.FAST
+    assert agents.check_planning(env)["restoring"].verdict == "holds"
+    agent = mcts(200)
+    agent.act(env)
+    assert agent.last_result.steps == 200 * 12
+
+
 def test_snapshots_that_raise_leave_nothing_behind():
     class Raising(SavingGym):
         def get_state(self):
