@@ -9,7 +9,7 @@ import numpy as np
 from pettingzoo import ParallelEnv
 
 from agents.bridge.chance import drawn_from_global, drawn_from_system
-from agents.bridge.cloning import fresh, generators_in
+from agents.bridge.cloning import drawn_from, fresh
 from agents.bridge.copying import Copy
 from agents.bridge.hidden import AS_IT_IS, UNKNOWN, UNTOLD
 from agents.bridge.layers import innermost
@@ -195,7 +195,7 @@ def _chance(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     tried = [[repr(_future(root, state, seed, k)) for seed in _up_to(_SEEDS)] for k in _up_to(_CHOICES)]
     futures, seeds = max((len(set(each)), len(each)) for each in tried)
     same = {repr(_future(root, state, 0, 0)) for _ in range(4)}
-    own = Copy(seen.state.env).generators if seen.game.notes["means"] == FAST else generators_in(seen.state.env)
+    own = Copy(seen.state.env).generators if seen.game.notes["means"] == FAST else drawn_from(seen.state.env)
     where = [f"{len(own)} generator(s) of its own"] if own else []
     where += [f"the global generator of {name}" for name in sorted(drawn)]
     found = f"{futures} future{'s' * (futures > 1)} of {seeds} seeds; it holds {', '.join(where) or 'no generator'}"

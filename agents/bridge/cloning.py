@@ -93,7 +93,7 @@ class Clone:
     def seed(self, seed: int) -> None:
         """Start chance anew; where the stream runs on, only the first time."""
         if not self._runs_on:
-            reseed(_drawn_from(self.env), seed)
+            reseed(drawn_from(self.env), seed)
         elif not self._seeded:
             self.env.reset(seed=seed >> 33)
             self._seeded = True
@@ -177,7 +177,7 @@ class Replay:
     def seed(self, seed: int) -> None:
         """Start all random generators of the copy anew."""
         self._since.append(("seed", seed))
-        reseed(_drawn_from(self.env), seed)
+        reseed(drawn_from(self.env), seed)
 
     def again(self) -> "Replay":
         """Return another copy of what this one has become."""
@@ -233,7 +233,7 @@ def runs_on(env: Any) -> bool:
         return False
 
 
-def _drawn_from(env: Any) -> list[Any]:
+def drawn_from(env: Any) -> list[Any]:
     """Return the random generators that steps of a copy draw from: those that its adapter names, or all it holds."""
     kind: Any = type(env)
     adapter = adapter_of(kind)

@@ -22,7 +22,7 @@ from agents.bridge.chance import Watch
 from agents.bridge.classes import has_table
 from agents.bridge.hidden import Hidden
 from agents.bridge.kinds import in_cycle
-from agents.bridge.layers import peeled
+from agents.bridge.layers import innermost, peeled
 from agents.bridge.lenses import lenses_of
 from agents.bridge.means import copier_of
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
@@ -105,7 +105,7 @@ class LiveSingle:
     time_limit = math.inf
 
     def __init__(self, env: Any, observation: Any, info: Any) -> None:
-        self.env = env.unwrapped
+        self.env = innermost(env)
         self._layers = layers_of(env)
         self.history = _history(self._layers, Remember)
         self._told = observation, info

@@ -69,6 +69,28 @@ def test_means_are_named_the_first_that_passes_a_check():
     assert means_of(playing("FrozenLake-v1")) == means.FAST
 
 
+class Within(SavingGym):
+    """Wraps something that it calls unwrapped, and never asks for a generator."""
+
+    @property
+    def unwrapped(self):
+        return "the engine"
+
+    def reset(self, *, seed=None, options=None):
+        self.at = self.turned = 0
+        return self.at, {}
+
+
+def test_an_environment_may_call_something_else_unwrapped():
+    env = agents.remember(Within())
+    env.reset(seed=0)
+    assert means_of(env) == means.NATIVE
+    assert mcts(50).act(env) == 1
+    limited = gym.wrappers.TimeLimit(env, 4)
+    limited.reset(seed=0)
+    assert means_of(limited) == means.NATIVE
+
+
 class Timed(SavingGym):
     """Leaves out of its state how often it was turned, which ends the episode."""
 
