@@ -173,6 +173,8 @@ def _copy_array(into: Copy, value: Any) -> Any:
         view: Any = np.ndarray(value.shape, value.dtype, memory, offset, value.strides)
         view.flags.writeable = value.flags.writeable
         return view
+    if owner is not None and (view := _over_buffer(into, value, owner)) is not None:
+        return view
     made = value.copy(order="K")
     into._memo[id(value)] = made
     if value.dtype.hasobject:
@@ -184,6 +186,22 @@ def _copy_array(into: Copy, value: Any) -> Any:
             into._others.append((np.copyto, (made, made.copy())))
     made.flags.writeable = value.flags.writeable
     return made
+
+
+def _over_buffer(into: Copy, value: Any, owner: Any) -> Any:
+    """Return a view of the copy of what an array looks into, as one of ``ctypes``; None where that has no buffer."""
+    try:
+        old = np.frombuffer(owner, np.uint8)
+        memory = into.of(owner)
+        new = np.frombuffer(memory, np.uint8)
+    except (AttributeError, BufferError, TypeError, ValueError):
+        return None
+    if memory is owner:  # it never changes
+        return None
+    offset = value.__array_interface__["data"][0] - old.__array_interface__["data"][0]
+    view = np.ndarray(value.shape, value.dtype, new, offset, value.strides)
+    view.flags.writeable = value.flags.writeable
+    return view
 
 
 def _copy_space(into: Copy, value: Any) -> Any:

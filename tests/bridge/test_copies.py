@@ -1,7 +1,9 @@
 """Copies of foreign environments: nothing is shared, everything is brought back, and what cannot be copied is named."""
 
+import array
 import collections
 import copy
+import ctypes
 import functools
 import types
 
@@ -139,6 +141,30 @@ def test_masks_of_pygame_are_brought_back_and_fonts_are_shared():
         assert digest(made.env) == digest(source)
         assert made.env[0].get_at((1, 1)) == made.env[0].count() == source[0].count() == 1
     assert made.env[1] is source[1]
+
+
+class Buffers:
+    """Arrays that look into other memory than NumPy's."""
+
+    def __init__(self):
+        self.numbers = (ctypes.c_int * 4)(3, 1, 2, 0)
+        self.part = np.ctypeslib.as_array(self.numbers)[1:3]
+        self.table = array.array("i", [1, 2, 3])
+        self.column = np.frombuffer(self.table, np.int32)[1:]
+        self.fixed = np.frombuffer(b"abcd", np.uint8)
+
+
+def test_arrays_look_into_what_was_copied_with_them():
+    buffers = Buffers()
+    made = Copy(buffers)
+    for _ in range(2):
+        made.env.numbers[1] = 9
+        made.env.column[0] = 8
+        assert (made.env.part[0], made.env.table[1]) == (9, 8)
+        assert (buffers.numbers[1], buffers.part[0], buffers.table[1], buffers.column[0]) == (1, 1, 2, 2)
+        assert bytes(made.env.fixed) == b"abcd"
+        made.restore()
+        assert (made.env.numbers[1], made.env.part[0], made.env.table[1], made.env.column[0]) == (1, 1, 2, 2)
 
 
 def test_a_copy_of_a_copy_is_apart_from_both():
