@@ -17,7 +17,7 @@ from agents.bridge.live import foreign_view
 from agents.bridge.means import DEEP, FAST, NATIVE, REPLAY, REPLAY_ANEW
 from agents.bridge.mirroring import mirrored, walk, whole
 from agents.bridge.played import chance_apart
-from agents.bridge.remembering import remember
+from agents.bridge.remembering import own, remember
 from agents.bridge.states import NO_LIMIT, ForeignState
 from mcts_envs.core.contract import EVERYTHING
 
@@ -170,14 +170,14 @@ def _restoring(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
 
 def _fidelity(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     history = seen.state.history
-    chain = env if history is None else history.env
+    chain, given = (env, {}) if history is None else (history.env, own({**history.given}))
     try:
         original = remember(fresh(chain, seen.state.env))
     except TypeError as error:
         return OPEN, str(error)
     steps = 0
     for k in _up_to(_WALKS):
-        original.reset(seed=k)
+        original.reset(**{**given, "seed": k})
         found = mirrored(foreign_view(original, seen.game.seats[seen.player].name).state, k, _LENGTH)
         if found.differs:
             return FAILS, f"a copy is not as the original: {found.differs}"

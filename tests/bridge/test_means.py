@@ -91,6 +91,29 @@ def test_an_environment_may_call_something_else_unwrapped():
     assert means_of(limited) == means.NATIVE
 
 
+class Levelled(Walk):
+    """Is reset with a level alone."""
+
+    def reset(self, *, seed=None, options=None):
+        self.level = options["level"]
+        return super().reset(seed=seed)
+
+
+def test_resets_take_the_options_that_the_first_had():
+    for remembered, hidden in ((True, "nothing found"), (False, "not told: no two games showed the same")):
+        env = agents.remember(Levelled()) if remembered else Levelled()
+        env.reset(seed=0, options={"level": 3})
+        found = mcts(50).search(env)
+        assert (found.action, found.copies.hidden) == (1, hidden)
+    gym.register("Levelled-v0", Levelled, disable_env_checker=True)
+    try:
+        env = agents.remember(gym.make("Levelled-v0"))
+        env.reset(seed=0, options={"level": 3})
+        assert agents.check_planning(env)["fidelity"].verdict == "holds"
+    finally:
+        del gym.registry["Levelled-v0"]
+
+
 class Timed(SavingGym):
     """Leaves out of its state how often it was turned, which ends the episode."""
 
