@@ -247,6 +247,7 @@ def _masks(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     counts, most, state = set(), seen.game.actions, root.copy()
     for k in _up_to(_WALKS):
         state[:] = root
+        state.game.determinize(state, EVERYTHING, k)
         for bits, *_ in walk(state, np.random.default_rng(k), _LENGTH):
             counts |= {len(_legal(state, player)) for player in range(seen.game.players) if bits >> player & 1}
     if counts <= {most}:

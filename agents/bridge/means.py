@@ -1,5 +1,6 @@
 """By what means an environment is copied: the first that passes a check."""
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,9 @@ _OUTSIDE = (
     "class, or behind the handle of an engine), or its chance does: keep both inside, and draw from self.np_random"
 )
 """Faults that are seen by steps which the environment itself may have made; what has them is not tried again."""
+
+
+_LEGAL = re.compile("avail|legal|mask|valid")
 
 
 def copier_of(live: Any, state: "ForeignState") -> Copier:
@@ -94,7 +98,7 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
         raise not_reset
     cure = "" if live.history is not None else "; wrap it in agents.remember(env) before reset, so that it is replayed"
     raise TypeError(
-        f"{lacking}{name} cannot be copied: {'; '.join(refused)}{cure}; or give it clone_state() and "
+        f"{lacking}{name} cannot be copied: {'; '.join(refused)}{_misnamed(state)}{cure}; or give it clone_state() and "
         "restore_state(snapshot), or register an agents.bridge.Adapter"
         f"{'. It may have been stepped as it was tried; reset it' * stepped}"
     )
@@ -188,6 +192,17 @@ def _tells(state: "ForeignState") -> str | None:
         if any(isinstance(each, Mapping) and "action_mask" in each for each in by_agent.values()):
             return where
     return None
+
+
+def _misnamed(state: "ForeignState") -> str:
+    """Say what may tell the legal actions of a Gymnasium environment by a name that planners do not know."""
+    if state.game.seats[0].name is not None or state.game.notes.get("tells") or hasattr(state.env, "action_masks"):
+        return ""
+    said = [f"info[{name!r}]" for name in state.infos or () if _LEGAL.search(str(name))]
+    said += [name for name in dir(type(state.env)) if _LEGAL.search(name) and not name.startswith("_")]
+    if not said:
+        return ""
+    return f"; if {said[0]} tells what is legal, say it as info['action_mask'] or action_masks(), 1 or 0 for an action"
 
 
 def _whole(env: Any) -> int | None:

@@ -258,6 +258,32 @@ def test_what_a_step_raises_is_named():
         mcts().act(env)
 
 
+class Strict(Walk):
+    """Takes what is legal alone, which it says by a name of its own."""
+
+    def step(self, action):
+        if action:
+            raise ValueError("illegal")
+        *said, _ = super().step(action)
+        return *said, {"legal_moves": [0]}
+
+
+class Asked(Strict):
+    def step(self, action):
+        return *super().step(action)[:4], {}
+
+    def get_valid_actions(self):
+        return [0]
+
+
+@pytest.mark.parametrize(("kind", "said"), [(Strict, r"info\['legal_moves'\]"), (Asked, "get_valid_actions")])
+def test_masks_by_other_names_are_told_the_right_one(kind, said):
+    env = kind()
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match=rf"illegal.*; if {said} tells what is legal, say it as info\['action_mask'\]"):
+        mcts().act(env)
+
+
 class Drawing(Machine):
     """Draws an array, or nothing."""
 
