@@ -204,6 +204,16 @@ def _over_buffer(into: Copy, value: Any, owner: Any) -> Any:
     return view
 
 
+def _copy_record(into: Copy, value: Any) -> Any:
+    """Copy a record of a structured array: it looks into that."""
+    owner = value.base
+    memory = into.of(owner)
+    if not isinstance(owner, np.ndarray) or not (owner.flags.c_contiguous and memory.flags.c_contiguous):
+        return _copy_opaque(into, value)
+    offset = value.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    return np.ndarray((), value.dtype, memory, offset)[()]
+
+
 def _copy_space(into: Copy, value: Any) -> Any:
     """Copy a space: it never changes, but for the generator that it samples with."""
     made: Any = object.__new__(type(value))
@@ -421,6 +431,7 @@ _MAKERS: dict[Any, Callable[[Copy, Any], Any]] = {
 
 _MAKERS_OF_SUBCLASSES: tuple[tuple[type, Callable[[Copy, Any], Any]], ...] = (
     (Space, _copy_space),
+    (np.void, _copy_record),
     (tuple, _copy_tuple),
     (random.Random, _copy_random),
     (np.random.BitGenerator, _copy_bits),

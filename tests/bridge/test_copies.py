@@ -152,6 +152,11 @@ class Buffers:
         self.table = array.array("i", [1, 2, 3])
         self.column = np.frombuffer(self.table, np.int32)[1:]
         self.fixed = np.frombuffer(b"abcd", np.uint8)
+        self.records = np.zeros(3, [("at", int), ("turned", int)])
+        self.record, self.later = self.records[1], self.records[1:][1]
+        self.recorded = np.rec.array(self.records.copy())
+        self.first = self.recorded[0]
+        self.alone = np.void(b"abc")
 
 
 def test_arrays_look_into_what_was_copied_with_them():
@@ -160,10 +165,15 @@ def test_arrays_look_into_what_was_copied_with_them():
     for _ in range(2):
         made.env.numbers[1] = 9
         made.env.column[0] = 8
+        made.env.record["at"], made.env.later["turned"], made.env.first["at"] = 5, 6, 7
+        assert made.env.records.tolist() == [(0, 0), (5, 0), (0, 6)]
+        assert made.env.recorded.at[0] == 7
+        assert not any(map(any, [*buffers.records.tolist(), *buffers.recorded.tolist()]))
         assert (made.env.part[0], made.env.table[1]) == (9, 8)
         assert (buffers.numbers[1], buffers.part[0], buffers.table[1], buffers.column[0]) == (1, 1, 2, 2)
         assert bytes(made.env.fixed) == b"abcd"
         made.restore()
+        assert made.env.record["at"] == made.env.later["turned"] == made.env.recorded.at[0] == made.env.first["at"] == 0
         assert (made.env.numbers[1], made.env.part[0], made.env.table[1], made.env.column[0]) == (1, 1, 2, 2)
 
 
