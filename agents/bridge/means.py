@@ -134,7 +134,7 @@ def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str 
         return "a copy is not in the same state"
     held, walks = _whole(first.env), [_walk(live, state, first)]
     first.restore()
-    forgetful = isinstance(first, Clone) and adapter_of(type(live.env)) is None and _whole(first.env) != held
+    forgetful = isinstance(first, Clone) and adapter_of(live.env.__class__) is None and _whole(first.env) != held
     state.become(live, first)
     back = _inside(state)
     walks += [_walk(live, state, first), _walk(live, state, second)]
