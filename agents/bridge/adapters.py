@@ -14,6 +14,7 @@ SHIPPED = {
     "agents.bridge.functional.PgxEnvironment": "agents.bridge.shipped.pgx:Pgx",
     "gymnasium.envs.box2d.car_racing.CarRacing": "agents.bridge.shipped.car_racing:CarRacing",
     "gymnasium.envs.toy_text.blackjack.BlackjackEnv": "agents.bridge.shipped.blackjack:Blackjack",
+    "jumanji.wrappers.JumanjiToGymWrapper": "agents.bridge.shipped.jumanji:Jumanji",
     "minigrid.minigrid_env.MiniGridEnv": "agents.bridge.shipped.minigrid:MiniGrid",
     "pettingzoo.classic.hanabi.hanabi.raw_env": "agents.bridge.shipped.open_spiel:Hanabi",
     "pettingzoo.classic.rlcard_envs.leduc_holdem.raw_env": "agents.bridge.shipped.holdem:Holdem",

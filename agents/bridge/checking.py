@@ -9,7 +9,7 @@ import numpy as np
 from pettingzoo import ParallelEnv
 
 from agents.bridge.chance import drawn_from_global, drawn_from_system
-from agents.bridge.cloning import fresh, generators_in
+from agents.bridge.cloning import drawn_from, fresh
 from agents.bridge.copying import Copy
 from agents.bridge.hidden import AS_IT_IS, UNKNOWN, UNTOLD
 from agents.bridge.layers import innermost
@@ -17,7 +17,7 @@ from agents.bridge.live import foreign_view
 from agents.bridge.means import DEEP, FAST, NATIVE, REPLAY, REPLAY_ANEW
 from agents.bridge.mirroring import mirrored, walk, whole
 from agents.bridge.played import chance_apart
-from agents.bridge.remembering import remember
+from agents.bridge.remembering import own, remember
 from agents.bridge.states import NO_LIMIT, ForeignState
 from mcts_envs.core.contract import EVERYTHING
 
@@ -170,14 +170,14 @@ def _restoring(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
 
 def _fidelity(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     history = seen.state.history
-    chain = env if history is None else history.env
+    chain, given = (env, {}) if history is None else (history.env, own({**history.given}))
     try:
         original = remember(fresh(chain, seen.state.env))
     except TypeError as error:
         return OPEN, str(error)
     steps = 0
     for k in _up_to(_WALKS):
-        original.reset(seed=k)
+        original.reset(**{**given, "seed": k})
         found = mirrored(foreign_view(original, seen.game.seats[seen.player].name).state, k, _LENGTH)
         if found.differs:
             return FAILS, f"a copy is not as the original: {found.differs}"
@@ -195,7 +195,7 @@ def _chance(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     tried = [[repr(_future(root, state, seed, k)) for seed in _up_to(_SEEDS)] for k in _up_to(_CHOICES)]
     futures, seeds = max((len(set(each)), len(each)) for each in tried)
     same = {repr(_future(root, state, 0, 0)) for _ in range(4)}
-    own = Copy(seen.state.env).generators if seen.game.notes["means"] == FAST else generators_in(seen.state.env)
+    own = Copy(seen.state.env).generators if seen.game.notes["means"] == FAST else drawn_from(seen.state.env)
     where = [f"{len(own)} generator(s) of its own"] if own else []
     where += [f"the global generator of {name}" for name in sorted(drawn)]
     found = f"{futures} future{'s' * (futures > 1)} of {seeds} seeds; it holds {', '.join(where) or 'no generator'}"
@@ -247,6 +247,7 @@ def _masks(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     counts, most, state = set(), seen.game.actions, root.copy()
     for k in _up_to(_WALKS):
         state[:] = root
+        state.game.determinize(state, EVERYTHING, k)
         for bits, *_ in walk(state, np.random.default_rng(k), _LENGTH):
             counts |= {len(_legal(state, player)) for player in range(seen.game.players) if bits >> player & 1}
     if counts <= {most}:

@@ -93,7 +93,7 @@ class Clone:
     def seed(self, seed: int) -> None:
         """Start chance anew; where the stream runs on, only the first time."""
         if not self._runs_on:
-            reseed(_drawn_from(self.env), seed)
+            reseed(drawn_from(self.env), seed)
         elif not self._seeded:
             self.env.reset(seed=seed >> 33)
             self._seeded = True
@@ -177,7 +177,7 @@ class Replay:
     def seed(self, seed: int) -> None:
         """Start all random generators of the copy anew."""
         self._since.append(("seed", seed))
-        reseed(_drawn_from(self.env), seed)
+        reseed(drawn_from(self.env), seed)
 
     def again(self) -> "Replay":
         """Return another copy of what this one has become."""
@@ -233,7 +233,7 @@ def runs_on(env: Any) -> bool:
         return False
 
 
-def _drawn_from(env: Any) -> list[Any]:
+def drawn_from(env: Any) -> list[Any]:
     """Return the random generators that steps of a copy draw from: those that its adapter names, or all it holds."""
     kind: Any = type(env)
     adapter = adapter_of(kind)
@@ -325,7 +325,7 @@ def fresh(chain: Any, source: Any) -> Any:
     if isinstance(source, EzPickle):
         given: Any = source._ezpickle_kwargs
         made: Any = type(source)(*source._ezpickle_args, **given)
-        vars(made).update({"render_mode": None} if hasattr(made, "render_mode") else {})
+        vars(made).update({"render_mode": _mode_of(source)} if hasattr(made, "render_mode") else {})
         return made
     raise TypeError(
         f"no other {type(source).__name__} can be made: it was made without gymnasium.make, and is no "
@@ -334,7 +334,13 @@ def fresh(chain: Any, source: Any) -> Any:
 
 
 def _made_by(spec: Any, source: Any) -> Any:
-    """Make an environment that draws nothing; one that never draws may know of no ``render_mode``."""
+    """Make an environment that opens no window; one that never draws may know of no ``render_mode``."""
     draws = "render_mode" in spec.kwargs or getattr(source, "render_mode", None) is not None
-    silent = {"render_mode": None} if draws else {}
+    silent = {"render_mode": _mode_of(source)} if draws else {}
     return gymnasium.make(spec, disable_env_checker=True, **silent)
+
+
+def _mode_of(source: Any) -> Any:
+    """Return how a copy draws: as its original does, which may observe what it draws, but in no window."""
+    mode = getattr(source, "render_mode", None)
+    return None if mode == "human" else mode

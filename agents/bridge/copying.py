@@ -49,7 +49,8 @@ class Copy:
     Attributes
     ----------
     env : object
-        The copy. Its ``render_mode`` is None, so that its steps draw nothing.
+        The copy. It opens no window: None in place of a ``render_mode`` of ``"human"``. Other modes stay: what is
+        observed may be what is drawn.
     generators : list
         The NumPy and Python random generators in it.
     opaque : bool
@@ -172,6 +173,8 @@ def _copy_array(into: Copy, value: Any) -> Any:
         view: Any = np.ndarray(value.shape, value.dtype, memory, offset, value.strides)
         view.flags.writeable = value.flags.writeable
         return view
+    if owner is not None and (view := _over_buffer(into, value, owner)) is not None:
+        return view
     made = value.copy(order="K")
     into._memo[id(value)] = made
     if value.dtype.hasobject:
@@ -183,6 +186,32 @@ def _copy_array(into: Copy, value: Any) -> Any:
             into._others.append((np.copyto, (made, made.copy())))
     made.flags.writeable = value.flags.writeable
     return made
+
+
+def _over_buffer(into: Copy, value: Any, owner: Any) -> Any:
+    """Return a view of the copy of what an array looks into, as one of ``ctypes``; None where that has no buffer."""
+    try:
+        old = np.frombuffer(owner, np.uint8)
+        memory = into.of(owner)
+        new = np.frombuffer(memory, np.uint8)
+    except (AttributeError, BufferError, TypeError, ValueError):
+        return None
+    if memory is owner:  # it never changes
+        return None
+    offset = value.__array_interface__["data"][0] - old.__array_interface__["data"][0]
+    view = np.ndarray(value.shape, value.dtype, new, offset, value.strides)
+    view.flags.writeable = value.flags.writeable
+    return view
+
+
+def _copy_record(into: Copy, value: Any) -> Any:
+    """Copy a record of a structured array: it looks into that."""
+    owner = value.base
+    memory = into.of(owner)
+    if not isinstance(owner, np.ndarray) or not (owner.flags.c_contiguous and memory.flags.c_contiguous):
+        return _copy_opaque(into, value)
+    offset = value.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    return np.ndarray((), value.dtype, memory, offset)[()]
 
 
 def _copy_space(into: Copy, value: Any) -> Any:
@@ -263,6 +292,24 @@ def _copy_cell(into: Copy, value: Any) -> Any:
     return made
 
 
+def _copy_cached(into: Copy, value: Any) -> Any:
+    """Copy a function with a cache, what an unbounded one holds included: that may be a die that was cast."""
+    inside = into.of(value.__wrapped__)
+    if inside is value.__wrapped__:
+        return value
+    if id(value) in into._memo:  # it is among what its function holds
+        return into._memo[id(value)]
+    size = value.cache_parameters()["maxsize"]
+    made = functools.lru_cache(**value.cache_parameters())(inside)
+    if size is None:
+        known, table = (next(each for each in gc.get_referents(one) if type(each) is dict) for one in (value, made))
+        table.update({key: into.of(result) for key, result in known.items()})
+        into._dicts.append((table, table.copy()))
+    else:
+        into._others.append((made.cache_clear, ()))
+    return made
+
+
 def _copy_constant_dict(into: Copy, value: Any) -> Any:
     return types.MappingProxyType(into.of(gc.get_referents(value)[0]))
 
@@ -317,7 +364,7 @@ def _copy_object(into: Copy, value: Any) -> Any:
         names, constant = vars(made), has_table(kind)
         for name, item in vars(value).items():
             names[name] = item if constant and name == "P" else into.of(item)
-        if "render_mode" in names:
+        if names.get("render_mode") == "human":
             names["render_mode"] = None
         into._dicts.append((names, names.copy()))
     if isinstance(made, Env) and not isinstance(made, Wrapper):
@@ -367,6 +414,7 @@ _MAKERS: dict[Any, Callable[[Copy, Any], Any]] = {
     dict: _copy_dict,
     frozenset: _copy_tuple,
     functools.partial: _copy_partial,
+    type(functools.lru_cache(is_shared)): _copy_cached,
     list: _copy_list,
     memoryview: _copy_memoryview,
     np.ndarray: _copy_array,
@@ -383,6 +431,7 @@ _MAKERS: dict[Any, Callable[[Copy, Any], Any]] = {
 
 _MAKERS_OF_SUBCLASSES: tuple[tuple[type, Callable[[Copy, Any], Any]], ...] = (
     (Space, _copy_space),
+    (np.void, _copy_record),
     (tuple, _copy_tuple),
     (random.Random, _copy_random),
     (np.random.BitGenerator, _copy_bits),

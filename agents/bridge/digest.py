@@ -16,7 +16,7 @@ from agents.bridge.classes import container_of, has_table, is_plain, is_shared, 
 from agents.bridge.weak import behind
 
 _AS_IT_IS = frozenset({bool, bytes, complex, float, int, str, type(None)})
-_LEFT_OUT = ("_np_random_seed", "render_mode")
+_LEFT_OUT = ("_np_random", "_np_random_seed", "render_mode")
 _CHANCE = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 _POSITIVE = 2**63 - 1
 _LARGE = 10_000

@@ -123,7 +123,8 @@ class Hidden:
         """Return what games that show a player the same were found to differ in."""
         notes, key = self._game.notes, ("hides", observer)
         if key not in notes:
-            notes[key] = hidden_from(self._game, self._env, self._game.seats[observer].name)
+            options = None if self._history is None else self._history.given.get("options")
+            notes[key] = hidden_from(self._game, self._env, self._game.seats[observer].name, options)
         found: tuple[str, ...] | None = notes[key]
         return found
 

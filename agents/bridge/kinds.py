@@ -11,7 +11,7 @@ from agents.bridge.cloning import offers_clones, snapshot_of
 from agents.bridge.digest import digest
 from agents.bridge.lenses import through
 from agents.bridge.means import NATIVE
-from agents.bridge.returned import paid, wrong
+from agents.bridge.returned import masks_of, paid, wrong
 from agents.bridge.rollouts import played_by, single
 from agents.bridge.states import ForeignState, active, advise, determinize, evaluate, reset
 from mcts_envs.core.contract import EVERYTHING, RUNNING, TERMINATED, TRUNCATED
@@ -119,7 +119,12 @@ def _mask_single(state: Any, player: int) -> Any:
 
 
 def _mask_asked(state: Any, player: int) -> Any:
-    return state.env.action_masks()
+    return masks_of(state.env)
+
+
+def _mask_shown(state: Any, player: int) -> Any:
+    mask, seen = _mask_single(state, player), state.seen
+    return seen.get("action_mask") if mask is None and isinstance(seen, Mapping) else mask
 
 
 def _mask_aec(state: Any, player: int) -> Any:
@@ -253,6 +258,9 @@ SINGLE = _kind(step_single, _mask_single, _seen_single, _is_left_alone)
 ASKED = _kind(step_single, _mask_asked, _seen_single, _is_left_alone)
 """Gymnasium environments with ``action_masks()``."""
 
+SHOWN = _kind(step_single, _mask_shown, _seen_single, _is_left_alone)
+"""Gymnasium environments with an ``action_mask`` in what they show."""
+
 AEC = _kind(step_aec, _mask_aec, _seen_aec, _is_left_aec)
 CYCLE = _kind(step_cycle, _mask_aec, _seen_aec, _is_left_aec)
 """Environments in which agents choose in turn, but the state changes only when all have chosen."""
@@ -260,7 +268,7 @@ CYCLE = _kind(step_cycle, _mask_aec, _seen_aec, _is_left_aec)
 PARALLEL = _kind(step_parallel, _mask_parallel, _seen_parallel, _is_left_parallel)
 
 
-_KINDS = {"SINGLE": SINGLE, "ASKED": ASKED, "AEC": AEC, "CYCLE": CYCLE, "PARALLEL": PARALLEL}
+_KINDS = {"SINGLE": SINGLE, "ASKED": ASKED, "SHOWN": SHOWN, "AEC": AEC, "CYCLE": CYCLE, "PARALLEL": PARALLEL}
 
 
 def adapted(kind: str, adapter: Adapter | None) -> Mapping[str, Any]:
@@ -280,9 +288,9 @@ def adapted(kind: str, adapter: Adapter | None) -> Mapping[str, Any]:
 
 def _loop_of(kind: str, adapter: Adapter | None) -> Any:
     """Return what makes a quicker loop of a uniform rollout; None where there is none."""
-    if kind in ("SINGLE", "ASKED"):
+    if kind in ("SINGLE", "ASKED", "SHOWN"):
         listed = adapter is not None and (adapter.legal is not None or adapter.actions is not None)
-        return single(masked=listed or kind == "ASKED")
+        return single(masked=listed or kind != "SINGLE")
     if kind == "AEC" and adapter is not None and adapter.play is not None:
         return played_by(adapter.play, chooser)
     return None

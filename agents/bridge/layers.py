@@ -23,4 +23,8 @@ def peeled(env: Any) -> tuple[list[Any], Any]:
 
 def innermost(env: Any) -> Any:
     """Return what planners copy: the environment inside all wrappers."""
-    return env.unwrapped if isinstance(env, gymnasium.Env) else peeled(env)[0][-1]
+    if not isinstance(env, gymnasium.Env):
+        return peeled(env)[0][-1]
+    while isinstance(env, gymnasium.Wrapper):
+        env = env.env
+    return env  # whose unwrapped may be something else, as Jumanji's is

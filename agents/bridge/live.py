@@ -4,6 +4,7 @@ import functools
 import inspect
 import math
 import warnings
+from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -21,7 +22,7 @@ from agents.bridge.chance import Watch
 from agents.bridge.classes import has_table
 from agents.bridge.hidden import Hidden
 from agents.bridge.kinds import in_cycle
-from agents.bridge.layers import peeled
+from agents.bridge.layers import innermost, peeled
 from agents.bridge.lenses import lenses_of
 from agents.bridge.means import copier_of
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
@@ -104,7 +105,7 @@ class LiveSingle:
     time_limit = math.inf
 
     def __init__(self, env: Any, observation: Any, info: Any) -> None:
-        self.env = env.unwrapped
+        self.env = innermost(env)
         self._layers = layers_of(env)
         self.history = _history(self._layers, Remember)
         self._told = observation, info
@@ -115,8 +116,7 @@ class LiveSingle:
         self.lenses = self._lenses()
         shown = next((lens.observation_space for lens in reversed(self.lenses[0])), self.env.observation_space)
         seat = _seat(None, self.env.action_space, self.env.observation_space, shown)
-        kind = "ASKED" if hasattr(self.env, "action_masks") else "SINGLE"
-        self.game = _game(kind, self.env, (seat,))
+        self.game = _game(_kind_of(self.env), self.env, (seat,))
 
     def _lenses(self) -> tuple[list[Any], list[Any]]:
         """Return the observation wrappers, and those that what was observed last did not come through yet."""
@@ -221,6 +221,14 @@ class LiveAEC:
         return _root(self)
 
 
+def _kind_of(env: Any) -> str:
+    """Return where a Gymnasium environment tells what is legal."""
+    if hasattr(env, "action_masks"):
+        return "ASKED"
+    seen = env.observation_space
+    return "SHOWN" if isinstance(seen, spaces.Dict) and "action_mask" in seen.spaces else "SINGLE"
+
+
 _SAID = {RememberMoves: ("observations", "infos"), parallel_to_aec_wrapper: ("_observations", "infos")}
 """Layers that keep what a parallel environment said last, and where."""
 
@@ -276,7 +284,7 @@ def _root(live: Any) -> ForeignState:
     state = ForeignState(live.game)
     state.become(live, copier_of(live, state))
     where = live.game.notes.get("tells")
-    if where and getattr(live, where) is None and ("missed", where) not in live.game.notes:
+    if where and not isinstance(getattr(live, where), Mapping) and ("missed", where) not in live.game.notes:
         live.game.notes["missed", where] = True
         warnings.warn(
             f"what is legal in {live.game.name} stands in its {'infos' if where == 'infos' else 'observations'}, of "

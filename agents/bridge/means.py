@@ -1,5 +1,6 @@
 """By what means an environment is copied: the first that passes a check."""
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
+from agents.bridge.adapters import adapter_of
 from agents.bridge.chance import drawn_from_system
 from agents.bridge.cloning import Clone, Copier, Deep, Replay, offers_clones
 from agents.bridge.copying import Copy
@@ -37,6 +39,9 @@ _OUTSIDE = (
     "class, or behind the handle of an engine), or its chance does: keep both inside, and draw from self.np_random"
 )
 """Faults that are seen by steps which the environment itself may have made; what has them is not tried again."""
+
+
+_LEGAL = re.compile("avail|legal|mask|valid")
 
 
 def copier_of(live: Any, state: "ForeignState") -> Copier:
@@ -93,7 +98,7 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
         raise not_reset
     cure = "" if live.history is not None else "; wrap it in agents.remember(env) before reset, so that it is replayed"
     raise TypeError(
-        f"{lacking}{name} cannot be copied: {'; '.join(refused)}{cure}; or give it clone_state() and "
+        f"{lacking}{name} cannot be copied: {'; '.join(refused)}{_misnamed(state)}{cure}; or give it clone_state() and "
         "restore_state(snapshot), or register an agents.bridge.Adapter"
         f"{'. It may have been stepped as it was tried; reset it' * stepped}"
     )
@@ -127,8 +132,9 @@ def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str 
     start = _inside(state)
     if isinstance(first, (Clone, Deep)) and _whole(live.env) != _whole(first.env):
         return "a copy is not in the same state"
-    walks = [_walk(live, state, first)]
+    held, walks = _whole(first.env), [_walk(live, state, first)]
     first.restore()
+    forgetful = isinstance(first, Clone) and adapter_of(live.env.__class__) is None and _whole(first.env) != held
     state.become(live, first)
     back = _inside(state)
     walks += [_walk(live, state, first), _walk(live, state, second)]
@@ -145,6 +151,8 @@ def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str 
         return "brought back and played again with the same chance, it shows something else"
     if walks[0][0] != walks[2][0]:
         return "two copies show different things"
+    if forgetful and _fault(live, state, lambda: Copy(live.env)) is None:
+        return "they leave out some of what it holds"
     if apart:
         warnings.warn(
             f"copies of one state of {type(live.env).__name__} under one seed go on in different ways: if that is no "
@@ -178,11 +186,23 @@ def _tells(state: "ForeignState") -> str | None:
     if state.game.adapter is not None or hasattr(state.env, "action_masks"):
         return None
     alone = state.game.seats[0].name is None
-    told = {"infos": {None: state.infos} if alone else state.infos, "seen": {} if alone else state.seen}
-    for where, by_agent in told.items():
-        if any(isinstance(each, Mapping) and "action_mask" in each for each in (by_agent or {}).values()):
+    told = {"infos": state.infos, "seen": state.seen}
+    for where, said in told.items():
+        by_agent = {None: said} if alone else said or {}
+        if any(isinstance(each, Mapping) and "action_mask" in each for each in by_agent.values()):
             return where
     return None
+
+
+def _misnamed(state: "ForeignState") -> str:
+    """Say what may tell the legal actions of a Gymnasium environment by a name that planners do not know."""
+    if state.game.seats[0].name is not None or state.game.notes.get("tells") or hasattr(state.env, "action_masks"):
+        return ""
+    said = [f"info[{name!r}]" for name in state.infos or () if _LEGAL.search(str(name))]
+    said += [name for name in dir(type(state.env)) if _LEGAL.search(name) and not name.startswith("_")]
+    if not said:
+        return ""
+    return f"; if {said[0]} tells what is legal, say it as info['action_mask'] or action_masks(), 1 or 0 for an action"
 
 
 def _whole(env: Any) -> int | None:

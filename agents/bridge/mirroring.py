@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.bridge.chance import reseed
-from agents.bridge.cloning import generators_in, runs_on
+from agents.bridge.cloning import drawn_from, runs_on
 from agents.bridge.means import NATIVE
 from agents.bridge.states import ForeignState
 from mcts_envs.core.contract import EVERYTHING
@@ -65,7 +65,7 @@ def mirrored(live: Any, seed: int, length: int) -> Mirrored:
     original.become(live, itself)
     if live.game.notes["means"] == NATIVE and not runs_on(live.env):
         copy.seed(seed)
-        reseed(generators_in(live.env), seed)
+        reseed(drawn_from(live.env), seed)
     live.game.watch.determinize(seed)
     if whole(copy) != whole(original):
         return Mirrored(0, "the copy is not in the same state")

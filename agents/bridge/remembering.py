@@ -13,7 +13,7 @@ from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 from agents.bridge.adapters import adapter_of
 from agents.bridge.digest import digest
 from agents.bridge.layers import innermost
-from agents.bridge.returned import begun
+from agents.bridge.returned import begun, masks_of
 from mcts_envs.core.view import Episode
 
 _nothing_equals = itertools.count(-1, -1)
@@ -133,7 +133,7 @@ def _told(env: Any, info: Any, agent: Any) -> Any:
     if adapter is not None and (listed := adapter.actions or adapter.legal) is not None:
         return listed(inside, agent)
     if isinstance(inside, gymnasium.Env) and hasattr(inside, "action_masks"):
-        return inside.action_masks()
+        return masks_of(inside)
     return info.get("action_mask") if isinstance(info, Mapping) else None
 
 

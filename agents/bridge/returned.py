@@ -33,6 +33,12 @@ def begun(said: Any) -> tuple[Any, Any]:
     return observation, info
 
 
+def masks_of(env: Any) -> Any:
+    """Return what an environment with ``action_masks`` says to be legal, a method or not."""
+    masks = env.action_masks
+    return masks() if callable(masks) else masks
+
+
 def paid(reward: Any, action: Any) -> float:
     """Return a reward as a number.
 

@@ -29,7 +29,7 @@ def single(masked: bool) -> Callable[[Rollout], Rollout]:
         total, weight, steps, seen, truncated = work.values[0], 1.0, 0, state.seen, state.truncated
         while bits and steps < limit:
             if masked or (infos and infos.get("action_mask") is not None):
-                state.infos = infos
+                state.infos, state.seen = infos, seen
                 action = legal[below(stream, game.legal(state, 0, legal))]
             else:
                 action = below(stream, count)

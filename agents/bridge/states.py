@@ -215,9 +215,10 @@ class ForeignState:
         self.env, self.seen, self.infos = self._dealt.env, course.seen, course.infos
 
     def copy(self) -> "ForeignState":
-        """Return a state with a copy of its own."""
+        """Return a state with a copy of its own, and of what was said: the environment may write over that."""
         made = ForeignState(self.game)
         made[:] = self
+        made.seen, made.infos = Copy((self.seen, self.infos)).env
         return made
 
     def seed(self, seed: int) -> None:

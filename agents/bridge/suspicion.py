@@ -22,7 +22,7 @@ _PAIRS, _LINES, _FUTURE = 64, 4, 12
 """Pairs of games that showed the same and are not: so many are played on, in lines of their own, for so many steps."""
 
 
-def hidden_from(game: ForeignGame, env: Any, agent: Any) -> tuple[str, ...] | None:
+def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) -> tuple[str, ...] | None:
     """Return the attributes in which games differ that show a player the same, if what is to come depends on them.
 
     Two games that showed the same, with the same actions of the player, are played on with the same actions and the
@@ -35,12 +35,14 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any) -> tuple[str, ...] | No
         The environment, unwrapped; it is copied.
     agent : object
         The player's name; None in Gymnasium.
+    options : mapping, optional
+        What a reset takes besides a seed. Where it wants more, nothing can be told.
     """
     met: dict[Any, list[Played]] = {}
     pairs, compared = 0, False
     try:
         with chance_apart(0):
-            for known, played in _situations(game, env, agent):
+            for known, played in _situations(game, env, agent, options):
                 others = met.setdefault(known, [])
                 for other in others:
                     compared = True
@@ -57,12 +59,15 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any) -> tuple[str, ...] | No
     return () if compared else None
 
 
-def _situations(game: ForeignGame, env: Any, agent: Any) -> Iterator[tuple[Any, Played]]:
+def _situations(game: ForeignGame, env: Any, agent: Any, options: Any) -> Iterator[tuple[Any, Played]]:
     """Play games for a few steps; yield what the player knows, and the game, whenever it is to choose."""
     played, chance = Played(game, Copy(env).env), np.random.default_rng(0)
     begun, games = 0, _GAMES
     while begun < games:
-        played.reset(begun)
+        try:
+            played.reset(begun, options)
+        except Exception as error:
+            raise NotImplementedError from error
         known: list[Any] = []
         for t in range(_STEPS):
             if agent in played.shown:

@@ -1,7 +1,9 @@
 """Copies of foreign environments: nothing is shared, everything is brought back, and what cannot be copied is named."""
 
+import array
 import collections
 import copy
+import ctypes
 import functools
 import types
 
@@ -139,6 +141,40 @@ def test_masks_of_pygame_are_brought_back_and_fonts_are_shared():
         assert digest(made.env) == digest(source)
         assert made.env[0].get_at((1, 1)) == made.env[0].count() == source[0].count() == 1
     assert made.env[1] is source[1]
+
+
+class Buffers:
+    """Arrays that look into other memory than NumPy's."""
+
+    def __init__(self):
+        self.numbers = (ctypes.c_int * 4)(3, 1, 2, 0)
+        self.part = np.ctypeslib.as_array(self.numbers)[1:3]
+        self.table = array.array("i", [1, 2, 3])
+        self.column = np.frombuffer(self.table, np.int32)[1:]
+        self.fixed = np.frombuffer(b"abcd", np.uint8)
+        self.records = np.zeros(3, [("at", int), ("turned", int)])
+        self.record, self.later = self.records[1], self.records[1:][1]
+        self.recorded = np.rec.array(self.records.copy())
+        self.first = self.recorded[0]
+        self.alone = np.void(b"abc")
+
+
+def test_arrays_look_into_what_was_copied_with_them():
+    buffers = Buffers()
+    made = Copy(buffers)
+    for _ in range(2):
+        made.env.numbers[1] = 9
+        made.env.column[0] = 8
+        made.env.record["at"], made.env.later["turned"], made.env.first["at"] = 5, 6, 7
+        assert made.env.records.tolist() == [(0, 0), (5, 0), (0, 6)]
+        assert made.env.recorded.at[0] == 7
+        assert not any(map(any, [*buffers.records.tolist(), *buffers.recorded.tolist()]))
+        assert (made.env.part[0], made.env.table[1]) == (9, 8)
+        assert (buffers.numbers[1], buffers.part[0], buffers.table[1], buffers.column[0]) == (1, 1, 2, 2)
+        assert bytes(made.env.fixed) == b"abcd"
+        made.restore()
+        assert made.env.record["at"] == made.env.later["turned"] == made.env.recorded.at[0] == made.env.first["at"] == 0
+        assert (made.env.numbers[1], made.env.part[0], made.env.table[1], made.env.column[0]) == (1, 1, 2, 2)
 
 
 def test_a_copy_of_a_copy_is_apart_from_both():

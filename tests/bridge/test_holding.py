@@ -1,5 +1,6 @@
 """What an environment holds without owning it, or lets go: weak references, threads, and what it closes at its end."""
 
+import functools
 import gc
 import threading
 import weakref
@@ -138,3 +139,46 @@ def test_a_running_thread_is_refused_and_not_waited_for():
     env.asked.put(None)
     env.server.join()
     assert Copy(env).env.server is not env.server
+
+
+class Cached(Walk):
+    """Keeps what was computed: where it is, a die for each step, and a sum."""
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.ahead = functools.lru_cache(maxsize=8)(lambda t, action: self.at + 1 + action)
+        self.die = functools.cache(self.cast)
+        self.hooks = [self.die]
+        self.sum = functools.cache(sum)
+        return self.at, {}
+
+    def cast(self, t):
+        return int(self.np_random.integers(1000))
+
+    def step(self, action):
+        self.at = self.ahead(self.at, action)
+        return self.at, float(self.die(self.at)), self.at >= 5, False, {}
+
+
+def test_what_is_kept_of_a_function_of_an_environment_is_that_of_the_copy():
+    env = Cached()
+    env.reset(seed=0)
+    shown = env.die(0)
+    made = Copy(env)
+    copy = made.env
+    assert copy.die is copy.hooks[0] is not env.die
+    assert copy.die(0) == shown
+    assert copy.sum is env.sum
+    for _ in range(2):
+        copy.step(0)
+        copy.step(1)
+        assert (copy.at, env.at) == (3, 0)
+        assert env.die.cache_info().currsize == 1
+        assert copy.die.cache_info().currsize == 3
+        made.restore()
+        assert copy.die.cache_info().currsize == 1
+        assert copy.ahead.cache_info().currsize == 0
+    env.at = 1
+    assert env.ahead(1, 0) == 2
+    mcts(50).act(env)
+    assert env.die.cache_info().currsize == 1

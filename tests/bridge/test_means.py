@@ -5,6 +5,7 @@ import random
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium import spaces
 from numba import njit
 from numpy.random import mtrand
 from pettingzoo.classic.tictactoe import tictactoe
@@ -15,7 +16,7 @@ from agents.bridge import means
 from agents.bridge.cloning import Clone, Deep, Replay, generators_in
 from agents.bridge.digest import digest
 from mcts_envs.core.contract import EVERYTHING
-from tests.bridge.worlds import TAXI, Machine, Walk, mcts, playing
+from tests.bridge.worlds import TAXI, Handle, Machine, Walk, mcts, playing
 
 
 def means_of(env):
@@ -66,6 +67,76 @@ def test_means_are_named_the_first_that_passes_a_check():
     assert means_of(wrong) == means.FAST
     assert bridge.view(wrong).state.copy().env.at == 1
     assert means_of(playing("FrozenLake-v1")) == means.FAST
+
+
+class Within(SavingGym):
+    """Wraps something that it calls unwrapped, and never asks for a generator."""
+
+    @property
+    def unwrapped(self):
+        return "the engine"
+
+    def reset(self, *, seed=None, options=None):
+        self.at = self.turned = 0
+        return self.at, {}
+
+
+def test_an_environment_may_call_something_else_unwrapped():
+    env = agents.remember(Within())
+    env.reset(seed=0)
+    assert means_of(env) == means.NATIVE
+    assert mcts(50).act(env) == 1
+    limited = gym.wrappers.TimeLimit(env, 4)
+    limited.reset(seed=0)
+    assert means_of(limited) == means.NATIVE
+
+
+class Levelled(Walk):
+    """Is reset with a level alone."""
+
+    def reset(self, *, seed=None, options=None):
+        self.level = options["level"]
+        return super().reset(seed=seed)
+
+
+def test_resets_take_the_options_that_the_first_had():
+    for remembered, hidden in ((True, "nothing found"), (False, "not told: no two games showed the same")):
+        env = agents.remember(Levelled()) if remembered else Levelled()
+        env.reset(seed=0, options={"level": 3})
+        found = mcts(50).search(env)
+        assert (found.action, found.copies.hidden) == (1, hidden)
+    gym.register("Levelled-v0", Levelled, disable_env_checker=True)
+    try:
+        env = agents.remember(gym.make("Levelled-v0"))
+        env.reset(seed=0, options={"level": 3})
+        assert agents.check_planning(env)["fidelity"].verdict == "holds"
+    finally:
+        del gym.registry["Levelled-v0"]
+
+
+class Timed(SavingGym):
+    """Leaves out of its state how often it was turned, which ends the episode."""
+
+    def get_state(self):
+        return self.at
+
+    def set_state(self, at):
+        self.at = at
+
+    def step(self, action):
+        self.at = 0
+        _, reward, _, *rest = super().step(action)
+        return self.at, reward, self.turned >= 12, *rest
+
+
+def test_snapshots_that_leave_something_out_are_not_used_where_a_copy_has_it():
+    env = Timed()
+    env.reset(seed=0)
+    assert means_of(env) == means.FAST
+    assert agents.check_planning(env)["restoring"].verdict == "holds"
+    agent = mcts(200)
+    agent.act(env)
+    assert agent.last_result.steps == 200 * 12
 
 
 def test_snapshots_that_raise_leave_nothing_behind():
@@ -184,6 +255,32 @@ def test_what_a_step_raises_is_named():
         mcts().act(env)
     env.noise = lambda: {}["wind"]
     with pytest.raises(TypeError, match="Walk cannot be copied: fast copy: KeyError: 'wind';"):
+        mcts().act(env)
+
+
+class Strict(Walk):
+    """Takes what is legal alone, which it says by a name of its own."""
+
+    def step(self, action):
+        if action:
+            raise ValueError("illegal")
+        *said, _ = super().step(action)
+        return *said, {"legal_moves": [0]}
+
+
+class Asked(Strict):
+    def step(self, action):
+        return *super().step(action)[:4], {}
+
+    def get_valid_actions(self):
+        return [0]
+
+
+@pytest.mark.parametrize(("kind", "said"), [(Strict, r"info\['legal_moves'\]"), (Asked, "get_valid_actions")])
+def test_masks_by_other_names_are_told_the_right_one(kind, said):
+    env = kind()
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match=rf"illegal.*; if {said} tells what is legal, say it as info\['action_mask'\]"):
         mcts().act(env)
 
 
@@ -313,3 +410,48 @@ def test_what_was_not_reset_says_so():
         bridge.view(env).game.notes.clear()  # as in a process that has seen none before
         with pytest.raises(gym.error.ResetNeeded, match="TaxiEnv was not reset"):
             asked(env)
+
+
+class Seen(Walk):
+    """Observes the picture that it draws; up pays 1."""
+
+    metadata = {"render_modes": ["human", "rgb_array"], "render_fps": 4}  # noqa: RUF012
+
+    def __init__(self, render_mode="rgb_array"):
+        super().__init__()
+        self.observation_space = spaces.Box(0, 255, (6,), np.uint8)
+        self.render_mode = render_mode
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.render(), {}
+
+    def step(self, action):
+        _, *rest = super().step(action)
+        return self.render(), *rest
+
+    def render(self):
+        return None if self.render_mode is None else 255 * np.eye(1, 6, self.at, np.uint8)[0]
+
+
+class SeenBehind(Seen):
+    """Holds what cannot be copied."""
+
+    def __init__(self, render_mode="rgb_array"):
+        super().__init__(render_mode)
+        self.handle = Handle()
+
+
+@pytest.mark.parametrize(("kind", "how"), [(Seen, means.FAST), (SeenBehind, means.REPLAY)])
+def test_what_is_observed_may_be_what_is_drawn(kind, how):
+    gym.register("Seen-v0", kind, disable_env_checker=True)
+    try:
+        env = agents.remember(gym.make("Seen-v0"))
+        env.reset(seed=0)
+        assert means_of(env) == how
+        state = bridge.view(env).state.copy()
+        state.game.step(state, [1], [0.0])
+        assert state.seen.tolist() == env.step(1)[0].tolist()
+        assert agents.check_planning(env)["fidelity"].verdict == "holds"
+    finally:
+        del gym.registry["Seen-v0"]

@@ -36,6 +36,45 @@ TWISTS = {
 }
 
 
+class Rewriting(Walk):
+    """Goes on for ever, and shows and says it in the same objects each time; takes only what is legal."""
+
+    def __init__(self):
+        super().__init__(mask=[1, 0])
+        self.observation_space = spaces.Box(0, 4, (1,), int)
+        self.shown, self.told = np.zeros(1, int), {"action_mask": np.array([1, 0])}
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.shown, self.said()
+
+    def said(self):
+        self.shown[0] = self.at
+        self.mask = self.told["action_mask"]
+        self.mask[:] = self.at % 2 == 0, self.at % 2 == 1
+        return self.told
+
+    def step(self, action):
+        _, reward, *_ = super().step(action)
+        self.at %= 5
+        return self.shown, reward, False, False, self.said()
+
+
+def test_what_is_written_over_stays_as_it_was_said_in_a_copy():
+    env = agents.remember(Rewriting())
+    env.reset(seed=0)
+    view = bridge.view(env)
+    state = view.state.copy()
+    view.game.step(state, [0], [0.0])
+    kept = state.copy()
+    view.game.step(state, [1], [0.0])
+    actions = [0, 0]
+    for each, legal in ((kept, 1), (state, 0)):
+        assert actions[: view.game.legal(each, 0, actions)] == [legal]
+        assert view.game.key(each, 0) != view.game.key(state if each is kept else kept, 0)
+    assert mcts(20).act(env) == 0
+
+
 @pytest.mark.parametrize("since", [0, LATE])
 @pytest.mark.parametrize("name", TWISTS)
 def test_a_broken_step_is_named(name, since):

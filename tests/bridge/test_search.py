@@ -161,6 +161,45 @@ def test_masks_of_infos_methods_and_observations_are_kept():
         mcts().act(bridge.view(empty, info=empty.said()))
 
 
+class Shown(Walk):
+    """Shows what is legal; takes nothing else."""
+
+    def __init__(self):
+        super().__init__(mask=[1, 0])
+        self.observation_space = spaces.Dict(at=spaces.Discrete(6), action_mask=spaces.MultiBinary(2))
+
+    def reset(self, *, seed=None, options=None):
+        self.mask = [1, 0]
+        at, info = super().reset(seed=seed)
+        return {"at": at, **info}, {}
+
+    def step(self, action):
+        at, *rest, _ = super().step(action)
+        self.mask.reverse()
+        return {"at": at, **self.said()}, *rest, {}
+
+
+def test_a_mask_may_be_among_what_is_observed():
+    env = agents.remember(Shown())
+    seen, _ = env.reset(seed=0)
+    for first in (0, 1, 0):
+        assert bridge.view(env).legal_actions().tolist() == [first]
+        assert bridge.view(env.unwrapped, observation=seen).legal_actions().tolist() == [first]
+        assert mcts(50).act(env) == first
+        seen = env.step(first)[0]
+    assert agents.check_planning(env)["masks"].evidence.startswith("1 to 1 of 2 actions were legal")
+
+
+def test_a_mask_may_be_no_method():
+    class Held(Walk):
+        action_masks = np.array([False, True])
+
+    env = agents.remember(Held())
+    env.reset(seed=0)
+    assert bridge.view(env).legal_actions().tolist() == [1]
+    assert mcts(50).act(env) == 1
+
+
 def test_a_mask_may_have_the_shape_of_the_board():
     env = bridge.Remember(Walk(mask=np.array([[0], [1]])))
     env.reset(seed=0)
