@@ -90,3 +90,7 @@ def test_a_data_set_of_minari(tmp_path):
     run(tmp_path, ROOT / "scripts" / "compare.py", "LaneDefense3x3-v0", *recorded)
     said = run(tmp_path, PIPELINES / "minari_dataset.py", "LaneDefense3x3-v0", tmp_path / "recorded", "lane/script-v0")
     assert said.startswith("3 games, ")
+    both = ["--agents", "scripted,random", "--episodes", 2, "--record", "--workers", 1, "--out", tmp_path / "both"]
+    run(tmp_path, ROOT / "scripts" / "compare.py", "LaneDefense3x3-v0", *both)
+    with pytest.raises(AssertionError, match="has games of scripted and of random"):
+        run(tmp_path, PIPELINES / "minari_dataset.py", "LaneDefense3x3-v0", tmp_path / "both", "lane/two-v0")
