@@ -48,6 +48,7 @@ def test_a_script_of_stable_baselines(tmp_path):
 @pytest.mark.slow
 def test_a_single_file(tmp_path):
     assert run(tmp_path, PIPELINES / "cleanrl_ppo.py", 8192).startswith("8,192 steps; won ")
+    assert run(tmp_path, PIPELINES / "cleanrl_ppo.py", 1000).startswith("4,096 steps; won ")  # one batch at least
 
 
 @pytest.mark.slow
