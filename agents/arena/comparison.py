@@ -43,7 +43,8 @@ def compare(
     """Let agents play the same episodes, alone or in games for several against each other, and report.
 
     Episodes that are in the folder already are not played again, so that the same call goes on after an interruption,
-    and more episodes of the same plan can be added later. Ctrl-C or SIGTERM end the playing and report what there is.
+    and more episodes of the same plan can be added later. Ctrl-C, SIGTERM or SIGHUP end the playing, and
+    what there is is reported.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Being told to stop: Ctrl-C, and the signal by which systems and batch queues end a program."""
+"""Being told to stop: Ctrl-C, the signal by which systems and batch queues end a program, and a closed terminal."""
 
 import contextlib
 import math
@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from time import monotonic
 from types import FrameType
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+_SIGNALS = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]  # Windows has no SIGHUP
 _SECONDS_OF_ECHO = 1.0
 _last = [-math.inf]
 """When a signal came last: some that end a program send it to the process and to its group."""
@@ -36,9 +37,9 @@ def signal_of(error: KeyboardInterrupt) -> int:
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM raise :class:`Interrupted`; in other threads than the main one nothing changes.
+    """Let Ctrl-C, SIGTERM and SIGHUP raise :class:`Interrupted`; in other threads than the main one nothing changes.
 
-    A signal that this process ignores stays ignored.
+    A signal that this process ignores stays ignored, as SIGHUP is under ``nohup``.
     """
     before = {}
     if threading.current_thread() is threading.main_thread():

@@ -68,7 +68,7 @@ class Report:
     rows : mapping
         Those of all matches that have been played, by their keys.
     signal : int, optional
-        What ended the playing early: ``SIGINT`` (Ctrl-C) or ``SIGTERM``.
+        What ended the playing early: ``SIGINT`` (Ctrl-C), ``SIGTERM`` or ``SIGHUP``.
     forfeited : sequence of Row
         Those that an agent has lost by forfeit: by time, a crash, an illegal move, or memory.
     """

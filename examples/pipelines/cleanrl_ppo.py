@@ -22,7 +22,7 @@ optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], 1e-3, 
 
 first, infos = envs.reset(seed=0)
 observations, masks, won = torch.as_tensor(first), torch.as_tensor(infos["action_mask"]), []
-for update in range(1, steps // (games * rollout) + 1):
+for update in range(1, max(1, steps // (games * rollout)) + 1):
     seen = {name: [] for name in ("observation", "mask", "action", "logp", "value", "reward", "done")}
     for _ in range(rollout):
         with torch.no_grad():

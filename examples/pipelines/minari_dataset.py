@@ -1,5 +1,6 @@
 """A Minari data set for offline learning, written from the games that a comparison recorded, and read back.
 
+pip install "minari[hdf5]"
 python scripts/compare.py LaneDefense3x3-v0 --agents best --episodes 50 --record --out results/recorded
 python examples/pipelines/minari_dataset.py LaneDefense3x3-v0 results/recorded lane/best-v0
 """
@@ -18,14 +19,17 @@ from mcts_envs.registry import find
 
 
 def write(id, folder, name):
-    """Write the recorded games of one agent, in a game for one, as a data set of this name."""
+    """Write the recorded games of one agent, in a game for one, as a data set of this name, which must be new."""
     env = gymnasium.make(find(id).id)
 
     def seen(position):
         return env.reset(options={"position": position})[0].copy()
 
     episodes, last = [], {}
-    for number, group in groupby(read_transitions(Path(folder), 10**9), lambda move: move["episode"]):
+    games = groupby(read_transitions(Path(folder), 10**9), lambda move: (move["agent"], move["episode"]))
+    for (agent, number), group in games:
+        if agent != last.get("agent", agent):
+            raise ValueError(f"{folder} has games of {last['agent']} and of {agent}: record one agent in a comparison")
         moves = list(group)
         last, shown = moves[-1], [seen(move["state"]) for move in moves]
         episodes.append(

@@ -1,4 +1,4 @@
-"""Stable-Baselines3 as its own scripts have it: VecNormalize and EvalCallback, and the policy that comes out compared.
+"""Stable-Baselines3 as its own scripts have it: VecNormalize and EvalCallback; the policy plays, alone and searching.
 
 python examples/pipelines/sb3_script.py --steps 200000
 """
@@ -18,7 +18,7 @@ from mcts_envs.registry import find
 
 
 def main():
-    """Train, keep the best policy with its statistics, and look how it plays beside a planner."""
+    """Train, keep the best policy, and the last with its statistics, which then plays, alone and in the search."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--id", default="LaneDefense3x3-v0")
     parser.add_argument("--steps", type=int, default=200_000)

@@ -169,8 +169,8 @@ def test_the_list_has_every_environment_and_agent(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
-def test_the_command_can_be_ended_and_goes_on(tmp_path: Path, number: int, status: int) -> None:
+@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129), ("SIGKILL", -9)])
+def test_the_command_can_be_ended_and_goes_on(tmp_path: Path, name: str, status: int) -> None:
     line = [ID, "--agents", "scripted,flat_mc:simulations=3000", "--out", "out"]
     file = tmp_path / "out" / EPISODES
     with command(tmp_path, *line, "--episodes", "5000", "--workers", "2") as process:
@@ -181,12 +181,12 @@ def test_the_command_can_be_ended_and_goes_on(tmp_path: Path, number: int, statu
             time.sleep(0.02)
         workers = _children(process.pid)
         assert len(workers) >= 2
-        os.kill(process.pid, number)
+        os.kill(process.pid, getattr(signal, name))
         output, complaints = process.communicate(timeout=20)
         assert process.returncode == status, complaints
     _wait_until_gone(workers)
-    if number != signal.SIGKILL:
-        assert f"interrupted ({number.name}); the same command goes on from here" in output
+    if name != "SIGKILL":
+        assert f"interrupted ({name}); the same command goes on from here" in output
         assert "Traceback" not in complaints
     kept = file.read_bytes()
     kept = kept[: kept.rfind(b"\n") + 1]

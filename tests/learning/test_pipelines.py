@@ -48,6 +48,7 @@ def test_a_script_of_stable_baselines(tmp_path):
 @pytest.mark.slow
 def test_a_single_file(tmp_path):
     assert run(tmp_path, PIPELINES / "cleanrl_ppo.py", 8192).startswith("8,192 steps; won ")
+    assert run(tmp_path, PIPELINES / "cleanrl_ppo.py", 1000).startswith("4,096 steps; won ")  # one batch at least
 
 
 @pytest.mark.slow
@@ -90,3 +91,7 @@ def test_a_data_set_of_minari(tmp_path):
     run(tmp_path, ROOT / "scripts" / "compare.py", "LaneDefense3x3-v0", *recorded)
     said = run(tmp_path, PIPELINES / "minari_dataset.py", "LaneDefense3x3-v0", tmp_path / "recorded", "lane/script-v0")
     assert said.startswith("3 games, ")
+    both = ["--agents", "scripted,random", "--episodes", 2, "--record", "--workers", 1, "--out", tmp_path / "both"]
+    run(tmp_path, ROOT / "scripts" / "compare.py", "LaneDefense3x3-v0", *both)
+    with pytest.raises(AssertionError, match="has games of scripted and of random"):
+        run(tmp_path, PIPELINES / "minari_dataset.py", "LaneDefense3x3-v0", tmp_path / "both", "lane/two-v0")
