@@ -309,7 +309,7 @@ class Crowd(Auction):
 
 def test_among_many_it_is_looked_for_few_what_is_hidden(monkeypatch):
     asked = []
-    monkeypatch.setattr(hidden, "hidden_from", lambda game, env, agent: asked.append(agent) or ())
+    monkeypatch.setattr(hidden, "hidden_from", lambda game, env, agent, _: asked.append(agent) or ())
     env = agents.remember(Crowd())
     env.reset(seed=0)
     assert mcts(5).search(bridge.view(env, "player_7")).copies.hidden == hidden.NOTHING
