@@ -207,8 +207,9 @@ def _observe_by(seen_by: Callable[[Any, int], Any], anew: bool = False) -> Calla
         seen = seen_by(state, player)
         if seen is None:
             raise ValueError(
-                f"{state.game.name} does not say again what it showed last; wrap it in agents.bridge.Remember, or give "
-                "agents.bridge.view(env, observation=...)"
+                f"{state.game.name} does not say again what it showed last; wrap it in agents.bridge.Remember, inside "
+                "of what stacks frames or keeps something else of the past, or give agents.bridge.view(env, "
+                "observation=...)"
             )
         seen = through(state.lenses[state.at_root and not anew], state.env, seen)
         space = state.game.seats[player].shown

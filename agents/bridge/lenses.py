@@ -8,20 +8,21 @@ import gymnasium
 from gymnasium.wrappers import DelayObservation, NormalizeObservation
 
 
-def lenses_of(layers: Sequence[Any]) -> list[Any]:
-    """Return the observation wrappers among the layers of an environment, from the innermost on.
+def lenses_of(layers: Sequence[Any]) -> tuple[list[Any], int]:
+    """Return the observation wrappers among the layers of an environment, from the innermost on, and where they end.
 
     They end where a wrapper keeps something of the past, as one that stacks frames, counts steps or delays what is
-    shown does: that is not copied.
+    shown does: that is not copied. Its place among the layers is returned; -1 if there is none.
     """
     found = []
-    for layer in reversed(layers[:-1]):
+    for place in range(len(layers) - 2, -1, -1):
+        layer = layers[place]
         looks = isinstance(layer, gymnasium.ObservationWrapper) and not isinstance(layer, DelayObservation)
         if looks and type(layer).step is gymnasium.ObservationWrapper.step:
             found.append(layer)
         elif looks or layer.observation_space != layer.env.observation_space:
-            break
-    return found
+            return found, place
+    return found, -1
 
 
 def through(lenses: Sequence[Any], env: Any, seen: Any) -> Any:

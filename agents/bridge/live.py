@@ -120,7 +120,7 @@ class LiveSingle:
 
     def _lenses(self) -> tuple[list[Any], list[Any]]:
         """Return the observation wrappers, and those that what was observed last did not come through yet."""
-        lenses = lenses_of(self._layers)
+        lenses, self._end = lenses_of(self._layers)
         if self._told[0] is not None:
             return lenses, []
         at = next((i for i, layer in enumerate(self._layers) if isinstance(layer, Remember)), 0)
@@ -159,8 +159,8 @@ class LiveSingle:
 
     @property
     def seen(self) -> Any:
-        """What was observed last, where something remembers it."""
-        kept = [layer.observation for layer in self._layers if isinstance(layer, Remember)]
+        """What was observed last, where something remembers it as states to come will show it."""
+        kept = [layer.observation for layer in self._layers[self._end + 1 :] if isinstance(layer, Remember)]
         return self._told[0] if self._told[0] is not None or not kept else kept[0]
 
     @property

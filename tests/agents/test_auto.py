@@ -7,6 +7,7 @@ from dataclasses import replace
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.wrappers import FrameStackObservation, TimeAwareObservation
 from pettingzoo.classic.tictactoe import tictactoe
 
 import agents
@@ -198,6 +199,20 @@ def test_policies_keep_a_pole_up_and_in_the_middle():
     result = agent.last_result
     assert result.action == result.line[0]
     assert result.copies.means == "fast copy"
+
+
+@pytest.mark.parametrize(
+    "past", [TimeAwareObservation, lambda env: FrameStackObservation(env, 3)], ids=["time", "frames"]
+)
+def test_policies_act_under_wrappers_that_keep_something_of_the_past(past):
+    within, around = past(agents.remember(gym.make("CartPole-v1"))), agents.remember(past(gym.make("CartPole-v1")))
+    for env in (within, around):
+        assert total(env, agents.make("policy_search", simulations=5, horizon=50, seed=1), 1, most=20) == 20
+        (agent := agents.make("auto", simulations=5, seed=1)).act(env)
+        assert "policy_search" in agent.picked
+    assert agents.bridge.view(within).observe().shape == (4,)
+    with pytest.raises(ValueError, match=r"wrap it in agents\.bridge\.Remember, inside of what stacks frames"):
+        agents.bridge.view(around).observe()
 
 
 def test_what_is_found_by_policies_depends_on_the_seed_alone():
