@@ -338,7 +338,7 @@ MOBILITY = {"opponent": "agents:mobility", "seat": "all"}
         ("Football1-v0", "maskable_ppo", {}, {"opponent": "random_types"}, 0.97),
         ("Football1-v0", "maskable_ppo", {}, {"opponent": "scripted", "seat": 1}, 0.75),
         ("Football3-v0", "maskable_ppo", {}, {"opponent": "random_types"}, 0.93),
-        ("Football3-v0", "maskable_ppo", {}, {"opponent": "scripted", "seat": 1}, 0.50),
+        ("Football3-v0", "maskable_ppo", {}, {"opponent": "scripted", "seat": 1}, 0.60),
         ("Football5-v0", "maskable_ppo", {}, {"opponent": "random_types"}, 0.58),
         ("Bomber-v0", "maskable_ppo", {}, RULE_BASED, 0.68),
         ("BomberDuel-v0", "maskable_ppo", {}, RULE_BASED, 0.75),
