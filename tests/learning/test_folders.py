@@ -178,7 +178,7 @@ def test_a_full_disk_is_told_with_what_to_do(tmp_path, monkeypatch, capsys, fits
 def test_a_folder_that_no_file_system_takes_is_refused_in_a_line(tmp_path, capsys):
     with pytest.raises(typer.Exit):
         training.main(LANE, timesteps=1024, out=tmp_path / ("x" * 300))
-    assert "File name too long" in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith("error: ")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
