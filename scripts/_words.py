@@ -68,13 +68,14 @@ def refusal(error: Exception, options: Mapping[str, str] = MappingProxyType({}),
 def _place(error: Exception) -> tuple[str, str]:
     """Return the kind of an error that arose in code of one's own, and the line of that; nothing for others.
 
-    What this package or a library refuses there has a line, but speaks for itself.
+    What this package or a library refuses there has a line, but speaks for itself; not so a ``KeyError``.
     """
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if _is_own(frame.filename)]
     if not own:
         return "", ""
-    kind = f"{type(error).__name__}: " if own[-1] is frames[-1] else ""
+    speaks = own[-1] is not frames[-1] and isinstance(error, _MISTAKES)
+    kind = "" if speaks else f"{type(error).__name__}: "
     return kind, f" ({own[-1].filename}, line {own[-1].lineno})"
 
 

@@ -7,6 +7,7 @@ Ctrl-C, SIGTERM and SIGHUP end early and save the policy; the status is 128 and 
 `tensorboard --logdir runs` shows the curves, eval/success_rate among them: the games won by the policy's best actions.
 """
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -92,7 +93,9 @@ def going_on(out: Path | None, algorithm: str | None) -> str:
     """Return how a training goes on that could not write."""
     from agents.learning.run import last_checkpoint
 
-    last = last_checkpoint(out, algorithm or "ppo")[1] if out else None
+    last = None
+    with suppress(OSError):  # as where the name of the folder is too long
+        last = last_checkpoint(out, algorithm or "ppo")[1] if out else None
     return f"resume with --resume {last}" if last else "begin anew"
 
 

@@ -193,10 +193,11 @@ def _over_buffer(into: Copy, value: Any, owner: Any) -> Any:
     try:
         old = np.frombuffer(owner, np.uint8)
         memory = into.of(owner)
-        new = np.frombuffer(memory, np.uint8)
+        held = memory.base if isinstance(memory, np.void) else None  # a record lends no buffer that can be written to
+        new = np.frombuffer(memory, np.uint8) if held is None else held
     except (AttributeError, BufferError, TypeError, ValueError):
         return None
-    if memory is owner:  # it never changes
+    if memory is owner or (value.flags.writeable and not new.flags.writeable):  # it never changes
         return None
     offset = value.__array_interface__["data"][0] - old.__array_interface__["data"][0]
     view = np.ndarray(value.shape, value.dtype, new, offset, value.strides)
@@ -303,7 +304,7 @@ def _copy_cached(into: Copy, value: Any) -> Any:
     made = functools.lru_cache(**value.cache_parameters())(inside)
     if size is None:
         known, table = (next(each for each in gc.get_referents(one) if type(each) is dict) for one in (value, made))
-        table.update({key: into.of(result) for key, result in known.items()})
+        table.update({into.of(key): into.of(result) for key, result in known.items()})
         into._dicts.append((table, table.copy()))
     else:
         into._others.append((made.cache_clear, ()))
@@ -379,6 +380,12 @@ def _unset(slot: Any, made: Any) -> None:
 
 def _copy_contents(into: Copy, base: Any, value: Any, made: Any) -> None:
     """Copy what is in a container of a class that is not simply a list or a dict."""
+    kept: Any
+    if base is bytearray:  # cleared, it would part with what looks into it
+        kept = bytes(value)
+        base.extend(made, kept)
+        into._others.append((base.__setitem__, (made, slice(None), kept)))
+        return
     if base is collections.deque:
         base.__init__(made, maxlen=value.maxlen)
     if issubclass(base, dict):
@@ -386,7 +393,7 @@ def _copy_contents(into: Copy, base: Any, value: Any, made: Any) -> None:
             made.default_factory = into.of(value.default_factory)
         for key, item in base.items(value):
             base.__setitem__(made, into.of(key), into.of(item))
-        kept: Any = list(base.items(made))
+        kept = list(base.items(made))
         add = base.update
     else:
         kept = [into.of(item) for item in base.__iter__(value)]

@@ -284,12 +284,15 @@ def _root(live: Any) -> ForeignState:
     state = ForeignState(live.game)
     state.become(live, copier_of(live, state))
     where = live.game.notes.get("tells")
-    if where and not isinstance(getattr(live, where), Mapping) and ("missed", where) not in live.game.notes:
+    said, shown = getattr(live, where or "seen"), where == "seen" and isinstance(live, LiveSingle)
+    told = isinstance(said, Mapping) and (not shown or "action_mask" in said)  # a wrapper may have taken it out
+    if where and not told and ("missed", where) not in live.game.notes:
         live.game.notes["missed", where] = True
+        inside = ", inside of wrappers that change what it shows," if shown else ""
         warnings.warn(
             f"what is legal in {live.game.name} stands in its {'infos' if where == 'infos' else 'observations'}, of "
-            "which nothing keeps the last: the first action is chosen among all; wrap it in agents.remember(env) "
-            "before reset",
+            "which nothing keeps the last: the first action is chosen among all; wrap it in agents.remember(env)"
+            f"{inside} before reset",
             stacklevel=2,
         )
     state.hidden = Hidden(live)

@@ -4,6 +4,7 @@ A state is a copy of an environment and what the environment said last. The func
 :mod:`mcts_envs.core.contract` in plain Python, for an interpreted search.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -218,7 +219,8 @@ class ForeignState:
         """Return a state with a copy of its own, and of what was said: the environment may write over that."""
         made = ForeignState(self.game)
         made[:] = self
-        made.seen, made.infos = Copy((self.seen, self.infos)).env
+        with contextlib.suppress(TypeError):  # of a generator in infos, say, there is no copy
+            made.seen, made.infos = Copy((self.seen, self.infos)).env
         return made
 
     def seed(self, seed: int) -> None:

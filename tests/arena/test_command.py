@@ -98,6 +98,18 @@ def test_a_folder_that_cannot_be_made_is_named_with_the_cure(tmp_path: Path, mon
         compare(Plan(ID, parse_agents("random")), 1)
 
 
+def test_an_error_of_a_library_that_does_not_speak_for_itself_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "lacks_a_key.py").write_text("import string\n\ndef fill():\n    string.Template('$x').substitute()\n")
+    with pytest.raises(KeyError) as raised:
+        importlib.import_module("lacks_a_key").fill()
+    importlib.import_module("_words").refusal(raised.value)
+    assert capsys.readouterr().err == f"error: KeyError: 'x' ({tmp_path / 'lacks_a_key.py'}, line 4)\n"
+
+
 def test_cures_are_what_one_writes_on_a_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     said = importlib.import_module("_words").said

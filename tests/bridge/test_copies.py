@@ -157,6 +157,10 @@ class Buffers:
         self.recorded = np.rec.array(self.records.copy())
         self.first = self.recorded[0]
         self.alone = np.void(b"abc")
+        self.bytes = bytearray(4)
+        self.shown = np.frombuffer(self.bytes, np.uint8)[1:]
+        self.deep = np.zeros(2, [("own", [("at", int)]), ("cells", int, (2,))])
+        self.inner, self.cells = self.deep[1]["own"], self.deep[1]["cells"]
 
 
 def test_arrays_look_into_what_was_copied_with_them():
@@ -172,7 +176,13 @@ def test_arrays_look_into_what_was_copied_with_them():
         assert (made.env.part[0], made.env.table[1]) == (9, 8)
         assert (buffers.numbers[1], buffers.part[0], buffers.table[1], buffers.column[0]) == (1, 1, 2, 2)
         assert bytes(made.env.fixed) == b"abcd"
+        made.env.shown[0], made.env.inner["at"], made.env.cells[1] = 4, 3, 2
+        assert made.env.bytes == bytes([0, 4, 0, 0])
+        assert made.env.deep.tolist()[1][0] == (3,)
+        assert made.env.deep["cells"].tolist() == [[0, 0], [0, 2]]
+        assert not any((*buffers.bytes, *buffers.deep["cells"].flat, buffers.inner["at"]))
         made.restore()
+        assert not any((*made.env.bytes, *made.env.cells, made.env.inner["at"]))
         assert made.env.record["at"] == made.env.later["turned"] == made.env.recorded.at[0] == made.env.first["at"] == 0
         assert (made.env.numbers[1], made.env.part[0], made.env.table[1], made.env.column[0]) == (1, 1, 2, 2)
 

@@ -149,6 +149,7 @@ class Cached(Walk):
         self.ahead = functools.lru_cache(maxsize=8)(lambda t, action: self.at + 1 + action)
         self.die = functools.cache(self.cast)
         self.hooks = [self.die]
+        self.owner = object.__new__(Walk)
         self.sum = functools.cache(sum)
         return self.at, {}
 
@@ -163,22 +164,22 @@ class Cached(Walk):
 def test_what_is_kept_of_a_function_of_an_environment_is_that_of_the_copy():
     env = Cached()
     env.reset(seed=0)
-    shown = env.die(0)
+    shown, of_owner = env.die(0), env.die(t=env.owner)
     made = Copy(env)
     copy = made.env
     assert copy.die is copy.hooks[0] is not env.die
-    assert copy.die(0) == shown
+    assert (copy.die(0), copy.die(t=copy.owner)) == (shown, of_owner)
     assert copy.sum is env.sum
     for _ in range(2):
         copy.step(0)
         copy.step(1)
         assert (copy.at, env.at) == (3, 0)
-        assert env.die.cache_info().currsize == 1
-        assert copy.die.cache_info().currsize == 3
+        assert env.die.cache_info().currsize == 2
+        assert copy.die.cache_info().currsize == 4
         made.restore()
-        assert copy.die.cache_info().currsize == 1
+        assert copy.die.cache_info().currsize == 2
         assert copy.ahead.cache_info().currsize == 0
     env.at = 1
     assert env.ahead(1, 0) == 2
     mcts(50).act(env)
-    assert env.die.cache_info().currsize == 1
+    assert env.die.cache_info().currsize == 2

@@ -75,6 +75,21 @@ def test_what_is_written_over_stays_as_it_was_said_in_a_copy():
     assert mcts(20).act(env) == 0
 
 
+class Endless(Walk):
+    """Says something that cannot be copied."""
+
+    def step(self, action):
+        *rest, info = super().step(action)
+        return *rest, {**info, "moves": (move for move in range(2)), "names": {}.keys()}
+
+
+def test_what_cannot_be_copied_may_be_said():
+    env = agents.remember(Endless())
+    env.reset(seed=0)
+    env.step(1)
+    assert mcts(20).act(env) in (0, 1)
+
+
 @pytest.mark.parametrize("since", [0, LATE])
 @pytest.mark.parametrize("name", TWISTS)
 def test_a_broken_step_is_named(name, since):

@@ -7,6 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
+from gymnasium.wrappers import FilterObservation
 from pettingzoo.classic.tictactoe import tictactoe
 
 import agents
@@ -230,6 +231,35 @@ def test_masks_that_nothing_keeps_are_missed_once():
         warnings.simplefilter("error")
         mcts(5).act(env)
         assert mcts(5).act(bridge.view(env, info=env.said())) == 1
+
+
+def test_a_mask_that_a_wrapper_takes_out_is_missed():
+    class Lenient(Walk):
+        """Shows what is legal, and takes what is not."""
+
+        def __init__(self):
+            super().__init__()
+            self.observation_space = spaces.Dict(at=spaces.Discrete(6), action_mask=spaces.MultiBinary(2))
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            return self.shown(), {}
+
+        def shown(self):
+            return {"at": self.at, "action_mask": np.array([0, 1], np.int8)}
+
+        def step(self, action):
+            return self.shown(), *super().step(action)[1:]
+
+    env = bridge.Remember(FilterObservation(Lenient(), ["at"]))
+    env.reset(seed=0)
+    with pytest.warns(
+        UserWarning, match=r"stands in its observations.*remember\(env\), inside of wrappers that change"
+    ):
+        mcts(5).act(env)
+    env = FilterObservation(bridge.Remember(Lenient()), ["at"])
+    env.reset(seed=0)
+    assert mcts(5).act(env) == 1
 
 
 def test_what_cannot_be_planned_in_is_refused():

@@ -175,6 +175,12 @@ def test_a_full_disk_is_told_with_what_to_do(tmp_path, monkeypatch, capsys, fits
     assert "1,024 steps" in capsys.readouterr().out
 
 
+def test_a_folder_that_no_file_system_takes_is_refused_in_a_line(tmp_path, capsys):
+    with pytest.raises(typer.Exit):
+        training.main(LANE, timesteps=1024, out=tmp_path / ("x" * 300))
+    assert capsys.readouterr().err.startswith("error: ")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
 def test_a_full_disk_is_named_where_a_file_appears_whole(tmp_path):
     code = (
