@@ -6,7 +6,7 @@ import shlex
 import sys
 import sysconfig
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -29,12 +29,14 @@ _SCRIPT = re.compile(r"(?:python )?scripts/(\w+)\.py")
 _SETTING = re.compile(r"\b(\w+)=(?:'([^']*)'|(True|False|None)\b)")
 
 
-def said(error: Exception, options: Mapping[str, str] = MappingProxyType({}), again: str = "") -> str:
+def said(
+    error: Exception, options: Mapping[str, str] = MappingProxyType({}), again: Callable[[], str] | None = None
+) -> str:
     """Return what an error says with settings as one writes them here: ``loop=closed``, not ``loop='closed'``.
 
     Settings that are options of the command are written as these: ``--algo ppo``; other scripts as this one was begun:
-    ``mcts-envs train``, not ``scripts/train.py``. Where a disk is full, what to do is added: ``again``, or, once there
-    is room, to give the same command.
+    ``mcts-envs train``, not ``scripts/train.py``. Where a disk is full, what to do is added: what ``again`` returns, or to
+    give the same command.
     """
 
     def written(found: re.Match[str]) -> str:
@@ -44,12 +46,14 @@ def said(error: Exception, options: Mapping[str, str] = MappingProxyType({}), ag
 
     text = _SETTING.sub(written, str(error))
     if isinstance(error, OSError) and error.errno in _FULL and "make room" not in text:
-        again = again or f"give {going_on('--fresh' in sys.argv)} again"
-        text += f"; make room, then {again}"
+        cure = again() if again else f"give {going_on('--fresh' in sys.argv)} again"
+        text += f"; make room, then {cure}"
     return _SCRIPT.sub(lambda found: command(found[1]), text) if _hosted() else text
 
 
-def refusal(error: Exception, options: Mapping[str, str] = MappingProxyType({}), again: str = "") -> typer.Exit:
+def refusal(
+    error: Exception, options: Mapping[str, str] = MappingProxyType({}), again: Callable[[], str] | None = None
+) -> typer.Exit:
     """Print what an error says, as :func:`said` has it, and where in code of one's own; return how a command ends.
 
     Raises

@@ -7,7 +7,7 @@ Ctrl-C, SIGTERM and SIGHUP end early and save the policy; the status is 128 and 
 `tensorboard --logdir runs` shows the curves, eval/success_rate among them: the games won by the policy's best actions.
 """
 
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -71,7 +71,7 @@ def main(
             evaluate_every=evaluate_every,
         )
     except Exception as error:
-        raise refusal(error, {"algorithm": "--algo"}, going_on(out, algo)) from None
+        raise refusal(error, {"algorithm": "--algo"}, partial(going_on, out, algo)) from None
     end = "interrupted after" if result.interrupted else "trained for"
     on = f"; --resume {result.path} goes on" if result.interrupted else ""
     typer.echo(f"{end} {result.timesteps:,} steps, {result.seconds:.0f} s; saved {result.path}{on}")
@@ -93,9 +93,7 @@ def going_on(out: Path | None, algorithm: str | None) -> str:
     """Return how a training goes on that could not write."""
     from agents.learning.run import last_checkpoint
 
-    last = None
-    with suppress(OSError):  # as where the name of the folder is too long
-        last = last_checkpoint(out, algorithm or "ppo")[1] if out else None
+    last = last_checkpoint(out, algorithm or "ppo")[1] if out else None
     return f"resume with --resume {last}" if last else "begin anew"
 
 

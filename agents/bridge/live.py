@@ -113,14 +113,14 @@ class LiveSingle:
             if getattr(self.env, space, None) is None:
                 raise TypeError(f"{type(self.env).__name__} has no {space}; set self.{space} in its __init__")
         _check_actions(self.env, self.env.action_space, env.action_space)
-        self.lenses = self._lenses()
+        lenses, self._end = lenses_of(self._layers)
+        self.lenses = self._lenses(lenses)
         shown = next((lens.observation_space for lens in reversed(self.lenses[0])), self.env.observation_space)
         seat = _seat(None, self.env.action_space, self.env.observation_space, shown)
         self.game = _game(_kind_of(self.env), self.env, (seat,))
 
-    def _lenses(self) -> tuple[list[Any], list[Any]]:
+    def _lenses(self, lenses: list[Any]) -> tuple[list[Any], list[Any]]:
         """Return the observation wrappers, and those that what was observed last did not come through yet."""
-        lenses, self._end = lenses_of(self._layers)
         if self._told[0] is not None:
             return lenses, []
         at = next((i for i, layer in enumerate(self._layers) if isinstance(layer, Remember)), 0)
