@@ -9,8 +9,12 @@ from time import monotonic
 from types import FrameType
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
-_SIGNALS = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]  # Windows has no SIGHUP
-_SECONDS_OF_ECHO = 1.0
+SIGNALS = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]  # Windows has no SIGHUP
+"""By which somebody, or the system, ends a program."""
+
+SECONDS_OF_ECHO = 1.0
+"""``timeout``, batch queues and closing terminals send a signal to the process and to its group."""
+
 _last = [-math.inf]
 """When a signal came last: some that end a program send it to the process and to its group."""
 
@@ -43,7 +47,7 @@ def interruptible() -> Iterator[None]:
     """
     before = {}
     if threading.current_thread() is threading.main_thread():
-        for number in _SIGNALS:
+        for number in SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 before[number] = signal.signal(number, _raise)
     try:
@@ -55,5 +59,5 @@ def interruptible() -> Iterator[None]:
 
 def _raise(number: int, frame: FrameType | None) -> None:
     before, _last[0] = _last[0], monotonic()
-    if _last[0] - before > _SECONDS_OF_ECHO:
+    if _last[0] - before > SECONDS_OF_ECHO:
         raise Interrupted(number)

@@ -10,9 +10,7 @@ from typing import Any
 from stable_baselines3.common.callbacks import BaseCallback, ConvertCallback, EvalCallback, EveryNTimesteps
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
-_HANGUP = getattr(signal, "SIGHUP", None)  # not on Windows
-_SIGNALS = [number for number in (signal.SIGINT, signal.SIGTERM, _HANGUP) if number is not None]
-_SECONDS_OF_ECHO = 1.0
+from agents.arena.interrupt import SECONDS_OF_ECHO, SIGNALS
 
 
 def every(steps: int, done: int, callback: BaseCallback) -> EveryNTimesteps:
@@ -109,8 +107,9 @@ class StopRequest:
 
     def __enter__(self) -> "StopRequest":
         if threading.current_thread() is threading.main_thread():
-            for number in _SIGNALS:
-                if number != _HANGUP or signal.getsignal(number) is not signal.SIG_IGN:
+            for number in SIGNALS:
+                asked = number in (signal.SIGINT, signal.SIGTERM)
+                if asked or signal.getsignal(number) is not signal.SIG_IGN:
                     self._before[number] = signal.signal(number, self._note)
         return self
 
@@ -122,7 +121,7 @@ class StopRequest:
     def _note(self, number: int, frame: FrameType | None) -> None:
         if self.signal is None:
             self.signal, self._came = number, time.monotonic()
-        elif time.monotonic() - self._came > _SECONDS_OF_ECHO:
+        elif time.monotonic() - self._came > SECONDS_OF_ECHO:
             self._restore()
             signal.raise_signal(number)
 

@@ -275,7 +275,7 @@ def test_a_wish_to_stop_and_its_echo_are_one(number, monkeypatch):
             signal.raise_signal(number)
             signal.raise_signal(number)
             assert (stop.signal, came) == (number, [])
-            monkeypatch.setattr(callbacks, "_SECONDS_OF_ECHO", 0.0)
+            monkeypatch.setattr(callbacks, "SECONDS_OF_ECHO", 0.0)
             time.sleep(0.01)
             signal.raise_signal(number)
             assert came == [number]
