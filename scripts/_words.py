@@ -35,8 +35,8 @@ def said(
     """Return what an error says with settings as one writes them here: ``loop=closed``, not ``loop='closed'``.
 
     Settings that are options of the command are written as these: ``--algo ppo``; other scripts as this one was begun:
-    ``mcts-envs train``, not ``scripts/train.py``. Where a disk is full, what to do is added: what ``again`` returns, or to
-    give the same command.
+    ``mcts-envs train``, not ``scripts/train.py``. Where a disk is full, what to do is added: what ``again`` returns,
+    or to give the same command.
     """
 
     def written(found: re.Match[str]) -> str:
