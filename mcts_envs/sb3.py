@@ -10,6 +10,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from mcts_envs.core import errors
+from mcts_envs.core.api.by_index import Games
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.mixed import MixedVectorEnv, mixed, mixes
 from mcts_envs.core.api.mixture import Mixture, Players
@@ -150,6 +151,17 @@ class GameVecEnv(VecEnv):
         """Return what players would do in each game [N]; see :meth:`mcts_envs.core.api.vector.GameVectorEnv.advice`."""
         return self._batch.advice(players, seeds)
 
+    def clone_games(self) -> Games:
+        """Return all games as they are now; see :meth:`mcts_envs.core.api.by_index.ByIndex.clone_games`."""
+        return self._batch.clone_games()
+
+    def restore_games(self, games: Games) -> None:
+        """Bring all games back, so that the next step goes on with them; raises like the batch's own."""
+        self._batch.restore_games(games)
+        self.reset_infos = [{"action_mask": mask} for mask in games.arrays["_masks"]]
+        self._reset_seeds()
+        self._reset_options()
+
     def view(self, index: int = 0) -> View:
         """Return the live state of one game: what planners take."""
         return self._batch.view(index)
@@ -224,7 +236,7 @@ class MixedVecEnv(GameVecEnv):
     """The same with a mixture of opponents, one seat or all in turn (:class:`mcts_envs.core.api.mixed.MixedVectorEnv`).
 
     At the end of a game its info also has ``seat`` and ``opponents``, the names of those who played the other seats.
-    Games cannot be saved.
+    Single games cannot be saved, only all of them (:meth:`clone_games`).
     """
 
     _batch: MixedVectorEnv

@@ -7,10 +7,13 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
-from stable_baselines3.common.callbacks import BaseCallback, ConvertCallback, EvalCallback, EveryNTimesteps
+from stable_baselines3.common.callbacks import BaseCallback, EvalCallback, EveryNTimesteps
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
 from agents.arena.interrupt import SECONDS_OF_ECHO, SIGNALS
+
+_PATIENCE = 10.0
+"""Seconds for a rollout to come to its end."""
 
 
 def every(steps: int, done: int, callback: BaseCallback) -> EveryNTimesteps:
@@ -20,19 +23,34 @@ def every(steps: int, done: int, callback: BaseCallback) -> EveryNTimesteps:
     return found
 
 
-def checkpoints(steps: int, done: int, save: Callable[[], Any]) -> BaseCallback:
-    """Return a callback that saves every so many steps.
+class Checkpoints(BaseCallback):
+    """Save every so many steps, before the next rollout begins: there a training is whole.
 
     Stable-Baselines3's ``CheckpointCallback`` cannot take its place: it writes at once under the final name, the policy
     and the statistics of ``VecNormalize`` one after the other, so a kill leaves a torn zip, or one without its
-    statistics, that looks like the last checkpoint; and it keeps no settings to resume with.
+    statistics, that looks like the last checkpoint; and it keeps nothing else to go on with.
+
+    Parameters
+    ----------
+    steps : int
+        Of all environments, between one and the next.
+    due : int
+        Steps of the first.
+    save : callable
+        Writes a checkpoint.
     """
 
-    def call(local: dict[str, Any], everywhere: dict[str, Any]) -> bool:
-        save()
-        return True
+    def __init__(self, steps: int, due: int, save: Callable[[], Any]) -> None:
+        super().__init__()
+        self._steps, self._due, self._save = steps, due, save
 
-    return every(steps, done, ConvertCallback(call))
+    def _on_rollout_start(self) -> None:
+        if self.num_timesteps >= self._due:
+            self._due = self.num_timesteps + self._steps
+            self._save()
+
+    def _on_step(self) -> bool:
+        return True
 
 
 def evaluations(steps: int, done: int, env: VecEnv, games: int, masked: bool) -> BaseCallback:
@@ -59,13 +77,22 @@ def evaluations(steps: int, done: int, env: VecEnv, games: int, masked: bool) ->
     return every(steps, done, MaskableEvalCallback(env, **settings))
 
 
+class Ended(Exception):  # noqa: N818 - nothing is wrong
+    """A training ends before the rollout that would be next."""
+
+
 class Limits(BaseCallback):
-    """End the training after some minutes, or when it is asked to stop.
+    """End the training after some minutes, or when it is asked to stop: between two rollouts, if that is soon.
 
     Parameters
     ----------
     minutes : float, optional
     stop : StopRequest
+
+    Attributes
+    ----------
+    broken : bool
+        Whether it ended within a rollout, which took too long; what was played in it is lost.
     """
 
     def __init__(self, minutes: float | None, stop: "StopRequest") -> None:
@@ -73,13 +100,27 @@ class Limits(BaseCallback):
         self._seconds = None if minutes is None else 60 * minutes
         self._stop = stop
         self._start = 0.0
+        self._since: float | None = None
+        self.broken = False
 
     def _on_training_start(self) -> None:
         self._start = time.monotonic()
 
+    def _on_rollout_start(self) -> None:
+        if self._over():
+            raise Ended
+
     def _on_step(self) -> bool:
+        if not self._over():
+            return True
+        now = time.monotonic()
+        self._since = now if self._since is None else self._since
+        self.broken = now - self._since >= _PATIENCE
+        return not self.broken
+
+    def _over(self) -> bool:
         late = self._seconds is not None and time.monotonic() - self._start >= self._seconds
-        return not (late or self._stop.requested)
+        return late or self._stop.requested
 
 
 class StopRequest:

@@ -4,7 +4,7 @@ import contextlib
 import math
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from mcts_envs.core.writing import naming
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
+    from stable_baselines3.common.callbacks import BaseCallback
 
     from agents.learning.selfplay import SelfPlay
 
@@ -81,10 +82,10 @@ def train(
 ) -> Trained:
     """Train a policy and save it as ``out/ALGORITHM.zip``, with its sidecar.
 
-    Checkpoints go to ``out/checkpoints``, TensorBoard's log to ``out/tensorboard``: the training's own curves, and as
-    ``eval/*`` mean reward, length and win rate (``eval/success_rate``) of 64 games that it always plays with its best
-    actions. Ctrl-C, SIGTERM and SIGHUP end the training early and save the policy as it is then; so does the
-    time limit.
+    Checkpoints, which come between rollouts, go to ``out/checkpoints``, TensorBoard's log to ``out/tensorboard``: the
+    training's own curves, and as ``eval/*`` mean reward, length and win rate (``eval/success_rate``) of 64 games that
+    it always plays with its best actions. Ctrl-C, SIGTERM and SIGHUP end the training early and save the policy as it
+    is then; so does the time limit.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ def train(
     minutes : float, optional
         Time limit, above 0; the training ends with whichever comes first.
     seed : int
-        Same seed, same weights, if it is not ended by time.
+        Same seed, same weights on the CPU, if it is not ended by time; also where it was killed and resumed.
     n_envs : int, optional
         Environments in the batch.
     settings : dict, optional
@@ -110,7 +111,8 @@ def train(
         :func:`agents.learning.imitation.imitate`, which comes first, is outside the limits of steps and time, and
         leaves a checkpoint of 0 steps.
     resume : Path, optional
-        A policy or checkpoint to go on from; its settings and hyper-parameters hold unless others are given.
+        A policy or checkpoint to go on from; its settings and hyper-parameters hold unless others are given. The games
+        go on too (:mod:`agents.learning.resuming`), unless settings or ``n_envs`` are others now.
     start : Path, optional
         A policy to begin with, the zip that this function saved: a new training with its weights, in any environment of
         the same game where the observation has the same meaning. Network and normalisation must be the same.
@@ -161,9 +163,10 @@ def train(
         stack.enter_context(only_writer(run.out, "training"))
         protect(run)  # again: one that wrote to it may just have ended
         if teaches:
-            _imitate(run, model, past, progress)
+            _imitate(run, model, progress)
+        first = 0 if teaches else run.done + checkpoint_every
         evaluate_every = evaluate_every if tensorboard else 0
-        came = _learn(run, model, past, minutes, checkpoint_every, evaluate_every, progress)
+        came = _learn(run, model, past, minutes, (checkpoint_every, first), evaluate_every, progress)
     return Trained(run.target, int(model.num_timesteps), time.monotonic() - started, came)
 
 
@@ -201,13 +204,30 @@ def _rehearse(run: Run, teachers: list[Any]) -> None:
             batch.advice(players, np.zeros(1, np.uint64))
 
 
-def _imitate(run: Run, model: "BaseAlgorithm", past: "SelfPlay | None", progress: bool) -> None:
-    """Let the policy learn what its teacher does, and keep that as the first checkpoint."""
+def _imitate(run: Run, model: "BaseAlgorithm", progress: bool) -> None:
+    """Let the policy learn what its teacher does."""
     from agents.learning.progress import Lines
 
     shown: dict[str, Any] = {"report": Lines()} if progress else {}
     imitate(model, **run.hyper.imitate, **shown)
-    save(run, model, run.out / "checkpoints" / f"{run.algorithm}_0", past)
+
+
+def _saver(run: Run, model: "BaseAlgorithm", past: "SelfPlay | None") -> Callable[[Path, bool], None]:
+    """Return what saves a training as it is, which is whole or not."""
+    from agents.learning import resuming
+
+    began, before = time.monotonic(), float(run.about.get("seconds", 0.0))
+    folder = run.out / "checkpoints"
+
+    def keep(path: Path, whole: bool) -> None:
+        if whole:
+            resuming.save(path, model)
+        save(run, model, path, past, seconds=round(before + time.monotonic() - began, 3))
+        for file in {*folder.glob(f"*{resuming.SUFFIX}"), resuming.beside(run.target)}:
+            if not whole or file != resuming.beside(path):  # only the last is resumed from; a replay buffer is large
+                file.unlink(missing_ok=True)
+
+    return keep
 
 
 def _learn(
@@ -215,46 +235,54 @@ def _learn(
     model: "BaseAlgorithm",
     past: "SelfPlay | None",
     minutes: float | None,
-    checkpoint_every: int,
+    checkpoints: tuple[int, int],
     evaluate_every: int,
     progress: bool,
 ) -> int | None:
-    """Train, save the policy and return the signal that interrupted it."""
+    """Train, save the policy and return the signal that interrupted it.
+
+    Checkpoints come every so many steps, the first at so many.
+    """
     from stable_baselines3.common.logger import Logger
 
-    from agents.learning.callbacks import Limits, StopRequest, checkpoints, evaluations
+    from agents.learning.callbacks import Checkpoints, Ended, Limits, StopRequest, evaluations
     from agents.learning.progress import ProgressReport
 
     came: int | None = None
-    began, before = time.monotonic(), float(run.about.get("seconds", 0.0))
-
-    def keep(path: Path) -> None:
-        save(run, model, path, past, seconds=round(before + time.monotonic() - began, 3))
+    keep = _saver(run, model, past)
 
     def checkpoint() -> None:
-        keep(run.out / "checkpoints" / f"{run.algorithm}_{model.num_timesteps}")
+        keep(run.out / "checkpoints" / f"{run.algorithm}_{model.num_timesteps}", True)
 
     if model.tensorboard_log is None:
         model.set_logger(Logger(None, []))  # else it makes a folder in the temporary one
     report = ProgressReport(run.hyper.n_timesteps, minutes)
     with StopRequest() as stop, contextlib.closing(report):
-        callbacks = [checkpoints(checkpoint_every, run.done, checkpoint), Limits(minutes, stop)]
+        limits = Limits(minutes, stop)
+        callbacks: list[BaseCallback | None] = [_resumed(run, model), Checkpoints(*checkpoints, checkpoint), limits]
         if evaluate_every:
             env = environment(run, to_evaluate_in(run.settings), _EVALUATIONS, CURVE + run.seed)
-            callbacks.insert(1, evaluations(evaluate_every, run.done, env, _EVALUATIONS, takes_masks(model)))
-        if past is not None:
-            callbacks.append(past)
-        if progress:
-            callbacks.append(report)
+            callbacks.append(evaluations(evaluate_every, run.done, env, _EVALUATIONS, takes_masks(model)))
+        callbacks += [past, report if progress else None]
         with naming(run.out):
             try:
                 model.learn(
                     run.hyper.n_timesteps - run.done,
-                    callback=callbacks,
+                    callback=[callback for callback in callbacks if callback is not None],
                     tb_log_name=run.algorithm,
                     reset_num_timesteps=run.resume is None,
                 )
+            except Ended:
+                pass
             except KeyboardInterrupt:
                 came = signal.SIGINT
-            keep(run.target)
+            keep(run.target, not (came or limits.broken))
         return stop.signal or came
+
+
+def _resumed(run: Run, model: "BaseAlgorithm") -> "BaseCallback | None":
+    """Bring back the games of the training that is resumed, if these are not to be others now."""
+    from agents.learning import resuming
+
+    was = run.about.get("settings"), run.about.get("hyperparameters", {}).get("n_envs")
+    return resuming.load(run.resume, model) if run.resume and was == (run.settings, run.hyper.n_envs) else None

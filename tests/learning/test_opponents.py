@@ -421,14 +421,14 @@ def test_a_training_with_past_selves_is_saved_and_goes_on(tmp_path):
     settings = {"board_size": 3, "seat": "all", "opponent": {"self": 1, "greedy": 1}}
     changes = {**SMALL, "self_play": {"every": 256, "most": 4, "choice": "prioritized"}}
     options = {"env_id": "WallSurvival-v0", "settings": settings, "changes": changes}
-    first = quick(tmp_path, "maskable_ppo", checkpoint_every=512, **options)
+    first = quick(tmp_path, "maskable_ppo", checkpoint_every=256, **options)
     about = json.loads(first.path.with_suffix(".json").read_text())
     assert about["settings"] == settings
     assert about["hyperparameters"]["self_play"]["choice"] == "prioritized"
     with np.load(tmp_path / "maskable_ppo.selves.npz") as arrays:
         saved = json.loads(arrays["about"].tobytes())
     assert [name for name, *_ in saved["selves"]] == ["self@0", "self@256", "self@512", "self@768"]
-    assert len(list((tmp_path / "checkpoints").glob("*.selves.npz"))) == 2
+    assert len(list((tmp_path / "checkpoints").glob("*.selves.npz"))) == 3
     assert evaluate(first.path, 16).games == 16
     resumed = quick(tmp_path, "maskable_ppo", env_id="WallSurvival-v0", resume=first.path, timesteps=1280, changes={})
     with np.load(tmp_path / "maskable_ppo.selves.npz") as arrays:

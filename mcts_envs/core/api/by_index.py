@@ -1,8 +1,8 @@
 """The games of a batch one at a time: saved, restored and looked at by index; and copies of the whole batch."""
 
 import hashlib
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +18,30 @@ from mcts_envs.core.snapshot import Snapshot, check_fingerprint
 from mcts_envs.core.typing import Bytes, Floats, Ints, Masks
 from mcts_envs.core.view import Episode, View
 
-_LIVE = ("_states", "_streams", "_status", "_pending", "_last", "_masks")
-"""The arrays in which the games live; all others are for work."""
+
+class Games(NamedTuple):
+    """All live games of a batch, saved.
+
+    Attributes
+    ----------
+    game : str
+        Fingerprint of the game, its settings, and the layout of its states.
+    arrays : dict of arrays
+        The first axis is that of the games.
+    seal : str
+        Hash of the arrays, by which damage is noticed.
+    """
+
+    game: str
+    arrays: dict[str, npt.NDArray[Any]]
+    seal: str
 
 
 class ByIndex:
     """The live games of a batch."""
+
+    lives_in: ClassVar[tuple[str, ...]] = ("_states", "_streams", "_status", "_pending", "_last", "_masks")
+    """The arrays in which the games live; all others are for work."""
 
     game: Game
     seat: int
@@ -52,10 +70,52 @@ class ByIndex:
         names = "spec", "closed", "action_space", "single_action_space", "_np_random", "_np_random_seed"
         kept = {name: getattr(self, name) for name in names}
         kept["started"] = self._live.started
-        live = {name: getattr(self, name).copy() for name in _LIVE}
-        games = live, self._restored_ends.copy()
         made = {"num_envs": self.num_envs, "autoreset_mode": self.autoreset_mode, "render_mode": self.render_mode}
-        return _rebuilt, (type(self), made | self._arguments, self.game.fingerprint, kept, games, _hashed(*games))
+        return _rebuilt, (type(self), made | self._arguments, kept, self._saved())
+
+    def clone_games(self) -> Games:
+        """Return all games as they are now, with what chance will bring them and who plays them.
+
+        Raises
+        ------
+        gymnasium.error.ResetNeeded
+            Before the first reset.
+        """
+        self._live.check_started("clone_games()")
+        return self._saved()
+
+    def restore_games(self, games: Games) -> None:
+        """Bring all games back, into this batch or one that was made in the same way.
+
+        Opponents who remember something, and the weights of a mixture, are not among what is saved.
+
+        Raises
+        ------
+        ValueError
+            If they are of another game, or of a batch of another kind or size, or damaged. Nothing is changed then.
+        """
+        check_fingerprint("saved batch", games.game, self.game)
+        if games.seal != _hashed(games.arrays):
+            raise ValueError("the saved batch is damaged: its seal does not fit its bytes; save it anew")
+        there, here = _shapes(games.arrays), _shapes(self._saved().arrays)
+        if there != here:
+            raise ValueError(
+                f"the saved batch has arrays {there}, and this one {here}; restore it into one that was "
+                "made in the same way, with as many games"
+            )
+        for name in self.lives_in:
+            getattr(self, name)[:] = games.arrays[name]
+        ends = games.arrays["_restored_ends"]
+        self._restored_ends = {i: float(ends[i]) for i in np.flatnonzero(~np.isnan(ends)).tolist()}
+        self._episodes.clear()
+        self._live.started = True
+
+    def _saved(self) -> Games:
+        arrays = {name: getattr(self, name).copy() for name in self.lives_in}
+        arrays["_restored_ends"] = np.full(self.num_envs, np.nan)
+        for i, outcome in self._restored_ends.items():
+            arrays["_restored_ends"][i] = outcome
+        return Games(self.game.fingerprint, arrays, _hashed(arrays))
 
     def clone_state(self, index: int = 0, include_rng: bool = True) -> Snapshot:
         """Return a snapshot of one game: the one that the single environment would give, and takes.
@@ -139,21 +199,21 @@ class ByIndex:
                 del self._restored_ends[i]  # it has started anew
 
 
-def _hashed(live: Mapping[str, npt.NDArray[Any]], ends: dict[int, float]) -> str:
-    digest = hashlib.sha256(repr(sorted(ends.items())).encode())
-    for name in _LIVE:
-        digest.update(live[name].tobytes())
+def _shapes(arrays: dict[str, npt.NDArray[Any]]) -> str:
+    found = ((name.strip("_"), value.dtype, [*value.shape]) for name, value in sorted(arrays.items()))
+    return ", ".join(f"{name} {kind}{shape}" for name, kind, shape in found)
+
+
+def _hashed(arrays: dict[str, npt.NDArray[Any]]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        digest.update(arrays[name].tobytes())
     return digest.hexdigest()
 
 
-def _rebuilt(cls: Any, arguments: dict[str, Any], fingerprint: str, kept: dict[str, Any], games: Any, seal: str) -> Any:
+def _rebuilt(cls: Any, arguments: dict[str, Any], kept: dict[str, Any], games: Games) -> Any:
     batch = cls(**arguments)
-    check_fingerprint("copied batch", fingerprint, batch.game)
-    if seal != _hashed(*games):
-        raise ValueError("the copied batch is damaged: its seal does not fit its bytes; copy it anew")
+    batch.restore_games(games)
     batch._live.started = kept.pop("started")
     vars(batch).update(kept)
-    live, batch._restored_ends = games
-    for name in _LIVE:
-        getattr(batch, name)[:] = live[name]
     return batch

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +55,8 @@ class MixedVectorEnv(GameVectorEnv):
         The seat of each game.
     """
 
+    lives_in: ClassVar[tuple[str, ...]] = (*GameVectorEnv.lives_in, "seats", "_next", "_who")
+
     def __init__(
         self, num_envs: int = 1, *, seat: int | str = 0, opponent: Any = None, starts: Any = None, **settings: Any
     ) -> None:
@@ -71,6 +73,7 @@ class MixedVectorEnv(GameVectorEnv):
         self._waits, self._chosen = np.zeros(n, np.int64), np.zeros(n, np.int64)
         self._seeds, self._totals = np.zeros((n, players), np.uint64), np.zeros(n)
         self._single = np.empty((n, self._size), np.float32)
+        self._company: dict[int, dict[str, Any]] = {}
 
     def play(self, actions: Any) -> Played:
         """Play one action [N] in each game.
@@ -130,8 +133,8 @@ class MixedVectorEnv(GameVectorEnv):
     def clone_state(self, index: int = 0, include_rng: bool = True) -> NoReturn:
         """Refuse: the opponents of a mixture are not part of a snapshot."""
         raise ValueError(
-            "games of a batch with a mixture of opponents are not saved: who plays is no part of a snapshot; take a "
-            "batch with one built-in opponent and one seat"
+            "single games of a batch with a mixture of opponents are not saved: who plays is no part of a snapshot; "
+            "take clone_games(), which saves all of them, or a batch with one built-in opponent and one seat"
         )
 
     def restore_state(self, index: int, snapshot: Any) -> NoReturn:
@@ -152,7 +155,7 @@ class MixedVectorEnv(GameVectorEnv):
                 seed = int(draw(self._states[i])) if started else int(self.np_random.integers(2**63))
             self._begin(i, seed, starts[i])
         self._live.started = True
-        self._company: dict[int, dict[str, Any]] = {}
+        self._company.clear()
         self._first_turn(np.flatnonzero(chosen))
         observations = self._shown(np.arange(self.num_envs))
         masks = np.where(chosen[:, None], self._masks, np.int8(0))

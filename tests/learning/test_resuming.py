@@ -1,0 +1,205 @@
+"""A training that was killed and resumed comes to the same end as one that never was."""
+
+import json
+import shutil
+import zipfile
+
+import gymnasium
+import numpy as np
+import pytest
+from sb3_contrib import MaskablePPO
+from stable_baselines3 import PPO
+from stable_baselines3.common.vec_env import DummyVecEnv, VecCheckNan, VecFrameStack, VecNormalize
+
+import mcts_envs
+from agents.learning import callbacks, resuming, training
+from agents.learning.run import last_checkpoint
+from agents.learning.selfplay import SelfPlay
+from tests.learning.quick import SMALL, quick
+
+NORMALIZED = {"normalize": {"norm_obs": True, "norm_reward": True}}
+SELVES = {"board_size": 3, "seat": "all", "opponent": {"self": 2, "greedy": 1, "agents:mobility": 0.3}}
+TAUGHT = {"self_play": {"every": 512, "most": 2, "choice": "prioritized"}, "imitate": {"agent": "greedy", "steps": 300}}
+BUFFER = {"learning_starts": 200, "buffer_size": 900, "policy_kwargs": {"net_arch": [8]}}
+TRAININGS = {
+    "normalised": ("ppo", "LaneDefense3x3-v0", {}, NORMALIZED),
+    "past selves": ("maskable_ppo", "WallSurvival-v0", SELVES, TAUGHT),
+    "planes in bytes": ("ppo", "LaneDefense3x3-v0", {"observation": "planes", "observation_dtype": "uint8"}, {}),
+    "replay buffer": ("dqn", "LaneDefense3x3-v0", {}, BUFFER),
+    "returns of five steps": ("dqn", "LaneDefense10x10-v0", {}, BUFFER),
+}
+
+
+class Killed(BaseException):
+    """Nothing of a process goes on after this."""
+
+
+@pytest.fixture
+def kill(monkeypatch):
+    """Returns a function: let the next training be killed as soon as it has saved so many checkpoints."""
+    save, left = training.save, []
+
+    def save_and_die(*given, **more):
+        save(*given, **more)
+        if left:
+            left[0] -= 1
+            if not left[0]:
+                left.clear()
+                raise Killed
+
+    monkeypatch.setattr(training, "save", save_and_die)
+    return left.append
+
+
+def weights(path):
+    with zipfile.ZipFile(path) as file:
+        return file.read("policy.pth"), file.read("policy.optimizer.pth")
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+def test_killed_twice_it_comes_to_the_same_end(tmp_path, kill, name):
+    algorithm, env_id, settings, changes = TRAININGS[name]
+    asked = {"env_id": env_id, "settings": settings, "changes": changes, "timesteps": 2048}
+    whole = quick(tmp_path / "whole", algorithm, **asked)
+    folder = tmp_path / "killed"
+    kill(1)
+    with pytest.raises(Killed):
+        quick(folder, algorithm, checkpoint_every=500, **asked)
+    first, path = last_checkpoint(folder, algorithm)
+    kill(1)
+    with pytest.raises(Killed):
+        quick(folder, algorithm, checkpoint_every=500, resume=path, **asked)
+    second, path = last_checkpoint(folder, algorithm)
+    assert first < second < 2048
+    resumed = quick(folder, algorithm, resume=path, **asked)
+    assert resumed.timesteps == whole.timesteps
+    assert weights(resumed.path) == weights(whole.path)
+    assert [file.name for file in folder.rglob("*.resume.npz")] == [f"{algorithm}.resume.npz"]
+
+
+def test_stopped_between_rollouts_it_goes_on_as_if_it_had_not_been(tmp_path):
+    whole = quick(tmp_path / "whole", timesteps=2048)
+    short = quick(tmp_path / "stopped", minutes=0.001, timesteps=2048)
+    assert short.timesteps % (32 * 8) == 0
+    assert weights(quick(tmp_path / "stopped", resume=short.path, timesteps=2048).path) == weights(whole.path)
+
+
+def test_a_rollout_that_takes_too_long_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(callbacks, "_PATIENCE", 0.0)
+    monkeypatch.setattr(callbacks.Limits, "_on_rollout_start", lambda self: None)
+    short = quick(tmp_path, minutes=0.001, timesteps=10**6)
+    assert short.timesteps % (32 * 8)
+    assert not [*tmp_path.rglob("*.resume.npz")]
+    assert quick(tmp_path, resume=short.path, timesteps=short.timesteps + 1).timesteps > short.timesteps
+
+
+@pytest.fixture
+def stopped(tmp_path):
+    """A training in its middle, with the file of what it goes on with."""
+    result = quick(tmp_path / "stopped", timesteps=512)
+    assert resuming.beside(result.path).is_file()
+    return result.path
+
+
+@pytest.mark.parametrize("change", [{"n_envs": 4}, {"settings": {"max_steps": 50}}])
+def test_other_games_than_before_begin_anew(stopped, change):
+    assert quick(stopped.parent, resume=stopped, timesteps=1024, **change).timesteps == 1024
+
+
+@pytest.mark.filterwarnings("ignore:.*holds pickles")
+def test_without_the_file_or_with_that_of_another_policy_games_begin_anew(tmp_path, stopped):
+    whole = quick(tmp_path / "whole", timesteps=1024)
+    shutil.copytree(stopped.parent, tmp_path / "without")
+    resuming.beside(tmp_path / "without" / "ppo").unlink()
+    shutil.copytree(stopped.parent, tmp_path / "another")
+    shutil.copy(resuming.beside(whole.path), tmp_path / "another")
+    folders = tmp_path / "without", tmp_path / "another"
+    ends = [weights(quick(folder, resume=folder / "ppo", timesteps=1024).path) for folder in folders]
+    assert ends[0] == ends[1] != weights(whole.path)
+
+
+def damage(file, name):
+    """Change one of the arrays in a file."""
+    with np.load(file) as found:
+        arrays = dict(found)
+    if name == "about":
+        about = json.loads(arrays["about"].tobytes()) | {"game": "LaneDefense:1:2:3"}
+        arrays["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    elif name == "wrapper:0:returns":
+        del arrays[name]
+    else:
+        arrays[name][0] ^= 1
+    np.savez(file, **arrays)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("games:_states", "seal does not fit"),
+        ("about", "restore it in an environment made with the same id"),
+        ("wrapper:0:returns", "are wanted"),
+    ],
+)
+def test_a_damaged_file_is_refused(stopped, name, said):
+    damage(resuming.beside(stopped), name)
+    before = {path: path.read_bytes() for path in stopped.parent.rglob("*.*")}
+    with pytest.raises(ValueError, match=rf"ppo\.resume\.npz is damaged.*{said}.*remove it to go on with new games"):
+        quick(stopped.parent, resume=stopped, timesteps=1024)
+    assert before.items() <= {path: path.read_bytes() for path in stopped.parent.rglob("*.*") if path in before}.items()
+    resuming.beside(stopped).write_bytes(b"torn")
+    with pytest.raises(ValueError, match="is damaged"):
+        quick(stopped.parent, resume=stopped, timesteps=1024)
+
+
+# In a script of one's own
+
+
+def selves():
+    return mcts_envs.make_sb3_vec_env("WallSurvival-v0", 4, seed=3, board_size=3, seat="all", opponent={"self": 1})
+
+
+def test_a_script_of_ones_own_goes_on(tmp_path):
+    made = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "seed": 1, "device": "cpu"}
+    whole, past = MaskablePPO("MlpPolicy", VecNormalize(selves()), **made), SelfPlay(every=64)
+    whole.learn(128, callback=past)
+    past.save(tmp_path / "own.zip", whole)
+    resuming.save(tmp_path / "own.zip", whole)
+    whole.save(tmp_path / "own.zip", exclude=["_last_obs"])
+    whole.get_env().save(tmp_path / "own.pkl")
+    whole.learn(128, callback=past, reset_num_timesteps=False)
+
+    env = VecNormalize.load(tmp_path / "own.pkl", selves())
+    model, past = MaskablePPO.load(tmp_path / "own.zip", env=env, device="cpu"), SelfPlay(every=64)
+    past.load(tmp_path / "own.zip", model)
+    on = resuming.load(tmp_path / "own.zip", model)
+    model.learn(128, callback=[on, past], reset_num_timesteps=False)
+    for name, value in whole.policy.state_dict().items():
+        assert np.array_equal(value.numpy(), model.policy.state_dict()[name].numpy())
+
+
+def test_frames_of_a_stack_go_on_too(tmp_path):
+    made = {"n_steps": 8, "batch_size": 32, "n_epochs": 1, "seed": 1, "device": "cpu"}
+
+    def stacked():
+        return VecFrameStack(mcts_envs.make_sb3_vec_env("LaneDefense3x3-v0", 4, seed=3), 3)
+
+    whole = PPO("MlpPolicy", stacked(), **made).learn(64)
+    whole.save(tmp_path / "own")
+    resuming.save(tmp_path / "own", whole)
+    whole.learn(64, reset_num_timesteps=False)
+    model = PPO.load(tmp_path / "own", env=stacked(), device="cpu")
+    model.learn(64, callback=resuming.load(tmp_path / "own", model), reset_num_timesteps=False)
+    assert np.array_equal(*(m.policy.state_dict()["action_net.weight"].numpy() for m in (whole, model)))
+
+
+def test_environments_that_cannot_be_saved_are_named(tmp_path):
+    others = DummyVecEnv([lambda: gymnasium.make("CartPole-v1")])
+    with pytest.raises(
+        ValueError, match="games of a DummyVecEnv cannot be saved all at once; make the environment with"
+    ):
+        resuming.save(tmp_path / "own", PPO("MlpPolicy", others, n_steps=8, batch_size=8))
+    wrapped = VecCheckNan(mcts_envs.make_sb3_vec_env("LaneDefense3x3-v0", 2))
+    model = PPO("MlpPolicy", wrapped, n_steps=8, batch_size=8, policy_kwargs=SMALL["policy_kwargs"])
+    with pytest.raises(ValueError, match="what a VecCheckNan remembers is not known; known: VecNormalize, "):
+        resuming.save(tmp_path / "own", model)
+    assert resuming.load(tmp_path / "own", model)._chance is None
