@@ -32,7 +32,9 @@ def total(env, agent, seed, most=200):
     return paid
 
 
-@pytest.mark.parametrize("wrap", [agents.remember, lambda env: env], ids=["remembered", "plain"])
+@pytest.mark.parametrize(
+    "wrap", [pytest.param(agents.remember, marks=pytest.mark.slow), lambda env: env], ids=["remembered", "plain"]
+)
 def test_the_cliff_is_walked_along(wrap):
     env = wrap(gym.make("CliffWalking-v1"))
     assert total(env, agents.make("graph", simulations=800, seed=1), 1, most=30) == -13

@@ -186,8 +186,8 @@ def test_a_process_whose_parent_has_gone_as_it_began_says_nothing(capfd: pytest.
 
 
 def test_a_late_move_loses_even_where_it_came(tmp_path: Path) -> None:
-    late, good = compare(hostile("slow", "good", limits=Limits(move=0.1)), 2, workers=1, folder=tmp_path).summaries
-    assert (late.forfeits, good.forfeits) == ({"time": 2}, {})
+    late, good = compare(hostile("slow", "good", limits=Limits(move=0.1)), 1, workers=1, folder=tmp_path).summaries
+    assert (late.forfeits, good.forfeits) == ({"time": 1}, {})
 
 
 def test_in_a_game_for_two_the_other_wins(tmp_path: Path) -> None:

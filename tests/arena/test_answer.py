@@ -50,7 +50,7 @@ def played(tmp_path, scale, workers):
     return record
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_measure_is_given_its_share_of_the_time(tmp_path, workers):
     record = played(tmp_path, 0.5, workers)
     (game, *found) = record.entries.values()

@@ -181,7 +181,15 @@ def test_the_list_has_every_environment_and_agent(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
-@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129), ("SIGKILL", -9)])
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("SIGINT", 130),
+        pytest.param("SIGTERM", 143, marks=pytest.mark.slow),
+        pytest.param("SIGHUP", 129, marks=pytest.mark.slow),
+        ("SIGKILL", -9),
+    ],
+)
 def test_the_command_can_be_ended_and_goes_on(tmp_path: Path, name: str, status: int) -> None:
     line = [ID, "--agents", "scripted,flat_mc:simulations=3000", "--out", "out"]
     file = tmp_path / "out" / EPISODES
@@ -249,7 +257,7 @@ def test_what_an_output_cannot_encode_costs_no_results(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
-@pytest.mark.parametrize("without", [">&-", "<&- >&-"])
+@pytest.mark.parametrize("without", [pytest.param(">&-", marks=pytest.mark.slow), "<&- >&-"])
 def test_a_closed_output_costs_no_results(tmp_path: Path, without: str) -> None:
     line = [sys.executable, str(ROOT / "scripts"), "compare", ID, "--agents", "random,scripted", "--episodes", "2"]
     line += ["--workers", "1", "--out", str(tmp_path)]

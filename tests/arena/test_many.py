@@ -235,6 +235,7 @@ def test_mates_have_the_same_points() -> None:
 # Playing, accidents, results on disk
 
 
+@pytest.mark.slow
 def test_one_process_or_two_give_the_same(tmp_path: Path) -> None:
     plan = Plan(BOMBER, parse_meeting("random_safe,careful", "rule_based")[0], {"max_steps": 40}, against="rule_based")
     one = compare(plan, 2, folder=tmp_path / "one")

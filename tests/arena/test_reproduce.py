@@ -270,7 +270,13 @@ def test_damaged_data_are_refused(tmp_path, line):
         Record.read(file)
 
 
-@pytest.mark.parametrize(("fresh", "on"), [([], "the same command"), (["--fresh"], "the same command without --fresh")])
+@pytest.mark.parametrize(
+    ("fresh", "on"),
+    [
+        pytest.param([], "the same command", marks=pytest.mark.slow),
+        (["--fresh"], "the same command without --fresh"),
+    ],
+)
 def test_an_interrupted_run_has_a_page_of_what_there_is(tmp_path, monkeypatch, fresh, on):
     monkeypatch.setattr(interrupt, "_last", [-math.inf])
     monkeypatch.setattr(importlib.import_module("papers.lane"), "STUDY", small())

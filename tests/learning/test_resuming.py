@@ -26,7 +26,7 @@ TRAININGS = {
     "past selves": ("maskable_ppo", "WallSurvival-v0", SELVES, TAUGHT),
     "planes in bytes": ("ppo", "LaneDefense3x3-v0", {"observation": "planes", "observation_dtype": "uint8"}, {}),
     "replay buffer": ("dqn", "LaneDefense3x3-v0", {}, BUFFER),
-    "returns of five steps": ("dqn", "LaneDefense10x10-v0", {}, BUFFER),
+    "returns of three steps": ("dqn", "LaneDefense3x3-v0", {}, {**BUFFER, "n_steps": 3}),
 }
 
 

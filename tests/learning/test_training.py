@@ -307,7 +307,7 @@ def said_by(code, *arguments):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM])
 def test_commands_end_with_the_signal_that_came_and_say_what_is_kept(tmp_path, number):
     came = f"import os, signal, sys, typer; came = lambda *_, **__: os.kill(os.getpid(), {int(number)})\n"
     came += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
