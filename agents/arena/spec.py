@@ -15,6 +15,7 @@ _SETTING = re.compile(r"[A-Za-z_]\w*=")
 _POLICIES = "select", "simulate", "backup", "noise", "option", "recommend"
 _OWN_POLICY = re.compile(rf"({'|'.join(_POLICIES)})=.*")
 _LABEL = re.compile(r"([\w.-]+)=(.*)")
+_SPACED = re.compile(r"[^=/\\]*\s[^=/\\]*(?==)")
 _WORDS = {"True": True, "False": False, "None": None}
 _BUDGETS = {"simulations": "simulations", "time": "time_limit", "steps": "max_steps"}
 
@@ -145,11 +146,14 @@ def parse_agent(text: str, limits: Mapping[str, Any] | None = None) -> AgentSpec
     Raises
     ------
     ValueError
-        If there is no name, or a setting is malformed.
+        If there is no name, the label has spaces, or a setting is malformed.
     """
     label, parts = text.strip(), _parts(text.strip())
     if given := _LABEL.fullmatch(parts[0]):
         label, parts[0] = given.groups()
+    elif spaced := _SPACED.match(parts[0]):
+        fitting = re.sub(r"[^\w.-]+", "_", spaced[0].strip()) + text.strip()[spaced.end() :]
+        raise ValueError(f"agent {text!r}: a label has letters, digits, _ . and - alone; write {fitting}")
     count, least = len(parts), 2 if parts[0] == "sb3" else 1  # a path may look like a setting: sb3:lr=0.1/a.zip
     while count > least and _SETTING.match(parts[count - 1]):
         count -= 1

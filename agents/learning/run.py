@@ -99,7 +99,7 @@ def planned(
         algorithm=algorithm or "ppo",
         out=out,
         seed=errors.integer("seed", about.get("seed", seed), 0, 2**31 - 1),
-        settings=dict(about.get("settings", {}) if settings is None else settings),
+        settings={**about.get("settings", {}), **(settings or {})},
         hyper=hyperparameters(algorithm or "ppo", entry.id, changes),
         resume=source,
         about=about,

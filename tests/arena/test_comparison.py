@@ -67,6 +67,7 @@ def test_budgets_are_given_to_those_who_take_one() -> None:
         (lambda: parse_agent("c=1"), "no name"),
         (lambda: parse_agent("c="), "no name"),
         (lambda: parse_agent("a=b=mcts"), "no name"),
+        (lambda: parse_agent(" my bot =mcts:c=2"), r"and - alone; write my_bot=mcts:c=2$"),
         (lambda: parse_agents("a=random,a=mcts"), "'a' is there twice"),
         (lambda: parse_budget("sims=3"), "did you mean 'simulations'"),
         (lambda: parse_budget("simulations=0"), r"simulations 0 is outside \[1"),

@@ -106,6 +106,13 @@ def test_other_games_than_before_begin_anew(stopped, change):
     assert quick(stopped.parent, resume=stopped, timesteps=1024, **change).timesteps == 1024
 
 
+def test_a_setting_is_changed_and_the_others_hold(stopped):
+    given = {"p_new": 0.4}, {"max_steps": 50}
+    for steps, settings in enumerate(given, 2):
+        path = quick(stopped.parent, resume=stopped, timesteps=512 * steps, settings=settings).path
+    assert json.loads(path.with_suffix(".json").read_text())["settings"] == {"p_new": 0.4, "max_steps": 50}
+
+
 @pytest.mark.filterwarnings("ignore:.*holds pickles")
 def test_without_the_file_or_with_that_of_another_policy_games_begin_anew(tmp_path, stopped):
     whole = quick(tmp_path / "whole", timesteps=1024)
