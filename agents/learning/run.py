@@ -180,7 +180,7 @@ def _device(name: str) -> str:
     import torch
 
     try:
-        torch.empty(0, device="cpu" if name == "auto" else name)
+        torch.empty(0, device="cpu" if name == "auto" else name).cpu()
     except (RuntimeError, AssertionError) as error:
         why = str(error).partition("\n")[0]
         raise ValueError(f"device {name!r} cannot be had here ({why}); give cpu or auto, or leave it out") from error
