@@ -61,6 +61,7 @@ def test_what_is_not_of_this_batch_is_refused():
         (saved, StakesVector(4), r"states uint8\[3, .*, and this one .*states uint8\[4, .* with as many games"),
         (saved, mixed(Stakes)(3), "was made in the same way"),
         (saved, StakesVector(3, goal=4), "the saved batch is of stakes"),
+        (saved, StakesVector(3, seat=2), r"is for seats \[0\], and this one for 2"),
     ):
         other.reset(seed=0)
         here = other.clone_games().seal

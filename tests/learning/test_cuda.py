@@ -40,7 +40,7 @@ def moves(model, agent="puct", observation="flat", **settings):
 
 
 def test_a_device_that_cannot_be_had_is_refused_before_anything_is_written(tmp_path):
-    for name in ("gpu", "cuda:99"):
+    for name in ("gpu", "cuda:99", "meta"):
         with pytest.raises(ValueError, match=rf"device '{name}' cannot be had here \(.*\); give cpu or auto"):
             quick(tmp_path / "out", device=name)
     assert not (tmp_path / "out").exists()

@@ -40,7 +40,7 @@ class Games(NamedTuple):
 class ByIndex:
     """The live games of a batch."""
 
-    lives_in: ClassVar[tuple[str, ...]] = ("_states", "_streams", "_status", "_pending", "_last", "_masks")
+    lives_in: ClassVar[tuple[str, ...]] = ("_states", "_streams", "_status", "_pending", "_last", "_masks", "seats")
     """The arrays in which the games live; all others are for work."""
 
     game: Game
@@ -64,6 +64,9 @@ class ByIndex:
     _episodes: dict[int, Episode]
     _restored_ends: dict[int, float]
     """Outcomes of games that were over when they were restored."""
+    seats: Ints
+    _in_turn = False
+    """Whether all seats are played in turn."""
 
     def __reduce__(self) -> Any:
         # Not as it is: the tables of a game are addresses in this process.
@@ -103,6 +106,9 @@ class ByIndex:
                 f"the saved batch has arrays {there}, and this one {here}; restore it into one that was "
                 "made in the same way, with as many games"
             )
+        seats = games.arrays["seats"]
+        if not self._in_turn and (seats != self.seat).any():
+            raise ValueError(f"the saved batch is for seats {np.unique(seats).tolist()}, and this one for {self.seat}")
         for name in self.lives_in:
             getattr(self, name)[:] = games.arrays[name]
         ends = games.arrays["_restored_ends"]

@@ -55,7 +55,7 @@ class MixedVectorEnv(GameVectorEnv):
         The seat of each game.
     """
 
-    lives_in: ClassVar[tuple[str, ...]] = (*GameVectorEnv.lives_in, "seats", "_next", "_who")
+    lives_in: ClassVar[tuple[str, ...]] = (*GameVectorEnv.lives_in, "_next", "_who")
 
     def __init__(
         self, num_envs: int = 1, *, seat: int | str = 0, opponent: Any = None, starts: Any = None, **settings: Any
