@@ -1,7 +1,8 @@
 """What a training needs besides its policy, to come to the end to which it would have come without a break.
 
-``NAME.resume.npz`` beside the policy ``NAME.zip``: the games under way, where chance is, and the replay buffer of those
-who learn from one. A training is whole between its rollouts, and at the end of ``learn``.
+``NAME.resume.npz`` beside the policy ``NAME.zip``: the games under way, what a recurrent policy remembers of them,
+where chance is, and the replay buffer of those who learn from one. A training is whole between its rollouts, and at the
+end of ``learn``.
 """
 
 import io
@@ -29,6 +30,7 @@ from mcts_envs.core.api.by_index import Games
 from mcts_envs.core.writing import write_whole
 
 if TYPE_CHECKING:
+    import torch
     from stable_baselines3.common.base_class import BaseAlgorithm
 
 SUFFIX = ".resume.npz"
@@ -88,6 +90,7 @@ def save(path: Path | str, model: "BaseAlgorithm") -> None:
     for name in _SEEN:
         if (seen := getattr(model, name, None)) is not None:
             arrays[f"seen:{name}"] = seen
+    arrays |= {f"memory:{i}": part.numpy(force=True) for i, part in enumerate(_memory(model))}
     buffer: Any = getattr(model, "replay_buffer", None)
     if buffer is not None:
         arrays |= {f"buffer:{name}": value[: buffer.size()] for name, value in _replayed(buffer).items()}
@@ -169,6 +172,12 @@ def _remembered(wrappers: list[Any]) -> Iterator[tuple[str, npt.NDArray[Any]]]:
             yield f"{i}:{name}", value
 
 
+def _memory(model: "BaseAlgorithm") -> list["torch.Tensor"]:
+    """Return what a recurrent policy remembers of the games under way."""
+    states = getattr(model, "_last_lstm_states", None)
+    return [part for of in states or () for part in of]
+
+
 def _replayed(buffer: Any) -> dict[str, npt.NDArray[Any]]:
     return {name: getattr(buffer, name) for name in _BUFFERS if hasattr(buffer, name)}
 
@@ -188,6 +197,8 @@ def _restore(model: "BaseAlgorithm", about: Mapping[str, Any], arrays: Mapping[s
     for name in _SEEN:
         if f"seen:{name}" in arrays:
             setattr(model, name, arrays[f"seen:{name}"])
+    for i, part in enumerate(_memory(model)):
+        part.copy_(part.new_tensor(arrays[f"memory:{i}"]))
     if buffer is not None:
         buffer.pos, buffer.full = about["buffer"]
         for name, value in _replayed(buffer).items():

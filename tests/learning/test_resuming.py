@@ -7,7 +7,7 @@ import zipfile
 import gymnasium
 import numpy as np
 import pytest
-from sb3_contrib import MaskablePPO
+from sb3_contrib import MaskablePPO, RecurrentPPO
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecCheckNan, VecFrameStack, VecNormalize
 
@@ -189,6 +189,20 @@ def test_frames_of_a_stack_go_on_too(tmp_path):
     whole.learn(64, reset_num_timesteps=False)
     model = PPO.load(tmp_path / "own", env=stacked(), device="cpu")
     model.learn(64, callback=resuming.load(tmp_path / "own", model), reset_num_timesteps=False)
+    assert np.array_equal(*(m.policy.state_dict()["action_net.weight"].numpy() for m in (whole, model)))
+
+
+def test_a_recurrent_policy_remembers_the_games_under_way(tmp_path):
+    made = {"n_steps": 8, "batch_size": 32, "n_epochs": 1, "seed": 1, "device": "cpu"}
+    small = {"net_arch": [8], "lstm_hidden_size": 8}
+    env = mcts_envs.make_sb3_vec_env("LaneDefense3x3-v0", 4, seed=3)
+    whole = RecurrentPPO("MlpLstmPolicy", env, policy_kwargs=small, **made).learn(32)
+    whole.save(tmp_path / "own")
+    resuming.save(tmp_path / "own", whole)
+    whole.learn(32, reset_num_timesteps=False)
+    again = mcts_envs.make_sb3_vec_env("LaneDefense3x3-v0", 4, seed=3)
+    model = RecurrentPPO.load(tmp_path / "own", env=again, device="cpu")
+    model.learn(32, callback=resuming.load(tmp_path / "own", model), reset_num_timesteps=False)
     assert np.array_equal(*(m.policy.state_dict()["action_net.weight"].numpy() for m in (whole, model)))
 
 
