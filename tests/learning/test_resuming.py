@@ -106,6 +106,18 @@ def test_other_games_than_before_begin_anew(stopped, change):
     assert quick(stopped.parent, resume=stopped, timesteps=1024, **change).timesteps == 1024
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"buffer_size": 400},
+        {"optimize_memory_usage": True, "replay_buffer_kwargs": {"handle_timeout_termination": False}},
+    ],
+)
+def test_another_replay_buffer_than_before_begins_empty(tmp_path, change):
+    path = quick(tmp_path, "dqn", changes=BUFFER, timesteps=512).path
+    assert quick(tmp_path, "dqn", resume=path, changes=change, timesteps=1024).timesteps == 1024
+
+
 @pytest.mark.filterwarnings("ignore:.*holds pickles")
 def test_without_the_file_or_with_that_of_another_policy_games_begin_anew(tmp_path, stopped):
     whole = quick(tmp_path / "whole", timesteps=1024)
