@@ -223,7 +223,7 @@ def _saver(run: Run, model: "BaseAlgorithm", past: "SelfPlay | None") -> Callabl
         if whole:
             resuming.save(path, model)
         save(run, model, path, past, seconds=round(before + time.monotonic() - began, 3))
-        for file in {*folder.glob(f"*{resuming.SUFFIX}"), resuming.beside(run.target)}:
+        for file in {*folder.glob(f"{run.algorithm}_*{resuming.SUFFIX}"), resuming.beside(run.target)}:
             if not whole or file != resuming.beside(path):  # only the last is resumed from; a replay buffer is large
                 file.unlink(missing_ok=True)
 

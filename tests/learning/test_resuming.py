@@ -93,6 +93,15 @@ def test_a_rollout_that_takes_too_long_is_not_waited_for(tmp_path, monkeypatch):
     assert quick(tmp_path, resume=short.path, timesteps=short.timesteps + 1).timesteps > short.timesteps
 
 
+def test_of_two_algorithms_in_one_folder_each_keeps_its_own(tmp_path, kill):
+    kill(1)
+    with pytest.raises(Killed):
+        quick(tmp_path, checkpoint_every=500)
+    quick(tmp_path, "maskable_ppo", checkpoint_every=500)
+    _, path = last_checkpoint(tmp_path, "ppo")
+    assert resuming.beside(path).is_file()
+
+
 @pytest.fixture
 def stopped(tmp_path):
     """A training in its middle, with the file of what it goes on with."""
