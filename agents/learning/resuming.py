@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import (
-    VecEnv,
     VecFrameStack,
     VecMonitor,
     VecNormalize,
@@ -81,8 +80,7 @@ def save(path: Path | str, model: "BaseAlgorithm") -> None:
         If its environment is none of :func:`mcts_envs.make_sb3_vec_env`, or in a wrapper of which it is not known what
         it remembers.
     """
-    env = model.get_env()
-    base, wrappers = _layers(env)
+    base, wrappers = _layers(model)
     games = base.clone_games()
     arrays: dict[str, Any] = {f"games:{name}": value for name, value in games.arrays.items()}
     for name, value in _remembered(wrappers):
@@ -122,17 +120,18 @@ def load(path: Path | str, model: "BaseAlgorithm") -> GoOn:
     Raises
     ------
     ValueError
-        If it is damaged, or of an environment that was made otherwise.
+        If it is damaged, or of an environment that was made otherwise, or the model has none.
     """
     file = beside(Path(path))
     if not file.is_file():
         return GoOn(None)
+    _layers(model)  # what is wrong with these is no damage
     try:
         with file.open("rb") as raw, np.load(raw, allow_pickle=False) as found:
             about = json.loads(found["about"].tobytes())
             if about["timesteps"] != model.num_timesteps:
                 return GoOn(None)
-            _restore(model, about, {name: found[name] for name in found if name != "about"})
+            _restore(model, about, found)  # an array at a time: a replay buffer is large
     except (OSError, KeyError, ValueError, TypeError, AttributeError, EOFError, BadZipFile, zlib.error) as error:
         detail = f"{type(error).__name__}: {error}".splitlines()[0][:300]
         raise ValueError(
@@ -146,9 +145,12 @@ def beside(path: Path) -> Path:
     return path.with_name(path.name.removesuffix(".zip") + SUFFIX)
 
 
-def _layers(env: VecEnv | None) -> tuple[Any, list[Any]]:
+def _layers(model: "BaseAlgorithm") -> tuple[Any, list[Any]]:
     """Return the batch itself, and the wrappers around it, the outermost first."""
-    wrappers: list[Any] = []
+    env, wrappers = model.get_env(), list[Any]()
+    if env is None:
+        kind = type(model).__name__
+        raise ValueError(f"this {kind} has no environment; give it one, as in {kind}.load(path, env=env)")
     while isinstance(env, VecEnvWrapper):
         wrappers.append(env)
         env = env.venv
@@ -183,14 +185,14 @@ def _replayed(buffer: Any) -> dict[str, npt.NDArray[Any]]:
 
 
 def _restore(model: "BaseAlgorithm", about: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    base, wrappers = _layers(model.get_env())
+    base, wrappers = _layers(model)
     buffer: Any = getattr(model, "replay_buffer", None)
     names = {f"wrapper:{name}" for name, _ in _remembered(wrappers)}
     names |= {f"buffer:{name}" for name in (_replayed(buffer) if buffer is not None else ())}
     there = {name for name in arrays if name.startswith(("wrapper:", "buffer:"))}
     if names != there:
         raise ValueError(f"it has {', '.join(sorted(there))}, where {', '.join(sorted(names))} are wanted")
-    live = {name.partition(":")[2]: value for name, value in arrays.items() if name.startswith("games:")}
+    live = {name.partition(":")[2]: arrays[name] for name in arrays if name.startswith("games:")}
     base.restore_games(Games(about["game"], live, about["seal"]))
     for name, value in _remembered(wrappers):
         value[...] = arrays[f"wrapper:{name}"]

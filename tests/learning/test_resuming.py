@@ -238,3 +238,14 @@ def test_environments_that_cannot_be_saved_are_named(tmp_path):
     with pytest.raises(ValueError, match="what a VecCheckNan remembers is not known; known: VecNormalize, "):
         resuming.save(tmp_path / "own", model)
     assert resuming.load(tmp_path / "own", model)._chance is None
+
+
+def test_a_model_without_its_environment_is_no_damage(tmp_path):
+    env = mcts_envs.make_sb3_vec_env("LaneDefense3x3-v0", 2)
+    model = PPO("MlpPolicy", env, n_steps=8, batch_size=8, policy_kwargs=SMALL["policy_kwargs"]).learn(16)
+    model.save(tmp_path / "own")
+    resuming.save(tmp_path / "own", model)
+    for given, said in ((None, r"no environment; .*load\(path, env=env\)"), (VecCheckNan(env), "known: VecNorm")):
+        with pytest.raises(ValueError, match=said) as found:
+            resuming.load(tmp_path / "own", PPO.load(tmp_path / "own", env=given))
+        assert "damaged" not in str(found.value)
