@@ -1,7 +1,8 @@
 """What a training needs besides its policy, to come to the end to which it would have come without a break.
 
-``NAME.resume.npz`` beside the policy ``NAME.zip``: the games under way, where chance is, and the replay buffer of those
-who learn from one. A training is whole between its rollouts, and at the end of ``learn``.
+``NAME.resume.npz`` beside the policy ``NAME.zip``: the games under way, what a recurrent policy remembers of them,
+where chance is, and the replay buffer of those who learn from one. A training is whole between its rollouts, and at the
+end of ``learn``.
 """
 
 import io
@@ -17,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import (
-    VecEnv,
     VecFrameStack,
     VecMonitor,
     VecNormalize,
@@ -29,6 +29,7 @@ from mcts_envs.core.api.by_index import Games
 from mcts_envs.core.writing import write_whole
 
 if TYPE_CHECKING:
+    import torch
     from stable_baselines3.common.base_class import BaseAlgorithm
 
 SUFFIX = ".resume.npz"
@@ -79,8 +80,7 @@ def save(path: Path | str, model: "BaseAlgorithm") -> None:
         If its environment is none of :func:`mcts_envs.make_sb3_vec_env`, or in a wrapper of which it is not known what
         it remembers.
     """
-    env = model.get_env()
-    base, wrappers = _layers(env)
+    base, wrappers = _layers(model)
     games = base.clone_games()
     arrays: dict[str, Any] = {f"games:{name}": value for name, value in games.arrays.items()}
     for name, value in _remembered(wrappers):
@@ -88,6 +88,7 @@ def save(path: Path | str, model: "BaseAlgorithm") -> None:
     for name in _SEEN:
         if (seen := getattr(model, name, None)) is not None:
             arrays[f"seen:{name}"] = seen
+    arrays |= {f"memory:{i}": part.numpy(force=True) for i, part in enumerate(_memory(model))}
     buffer: Any = getattr(model, "replay_buffer", None)
     if buffer is not None:
         arrays |= {f"buffer:{name}": value[: buffer.size()] for name, value in _replayed(buffer).items()}
@@ -119,17 +120,18 @@ def load(path: Path | str, model: "BaseAlgorithm") -> GoOn:
     Raises
     ------
     ValueError
-        If it is damaged, or of an environment that was made otherwise.
+        If it is damaged, or of an environment that was made otherwise, or the model has none.
     """
     file = beside(Path(path))
     if not file.is_file():
         return GoOn(None)
+    _layers(model)  # what is wrong with these is no damage
     try:
         with file.open("rb") as raw, np.load(raw, allow_pickle=False) as found:
             about = json.loads(found["about"].tobytes())
             if about["timesteps"] != model.num_timesteps:
                 return GoOn(None)
-            _restore(model, about, {name: found[name] for name in found if name != "about"})
+            _restore(model, about, found)  # an array at a time: a replay buffer is large
     except (OSError, KeyError, ValueError, TypeError, AttributeError, EOFError, BadZipFile, zlib.error) as error:
         detail = f"{type(error).__name__}: {error}".splitlines()[0][:300]
         raise ValueError(
@@ -143,9 +145,12 @@ def beside(path: Path) -> Path:
     return path.with_name(path.name.removesuffix(".zip") + SUFFIX)
 
 
-def _layers(env: VecEnv | None) -> tuple[Any, list[Any]]:
+def _layers(model: "BaseAlgorithm") -> tuple[Any, list[Any]]:
     """Return the batch itself, and the wrappers around it, the outermost first."""
-    wrappers: list[Any] = []
+    env, wrappers = model.get_env(), list[Any]()
+    if env is None:
+        kind = type(model).__name__
+        raise ValueError(f"this {kind} has no environment; give it one, as in {kind}.load(path, env=env)")
     while isinstance(env, VecEnvWrapper):
         wrappers.append(env)
         env = env.venv
@@ -169,25 +174,33 @@ def _remembered(wrappers: list[Any]) -> Iterator[tuple[str, npt.NDArray[Any]]]:
             yield f"{i}:{name}", value
 
 
+def _memory(model: "BaseAlgorithm") -> list["torch.Tensor"]:
+    """Return what a recurrent policy remembers of the games under way."""
+    states = getattr(model, "_last_lstm_states", None)
+    return [part for of in states or () for part in of]
+
+
 def _replayed(buffer: Any) -> dict[str, npt.NDArray[Any]]:
     return {name: getattr(buffer, name) for name in _BUFFERS if hasattr(buffer, name)}
 
 
 def _restore(model: "BaseAlgorithm", about: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    base, wrappers = _layers(model.get_env())
+    base, wrappers = _layers(model)
     buffer: Any = getattr(model, "replay_buffer", None)
     names = {f"wrapper:{name}" for name, _ in _remembered(wrappers)}
     names |= {f"buffer:{name}" for name in (_replayed(buffer) if buffer is not None else ())}
     there = {name for name in arrays if name.startswith(("wrapper:", "buffer:"))}
     if names != there:
         raise ValueError(f"it has {', '.join(sorted(there))}, where {', '.join(sorted(names))} are wanted")
-    live = {name.partition(":")[2]: value for name, value in arrays.items() if name.startswith("games:")}
+    live = {name.partition(":")[2]: arrays[name] for name in arrays if name.startswith("games:")}
     base.restore_games(Games(about["game"], live, about["seal"]))
     for name, value in _remembered(wrappers):
         value[...] = arrays[f"wrapper:{name}"]
     for name in _SEEN:
         if f"seen:{name}" in arrays:
             setattr(model, name, arrays[f"seen:{name}"])
+    for i, part in enumerate(_memory(model)):
+        part.copy_(part.new_tensor(arrays[f"memory:{i}"]))
     if buffer is not None:
         buffer.pos, buffer.full = about["buffer"]
         for name, value in _replayed(buffer).items():

@@ -112,7 +112,7 @@ def train(
         leaves a checkpoint of 0 steps.
     resume : Path, optional
         A policy or checkpoint to go on from; its settings and hyper-parameters hold unless others are given. The games
-        go on too (:mod:`agents.learning.resuming`), unless settings or ``n_envs`` are others now.
+        go on too (:mod:`agents.learning.resuming`), unless settings, ``n_envs`` or the replay buffer are others now.
     start : Path, optional
         A policy to begin with, the zip that this function saved: a new training with its weights, in any environment of
         the same game where the observation has the same meaning. Network and normalisation must be the same.
@@ -223,7 +223,7 @@ def _saver(run: Run, model: "BaseAlgorithm", past: "SelfPlay | None") -> Callabl
         if whole:
             resuming.save(path, model)
         save(run, model, path, past, seconds=round(before + time.monotonic() - began, 3))
-        for file in {*folder.glob(f"*{resuming.SUFFIX}"), resuming.beside(run.target)}:
+        for file in {*folder.glob(f"{run.algorithm}_*{resuming.SUFFIX}"), resuming.beside(run.target)}:
             if not whole or file != resuming.beside(path):  # only the last is resumed from; a replay buffer is large
                 file.unlink(missing_ok=True)
 
@@ -281,8 +281,11 @@ def _learn(
 
 
 def _resumed(run: Run, model: "BaseAlgorithm") -> "BaseCallback | None":
-    """Bring back the games of the training that is resumed, if these are not to be others now."""
+    """Bring back the games of the training that is resumed, if they and the replay buffer are not to be others now."""
     from agents.learning import resuming
 
-    was = run.about.get("settings"), run.about.get("hyperparameters", {}).get("n_envs")
-    return resuming.load(run.resume, model) if run.resume and was == (run.settings, run.hyper.n_envs) else None
+    was = {"settings": run.about.get("settings"), **run.about.get("hyperparameters", {})}
+    now = {"settings": run.settings, "n_envs": run.hyper.n_envs, **run.hyper.model}
+    kept = "settings", "n_envs", "buffer_size", "optimize_memory_usage"
+    same = all(was.get(name) == now.get(name) for name in kept)
+    return resuming.load(run.resume, model) if run.resume and same else None

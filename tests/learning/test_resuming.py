@@ -7,7 +7,7 @@ import zipfile
 import gymnasium
 import numpy as np
 import pytest
-from sb3_contrib import MaskablePPO
+from sb3_contrib import MaskablePPO, RecurrentPPO
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecCheckNan, VecFrameStack, VecNormalize
 
@@ -93,6 +93,15 @@ def test_a_rollout_that_takes_too_long_is_not_waited_for(tmp_path, monkeypatch):
     assert quick(tmp_path, resume=short.path, timesteps=short.timesteps + 1).timesteps > short.timesteps
 
 
+def test_of_two_algorithms_in_one_folder_each_keeps_its_own(tmp_path, kill):
+    kill(1)
+    with pytest.raises(Killed):
+        quick(tmp_path, checkpoint_every=500)
+    quick(tmp_path, "maskable_ppo", checkpoint_every=500)
+    _, path = last_checkpoint(tmp_path, "ppo")
+    assert resuming.beside(path).is_file()
+
+
 @pytest.fixture
 def stopped(tmp_path):
     """A training in its middle, with the file of what it goes on with."""
@@ -111,6 +120,18 @@ def test_a_setting_is_changed_and_the_others_hold(stopped):
     for steps, settings in enumerate(given, 2):
         path = quick(stopped.parent, resume=stopped, timesteps=512 * steps, settings=settings).path
     assert json.loads(path.with_suffix(".json").read_text())["settings"] == {"p_new": 0.4, "max_steps": 50}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"buffer_size": 400},
+        {"optimize_memory_usage": True, "replay_buffer_kwargs": {"handle_timeout_termination": False}},
+    ],
+)
+def test_another_replay_buffer_than_before_begins_empty(tmp_path, change):
+    path = quick(tmp_path, "dqn", changes=BUFFER, timesteps=512).path
+    assert quick(tmp_path, "dqn", resume=path, changes=change, timesteps=1024).timesteps == 1024
 
 
 @pytest.mark.filterwarnings("ignore:.*holds pickles")
@@ -199,6 +220,20 @@ def test_frames_of_a_stack_go_on_too(tmp_path):
     assert np.array_equal(*(m.policy.state_dict()["action_net.weight"].numpy() for m in (whole, model)))
 
 
+def test_a_recurrent_policy_remembers_the_games_under_way(tmp_path):
+    made = {"n_steps": 8, "batch_size": 32, "n_epochs": 1, "seed": 1, "device": "cpu"}
+    small = {"net_arch": [8], "lstm_hidden_size": 8}
+    env = mcts_envs.make_sb3_vec_env("LaneDefense3x3-v0", 4, seed=3)
+    whole = RecurrentPPO("MlpLstmPolicy", env, policy_kwargs=small, **made).learn(32)
+    whole.save(tmp_path / "own")
+    resuming.save(tmp_path / "own", whole)
+    whole.learn(32, reset_num_timesteps=False)
+    again = mcts_envs.make_sb3_vec_env("LaneDefense3x3-v0", 4, seed=3)
+    model = RecurrentPPO.load(tmp_path / "own", env=again, device="cpu")
+    model.learn(32, callback=resuming.load(tmp_path / "own", model), reset_num_timesteps=False)
+    assert np.array_equal(*(m.policy.state_dict()["action_net.weight"].numpy() for m in (whole, model)))
+
+
 def test_environments_that_cannot_be_saved_are_named(tmp_path):
     others = DummyVecEnv([lambda: gymnasium.make("CartPole-v1")])
     with pytest.raises(
@@ -210,3 +245,14 @@ def test_environments_that_cannot_be_saved_are_named(tmp_path):
     with pytest.raises(ValueError, match="what a VecCheckNan remembers is not known; known: VecNormalize, "):
         resuming.save(tmp_path / "own", model)
     assert resuming.load(tmp_path / "own", model)._chance is None
+
+
+def test_a_model_without_its_environment_is_no_damage(tmp_path):
+    env = mcts_envs.make_sb3_vec_env("LaneDefense3x3-v0", 2)
+    model = PPO("MlpPolicy", env, n_steps=8, batch_size=8, policy_kwargs=SMALL["policy_kwargs"]).learn(16)
+    model.save(tmp_path / "own")
+    resuming.save(tmp_path / "own", model)
+    for given, said in ((None, r"no environment; .*load\(path, env=env\)"), (VecCheckNan(env), "known: VecNorm")):
+        with pytest.raises(ValueError, match=said) as found:
+            resuming.load(tmp_path / "own", PPO.load(tmp_path / "own", env=given))
+        assert "damaged" not in str(found.value)
