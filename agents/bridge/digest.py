@@ -53,8 +53,8 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return str(getattr(value, "__qualname__", ""))
     if isinstance(value, tuple) and hasattr(kind, "_fields"):  # pickle knows none of a class inside a function
         return kind.__qualname__, _items(value, met)
-    if hasattr(kind, "__array__"):  # of JAX, say
-        return np.asarray(value).tobytes()
+    if hasattr(kind, "__array__"):  # of JAX, say; tables of pandas have labels beside
+        return _items((np.asarray(value), *map(np.asarray, getattr(value, "axes", ()))), met)
     if is_shared(value):
         return repr(value) if isinstance(value, (numbers.Number, str, bytes, range, slice)) else None
     if id(value) in met:

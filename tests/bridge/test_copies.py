@@ -369,3 +369,20 @@ def test_what_compiled_code_makes_is_copied_by_its_own_means():
     assert copied.opaque
     assert copied.env.settings.seen is not env.settings.seen
     assert copied.env.settings.chance in copied.generators
+
+
+class Labelled:
+    """A table that is an array when asked, with labels beside, as those of pandas."""
+
+    def __init__(self, values, labels):
+        self.values, self.axes = values, [labels]
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([*(value + 0.0 for value in self.values), "last"], object)  # numbers made anew
+
+
+def test_tables_of_objects_are_told_apart_by_what_they_hold():
+    tables = [Labelled([place / 2], ["me"]) for place in range(50)]
+    assert len(set(map(digest, tables))) == 50
+    assert [digest(table) for table in tables] == [digest(copy.deepcopy(table)) for table in tables]
+    assert digest(Labelled([0.5], ["me"])) != digest(Labelled([0.5], ["you"]))
