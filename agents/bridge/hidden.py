@@ -37,7 +37,7 @@ class Copies(NamedTuple):
         ``"drawn by replay"`` anew in each simulation; or ``"seen as it is"``, with ``information="full"``, or where
         neither is possible, which a warning has said; ``"not looked for"`` where games take too long to begin anew;
         ``"not told: no two games showed the same"``, as where observations are fractions; ``"nothing found in two
-        seconds, as steps take long"`` where a step takes more than a millisecond, and less was looked at.
+        seconds, as steps take long"`` where a step takes more than two milliseconds, and less was looked at.
     particles : int
         Courses of the game, drawn by replay, that showed the player the same.
     acceptance : float

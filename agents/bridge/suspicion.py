@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from typing import Any
 
@@ -24,7 +24,7 @@ _STEPS = 4
 _PAIRS, _LINES, _FUTURE = 64, 4, 12
 """Pairs of games that showed the same and are not: so many are played on, in lines of their own, for so many steps."""
 
-_SECONDS, _DEAR = 2.0, 0.001
+_SECONDS, _DEAR = 2.0, 0.002
 """After that less is looked at, after twice that no game is begun any more, where steps take so many seconds each."""
 
 _LEAST_GAMES, _LEAST_PAIRS = 8, 2
@@ -38,20 +38,25 @@ class _Haste:
 
     Attributes
     ----------
-    steps : int
-        Steps and resets that were made.
     cut : bool
         Whether something was left out.
     """
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
-        self.steps = 0
+        self._steps, self._spent = 0, 0.0
         self.cut = False
+
+    def timed(self, step: Callable[..., None], *given: Any) -> None:
+        """Make a step, or a reset, and note how long it takes."""
+        began = time.perf_counter()
+        step(*given)
+        self._spent += time.perf_counter() - began
+        self._steps += 1
 
     def late(self, times: int = 1) -> bool:
         """Say whether so many times the time for a look are over: whoever asks leaves something out then."""
-        late = time.perf_counter() - self._began > max(times * _SECONDS, self.steps * _DEAR)
+        late = time.perf_counter() - self._began > times * _SECONDS and self._spent > self._steps * _DEAR
         self.cut |= late
         return late
 
@@ -107,10 +112,9 @@ def _situations(game: ForeignGame, env: Any, agent: Any, options: Any, haste: _H
     begun, games = 0, _GAMES
     while begun < games and (begun < _LEAST_GAMES or not haste.late(2)):
         try:
-            played.reset(begun, options)
+            haste.timed(played.reset, begun, options)
         except Exception as error:
             raise NotImplementedError from error
-        haste.steps += 1
         known: list[Any] = []
         for t in range(_STEPS):
             if agent in played.shown:
@@ -126,8 +130,7 @@ def _situations(game: ForeignGame, env: Any, agent: Any, options: Any, haste: _H
                 legal = played.legal(agent)
                 own = legal[(begun % 2 * t) % len(legal)]
                 known.append(own)
-            played.play(agent, own, chance)
-            haste.steps += 1
+            haste.timed(played.play, agent, own, chance)
         begun += 1
 
 
@@ -162,9 +165,8 @@ def _told_apart(one: Played, other: Played, agent: Any, lines: range, haste: _Ha
     for seed in lines:
         if seed > lines.start and haste.late():
             return False
-        both = zip_longest(_shows(one, agent, seed), _shows(other, agent, seed), fillvalue=_OVER)
+        both = zip_longest(*(_shows(each, agent, seed, haste) for each in (one, other)), fillvalue=_OVER)
         for t, (shown, seen) in enumerate(both):
-            haste.steps += 2
             if shown != seen:
                 return True
             if t >= _STEPS and haste.late():
@@ -172,7 +174,7 @@ def _told_apart(one: Played, other: Played, agent: Any, lines: range, haste: _Ha
     return False
 
 
-def _shows(played: Played, agent: Any, seed: int) -> Iterator[Any]:
+def _shows(played: Played, agent: Any, seed: int, haste: _Haste) -> Iterator[Any]:
     """Yield what a player is shown when everybody goes on at random, with chance from a seed."""
     copy, chance = Copy(played.env), np.random.default_rng(seed)
     copy.seed(seed)
@@ -182,5 +184,5 @@ def _shows(played: Played, agent: Any, seed: int) -> Iterator[Any]:
         if not names:
             break
         legal = trial.legal(agent) if agent in names else []
-        trial.play(agent, legal[int(chance.integers(len(legal)))] if legal else None, chance)
+        haste.timed(trial.play, agent, legal[int(chance.integers(len(legal)))] if legal else None, chance)
         yield trial.shown.get(agent)

@@ -88,7 +88,7 @@ def test_what_has_been_chosen_is_found_where_there_is_no_time(monkeypatch):
 def test_a_look_takes_few_of_dear_steps(monkeypatch):
     assert looked(Table(marks=1))[1] > 2000
     monkeypatch.setattr(suspicion, "_SECONDS", 0.1)
-    found, steps = looked(Table(marks=1, seconds=0.002))
+    found, steps = looked(Table(marks=1, seconds=0.004))
     assert found == ()
     assert steps < 200
 
@@ -96,7 +96,7 @@ def test_a_look_takes_few_of_dear_steps(monkeypatch):
 def test_a_result_says_that_the_look_was_hasty(monkeypatch):
     monkeypatch.setattr(suspicion, "_SECONDS", 0.05)
     monkeypatch.setattr(checking, "_SECONDS", 0.05)
-    for seconds, hidden in (0.0, NOTHING), (0.002, HASTY):
+    for seconds, hidden in (0.0, NOTHING), (0.004, HASTY):
         env = type("Dear", (Table,), {})(seconds=seconds)
         env.reset(seed=1)
         assert mcts(2, horizon=2).search(env).copies.hidden == hidden
