@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.random import PCG64, Generator, mtrand  # the functions of NumPy's global generator
 
+from agents.bridge.classes import name_of
+
 _WORD, _LONG_WORD = 2**64 - 1, 2**128 - 1
 _PCG64_INCREMENT = 0x5851F42D4C957F2D14057B7EF767814F
 _SPREAD = 0x9E3779B97F4A7C15F39CC0605CEDC835
@@ -21,6 +23,9 @@ _TRIALS = 16
 """Steps of an environment that are watched closely before it is trusted not to use global generators."""
 
 _TWISTER_WORDS = 624
+
+TORCH = "torch._C.Generator"
+"""The class of PyTorch's generators, by name: it is not imported for that."""
 
 GLOBALS = RLock()
 """Held by the thread that has seeded the global generators, until it has put them back."""
@@ -33,7 +38,14 @@ def _next(seed: int) -> int:
 
 def is_generator(value: Any) -> bool:
     """Say whether something is a random generator that can be started anew."""
-    return issubclass(type(value), (Generator, np.random.RandomState, random.Random))  # a weak proxy says to be one
+    kind: Any = type(value)  # a weak proxy says to be an instance
+    return are_generators(kind)
+
+
+@cache
+def are_generators(kind: type) -> bool:
+    """Say whether objects of a class are random generators: NumPy's, Python's or PyTorch's."""
+    return issubclass(kind, (Generator, np.random.RandomState, random.Random)) or name_of(kind) == TORCH
 
 
 def reseed(generators: list[Any], seed: int) -> None:
@@ -47,6 +59,8 @@ def reseed(generators: list[Any], seed: int) -> None:
                 bits.state = {"bit_generator": "PCG64", "state": state, "has_uint32": 0, "uinteger": 0}
             else:
                 bits.state = type(bits)(seed).state
+        elif hasattr(generator, "manual_seed"):  # PyTorch's, whose seed takes none
+            generator.manual_seed(seed >> 32)
         else:
             generator.seed(seed >> 32)
 

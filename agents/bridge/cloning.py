@@ -246,6 +246,7 @@ def generators_in(env: Any) -> list[Any]:
     Those of ``random`` and ``numpy.random`` belong to all, and what copies share to the original.
     """
     found, seen, waiting = [], {id(random._inst), id(mtrand._rand)}, [env]
+    leads_on = gc.is_tracked if "torch" not in sys.modules else _leads_on
     while waiting:
         value = waiting.pop()
         kind: Any = type(value)
@@ -255,8 +256,13 @@ def generators_in(env: Any) -> list[Any]:
         if is_generator(value):
             found.append(value)
         else:
-            waiting += filter(gc.is_tracked, reversed(gc.get_referents(value)))
+            waiting += filter(leads_on, reversed(gc.get_referents(value)))
     return found
+
+
+def _leads_on(value: Any) -> bool:
+    """Say whether something may hold a generator, or is one: Python tracks none of PyTorch, nor what holds no more."""
+    return gc.is_tracked(value) or type(value) in (dict, tuple) or is_generator(value)
 
 
 @functools.cache

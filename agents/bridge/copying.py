@@ -24,7 +24,7 @@ import numpy as np
 from gymnasium import Env, Wrapper
 from gymnasium.spaces import Discrete, Space
 
-from agents.bridge.chance import is_generator, reseed
+from agents.bridge.chance import TORCH, is_generator, reseed
 from agents.bridge.classes import (
     container_of,
     has_table,
@@ -122,6 +122,8 @@ class Copy:
                 return maker
         if module_of(kind) in _DRAWN:
             return _DRAWN[module_of(kind)]
+        if name_of(kind) == TORCH:
+            return _copy_torch_generator
         return _copy_object if is_plain(kind) else _copy_opaque
 
     def _lend_generator(self) -> None:
@@ -259,6 +261,13 @@ def _copy_random(into: Copy, value: Any) -> Any:
     return made
 
 
+def _copy_torch_generator(into: Copy, value: Any) -> Any:
+    made = type(value)(value.device)
+    made.set_state(value.get_state())
+    into.generators.append(made)
+    return made
+
+
 def _copy_method(into: Copy, value: Any) -> Any:
     return types.MethodType(value.__func__, into.of(value.__self__))
 
@@ -351,7 +360,10 @@ _DRAWN = {"pygame.mask": _copy_bitmask, "pygame.surface": _copy_surface}
 def _copy_object(into: Copy, value: Any) -> Any:
     kind: Any = type(value)
     base = container_of(kind)
-    made = base.__new__(quiet(kind))
+    try:
+        made = base.__new__(quiet(kind))
+    except TypeError:  # compiled code makes its objects
+        return _copy_opaque(into, value)
     into._memo[id(value)] = made
     if base is not object:
         _copy_contents(into, base, value, made)

@@ -3,7 +3,6 @@
 import marshal
 import numbers
 import pickle
-import random
 import weakref
 from collections.abc import Callable
 from enum import Enum
@@ -11,13 +10,14 @@ from typing import Any
 
 import numpy as np
 from gymnasium import Space
+from numpy.random import BitGenerator
 
+from agents.bridge.chance import are_generators
 from agents.bridge.classes import container_of, has_table, is_plain, is_shared, module_of, name_of, slots_of
 from agents.bridge.weak import behind
 
 _AS_IT_IS = frozenset({bool, bytes, complex, float, int, str, type(None)})
 _LEFT_OUT = ("_np_random", "_np_random_seed", "render_mode")
-_CHANCE = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 _POSITIVE = 2**63 - 1
 _LARGE = 10_000
 
@@ -45,7 +45,7 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return value.tobytes()
     if isinstance(value, Enum):
         return str(value)
-    if isinstance(value, (Space, *_CHANCE)) or module_of(kind) == "pygame.surface":
+    if isinstance(value, (Space, BitGenerator)) or are_generators(kind) or module_of(kind) == "pygame.surface":
         return None
     if module_of(kind) == "pygame.mask":
         return bytes(value)
@@ -53,8 +53,8 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return str(getattr(value, "__qualname__", ""))
     if isinstance(value, tuple) and hasattr(kind, "_fields"):  # pickle knows none of a class inside a function
         return kind.__qualname__, _items(value, met)
-    if hasattr(kind, "__array__"):  # of JAX, say
-        return np.asarray(value).tobytes()
+    if hasattr(kind, "__array__"):  # of JAX, say; tables of pandas have labels beside
+        return _items((np.asarray(value), *map(np.asarray, getattr(value, "axes", ()))), met)
     if is_shared(value):
         return repr(value) if isinstance(value, (numbers.Number, str, bytes, range, slice)) else None
     if id(value) in met:

@@ -13,14 +13,16 @@ from mcts_envs.core.contract import EVERYTHING
 
 NOTHING, ADAPTER, SAMPLED = "nothing found", "drawn by the adapter", "drawn by replay"
 AS_IT_IS, UNKNOWN, UNTOLD = "seen as it is", "not looked for", "not told: no two games showed the same"
+HASTY = "nothing found in two seconds, as steps take long"
 
 _OTHERS = 3
 """Players besides, the first in order, from whom something may be hidden: with many, to look for all takes long."""
 
 _UNTOLD = (
-    "nobody can tell whether {} hides something from {}: no two games showed it the same; if so, planning foresees "
+    "nobody can tell whether {} hides something from {}: {}; if so, planning foresees "
     "what comes of it: register an agents.bridge.Adapter with determinize, or say information='full' and mean it"
 )
+_NEVER_THE_SAME, _DEAR = "no two games showed it the same", "its steps take long, and a few games showed nothing of it"
 
 
 class Copies(NamedTuple):
@@ -34,7 +36,8 @@ class Copies(NamedTuple):
         What became of what the player cannot know: ``"nothing found"`` that is hidden; ``"drawn by the adapter"`` or
         ``"drawn by replay"`` anew in each simulation; or ``"seen as it is"``, with ``information="full"``, or where
         neither is possible, which a warning has said; ``"not looked for"`` where games take too long to begin anew;
-        ``"not told: no two games showed the same"``, as where observations are fractions.
+        ``"not told: no two games showed the same"``, as where observations are fractions; ``"nothing found in two
+        seconds, as steps take long"`` where a step takes more than two milliseconds, and less was looked at.
     particles : int
         Courses of the game, drawn by replay, that showed the player the same.
     acceptance : float
@@ -103,10 +106,11 @@ class Hidden:
             others = [seat for seat in range(game.players) if seat != observer][:_OTHERS]
             if (other := next(filter(self._found, others), None)) is not None:
                 hides, whose = self._found(other), f"{game.seats[other].name}, and perhaps from {name}"
-        if hides is None and game.players > 1:
-            self._warn(observer, _UNTOLD.format(game.name, name))
+        hasty = hides == () and "hasty" in game.notes
+        if (hides is None or hasty) and game.players > 1:
+            self._warn(observer, _UNTOLD.format(game.name, name, _DEAR if hasty else _NEVER_THE_SAME))
         if not hides:
-            return UNTOLD if hides is None else NOTHING
+            return HASTY if hasty else UNTOLD if hides is None else NOTHING
         if self._history is None:
             cure = "wrap it in agents.remember(env) before reset, so that it is drawn anew"
         else:

@@ -11,7 +11,7 @@ from agents.bridge.cloning import offers_clones, snapshot_of
 from agents.bridge.digest import digest
 from agents.bridge.lenses import through
 from agents.bridge.means import NATIVE
-from agents.bridge.returned import masks_of, paid, wrong
+from agents.bridge.returned import check_actions, masks_of, paid, wrong
 from agents.bridge.rollouts import played_by, single
 from agents.bridge.states import ForeignState, active, advise, determinize, evaluate, reset
 from mcts_envs.core.contract import EVERYTHING, RUNNING, TERMINATED, TRUNCATED
@@ -23,14 +23,17 @@ def step_single(state: ForeignState, actions: Any, rewards: Any) -> None:
     """Make a step of a Gymnasium environment."""
     rewards[0] = 0.0
     if state.bits:
-        action = int(actions[0]) + state.game.seats[0].start
-        said = state.game.watch.step(state.env.step, action)
+        env, seat = state.env, state.game.seats[0]
+        action = int(actions[0]) + seat.start
+        said = state.game.watch.step(env.step, action)
         try:
             state.seen, reward, terminated, truncated, state.infos = said
         except (TypeError, ValueError):
             raise wrong(said, action) from None
         rewards[0] = paid(reward, action)
         state.end_step(0 if terminated or truncated else 1, bool(truncated))
+        if state.bits:
+            check_actions(env.action_space, seat, action)
 
 
 def step_aec(state: ForeignState, actions: Any, rewards: Any) -> None:

@@ -12,6 +12,7 @@ from pettingzoo import AECEnv, ParallelEnv
 from agents.bridge.chance import GLOBALS
 from agents.bridge.copying import Copy
 from agents.bridge.remembering import own, shown_after
+from agents.bridge.returned import check_actions
 from agents.bridge.states import ForeignGame, ForeignState
 
 
@@ -69,6 +70,8 @@ class Played:
             (action,) = actions.values()
             self.said = self.env.step(action)
             self.over = self.said is not None and bool(self.said[2] or self.said[3])
+            if self.said is not None and not self.over:  # in Gymnasium
+                check_actions(self.env.action_space, self.game.seats[0], action)
         self.shown = shown_after(self.env, self.said)
 
     def choosing(self) -> list[Any]:

@@ -56,6 +56,23 @@ def paid(reward: Any, action: Any) -> float:
     return number
 
 
+def check_actions(space: Any, seat: Any, action: Any) -> None:
+    """Check that a player can choose among as many actions after a step as before.
+
+    Raises
+    ------
+    StepError
+        If its space has another size, or begins with another action.
+    """
+    if (getattr(space, "n", None), getattr(space, "start", None)) != (seat.actions, seat.start):
+        before = f"Discrete({seat.actions}{f', start={seat.start}' * bool(seat.start)})"
+        raise StepError(
+            f"step({action}) changed the action space from {before} to {space}; planners need one of the same size all "
+            "along: make it Discrete(n) for the most actions there are, and say in info['action_mask'], or by "
+            "action_masks(), which are legal now, 1 or 0 for each"
+        )
+
+
 def _wrong_reward(reward: Any, action: Any) -> StepError:
     kind = "not finite" if isinstance(reward, (float, int)) else f"{type(reward).__name__}, not a number"
     return StepError(f"step({action}) pays {_short(reward)}, which is {kind}; rewards are finite numbers")

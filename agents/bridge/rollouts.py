@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from agents.bridge.returned import paid, wrong
+from agents.bridge.returned import check_actions, paid, wrong
 from agents.search.rollout import add_evaluation
 from mcts_envs.core.kernel import interpreted
 from mcts_envs.core.rng import below
@@ -23,8 +23,10 @@ def single(masked: bool) -> Callable[[Rollout], Rollout]:
 
     def rollout(table: Any, how: Any, work: Any, store: Any, depth: int, limit: int) -> int:
         state, stream, legal, discount = work.state, work.stream, work.legal, how.discount
-        game, step, bits, left, infos = state.game, state.env.step, state.bits, state.left, state.infos
+        game, env, bits, left, infos = state.game, state.env, state.bits, state.left, state.infos
         watch, start, count = game.watch, game.seats[0].start, game.seats[0].actions
+        step, held = env.step, vars(env)
+        space = held.get("action_space")  # a property may make one each time, for 10 us: other steps look at that
         played = work.played if how.custom_backup else None
         total, weight, steps, seen, truncated = work.values[0], 1.0, 0, state.seen, state.truncated
         while bits and steps < limit:
@@ -49,6 +51,8 @@ def single(masked: bool) -> Callable[[Rollout], Rollout]:
             left -= 1
             if terminated or truncated or left <= 0:
                 bits, truncated = 0, bool(truncated) or not terminated
+            elif held.get("action_space") is not space:
+                check_actions(env.action_space, game.seats[0], action + start)
         if steps:
             work.values[0], state.seen, state.infos, state.left, state.bits = total, seen, infos, left, bits
             state.truncated, state.at_root = bool(truncated), False

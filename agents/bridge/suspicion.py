@@ -1,6 +1,9 @@
 """Whether an environment hides something from its player that matters: found out by playing a few games."""
 
-from collections.abc import Iterator
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -21,12 +24,49 @@ _STEPS = 4
 _PAIRS, _LINES, _FUTURE = 64, 4, 12
 """Pairs of games that showed the same and are not: so many are played on, in lines of their own, for so many steps."""
 
+_SECONDS, _DEAR = 2.0, 0.002
+"""After that less is looked at, after twice that no game is begun any more, where steps take so many seconds each."""
+
+_LEAST_GAMES, _LEAST_PAIRS = 8, 2
+"""Games, and pairs of games of one length in one line each, that are looked at however long it takes."""
+
+_OVER = object()
+
+
+class _Haste:
+    """Whether the time for a look is over.
+
+    Attributes
+    ----------
+    cut : bool
+        Whether something was left out.
+    """
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._steps, self._spent = 0, 0.0
+        self.cut = False
+
+    def timed(self, step: Callable[..., None], *given: Any) -> None:
+        """Make a step, or a reset, and note how long it takes."""
+        began = time.perf_counter()
+        step(*given)
+        self._spent += time.perf_counter() - began
+        self._steps += 1
+
+    def late(self, times: int = 1) -> bool:
+        """Say whether so many times the time for a look are over: whoever asks leaves something out then."""
+        late = time.perf_counter() - self._began > times * _SECONDS and self._spent > self._steps * _DEAR
+        self.cut |= late
+        return late
+
 
 def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) -> tuple[str, ...] | None:
     """Return the attributes in which games differ that show a player the same, if what is to come depends on them.
 
     Two games that showed the same, with the same actions of the player, are played on with the same actions and the
     same chance. An empty answer is no proof. None says that no two games showed the same, so that nothing can be told.
+    Where steps take so long that only part of it is looked at, the game notes ``"hasty"``.
 
     Parameters
     ----------
@@ -39,33 +79,40 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
         What a reset takes besides a seed. Where it wants more, nothing can be told.
     """
     met: dict[Any, list[Played]] = {}
-    pairs, compared = 0, False
+    pairs: Counter[int] = Counter()
+    compared, haste = False, _Haste()
     try:
         with chance_apart(0):
-            for known, played in _situations(game, env, agent, options):
+            for known, played in _situations(game, env, agent, options, haste):
                 others = met.setdefault(known, [])
                 for other in others:
                     compared = True
                     names = _differ(played, other)
-                    if names and pairs < _PAIRS:
-                        seeds = range(_LINES * pairs, _LINES * (pairs + 1))
-                        pairs += 1
-                        if any(_shows(played, agent, seed) != _shows(other, agent, seed) for seed in seeds):
+                    count, tried = len(known), pairs.total()
+                    if names and tried < _PAIRS and (pairs[count] < _LEAST_PAIRS or not haste.late()):
+                        pairs[count] += 1
+                        lines = range(_LINES * tried, _LINES * (tried + 1))
+                        if _told_apart(played, other, agent, lines, haste):
                             return names
                 if not others or (len(others) < 3 and _differ(played, others[0])):
                     others.append(played.copy())
     except (TypeError, NotImplementedError):  # what cannot be copied or looked into cannot be compared
         return None
+    if haste.cut:
+        game.notes["hasty"] = True
     return () if compared else None
 
 
-def _situations(game: ForeignGame, env: Any, agent: Any, options: Any) -> Iterator[tuple[Any, Played]]:
-    """Play games for a few steps; yield what the player knows, and the game, whenever it is to choose."""
+def _situations(game: ForeignGame, env: Any, agent: Any, options: Any, haste: _Haste) -> Iterator[tuple[Any, Played]]:
+    """Play games for a few steps; yield what the player knows, and the game, whenever it is to choose.
+
+    Those that are begun late are played until the player is to choose for the first time.
+    """
     played, chance = Played(game, Copy(env).env), np.random.default_rng(0)
     begun, games = 0, _GAMES
-    while begun < games:
+    while begun < games and (begun < _LEAST_GAMES or not haste.late(2)):
         try:
-            played.reset(begun, options)
+            haste.timed(played.reset, begun, options)
         except Exception as error:
             raise NotImplementedError from error
         known: list[Any] = []
@@ -76,14 +123,14 @@ def _situations(game: ForeignGame, env: Any, agent: Any, options: Any) -> Iterat
                     games = _FEW_GAMES
                 known.append(played.shown[agent])
                 yield tuple(known), played
-            if not played.choosing():
+            if not played.choosing() or t == _STEPS - 1 or (known and begun >= _FEW_GAMES and haste.late()):
                 break
             own = None
             if agent in played.choosing():
                 legal = played.legal(agent)
                 own = legal[(begun % 2 * t) % len(legal)]
                 known.append(own)
-            played.play(agent, own, chance)
+            haste.timed(played.play, agent, own, chance)
         begun += 1
 
 
@@ -113,9 +160,23 @@ def _differ(one: Played, other: Played) -> tuple[str, ...]:
     return tuple(found) or ("its state",)
 
 
-def _shows(played: Played, agent: Any, seed: int) -> list[Any]:
-    """Return what a player is shown when everybody goes on at random, with chance from a seed."""
-    copy, chance, shown = Copy(played.env), np.random.default_rng(seed), []
+def _told_apart(one: Played, other: Played, agent: Any, lines: range, haste: _Haste) -> bool:
+    """Say whether two games show a player different things, played on in so many lines; late, in one, not as far."""
+    for seed in lines:
+        if seed > lines.start and haste.late():
+            return False
+        both = zip_longest(*(_shows(each, agent, seed, haste) for each in (one, other)), fillvalue=_OVER)
+        for t, (shown, seen) in enumerate(both):
+            if shown != seen:
+                return True
+            if t >= _STEPS and haste.late():
+                break
+    return False
+
+
+def _shows(played: Played, agent: Any, seed: int, haste: _Haste) -> Iterator[Any]:
+    """Yield what a player is shown when everybody goes on at random, with chance from a seed."""
+    copy, chance = Copy(played.env), np.random.default_rng(seed)
     copy.seed(seed)
     trial = Played(played.game, copy.env, played.said, played.over)
     for _ in range(_FUTURE):
@@ -123,6 +184,5 @@ def _shows(played: Played, agent: Any, seed: int) -> list[Any]:
         if not names:
             break
         legal = trial.legal(agent) if agent in names else []
-        trial.play(agent, legal[int(chance.integers(len(legal)))] if legal else None, chance)
-        shown.append(trial.shown.get(agent))
-    return shown
+        haste.timed(trial.play, agent, legal[int(chance.integers(len(legal)))] if legal else None, chance)
+        yield trial.shown.get(agent)

@@ -12,9 +12,16 @@ import pytest
 from pettingzoo.classic.connect_four import connect_four
 from pettingzoo.classic.tictactoe import tictactoe
 
+from agents.bridge.cloning import drawn_from
 from agents.bridge.copying import Copy
 from agents.bridge.digest import digest
+from agents.bridge.means import FAST
 from tests.bridge.worlds import TAXI, Walk, mcts, playing
+
+try:
+    import torch
+except ImportError:
+    torch = None
 
 
 class Things:
@@ -318,3 +325,64 @@ def test_an_environment_that_was_not_reset_is_told_so():
 
     with pytest.raises(TypeError, match=r"^Late has no attribute 'at': call reset\(\) first, if it was not; Late"):
         mcts().act(Late())
+
+
+class Drawn(Walk):
+    """Steps by a generator of PyTorch's, deep inside."""
+
+    def __init__(self, generator):
+        super().__init__()
+        self.inside = {"chance": (generator,)}
+
+    def step(self, action):
+        (generator,) = self.inside["chance"]
+        self.at += 1
+        return int(torch.randint(6, (1,), generator=generator)), 0.0, self.at >= 5, False, {}
+
+
+@pytest.mark.skipif(torch is None, reason="PyTorch is not installed")
+def test_generators_of_pytorch_are_copied_and_seeded_anew():
+    env = Drawn(torch.Generator().manual_seed(3))
+    env.reset(seed=0)
+    before = env.inside["chance"][0].get_state()
+    made, other = Copy(env), Copy(env)
+    (mine,), (theirs,) = made.env.inside["chance"], other.env.inside["chance"]
+    assert mine is not theirs
+    assert torch.equal(mine.get_state(), before)
+    shown = []
+    for seed in (1, 1, 2):
+        made.restore()
+        made.seed(seed)
+        shown.append([made.env.step(0)[0] for _ in range(20)])
+    assert shown[0] == shown[1] != shown[2]
+    assert torch.equal(theirs.get_state(), before)
+    assert any(found is mine for found in drawn_from(made.env))
+    assert mcts(20).search(env).copies.means == FAST
+    assert torch.equal(env.inside["chance"][0].get_state(), before)
+
+
+def test_what_compiled_code_makes_is_copied_by_its_own_means():
+    env = Walk()
+    env.settings = types.SimpleNamespace(chance=np.random.default_rng(0), seen=[1])
+    env.reset(seed=0)
+    copied = Copy(env)
+    assert copied.opaque
+    assert copied.env.settings.seen is not env.settings.seen
+    assert copied.env.settings.chance in copied.generators
+
+
+class Labelled:
+    """A table that is an array when asked, with labels beside, as those of pandas."""
+
+    def __init__(self, values, labels):
+        self.values, self.axes = values, [labels]
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([*(value + 0.0 for value in self.values), "last"], object)  # numbers made anew
+
+
+def test_tables_of_objects_are_told_apart_by_what_they_hold():
+    tables = [Labelled([place / 2], ["me"]) for place in range(50)]
+    assert len(set(map(digest, tables))) == 50
+    assert [digest(table) for table in tables] == [digest(copy.deepcopy(table)) for table in tables]
+    assert digest(Labelled([0.5], ["me"])) != digest(Labelled([0.5], ["you"]))

@@ -139,6 +139,43 @@ class Both(ParallelEnv):
         return self.each(0), self.each(self.pay), self.each(False), self.each(False), self.each({})
 
 
+class Resized(Walk):
+    """Has another action space once it has come far enough."""
+
+    def __init__(self, space, since):
+        super().__init__()
+        self.other, self.since = space, since
+
+    def reset(self, *, seed=None, options=None):
+        self.action_space, self.steps = spaces.Discrete(2), 0
+        return super().reset(seed=seed)
+
+    def step(self, action):
+        self.steps += 1
+        said = super().step(action)
+        self.action_space = self.other if self.steps > self.since else spaces.Discrete(2)
+        return said[0], said[1], self.steps > 30, False, {}
+
+
+@pytest.mark.parametrize("remembered", [False, True])
+@pytest.mark.parametrize("since", [0, 8, 20])  # seen by the check of copies, as something hidden is looked for, later
+@pytest.mark.parametrize("space", [spaces.Discrete(1), spaces.Discrete(3), spaces.Discrete(2, start=1)])
+def test_an_action_space_that_changes_is_refused(space, since, remembered):
+    env = Resized(space, since)
+    env = agents.remember(env) if remembered else env
+    env.reset(seed=0)
+    other = str(space).replace("(", r"\(").replace(")", r"\)")
+    said = rf"step\(\d\) changed the action space from Discrete\(2\) to {other}; .* most actions .* action_mask"
+    with pytest.raises(StepError, match=said):
+        mcts(30).act(env)
+
+
+def test_an_action_space_that_changes_at_the_end_does_not_matter():
+    env = Resized(spaces.Discrete(1), 30)
+    env.reset(seed=0)
+    assert mcts(30).act(env) in (0, 1)
+
+
 def test_rewards_of_several_are_looked_at():
     for pay, said in ((None, "pays None, which is NoneType"), (float("nan"), "pays nan, which is not finite")):
         env = Both(pay)
