@@ -12,7 +12,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
 from agents.arena.interrupt import SECONDS_OF_ECHO, SIGNALS
 
-_PATIENCE = 10.0
+_PATIENCE = 5.0
 """Seconds for a rollout to come to its end."""
 
 

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -56,11 +56,17 @@ class GoOn(BaseCallback):
     ----------
     chance : mapping, optional
         None: it goes on from wherever it is.
+
+    Attributes
+    ----------
+    found : bool
+        Whether there are games to go on with.
     """
 
-    def __init__(self, chance: Mapping[str, Any] | None) -> None:
+    def __init__(self, chance: Mapping[str, Any] | None = None) -> None:
         super().__init__()
         self._chance = chance
+        self.found = chance is not None
 
     def _on_rollout_start(self) -> None:
         if self._chance is not None:
@@ -99,8 +105,12 @@ def save(path: Path | str, model: "BaseAlgorithm") -> None:
         "chance": _chance(model),
         "buffer": None if buffer is None else [buffer.pos, buffer.full],
     }
+    arrays["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
     raw = io.BytesIO()
-    np.savez_compressed(raw, about=np.frombuffer(json.dumps(about).encode(), np.uint8), **arrays)
+    with ZipFile(raw, "w", ZIP_DEFLATED, compresslevel=1) as file:  # thrice as fast as NumPy's own
+        for name, value in arrays.items():
+            with file.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(value), allow_pickle=False)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(beside(path), raw.getvalue())
@@ -124,15 +134,24 @@ def load(path: Path | str, model: "BaseAlgorithm") -> GoOn:
     """
     file = beside(Path(path))
     if not file.is_file():
-        return GoOn(None)
+        return GoOn()
     _layers(model)  # what is wrong with these is no damage
     try:
         with file.open("rb") as raw, np.load(raw, allow_pickle=False) as found:
             about = json.loads(found["about"].tobytes())
             if about["timesteps"] != model.num_timesteps:
-                return GoOn(None)
+                return GoOn()
             _restore(model, about, found)  # an array at a time: a replay buffer is large
-    except (OSError, KeyError, ValueError, TypeError, AttributeError, EOFError, BadZipFile, zlib.error) as error:
+    except (
+        OSError,
+        KeyError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        EOFError,
+        BadZipFile,
+        zlib.error,
+    ) as error:
         detail = f"{type(error).__name__}: {error}".splitlines()[0][:300]
         raise ValueError(
             f"{file} is damaged, or of another environment ({detail}); remove it to go on with new games"

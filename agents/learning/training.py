@@ -3,6 +3,7 @@
 import contextlib
 import math
 import signal
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -220,9 +221,11 @@ def _saver(run: Run, model: "BaseAlgorithm", past: "SelfPlay | None") -> Callabl
     folder = run.out / "checkpoints"
 
     def keep(path: Path, whole: bool) -> None:
-        if whole:
+        if whole and path != run.target:  # where a checkpoint is, this is
             resuming.save(path, model)
         save(run, model, path, past, seconds=round(before + time.monotonic() - began, 3))
+        if whole and path == run.target:  # whoever ended the training may not wait for more than the policy
+            resuming.save(path, model)
         for file in {*folder.glob(f"{run.algorithm}_*{resuming.SUFFIX}"), resuming.beside(run.target)}:
             if not whole or file != resuming.beside(path):  # only the last is resumed from; a replay buffer is large
                 file.unlink(missing_ok=True)
@@ -259,7 +262,8 @@ def _learn(
     report = ProgressReport(run.hyper.n_timesteps, minutes)
     with StopRequest() as stop, contextlib.closing(report):
         limits = Limits(minutes, stop)
-        callbacks: list[BaseCallback | None] = [_resumed(run, model), Checkpoints(*checkpoints, checkpoint), limits]
+        callbacks: list[BaseCallback | None] = [_resumed(run, model, progress)]
+        callbacks += [Checkpoints(*checkpoints, checkpoint), limits]
         if evaluate_every:
             env = environment(run, to_evaluate_in(run.settings), _EVALUATIONS, CURVE + run.seed)
             callbacks.append(evaluations(evaluate_every, run.done, env, _EVALUATIONS, takes_masks(model)))
@@ -280,12 +284,18 @@ def _learn(
         return stop.signal or came
 
 
-def _resumed(run: Run, model: "BaseAlgorithm") -> "BaseCallback | None":
+def _resumed(run: Run, model: "BaseAlgorithm", progress: bool) -> "BaseCallback | None":
     """Bring back the games of the training that is resumed, if they and the replay buffer are not to be others now."""
     from agents.learning import resuming
 
+    if run.resume is None:
+        return None
     was = {"settings": run.about.get("settings"), **run.about.get("hyperparameters", {})}
     now = {"settings": run.settings, "n_envs": run.hyper.n_envs, **run.hyper.model}
     kept = "settings", "n_envs", "buffer_size", "optimize_memory_usage"
     same = all(was.get(name) == now.get(name) for name in kept)
-    return resuming.load(run.resume, model) if run.resume and same else None
+    found = resuming.load(run.resume, model) if same else resuming.GoOn()
+    if progress and not found.found:
+        why = f"no {resuming.beside(run.resume)} of as many steps" if same else "the settings are others than before"
+        print(f"goes on with new games: {why}", file=sys.stderr)
+    return found

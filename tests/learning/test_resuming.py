@@ -111,8 +111,9 @@ def stopped(tmp_path):
 
 
 @pytest.mark.parametrize("change", [{"n_envs": 4}, {"settings": {"max_steps": 50}}])
-def test_other_games_than_before_begin_anew(stopped, change):
-    assert quick(stopped.parent, resume=stopped, timesteps=1024, **change).timesteps == 1024
+def test_other_games_than_before_begin_anew(stopped, change, capsys):
+    assert quick(stopped.parent, resume=stopped, timesteps=1024, progress=True, **change).timesteps == 1024
+    assert "goes on with new games: the settings are others than before\n" in capsys.readouterr().err
 
 
 def test_a_setting_is_changed_and_the_others_hold(stopped):
@@ -135,14 +136,16 @@ def test_another_replay_buffer_than_before_begins_empty(tmp_path, change):
 
 
 @pytest.mark.filterwarnings("ignore:.*holds pickles")
-def test_without_the_file_or_with_that_of_another_policy_games_begin_anew(tmp_path, stopped):
+def test_without_the_file_or_with_that_of_another_policy_games_begin_anew(tmp_path, stopped, capsys):
     whole = quick(tmp_path / "whole", timesteps=1024)
     shutil.copytree(stopped.parent, tmp_path / "without")
     resuming.beside(tmp_path / "without" / "ppo").unlink()
     shutil.copytree(stopped.parent, tmp_path / "another")
     shutil.copy(resuming.beside(whole.path), tmp_path / "another")
     folders = tmp_path / "without", tmp_path / "another"
-    ends = [weights(quick(folder, resume=folder / "ppo", timesteps=1024).path) for folder in folders]
+    ends = [weights(quick(folder, resume=folder / "ppo", timesteps=1024, progress=True).path) for folder in folders]
+    said = capsys.readouterr().err.splitlines()
+    assert said == [f"goes on with new games: no {folder / 'ppo.resume.npz'} of as many steps" for folder in folders]
     assert ends[0] == ends[1] != weights(whole.path)
 
 
@@ -244,7 +247,7 @@ def test_environments_that_cannot_be_saved_are_named(tmp_path):
     model = PPO("MlpPolicy", wrapped, n_steps=8, batch_size=8, policy_kwargs=SMALL["policy_kwargs"])
     with pytest.raises(ValueError, match="what a VecCheckNan remembers is not known; known: VecNormalize, "):
         resuming.save(tmp_path / "own", model)
-    assert resuming.load(tmp_path / "own", model)._chance is None
+    assert not resuming.load(tmp_path / "own", model).found
 
 
 def test_a_model_without_its_environment_is_no_damage(tmp_path):
