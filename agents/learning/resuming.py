@@ -5,28 +5,19 @@ where chance is, and the replay buffer of those who learn from one. A training i
 end of ``learn``.
 """
 
-import io
-import json
 import random
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import numpy as np
 import numpy.typing as npt
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.vec_env import (
-    VecFrameStack,
-    VecMonitor,
-    VecNormalize,
-    VecTransposeImage,
-)
+from stable_baselines3.common.vec_env import VecFrameStack, VecMonitor, VecNormalize, VecTransposeImage
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvWrapper
 
+from agents.learning.beside import beside, reading, write
 from mcts_envs.core.api.by_index import Games
-from mcts_envs.core.writing import write_whole
 
 if TYPE_CHECKING:
     import torch
@@ -105,15 +96,7 @@ def save(path: Path | str, model: "BaseAlgorithm") -> None:
         "chance": _chance(model),
         "buffer": None if buffer is None else [buffer.pos, buffer.full],
     }
-    arrays["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
-    raw = io.BytesIO()
-    with ZipFile(raw, "w", ZIP_DEFLATED, compresslevel=1) as file:  # thrice as fast as NumPy's own
-        for name, value in arrays.items():
-            with file.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.asanyarray(value), allow_pickle=False)
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(beside(path), raw.getvalue())
+    write(beside(path, SUFFIX), about, arrays)
 
 
 def load(path: Path | str, model: "BaseAlgorithm") -> GoOn:
@@ -132,36 +115,15 @@ def load(path: Path | str, model: "BaseAlgorithm") -> GoOn:
     ValueError
         If it is damaged, or of an environment that was made otherwise, or the model has none.
     """
-    file = beside(Path(path))
+    file = beside(path, SUFFIX)
     if not file.is_file():
         return GoOn()
-    _layers(model)  # what is wrong with these is no damage
-    try:
-        with file.open("rb") as raw, np.load(raw, allow_pickle=False) as found:
-            about = json.loads(found["about"].tobytes())
-            if about["timesteps"] != model.num_timesteps:
-                return GoOn()
-            _restore(model, about, found)  # an array at a time: a replay buffer is large
-    except (
-        OSError,
-        KeyError,
-        ValueError,
-        TypeError,
-        AttributeError,
-        EOFError,
-        BadZipFile,
-        zlib.error,
-    ) as error:
-        detail = f"{type(error).__name__}: {error}".splitlines()[0][:300]
-        raise ValueError(
-            f"{file} is damaged, or of another environment ({detail}); remove it to go on with new games"
-        ) from error
-    return GoOn(about["chance"])
-
-
-def beside(path: Path) -> Path:
-    """Return the file that belongs to a policy."""
-    return path.with_name(path.name.removesuffix(".zip") + SUFFIX)
+    layers = _layers(model)  # what is wrong with these is no damage
+    with reading(file, "another environment", "remove it to go on with new games") as (about, arrays):
+        if about["timesteps"] != model.num_timesteps:
+            return GoOn()
+        _restore(model, *layers, about, arrays)  # an array at a time: a replay buffer is large
+        return GoOn(about["chance"])
 
 
 def _layers(model: "BaseAlgorithm") -> tuple[Any, list[Any]]:
@@ -203,8 +165,13 @@ def _replayed(buffer: Any) -> dict[str, npt.NDArray[Any]]:
     return {name: getattr(buffer, name) for name in _BUFFERS if hasattr(buffer, name)}
 
 
-def _restore(model: "BaseAlgorithm", about: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    base, wrappers = _layers(model)
+def _restore(
+    model: "BaseAlgorithm",
+    base: Any,
+    wrappers: list[Any],
+    about: Mapping[str, Any],
+    arrays: Mapping[str, npt.NDArray[Any]],
+) -> None:
     buffer: Any = getattr(model, "replay_buffer", None)
     names = {f"wrapper:{name}" for name, _ in _remembered(wrappers)}
     names |= {f"buffer:{name}" for name in (_replayed(buffer) if buffer is not None else ())}

@@ -4,13 +4,9 @@ env = mcts_envs.make_sb3_vec_env("Football1-v0", 64, seat="all", opponent={"self
 PPO("MlpPolicy", env).learn(1_000_000, callback=SelfPlay(choice="prioritized"))
 """
 
-import io
-import json
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +14,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from agents.learning import normalizing
 from agents.learning.algorithms import takes_masks
+from agents.learning.beside import beside, reading, write
 from agents.learning.freezing import frozen
 from mcts_envs.core import errors
 from mcts_envs.core.api.mixed_turns import drawn, shown
@@ -25,7 +22,6 @@ from mcts_envs.core.api.mixture import SELF, Mixture, Opponent
 from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.contract import Game
 from mcts_envs.core.typing import Bytes, Floats, Ints
-from mcts_envs.core.writing import write_whole
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -185,8 +181,7 @@ class SelfPlay(BaseCallback):
 
     def save(self, path: Path | str, model: "BaseAlgorithm") -> None:
         """Write past selves and results, as plain arrays: ``NAME.selves.npz`` for the policy ``NAME.zip``."""
-        mixture, path = _mixture_of(model), Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        mixture = _mixture_of(model)
         arrays: dict[str, npt.NDArray[Any]] = {}
         for i, opponent in enumerate(mixture.selves):
             assert isinstance(opponent.players, PastSelf)
@@ -197,9 +192,7 @@ class SelfPlay(BaseCallback):
             "named": {name: [opponent.games, opponent.points] for name, opponent in mixture.named.items()},
             "selves": [[o.name, o.games, o.points, o.players.moments] for o in mixture.selves],  # type: ignore[union-attr]
         }
-        raw = io.BytesIO()
-        np.savez_compressed(raw, about=np.frombuffer(json.dumps(about).encode(), np.uint8), **arrays)  # type: ignore[arg-type]
-        write_whole(_beside(path), raw.getvalue())
+        write(beside(path, SUFFIX), about, arrays)
 
     def load(self, path: Path | str, model: "BaseAlgorithm") -> None:
         """Bring back what :meth:`save` wrote beside a policy, into the environment of a model; nothing if nothing is.
@@ -211,25 +204,18 @@ class SelfPlay(BaseCallback):
         """
         import torch
 
-        file = _beside(Path(path))
+        file = beside(path, SUFFIX)
         if not file.is_file():
             return
         mixture = _mixture_of(model)
-        try:
-            with file.open("rb") as raw, np.load(raw, allow_pickle=False) as arrays:
-                about = json.loads(arrays["about"].tobytes())
-                for i, (name, games, points, moments) in enumerate(about["selves"]):
-                    past, start = PastSelf(model), f"{i}:"
-                    state = {k.removeprefix(start): torch.as_tensor(arrays[k]) for k in arrays if k.startswith(start)}
-                    past.policy.load_state_dict(state)
-                    past.moments = moments
-                    opponent = mixture.add_self(name, past, self.most)
-                    opponent.games, opponent.points = float(games), float(points)
-        except (OSError, KeyError, ValueError, RuntimeError, EOFError, TypeError, BadZipFile, zlib.error) as error:
-            detail = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-            raise ValueError(
-                f"{file} is damaged, or of other networks ({detail}); resume from another checkpoint"
-            ) from error
+        with reading(file, "other networks", "resume from another checkpoint") as (about, arrays):
+            for i, (name, games, points, moments) in enumerate(about["selves"]):
+                past, start = PastSelf(model), f"{i}:"
+                state = {k.removeprefix(start): torch.as_tensor(arrays[k]) for k in arrays if k.startswith(start)}
+                past.policy.load_state_dict(state)
+                past.moments = moments
+                opponent = mixture.add_self(name, past, self.most)
+                opponent.games, opponent.points = float(games), float(points)
         for name, (games, points) in about["named"].items():
             if name in mixture.named:
                 mixture.named[name].games, mixture.named[name].points = float(games), float(points)
@@ -267,7 +253,3 @@ def _pair(name: str, given: Any) -> tuple[float, float]:
         raise ValueError(f"weights of {name} {given!r} are not two numbers: at the start and at the end")
     first, last = (errors.number(f"weight of {name}", weight, 0.0, 1e9) for weight in given)
     return first, last
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(path.name.removesuffix(".zip") + SUFFIX)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agents.learning.algorithms import one_thread, takes_masks
+from agents.learning.beside import beside
 from agents.learning.evaluation import CURVE
 from agents.learning.imitation import checked, imitate
 from agents.learning.run import Run, begin, environment, given, made, planned, protect, save
@@ -226,9 +227,11 @@ def _saver(run: Run, model: "BaseAlgorithm", past: "SelfPlay | None") -> Callabl
         save(run, model, path, past, seconds=round(before + time.monotonic() - began, 3))
         if whole and path == run.target:  # whoever ended the training may not wait for more than the policy
             resuming.save(path, model)
-        for file in {*folder.glob(f"{run.algorithm}_*{resuming.SUFFIX}"), resuming.beside(run.target)}:
-            if not whole or file != resuming.beside(path):  # only the last is resumed from; a replay buffer is large
-                file.unlink(missing_ok=True)
+        old = {*folder.glob(f"{run.algorithm}_*{resuming.SUFFIX}"), beside(run.target, resuming.SUFFIX)}
+        if whole:
+            old.discard(beside(path, resuming.SUFFIX))
+        for file in old:  # only the last is resumed from; a replay buffer is large
+            file.unlink(missing_ok=True)
 
     return keep
 
@@ -262,17 +265,19 @@ def _learn(
     report = ProgressReport(run.hyper.n_timesteps, minutes)
     with StopRequest() as stop, contextlib.closing(report):
         limits = Limits(minutes, stop)
-        callbacks: list[BaseCallback | None] = [_resumed(run, model, progress)]
-        callbacks += [Checkpoints(*checkpoints, checkpoint), limits]
+        callbacks = [_resumed(run, model, progress), Checkpoints(*checkpoints, checkpoint), limits]
         if evaluate_every:
             env = environment(run, to_evaluate_in(run.settings), _EVALUATIONS, CURVE + run.seed)
             callbacks.append(evaluations(evaluate_every, run.done, env, _EVALUATIONS, takes_masks(model)))
-        callbacks += [past, report if progress else None]
+        if past is not None:
+            callbacks.append(past)
+        if progress:
+            callbacks.append(report)
         with naming(run.out):
             try:
                 model.learn(
                     run.hyper.n_timesteps - run.done,
-                    callback=[callback for callback in callbacks if callback is not None],
+                    callback=callbacks,
                     tb_log_name=run.algorithm,
                     reset_num_timesteps=run.resume is None,
                 )
@@ -284,18 +289,22 @@ def _learn(
         return stop.signal or came
 
 
-def _resumed(run: Run, model: "BaseAlgorithm", progress: bool) -> "BaseCallback | None":
+def _resumed(run: Run, model: "BaseAlgorithm", progress: bool) -> "BaseCallback":
     """Bring back the games of the training that is resumed, if they and the replay buffer are not to be others now."""
     from agents.learning import resuming
 
     if run.resume is None:
-        return None
+        return resuming.GoOn()
     was = {"settings": run.about.get("settings"), **run.about.get("hyperparameters", {})}
     now = {"settings": run.settings, "n_envs": run.hyper.n_envs, **run.hyper.model}
     kept = "settings", "n_envs", "buffer_size", "optimize_memory_usage"
     same = all(was.get(name) == now.get(name) for name in kept)
     found = resuming.load(run.resume, model) if same else resuming.GoOn()
     if progress and not found.found:
-        why = f"no {resuming.beside(run.resume)} of as many steps" if same else "the settings are others than before"
+        why = (
+            f"no {beside(run.resume, resuming.SUFFIX)} of as many steps"
+            if same
+            else "the settings are others than before"
+        )
         print(f"goes on with new games: {why}", file=sys.stderr)
     return found

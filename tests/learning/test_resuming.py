@@ -13,6 +13,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecCheckNan, VecFrameS
 
 import mcts_envs
 from agents.learning import callbacks, resuming, training
+from agents.learning.beside import beside
 from agents.learning.run import last_checkpoint
 from agents.learning.selfplay import SelfPlay
 from tests.learning.quick import SMALL, quick
@@ -99,14 +100,14 @@ def test_of_two_algorithms_in_one_folder_each_keeps_its_own(tmp_path, kill):
         quick(tmp_path, checkpoint_every=500)
     quick(tmp_path, "maskable_ppo", checkpoint_every=500)
     _, path = last_checkpoint(tmp_path, "ppo")
-    assert resuming.beside(path).is_file()
+    assert beside(path, resuming.SUFFIX).is_file()
 
 
 @pytest.fixture
 def stopped(tmp_path):
     """A training in its middle, with the file of what it goes on with."""
     result = quick(tmp_path / "stopped", timesteps=512)
-    assert resuming.beside(result.path).is_file()
+    assert beside(result.path, resuming.SUFFIX).is_file()
     return result.path
 
 
@@ -139,9 +140,9 @@ def test_another_replay_buffer_than_before_begins_empty(tmp_path, change):
 def test_without_the_file_or_with_that_of_another_policy_games_begin_anew(tmp_path, stopped, capsys):
     whole = quick(tmp_path / "whole", timesteps=1024)
     shutil.copytree(stopped.parent, tmp_path / "without")
-    resuming.beside(tmp_path / "without" / "ppo").unlink()
+    beside(tmp_path / "without" / "ppo", resuming.SUFFIX).unlink()
     shutil.copytree(stopped.parent, tmp_path / "another")
-    shutil.copy(resuming.beside(whole.path), tmp_path / "another")
+    shutil.copy(beside(whole.path, resuming.SUFFIX), tmp_path / "another")
     folders = tmp_path / "without", tmp_path / "another"
     ends = [weights(quick(folder, resume=folder / "ppo", timesteps=1024, progress=True).path) for folder in folders]
     said = capsys.readouterr().err.splitlines()
@@ -172,12 +173,12 @@ def damage(file, name):
     ],
 )
 def test_a_damaged_file_is_refused(stopped, name, said):
-    damage(resuming.beside(stopped), name)
+    damage(beside(stopped, resuming.SUFFIX), name)
     before = {path: path.read_bytes() for path in stopped.parent.rglob("*.*")}
     with pytest.raises(ValueError, match=rf"ppo\.resume\.npz is damaged.*{said}.*remove it to go on with new games"):
         quick(stopped.parent, resume=stopped, timesteps=1024)
     assert before.items() <= {path: path.read_bytes() for path in stopped.parent.rglob("*.*") if path in before}.items()
-    resuming.beside(stopped).write_bytes(b"torn")
+    beside(stopped, resuming.SUFFIX).write_bytes(b"torn")
     with pytest.raises(ValueError, match="is damaged"):
         quick(stopped.parent, resume=stopped, timesteps=1024)
 

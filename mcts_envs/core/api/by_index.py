@@ -100,7 +100,7 @@ class ByIndex:
         check_fingerprint("saved batch", games.game, self.game)
         if games.seal != _hashed(games.arrays):
             raise ValueError("the saved batch is damaged: its seal does not fit its bytes; save it anew")
-        there, here = _shapes(games.arrays), _shapes(self._saved().arrays)
+        there, here = _shapes(games.arrays), _shapes(self._arrays())
         if there != here:
             raise ValueError(
                 f"the saved batch has arrays {there}, and this one {here}; restore it into one that was "
@@ -117,11 +117,16 @@ class ByIndex:
         self._live.started = True
 
     def _saved(self) -> Games:
+        arrays = self._arrays()
+        return Games(self.game.fingerprint, arrays, _hashed(arrays))
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return copies of the arrays in which the games live."""
         arrays = {name: getattr(self, name).copy() for name in self.lives_in}
         arrays["_restored_ends"] = np.full(self.num_envs, np.nan)
         for i, outcome in self._restored_ends.items():
             arrays["_restored_ends"][i] = outcome
-        return Games(self.game.fingerprint, arrays, _hashed(arrays))
+        return arrays
 
     def clone_state(self, index: int = 0, include_rng: bool = True) -> Snapshot:
         """Return a snapshot of one game: the one that the single environment would give, and takes.
