@@ -26,11 +26,11 @@ from agents.learning.algorithms import one_thread
 from agents.learning.distilling import agreement, distil, settle
 from agents.learning.expert_folder import PLAN, check_folder, checkpoint, description, done, games_folder
 from agents.learning.expert_plan import Plan
+from agents.learning.export import plain_arrays
 from agents.learning.jobs import local, play_all
 from agents.learning.playing import Job, described, repeats
 from agents.learning.run import Run, environment, made, planned, save
 from agents.learning.run import described as sidecar_of
-from agents.learning.searching import plain_arrays
 from agents.locking import only_writer
 from mcts_envs.core import errors
 from mcts_envs.core.cores import most_processes

@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 
 from agents.learning import network as networks
 from agents.learning import normalizing, storage
 from agents.learning.network import Layer, Network, NotLayersError, check_numbers
+from agents.learning.policy import NetworkPolicy, Policy
 from agents.learning.recurrent import refuse
 from mcts_envs.core.typing import Singles
 
@@ -51,7 +53,7 @@ def export(
     """
     saved = storage.load(path, algorithm, normalization=normalization)
     refuse(saved, "plain arrays remember nothing")
-    network = network_of(saved)
+    network = network_of(saved.model.policy, saved.path)
     target = Path(to) if to is not None else saved.path.with_suffix(networks.SUFFIX)
     space, choices = saved.described_space, {"n": network.actions}
     known = {"algorithm": saved.algorithm, "observation_space": space, "action_space": choices}
@@ -59,8 +61,31 @@ def export(
     return target
 
 
-def network_of(saved: "storage.SavedPolicy") -> Network:
+def plain_arrays(saved: "storage.SavedPolicy") -> Policy:
+    """Return a policy of Stable-Baselines3 as plain arrays; as it is, if they cannot say it.
+
+    Raises
+    ------
+    ValueError
+        If its weights are not finite, or its actions are not numbered.
+    """
+    try:
+        network = network_of(saved.model.policy, saved.path)
+    except NotLayersError:
+        return saved
+    about = {"observation_space": saved.described_space, **saved.about}
+    return NetworkPolicy(saved.path, saved.algorithm, network, about=about)
+
+
+def network_of(policy: Any, path: Path) -> Network:
     """Return the network of a policy of Stable-Baselines3, checked against PyTorch on 256 observations.
+
+    Parameters
+    ----------
+    policy : BasePolicy
+        What a model has as ``policy``.
+    path : Path
+        What messages call it by.
 
     Raises
     ------
@@ -69,10 +94,9 @@ def network_of(saved: "storage.SavedPolicy") -> Network:
     ValueError
         If weights are not finite.
     """
-    policy: Any = saved.model.policy
-    _check_extractor(saved, policy)
+    _check_extractor(policy, path)
     if own := storage.own_way(policy):
-        raise NotLayersError(f"{saved.path} says by {own} what no layers say; play it as sb3:PATH")
+        raise NotLayersError(f"{path} says by {own} what no layers say; play it as sb3:PATH")
     if hasattr(policy, "q_net"):
         network = Network(_layers(policy.q_net.q_net), (), "action_values", _scale(policy))
     elif hasattr(policy, "quantile_net"):
@@ -83,21 +107,19 @@ def network_of(saved: "storage.SavedPolicy") -> Network:
         towers = [(*_layers(actor), *_layers([policy.action_net])), (*_layers(critic), *_layers([policy.value_net]))]
         network = Network(towers[0], towers[1], "logits", _scale(policy))
     else:
-        raise NotLayersError(
-            f"{saved.path}: a {type(policy).__name__} has no towers of dense layers; play it as sb3:PATH"
-        )
-    _check_against_torch(saved, network)
+        raise NotLayersError(f"{path}: a {type(policy).__name__} has no towers of dense layers; play it as sb3:PATH")
+    _check_against_torch(policy, path, network)
     return network
 
 
-def _check_extractor(saved: "storage.SavedPolicy", policy: Any) -> None:
-    if not saved.action_count:
-        raise ValueError(f"{saved.path} has actions {saved.model.action_space}; only policies of Discrete ones will do")
+def _check_extractor(policy: Any, path: Path) -> None:
+    if not isinstance(policy.action_space, spaces.Discrete):
+        raise ValueError(f"{path} has actions {policy.action_space}; only policies of Discrete ones will do")
     whole = policy.q_net if hasattr(policy, "q_net") else getattr(policy, "quantile_net", policy)
     kind = type(whole.features_extractor).__name__
-    if kind != "FlattenExtractor" or type(saved.model.observation_space).__name__ != "Box":
-        seen = type(saved.model.observation_space).__name__
-        raise NotLayersError(f"{saved.path} sees a {seen} through a {kind}; only a flattened Box can be exported")
+    if kind != "FlattenExtractor" or not isinstance(policy.observation_space, spaces.Box):
+        seen = type(policy.observation_space).__name__
+        raise NotLayersError(f"{path} sees a {seen} through a {kind}; only a flattened Box can be exported")
 
 
 def _scale(policy: Any) -> float:
@@ -130,27 +152,24 @@ def _mean_of(layer: Layer, n: int) -> Layer:
     return Layer(check_numbers("a layer", weights), layer.bias.reshape(n, -1).mean(0), layer.activation)
 
 
-def _check_against_torch(saved: "storage.SavedPolicy", network: Network) -> None:
-    space = saved.model.observation_space
+def _check_against_torch(policy: Any, path: Path, network: Network) -> None:
+    space = policy.observation_space
     space.seed(0)
     observations = np.stack([space.sample() for _ in range(_STATES)]).astype(np.float32)
     shown = np.clip(observations, -10.0, 10.0) if network.scale == 1.0 else observations
     ours = ("scores", network.scores), ("values", network.values)
-    for (what, here), there in zip(ours, _torch(saved, shown), strict=True):
+    for (what, here), there in zip(ours, _torch(policy, shown), strict=True):
         if there is None:
             continue
         apart = float(np.abs(here(shown) - there).max() / max(1.0, float(np.abs(there).max())))
         if apart > TOLERANCE:
-            raise NotLayersError(
-                f"{saved.path}: {what} of the arrays are {apart:.1e} from PyTorch's, above {TOLERANCE:g}"
-            )
+            raise NotLayersError(f"{path}: {what} of the arrays are {apart:.1e} from PyTorch's, above {TOLERANCE:g}")
 
 
-def _torch(saved: "storage.SavedPolicy", shown: Singles) -> tuple[Any, Any]:
+def _torch(policy: Any, shown: Singles) -> tuple[Any, Any]:
     """Return what PyTorch says of each action, and its values if it has any."""
     import torch
 
-    policy: Any = saved.model.policy
     with torch.no_grad():
         seen, _ = policy.obs_to_tensor(shown)
         if hasattr(policy, "q_net"):

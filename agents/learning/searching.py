@@ -13,11 +13,11 @@ from agents.evaluator.table import TableEvaluator
 from agents.learning import normalizing, storage
 from agents.learning.algorithms import ALGORITHMS
 from agents.learning.compiling import compiled_evaluator
+from agents.learning.export import plain_arrays
 from agents.learning.fitting import fitting, learned_rewards, own_mask, rewards_of
 from agents.learning.freezing import frozen
 from agents.learning.loading import load_policy, load_shipped
 from agents.learning.moved import inside
-from agents.learning.network import NotLayersError
 from agents.learning.notices import notice
 from agents.learning.policy import NetworkPolicy, Policy
 from agents.learning.recurrent import refuse
@@ -120,23 +120,6 @@ def _settings(model: Any) -> dict[str, Any]:
     game = getattr(inside(model.get_env()), "game", None) if hasattr(model, "get_env") else None
     paid: dict[str, Any] = rewards_of(game) if isinstance(game, Game) else {}
     return {**paid, "observation_dtype": "uint8"} if normalizing.shows_bytes(model) else paid
-
-
-def plain_arrays(policy: storage.SavedPolicy) -> Policy:
-    """Return a policy of Stable-Baselines3 as plain arrays; as it is, if they cannot say it.
-
-    Raises
-    ------
-    ValueError
-        If its weights are not finite.
-    """
-    from agents.learning.export import network_of
-
-    try:
-        about = {"observation_space": policy.described_space, **policy.about}
-        return NetworkPolicy(policy.path, policy.algorithm, network_of(policy), about=about)
-    except NotLayersError:
-        return policy
 
 
 def _load(path: str | Path) -> Policy:

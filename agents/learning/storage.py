@@ -190,7 +190,7 @@ class SavedPolicy(Policy):
 
 def own_way(policy: Any) -> str | None:
     """Return by which method of its own a policy says something else than its layers, if by any."""
-    for name in ("get_distribution", "predict_values", "_get_action_dist_from_latent"):
+    for name in ("get_distribution", "predict_values", "_get_action_dist_from_latent", "predict", "_predict"):
         method = getattr(policy, name, None)
         if method is not None and method.__module__.split(".")[0] not in ("stable_baselines3", "sb3_contrib"):
             return f"{type(policy).__name__}.{name}"

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from agents.base import Agent
 from agents.learning.fitting import fitting, own_mask
 from agents.learning.frames import Frames, axis_of
-from agents.learning.loading import load_policy, load_shipped
+from agents.learning.loading import load_player, load_shipped
 from agents.learning.moved import settings_of, tell
 from agents.learning.normalizing import Given, chosen
 from agents.learning.policy import Policy
@@ -41,8 +41,9 @@ class SB3Agent(Agent):
     ----------
     path : str or Path
         A zip that ``scripts/train.py`` or Stable-Baselines3 saved, which needs both it and PyTorch, and which runs what
-        its author put into it: only load files from people you trust. Or an ``.npz`` that ``agents.export`` made of
-        one: plain arrays, which need neither and run nothing.
+        its author put into it: only load files from people you trust. A network of dense layers then plays as plain
+        arrays, which choose as ``predict`` of Stable-Baselines3 does, faster. Or an ``.npz`` that ``agents.export``
+        made of one: plain arrays, which need neither and run nothing.
     algorithm : str, optional
         For a zip that does not say which made it: ``"ppo"``, ``"maskable_ppo"``, ``"recurrent_ppo"``, ``"a2c"``,
         ``"trpo"``, ``"dqn"``, ``"qrdqn"``. A recurrent policy remembers what it was shown of each game since the first
@@ -90,7 +91,7 @@ class SB3Agent(Agent):
         self.deterministic = errors.flag("deterministic", deterministic)
         self._frame_stack = errors.integer("frame_stack", frame_stack, 1, _MOST_FRAMES)
         self.name = f"sb3:{path}"
-        policy = load_policy(path, algorithm, normalization, frame_stack)
+        policy = load_player(path, algorithm, normalization, frame_stack)
         self._path, self._algorithm = policy.path.absolute(), algorithm
         pickled = chosen(policy.path, normalization)
         self._normalization = normalization if pickled is None else pickled.absolute()
@@ -163,7 +164,7 @@ class SB3Agent(Agent):
 
     def _policy(self, game: Game) -> Policy:
         if self._loaded is None:
-            self._loaded = load_policy(self._path, self._algorithm, self._normalization, self._frame_stack)
+            self._loaded = load_player(self._path, self._algorithm, self._normalization, self._frame_stack)
         return self._loaded
 
     def _arrive(self, policy: Policy, game: Game) -> None:

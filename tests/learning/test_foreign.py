@@ -32,6 +32,7 @@ from agents.learning.fitting import fitting
 from agents.learning.frames import Frames
 from agents.learning.loading import load_policy
 from agents.learning.notices import PolicyWarning
+from agents.learning.policy import NetworkPolicy
 from agents.learning.searching import evaluator_for, read_policy
 from agents.learning.shipped import shipped
 from agents.learning.training import train
@@ -53,6 +54,12 @@ def script(folder, wrap):
     model = PPO("MlpPolicy", env, seed=0, device="cpu", **SMALL)
     model.learn(1024, callback=CheckpointCallback(512, str(folder), save_vecnormalize=True))
     return env
+
+
+def seen_by_networks(monkeypatch, action):
+    shown = []
+    monkeypatch.setattr(NetworkPolicy, "actions", lambda self, *given: (shown.append((self, *given)), [action])[1])
+    return shown
 
 
 @pytest.fixture(scope="module")
@@ -216,15 +223,14 @@ def test_stacked_frames_are_those_of_vecframestack(tmp_path, monkeypatch, wrap, 
         normalize.save(tmp_path / "vecnormalize.pkl")
         normalize.training = False
     agent = agents.make(f"sb3:{tmp_path / 'mine'}", algorithm="ppo", frame_stack=4, **settings)
-    shown = []
-    monkeypatch.setattr(type(model), "predict", lambda self, seen, **_: (shown.append(seen), ([9], None))[1])
+    shown = seen_by_networks(monkeypatch, 9)
     single = env.unwrapped.envs[0]
     stacked, games = env.reset(), 0
     while games < 4:
         shown.clear()
         assert agent.act(single) == agent.act(single) == 9
-        for seen in shown:
-            assert np.allclose(seen, stacked, atol=1e-6)
+        assert len(shown) == 2
+        assert all(np.allclose(policy.normalized(seen), stacked, atol=1e-6) for policy, seen, _ in shown)
         stacked, _, dones, _ = env.step([int(single.unwrapped.legal_actions()[0])])
         games += dones[0]
 
@@ -254,14 +260,13 @@ def test_stacked_frames_of_an_environment_of_others(tmp_path, monkeypatch):
     name = f"sb3:{tmp_path / 'mine.zip'}:frame_stack=3:normalization=auto"
     assert [s.games for s in compare(Plan("CartPole-v1", parse_agents(name)), 3).summaries] == [3]
     agent = agents.make(f"sb3:{tmp_path / 'mine.zip'}", frame_stack=3, normalization="auto")
-    shown = []
-    monkeypatch.setattr(type(model), "predict", lambda self, seen, **_: (shown.append(seen), ([1], None))[1])
+    shown = seen_by_networks(monkeypatch, 1)
     stacked, games = env.reset(), 0
     while games < 2:
         shown.clear()
         assert agent.act(env.unwrapped.envs[0]) == agent.act(env.unwrapped.envs[0]) == 1
-        for seen in shown:
-            assert np.allclose(seen, stacked, atol=1e-6)
+        assert len(shown) == 2
+        assert all(np.allclose(policy.normalized(seen), stacked, atol=1e-6) for policy, seen, _ in shown)
         stacked, _, dones, _ = env.step([games])
         games += dones[0]
 

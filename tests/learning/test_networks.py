@@ -145,14 +145,14 @@ class TestExport:
 class TestPlaying:
     def test_an_agent_plays_as_with_torch(self, tmp_path, trained):
         for algorithm, path in trained.items():
-            plain = agents.make(f"sb3:{agents.export(path, tmp_path / f'{algorithm}.npz')}")
-            torch_agent = agents.make(f"sb3:{path}")
-            env = gymnasium.make(LANES)
-            env.reset(seed=3)
+            exported = agents.make(f"sb3:{agents.export(path, tmp_path / f'{algorithm}.npz')}")
+            agent, model, env = agents.make(f"sb3:{path}"), storage.load(path).model, gymnasium.make(LANES)
+            observation, info = env.reset(seed=3)
             while len(env.unwrapped.legal_actions()):
-                action = torch_agent.act(env)
-                assert plain.act(env) == action
-                env.step(action)
+                masks = {"action_masks": info["action_mask"]} if algorithm == "maskable_ppo" else {}
+                action = int(model.predict(observation, deterministic=True, **masks)[0])
+                assert agent.act(env) == exported.act(env) == action
+                observation, _, _, _, info = env.step(action)
 
     def test_what_is_shipped_plays_and_searches_without_any_extra(self):
         extras = "torch stable_baselines3 sb3_contrib pandas yaml scipy rich typer filelock matplotlib"
@@ -172,7 +172,7 @@ class TestPlaying:
     def test_what_is_shipped_is_read_as_pytorch_reads_it(self, path):
         saved, ours = storage.load(path), read_zip(path)
         assert ours.about == saved.about
-        here, there = ours.network, network_of(saved)
+        here, there = ours.network, network_of(saved.model.policy, saved.path)
         assert (here.outputs, here.scale) == (there.outputs, there.scale)
         for mine, its in zip(chain(*here.towers), chain(*there.towers), strict=True):
             assert mine.activation == its.activation

@@ -28,6 +28,7 @@ from agents.learning.evaluation import evaluate
 from agents.learning.fitting import fitting
 from agents.learning.loading import load_policy
 from agents.learning.notices import PolicyWarning
+from agents.learning.policy import NetworkPolicy
 from agents.learning.searching import read_policy
 from agents.learning.shipped import FOLDER, made_for, shipped, shipped_for
 from tests.learning.quick import make, quick
@@ -92,6 +93,24 @@ class DoubtfulPolicy(ActorCriticPolicy):
 
     def predict_values(self, obs):
         return 0.0 * super().predict_values(obs) + 5.0
+
+
+class StubbornPolicy(ActorCriticPolicy):
+    """One that plays the last action, whatever its layers say."""
+
+    def _predict(self, observation, deterministic=False):
+        return 0 * super()._predict(observation, deterministic) + 9
+
+
+def test_an_agent_plays_what_a_policy_class_of_ones_own_predicts(tmp_path):
+    env = make(IDS[0])
+    env.reset(seed=0)
+    for policy, plain in ((StubbornPolicy, False), (OwnPolicy, True)):
+        model = PPO(policy, env, device="cpu", n_steps=64)
+        model.save(tmp_path / "own")
+        agent = agents.make(f"sb3:{tmp_path / 'own'}")
+        assert isinstance(agent._loaded, NetworkPolicy) == plain
+        assert agent.act(env) == model.predict(env.unwrapped.view().observe(), deterministic=True)[0]
 
 
 @pytest.mark.parametrize("activation", ["Tanh", "GELU"])

@@ -15,7 +15,6 @@ from mcts_envs.core.api.mixed_turns import draw_opponents, go_on, look
 from mcts_envs.core.api.mixture import SELF, Mixture
 from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.api.starts import Starts
-from mcts_envs.core.api.turn import EXTERNAL
 from mcts_envs.core.api.vector import GameVectorEnv, Played
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
 from mcts_envs.core.place import copy_except_rng
@@ -214,14 +213,14 @@ class MixedVectorEnv(GameVectorEnv):
 
     def _ask(self) -> None:
         """Ask each opponent who is not built in about all games that wait for it."""
-        waiting = self._waits[:, None] >> np.arange(self.game.players) & 1
-        for k in np.flatnonzero(self.opponents.kinds == EXTERNAL).tolist():
-            games, players = np.nonzero(waiting & (self._who == k))
-            opponent = self.opponents.all[k]
-            if len(games) and opponent.players is not None:
-                seeds = self._seeds[games, players]
-                given = opponent.players.act_all(self.game, self._states[games], players.astype(np.int64), seeds)
-                self._acts[games, players] = _in_range(given, len(games), self.game.actions, opponent.name)
+        games, players = np.nonzero(self._waits[:, None] >> np.arange(self.game.players) & 1)
+        players, asked = players.astype(np.int64), self._who[games, players]
+        for k in np.unique(asked).tolist():
+            opponent, these = self.opponents.all[k], asked == k
+            if opponent.players is not None:
+                game, player = games[these], players[these]
+                given = opponent.players.act_all(self.game, self._states[game], player, self._seeds[game, player])
+                self._acts[game, player] = _in_range(given, len(game), self.game.actions, opponent.name)
 
     def _look(self, games: Ints) -> None:
         """Read status, masks, observations and points of some games."""
