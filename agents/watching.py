@@ -11,6 +11,7 @@ from agents.arena.rows import Match, Row, blank_row
 from agents.arena.spec import AgentSpec
 from agents.base import view_of
 from agents.inspection.showing import decision, pruned
+from agents.stages import ForeignStage, OwnStage, Stage
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.players import Player
@@ -40,12 +41,11 @@ def watch(plan: Plan, episode: int = 0, tell: Callable[[Data], None] = lambda do
         If there is no such environment or agent, or the number of agents does not fit.
     """
     env = plan.make_env()
-    inner = env.unwrapped
-    if not isinstance(inner, GameEnv | GameAECEnv):
-        raise ValueError(f"{plan.id} is no environment of mcts_envs; its states cannot be drawn here")
+    stage: Stage = OwnStage(env, plan) if isinstance(env.unwrapped, GameEnv | GameAECEnv) else ForeignStage(plan)
+    env = stage.env
     match = Match(seated(plan.agents, plan.teams), episode)
     row = blank_row(match, plan.seed)
-    recorder = Recorder(inner, plan, row, tell)
+    recorder = Recorder(stage, plan, row, tell)
     for spec in dict.fromkeys(match.agents):
         plan.first_move(made(plan, spec), env)  # loaded and compiled before clocks run
     try:
@@ -146,18 +146,15 @@ def seated(agents: Sequence[AgentSpec], teams: Sequence[Sequence[int]]) -> tuple
 class Recorder:
     """Writes down what agents see and do while :func:`agents.arena.play.play` asks them."""
 
-    def __init__(self, env: GameEnv | GameAECEnv, plan: Plan, row: Row, tell: Callable[[Data], None]) -> None:
-        self._env, self._plan, self._row, self._tell = env, plan, row, tell
-        game = env.game
-        alone = isinstance(env, GameEnv)
-        self._seats = [env.seat] if isinstance(env, GameEnv) else list(range(game.players))
-        labels = [str(plan.settings.get("opponent", "random")) if alone else ""] * game.players
-        for seat, each in zip(self._seats, row.seats, strict=True):
-            labels[seat] = each.agent
+    def __init__(self, stage: Stage, plan: Plan, row: Row, tell: Callable[[Data], None]) -> None:
+        self._stage, self._plan, self._row, self._tell = stage, plan, row, tell
         at = f", episode {row.episode}" if row.episode else ""
-        self.document = header(game, f"{plan.id.removeprefix('mcts_envs/')}, seed {plan.seed}{at}", labels)
-        self._clocks = [0.0] * game.players
-        self._last = b""
+        self.document = stage.header(f"{plan.id.removeprefix('mcts_envs/')}, seed {plan.seed}{at}")
+        players = self.document["players"]
+        for seat, each in zip(stage.seats, row.seats, strict=True):
+            players[seat]["agent"] = each.agent
+        self._clocks = [0.0] * len(players)
+        self._last: Any = None
 
     @property
     def frames(self) -> list[Data]:
@@ -171,34 +168,33 @@ class Recorder:
 
     def look(self, view: View) -> None:
         """Begin a frame, unless this is the state of the last one and the player has not chosen in it."""
-        now = view.state.tobytes()
+        now = self._stage.state(view)
         chosen = [each["player"] for each in self.frames[-1]["decisions"]] if self.frames else []
         if now != self._last or view.player in chosen:
             self._last = now
-            self._begin(view)
+            self._begin(self._stage.frame(view))
 
     def note(self, view: View, action: int, result: Any, seconds: float) -> None:
         """Write down a decision in the last frame."""
         self._clocks[view.player] += seconds
-        self.frames[-1]["decisions"].append(decision(view, action, result, seconds))
+        number = self._stage.number(view, action)
+        self.frames[-1]["decisions"].append(decision(view, number, result, seconds))
         self._tell(self.document)
 
     def end(self) -> None:
         """Add the last state, and how it came out."""
-        self._begin(
-            self._env.view() if isinstance(self._env, GameEnv) else self._env.view(self._env.possible_agents[0])
-        )
+        self._begin(self._stage.last())
         points = [seat.outcome for seat in self._row.seats]
-        if len(points) == len(self.document["players"]):
+        if len(points) == len(self.document["players"]) and None not in points:
             self.frames[-1]["points"] = points
         self._tell(self.document)
 
-    def _begin(self, view: View) -> None:
-        returns: list[float | None] = [None] * view.game.players
-        for seat, each in zip(self._seats, self._row.seats, strict=True):
+    def _begin(self, shown: Data) -> None:
+        returns: list[float | None] = [None] * len(self._clocks)
+        for seat, each in zip(self._stage.seats, self._row.seats, strict=True):
             returns[seat] = each.episode_return
         clocks = [round(seconds, 4) for seconds in self._clocks]
-        self.frames.append(frame(view.game, view.state) | {"returns": returns, "clocks": clocks, "decisions": []})
+        self.frames.append(shown | {"returns": returns, "clocks": clocks, "decisions": []})
 
 
 class _Watched:

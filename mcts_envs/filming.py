@@ -41,7 +41,13 @@ def film(replay: "Replay", path: Path | str, fps: float = 4.0, pixels: int = 480
     """
     path = Path(path)
     check_film(replay.game, path, fps, pixels)
-    (_gif if path.suffix.lower() == ".gif" else _mp4)(_pictures(replay, pixels), path, fps)
+    write_film(_pictures(replay, pixels), path, fps)
+
+
+def write_film(pictures: list[Any], path: Path, fps: float) -> None:
+    """Write pictures, uint8 [H, W, 3], H and W even, as a film; the rest as for :func:`film`."""
+    check_file(path, fps)
+    (_gif if path.suffix.lower() == ".gif" else _mp4)(pictures, path, fps)
 
 
 def is_film(path: Path) -> bool:
@@ -51,12 +57,17 @@ def is_film(path: Path) -> bool:
 
 def check_film(game: Game, path: Path, fps: float = 4.0, pixels: int = 480) -> None:
     """Raise what :func:`film` does, before there is a game to be filmed."""
-    errors.number("fps", fps, 0.1, 60.0)
     errors.integer("pixels", pixels, 64, 4096)
-    if not is_film(path):
-        raise ValueError(f"{path} is neither a .gif nor an .mp4")
     if game.picture is None:
         raise ValueError(f"{game.name} has no picture; give its Game one")
+    check_file(path, fps)
+
+
+def check_file(path: Path, fps: float) -> None:
+    """Raise what :func:`write_film` does, before there are pictures."""
+    errors.number("fps", fps, 0.1, 60.0)
+    if not is_film(path):
+        raise ValueError(f"{path} is neither a .gif nor an .mp4")
     if path.suffix.lower() == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None:
         raise ImportError('an .mp4 needs imageio-ffmpeg: pip install "mcts-envs[film]"; a .gif does not')
 

@@ -8,12 +8,14 @@
     python scripts/watch.py saved.json --out saved.gif
     python scripts/watch.py my_game.py:saved.json
     python scripts/watch.py results/WallSurvival-v0-1f3c5e7a --live
+    python scripts/watch.py CartPole-v1 --agents mcts:simulations=100
 
 The page is one file that fetches nothing: open it in a browser, send it, put it beside a paper. One agent plays all
 seats, one for each team plays the team. It is the game that compare.py with the same seed plays as this episode with
 the agents in these seats. Ctrl-C ends it where it is, and what was played is written. With --live a browser follows it,
 and the page is served after its end until Ctrl-C. Of a game that was saved, an agent says what it thinks of each
 decision. With --live and the folder of a comparison that keeps --replays, its games are shown while it runs.
+Environments of others are shown as they draw themselves.
 """
 
 from collections.abc import Callable, Iterable
@@ -64,6 +66,7 @@ def main(
 
     from agents.arena import Plan, parse_budget, parse_meeting, parse_settings
     from agents.arena.replays import begun
+    from agents.stages import check_pictures
     from agents.watching import recorded, watch
     from mcts_envs.core.errors import writable
 
@@ -87,8 +90,11 @@ def main(
         else:
             specs, _ = parse_meeting("best" if agents is None else agents, None, limits)
             plan = Plan(environment, specs, parse_settings(setting or []), seed, limits)
-            check(out, replay, fps, partial(begun, plan))
-            game, record = partial(watch, plan, episode), partial(recorded, plan, episode)
+            ours = plan.discount is not None
+            check(
+                out, replay, fps, partial(begun, plan) if ours or replay is not None else partial(check_pictures, plan)
+            )
+            game, record = partial(watch, plan, episode), partial(recorded, plan, episode) if ours else None
         with serving(port, browser) if live else nullcontext() as host:
             document, failed = play(game, host)
             write(document, record, out, replay, fps)
@@ -112,15 +118,20 @@ def refuse(context: typer.Context, names: Iterable[str], why: str) -> None:
 
 
 def check(out: Path, replay: Path | None, fps: float, begin: Callable[[], Any]) -> None:
-    """Raise if what is wanted of a game cannot be written, before it is played; ``begin()`` begins its replay."""
-    from mcts_envs.filming import check_film, is_film
+    """Raise if what is wanted of a game cannot be written, before it is played.
+
+    ``begin()`` begins its replay; for a game of others it raises if there are no pictures, and returns None.
+    """
+    from mcts_envs.filming import check_file, check_film, is_film
 
     filmed = is_film(out)
     if not filmed and out.suffix.lower() not in _PAGES:
         raise ValueError(f"out {out} is neither a page, .html, nor a film, .gif or .mp4; name it so")
     if filmed or replay is not None:
         begun = begin()
-        if filmed:
+        if filmed and begun is None:
+            check_file(out, fps)
+        elif filmed:
             check_film(begun.game, out, fps)
 
 
@@ -183,21 +194,27 @@ def play(game: Game, host: Any) -> tuple[dict[str, Any], BaseException | None]:
     return told, failed
 
 
-def write(document: dict[str, Any], record: Callable[..., Any], out: Path, replay: Path | None, fps: float) -> None:
-    """Write a game as a page or a film, and as a replay if it is to be kept; ``record(document)`` makes that."""
+def write(
+    document: dict[str, Any], record: Callable[..., Any] | None, out: Path, replay: Path | None, fps: float
+) -> None:
+    """Write a game as a page or a film, and as a replay if it is to be kept.
+
+    ``record(document)`` makes that; None for a game of others, whose document has the pictures.
+    """
+    from agents.inspection.pixels import pictures
     from agents.watching import fitted
     from mcts_envs.core.writing import naming, write_whole
-    from mcts_envs.filming import film, is_film
+    from mcts_envs.filming import film, is_film, write_film
 
     out.parent.mkdir(parents=True, exist_ok=True)
     moves, filmed = len(document["frames"]) - 1, is_film(out)
-    game = record(document) if filmed or replay is not None else None
-    if replay is not None:
+    game = record(document) if record is not None and (filmed or replay is not None) else None
+    if replay is not None and game is not None:
         game.save(replay)
         typer.echo(f"{replay}: the game as a replay")
     if filmed:
         with naming(out):
-            film(game, out, fps)
+            write_film(pictures(document), out, fps) if game is None else film(game, out, fps)
         typer.echo(f"{out}: {moves} moves, {out.stat().st_size / 1e6:.1f} MB")
     else:
         text = fitted(document).encode()

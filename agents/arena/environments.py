@@ -79,10 +79,11 @@ def _made(name: str, settings: dict[str, Any]) -> Any:
     if (registered := _of_pettingzoo(name)) is not None:
         return pettingzoo.make("aec" if registered in pettingzoo.aec_registry else "parallel", registered, **settings)
     if known != name:
-        asked = name.rpartition(":")[2]
+        colon, asked = name.rpartition(":")[1:]
         if near := _near(asked):
             raise ValueError(f"unknown environment {asked!r}; did you mean {', '.join(near)}?")
-        raise ValueError(errors.unknown("environment", asked, mcts_envs.environment_ids()))
+        unknown = errors.unknown("environment", asked, mcts_envs.environment_ids())
+        raise ValueError(unknown if colon else f"{unknown}; one of another package is named with it, PACKAGE:{asked}")
     source, _, function = name.rpartition(":")
     maker: Any = getattr(load(source), function) if source else _maker(name)
     env = maker(**settings)

@@ -8,6 +8,7 @@ import numpy as np
 
 from agents.base import view_of
 from agents.inspection.drawing import counted
+from agents.inspection.pixels import drawn
 from agents.inspection.ranking import listed, ranked
 from mcts_envs.core.contract import Game
 from mcts_envs.core.typing import Bytes, Ints
@@ -78,7 +79,8 @@ def show(result: Any, env: Any = None) -> Shown:
     result : SearchResult or another result of a planner, or a list of them
         What ``agent.search(env)`` returned. Of several, as of a search that goes on, each is a frame of the page.
     env : environment, optional
-        In the state that was searched from, where the result does not hold that.
+        In the state that was searched from, where the result does not hold that. One of others that draws itself, made
+        with ``render_mode="rgb_array"``, is the picture.
 
     Raises
     ------
@@ -100,10 +102,17 @@ def show(result: Any, env: Any = None) -> Shown:
     title = f"{game.name}: {counted(len(results), 'result') if several else 'a search'}"
     document = header(game, title)
     for each, view in zip(results, views, strict=True):
-        drawn = frame(game, view.state) if _board(view) is not None else {"text": game.name, "turn": [view.player]}
-        document["frames"].append(drawn | {"decisions": [decision(view, None, each)]})
+        document["frames"].append(_looks(view, env) | {"decisions": [decision(view, None, each)]})
     still = image_html(picture(results[-1], views[-1]).to_svg()) if game.picture else None
     return Shown(document, still=still)
+
+
+def _looks(view: View, env: Any) -> Data:
+    """Return what a state looks like; of an environment of others that draws itself, what it draws."""
+    if _board(view) is not None:
+        return frame(view.game, view.state)
+    seen = drawn(env) if getattr(env, "render_mode", None) in ("rgb_array", "ansi") else None
+    return {"turn": [view.player]} | (seen or {"text": view.game.name})
 
 
 def searched(result: Any, env: Any, call: str) -> View:

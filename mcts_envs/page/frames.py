@@ -13,7 +13,8 @@ from mcts_envs.core.typing import Bytes
 
 Data = dict[str, Any]
 
-_COLOURING = re.compile("\x1b\\[[0-9;]*m")
+COLOURING = re.compile("\x1b\\[[0-9;]*m")
+"""What colours text in a terminal."""
 
 
 def header(game: Game, title: str, agents: Sequence[str] = ()) -> Data:
@@ -52,7 +53,7 @@ def frame(game: Game, state: Bytes, seat: int | None = None, viewer: int | None 
         data["picture"] = picture_of(game, state, seat, viewer).to_svg()
     else:
         text = text_of(game, state, seat, viewer) if game.text else f"{game.name} has no drawing"
-        data["text"] = _COLOURING.sub("", text)
+        data["text"] = COLOURING.sub("", text)
     return data
 
 

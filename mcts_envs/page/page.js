@@ -11,6 +11,7 @@
    All text is set as text. Of pictures only plain shapes are taken over, so nothing in a document can run. */
 
 const SHAPES = new Set(["rect", "ellipse", "polygon", "polyline", "text"]);
+const PNG = "data:image/png;base64,";
 const PRESENTATION = new Set(["x", "y", "width", "height", "rx", "ry", "cx", "cy", "points", "fill", "stroke",
   "stroke-width", "opacity", "font-size", "textLength", "lengthAdjust"]);
 const ICONS = {
@@ -557,15 +558,17 @@ function on(code) {
   return 0.299 * red + 0.587 * green + 0.114 * blue > 128 ? "#14161a" : "#ffffff";
 }
 
-/** Return a picture made of the plain shapes of another, given as text: nothing else of it is taken over. */
+/** Return a picture made of the plain shapes of another, given as text, and of its pixels: nothing else is taken over. */
 function drawing(markup) {
   const given = new DOMParser().parseFromString(markup, "image/svg+xml").documentElement;
   const svg = s("svg", {viewBox: given.getAttribute("viewBox") ?? "0 0 1 1", role: "group", "aria-label": "the board", "font-family": "Aileron, Helvetica, Arial, sans-serif",
     "stroke-linecap": "round", "stroke-linejoin": "round"});
   for (const shape of given.children) {
-    if (!SHAPES.has(shape.localName)) continue;
+    const pixels = shape.localName === "image" && (shape.getAttribute("href") ?? "").startsWith(PNG);
+    if (!pixels && !SHAPES.has(shape.localName)) continue;
     const same = s(shape.localName);
-    for (const {name, value} of shape.attributes) if (PRESENTATION.has(name) && !value.includes("(")) same.setAttribute(name, value);
+    for (const {name, value} of shape.attributes)
+      if (PRESENTATION.has(name) && !value.includes("(") || pixels && name === "href") same.setAttribute(name, value);
     same.textContent = shape.textContent;
     svg.append(same);
   }

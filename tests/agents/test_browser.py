@@ -150,6 +150,20 @@ def test_names_and_pictures_run_nothing(opened):
     assert page.locator("img, image, [onload], [onerror], .board script").count() == 0
 
 
+def test_an_environment_of_others_is_seen_as_it_draws_itself(opened):
+    players, _ = parse_meeting("mcts", None, {"simulations": 10})
+    document = watch(Plan("tests.agents.test_watching_others:path", players))
+    page = opened(fitted(document))
+    image = page.locator(".board svg image")
+    first = image.get_attribute("href")
+    box = image.bounding_box()
+    assert box["width"] > 300
+    page.keyboard.press("End")
+    assert image.get_attribute("href").startswith("data:image/png;base64,")
+    assert image.get_attribute("href") != first
+    assert page.inner_text(".board") == ""
+
+
 def test_a_place_a_button_and_a_key_choose(opened):
     env = gym.make("mcts_envs/LaneDefense5x9-v0")
     env.reset(seed=0)

@@ -1,0 +1,24 @@
+"""What environments of others call their actions."""
+
+from enum import Enum
+from typing import Any
+
+
+def names_of(env: Any) -> tuple[str, ...]:
+    """Return the names of an environment's actions, the first first; empty where it does not say them.
+
+    It says them by ``get_action_meanings()``, as those of ALE do, or by ``actions``, an enumeration from 0 on, as those
+    of MiniGrid do.
+    """
+    inner = getattr(env, "unwrapped", env)
+    if callable(tell := getattr(inner, "get_action_meanings", None)):
+        try:
+            return tuple(map(str, tell()))
+        except Exception:  # whatever its code raises: names are worth no error
+            return ()
+    listed = getattr(inner, "actions", None)
+    if isinstance(listed, type) and issubclass(listed, Enum):
+        numbered = {each.value: each.name for each in listed if isinstance(each.value, int)}
+        if sorted(numbered) == list(range(len(numbered))):
+            return tuple(numbered[number] for number in range(len(numbered)))
+    return ()

@@ -1,0 +1,61 @@
+"""What environments of others draw of themselves, for pages."""
+
+import base64
+import io
+import re
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mcts_envs.page.frames import COLOURING, Data
+
+_WIDEST = 400
+"""Pixels of a picture of others: a page holds hundreds."""
+
+_COLOURS = 64
+_EMBEDDED = re.compile('href="data:image/png;base64,([^"]*)"')
+
+
+def drawn(env: Any) -> Data | None:
+    """Return what an environment draws of itself, a picture or text; None if it does not."""
+    shown = env.render()
+    if isinstance(shown, list) and shown:
+        shown = shown[-1]
+    if isinstance(shown, str):
+        return {"text": COLOURING.sub("", shown)}
+    if isinstance(shown, np.ndarray) and shown.ndim == 3 and shown.shape[2] in (3, 4):
+        return {"picture": _embedded(shown[..., :3])}
+    return None
+
+
+def _embedded(pixels: npt.NDArray[Any]) -> str:
+    """Return pixels [H, W, 3] as an image of an SVG, no wider than a page needs."""
+    from PIL import Image
+
+    image = Image.fromarray(np.ascontiguousarray(pixels, np.uint8))
+    if image.width > _WIDEST:
+        image = image.resize((_WIDEST, max(1, round(image.height * _WIDEST / image.width))), Image.Resampling.LANCZOS)
+    raw = io.BytesIO()
+    image.quantize(_COLOURS, dither=Image.Dither.NONE).save(raw, "PNG", optimize=True)
+    data, size = base64.b64encode(raw.getvalue()).decode(), f'width="{image.width}" height="{image.height}"'
+    link = f'<image x="0" y="0" {size} href="data:image/png;base64,{data}"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {image.width} {image.height}">\n{link}\n</svg>'
+
+
+def pictures(document: Data) -> list[npt.NDArray[np.uint8]]:
+    """Return the pictures [H, W, 3] that an environment of others drew of its states, H and W even.
+
+    Raises
+    ------
+    ValueError
+        If it drew none.
+    """
+    from PIL import Image
+
+    found = [_EMBEDDED.search(each.get("picture", "")) for each in document["frames"]]
+    if None in found:
+        raise ValueError(f"{document['title']}: {document['frames'][0].get('text', 'it draws no pictures')}")
+    images = [Image.open(io.BytesIO(base64.b64decode(each[1]))).convert("RGB") for each in found if each is not None]
+    size = images[0].width // 2 * 2, images[0].height // 2 * 2
+    return [np.asarray(each.crop((0, 0, *size))) for each in images]

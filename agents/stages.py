@@ -1,0 +1,149 @@
+"""What a game that is watched looks like: ours as they are drawn, environments of others as they draw themselves."""
+
+from dataclasses import replace
+from typing import Any, Protocol
+
+from agents.arena.plan import Plan
+from agents.inspection.pixels import drawn
+from mcts_envs.core.api.env import GameEnv
+from mcts_envs.core.contract import Game
+from mcts_envs.core.render import PLAYERS
+from mcts_envs.core.view import View
+from mcts_envs.page import frame, header
+from mcts_envs.page.frames import Data
+
+PICTURE, TEXT = "rgb_array", "ansi"
+
+
+class Stage(Protocol):
+    """An environment of which a document is made.
+
+    Attributes
+    ----------
+    env : environment
+        In which the game is played.
+    seats : list of int
+        Those whose agents are asked, in their order.
+    """
+
+    env: Any
+    seats: list[int]
+
+    def header(self, title: str) -> Data:
+        """Return the document without a frame yet."""
+
+    def state(self, view: View) -> Any:
+        """Return what tells the present state from another one."""
+
+    def frame(self, view: View) -> Data:
+        """Return what the state looks like in which a player is to choose."""
+
+    def last(self) -> Data:
+        """Return what the state looks like in which the game was left."""
+
+    def number(self, view: View, action: int) -> int:
+        """Return the number of an action, counted from 0, that an agent has chosen."""
+
+
+class OwnStage:
+    """A game of ours."""
+
+    def __init__(self, env: Any, plan: Plan) -> None:
+        self.env, self._inner = env, env.unwrapped
+        self._opponent = str(plan.settings.get("opponent", "random"))
+        self.seats = [self._inner.seat] if isinstance(self._inner, GameEnv) else list(range(self._inner.game.players))
+
+    def header(self, title: str) -> Data:
+        """Return the document without a frame yet."""
+        game: Game = self._inner.game
+        return header(game, title, [self._opponent] * game.players)
+
+    def state(self, view: View) -> Any:
+        """Return the bytes of the state."""
+        return view.state.tobytes()
+
+    def frame(self, view: View) -> Data:
+        """Return the state as its game draws it."""
+        return frame(view.game, view.state)
+
+    def last(self) -> Data:
+        """Return the present state as its game draws it."""
+        env = self._inner
+        return self.frame(env.view() if isinstance(env, GameEnv) else env.view(env.possible_agents[0]))
+
+    def number(self, view: View, action: int) -> int:
+        """Return the action."""
+        return action
+
+
+class ForeignStage:
+    """An environment of others, made once more so that it draws itself, if it can."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.env, self._why = drawing(plan)
+        self._names = [str(name) for name in getattr(self.env, "possible_agents", ["player"])]
+        self.seats = list(range(len(self._names)))
+        self._now: Data = {}
+
+    def header(self, title: str) -> Data:
+        """Return the document without a frame yet."""
+        colours = [PLAYERS[seat % len(PLAYERS)] for seat in self.seats]
+        players = [
+            {"seat": name, "colour": colour, "agent": None} for name, colour in zip(self._names, colours, strict=True)
+        ]
+        return {"title": title, "players": players, "frames": []}
+
+    def state(self, view: View) -> Any:
+        """Return what is seen."""
+        self._now = self._seen()
+        return self._now
+
+    def frame(self, view: View) -> Data:
+        """Return what was seen last, and who is to choose."""
+        return {"turn": [view.player], "over": False} | self._now
+
+    def last(self) -> Data:
+        """Return what is seen now."""
+        return {"turn": [], "over": True} | self._seen()
+
+    def number(self, view: View, action: int) -> int:
+        """Return an action, counted from the first of its space."""
+        space = self.env.action_space
+        first = space(self.env.possible_agents[view.player]).start if callable(space) else space.start
+        return int(action) - int(first)
+
+    def _seen(self) -> Data:
+        """Return what it draws now; once it cannot any more, as after an end, what it drew last."""
+        if self._why is None:
+            try:
+                return drawn(self.env) or self._now
+            except Exception:  # whatever its code raises
+                return self._now
+        return {"text": self._why}
+
+
+def check_pictures(plan: Plan) -> None:
+    """Raise ``ValueError`` if an environment of others draws no pictures of which a film could be made."""
+    env, why = drawing(plan)
+    if why is None and "picture" not in (drawn(env) or {}):
+        why = f"{plan.id} draws text"
+    if why is not None:
+        raise ValueError(f"{why}, so there is no film of it; write a page, .html")
+
+
+def drawing(plan: Plan) -> tuple[Any, str | None]:
+    """Return the environment of a plan as it draws itself best, after a reset, and why it draws nothing, if it does."""
+    env, why = plan.make_env(), f"{plan.id} draws nothing"
+    known = env.metadata.get("render_modes") or ()
+    given = plan.settings.get("render_mode")
+    for mode in (PICTURE, TEXT) if given is None else (given,):
+        if mode not in known:
+            continue
+        try:
+            other = replace(plan, settings={**plan.settings, "render_mode": mode}).make_env()
+            other.reset(seed=plan.seed)
+            if drawn(other) is not None:
+                return other, None
+        except Exception as error:  # whatever its code raises: a library that is missing, say
+            why += f"\n{mode}: {type(error).__name__}: {error}"
+    return env, why

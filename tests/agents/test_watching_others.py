@@ -1,0 +1,225 @@
+"""Environments of others, watched: as they draw themselves, with what the search thought of each decision."""
+
+import re
+from enum import IntEnum
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import typer.testing
+import watch as watching
+from pettingzoo import AECEnv
+from PIL import Image
+
+import agents
+from agents.arena import Plan, parse_meeting
+from agents.arena.room import Room
+from agents.arena.rows import Match
+from agents.inspection.pixels import pictures
+from agents.watching import fitted, seated, watch
+
+HERE = "tests.agents.test_watching_others"
+
+
+class Steps(IntEnum):
+    """What can be done on a path."""
+
+    back = 0
+    on = 1
+
+
+class Path(gym.Env):
+    """A path of five places, on which it slips now and then; the last one pays."""
+
+    metadata = {"render_modes": ["rgb_array", "ansi", "broken"]}  # noqa: RUF012
+    observation_space = gym.spaces.Discrete(5)
+    action_space = gym.spaces.Discrete(2, start=3)
+    actions = Steps
+
+    def __init__(self, render_mode=None, size=40, broken=False):
+        self.render_mode, self.size, self.broken, self.place = render_mode, size, broken, 2
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.place = 2
+        return self.place, {}
+
+    def step(self, action):
+        slips = self.np_random.random() < 0.2
+        self.place += (1 if action == 4 else -1) * (-1 if slips else 1)
+        return self.place, float(self.place == 4), self.place in (0, 4), False, {}
+
+    def render(self):
+        if self.broken:
+            raise ModuleNotFoundError("no module named crayons")
+        if self.render_mode == "ansi":
+            return "\x1b[41m" + "." * self.place + "x\x1b[0m"
+        drawn = np.zeros((self.size // 2 + 1, self.size, 3), np.uint8)
+        drawn[:, self.place * self.size // 5 :] = 200
+        return drawn if self.render_mode == "rgb_array" else None
+
+
+class Nim(AECEnv):
+    """Two take one or two of seven; who takes the last one wins."""
+
+    metadata = {"name": "nim", "render_modes": ["ansi"]}  # noqa: RUF012
+
+    def __init__(self, render_mode=None):
+        self.possible_agents, self.render_mode = ["first", "second"], render_mode
+
+    def observation_space(self, agent):
+        return gym.spaces.Discrete(8)
+
+    def action_space(self, agent):
+        return gym.spaces.Discrete(2)
+
+    def observe(self, agent):
+        return self.left
+
+    def reset(self, seed=None, options=None):
+        self.agents, self.left = self.possible_agents[:], 7
+        self.rewards = self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations, self.truncations = (dict.fromkeys(self.agents, False) for _ in range(2))
+        self.infos = {agent: {} for agent in self.agents}
+        self.agent_selection = self.agents[0]
+
+    def step(self, action):
+        if self.terminations[self.agent_selection]:
+            self._was_dead_step(action)
+            return
+        self.left = max(0, self.left - 1 - action)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        other = self.possible_agents[1 - self.possible_agents.index(self.agent_selection)]
+        if self.left == 0:
+            self.rewards = {self.agent_selection: 1.0, other: -1.0}
+            self.terminations = dict.fromkeys(self.agents, True)
+        self.agent_selection = other
+        self._accumulate_rewards()
+
+    def render(self):
+        return "|" * self.left
+
+
+def path(**settings):
+    return Path(**settings)
+
+
+def nim(**settings):
+    return Nim(**settings)
+
+
+def plan_of(maker, names, seed=0, **settings):
+    return Plan(f"{HERE}:{maker}", parse_meeting(names, None, {"simulations": 20})[0], settings, seed)
+
+
+def said(*arguments):
+    app = typer.Typer()
+    app.command()(watching.main)
+    done = typer.testing.CliRunner().invoke(app, list(map(str, arguments)))
+    return done.exit_code, re.sub(r"\s+", " ", done.output)
+
+
+def test_it_is_the_game_that_a_comparison_plays_with_a_picture_for_each_state():
+    plan, episode, told = plan_of("path", "mcts", 5), 3, []
+    document = watch(plan, episode, lambda document: told.append(len(document["frames"])))
+    row = Room(plan).play(Match(plan.agents, episode)).row
+    *before, last = document["frames"]
+    decided = [frame["decisions"][0] for frame in before]
+    assert len(before) == row.seats[0].length == len(told) - 1
+    assert last["returns"] == [row.seats[0].episode_return]
+    assert [frame["over"] for frame in document["frames"]] == [False] * len(before) + [True]
+    assert {each["name"] for each in decided} <= {"back", "on"}
+    assert all(each["name"] == Steps(each["action"]).name for each in decided)
+    assert all(each["search"]["simulations"] == 20 for each in decided)
+    drawn = pictures(document)
+    assert {each.shape for each in drawn} == {(20, 40, 3)}
+    assert ((drawn[0] > 100).any((0, 2)).sum(), document["players"][0]["seat"]) == (24, "player")
+    assert fitted(document).startswith("<!doctype html>")
+
+
+def test_players_of_a_game_see_its_text():
+    plan = plan_of("nim", "mcts,random")
+    document = watch(plan)
+    row = Room(plan).play(Match(seated(plan.agents, plan.teams), 0)).row
+    assert [(each["seat"], each["agent"]) for each in document["players"]] == [
+        ("first", row.seats[0].agent),
+        ("second", "random"),
+    ]
+    *before, last = document["frames"]
+    assert (before[0]["text"], last["text"]) == ("|||||||", "")
+    assert [frame["turn"] for frame in before] == [[number % 2] for number in range(len(before))]
+    assert last["points"] == [seat.outcome for seat in row.seats]
+    assert sorted(last["points"]) == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown"),
+    [
+        ({"render_mode": "ansi"}, "..x"),
+        ({"render_mode": "broken"}, f"{HERE}:path draws nothing"),
+        (
+            {"broken": True},
+            f"{HERE}:path draws nothing\nrgb_array: ModuleNotFoundError: no module named crayons\nansi: ",
+        ),
+    ],
+)
+def test_what_draws_no_picture_shows_its_text_or_why(settings, shown, tmp_path):
+    document = watch(plan_of("path", "random", **settings))
+    assert document["frames"][0]["text"].startswith(shown)
+    with pytest.raises(ValueError, match="seed 0: "):
+        pictures(document)
+    out, given = tmp_path / "film.gif", [f"--set={name}={value}" for name, value in settings.items()]
+    code, words = said(f"{HERE}:path", "--agents=random", f"--out={out}", *given)
+    assert (code, out.exists()) == (2, False)
+    assert f"{HERE}:path draws {'text' if shown == '..x' else 'nothing'}" in words
+    assert "so there is no film of it" in words
+
+
+def test_large_pictures_are_made_smaller():
+    assert pictures(watch(plan_of("path", "random", size=1000)))[0].shape == (200, 400, 3)
+
+
+def test_the_command_writes_a_page_and_a_film_and_keeps_no_replay(tmp_path):
+    page, film, replay = (tmp_path / name for name in ("page.html", "film.gif", "replay.json"))
+    given = f"{HERE}:path", "--agents=mcts:simulations=10"
+    code, words = said(*given, f"--out={page}")
+    moves = int(re.search(r"page.html: (\d+) moves", words)[1])
+    assert (code, page.read_text()[:15]) == (0, "<!doctype html>")
+    assert said(*given, f"--out={film}")[0] == 0
+    with Image.open(film) as frames:
+        assert frames.n_frames == moves + 1
+    code, words = said(*given, f"--out={page}", f"--replay={replay}")
+    assert (code, replay.exists()) == (2, False)
+    assert "cannot be kept as replays" in words
+
+
+def test_a_search_is_shown_with_the_picture_of_its_environment():
+    env = path(render_mode="rgb_array")
+    env.reset(seed=0)
+    result = agents.make("mcts", simulations=20).search(env)
+    assert agents.show(result).document["frames"][0]["text"] == "Path"
+    shown = agents.show(result, env)
+    assert "data:image/png;base64," in shown.document["frames"][0]["picture"]
+    assert {each["name"] for each in shown.document["frames"][0]["decisions"][0]["search"]["actions"]} == {"back", "on"}
+
+
+class Named(Path):
+    """The same, whose actions have the names that it is given."""
+
+    def __init__(self, names):
+        super().__init__()
+        self.names = names
+
+    def get_action_meanings(self):
+        return self.names()
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [(lambda: ["LEFT", "RIGHT"], {"LEFT", "RIGHT"}), (lambda: ["LEFT"], {"LEFT", "4"}), (lambda: 1 / 0, {"3", "4"})],
+)
+def test_actions_are_called_as_the_environment_calls_them(names, shown):
+    env = Named(names)
+    env.reset(seed=0)
+    result = agents.make("mcts", simulations=20).search(env)
+    assert {line.split()[0] for line in result.table().replace(">", " ").splitlines()[1:]} == shown
