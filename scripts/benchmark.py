@@ -58,7 +58,8 @@ def measured(part: Part, rounds: int) -> "list[Figure]":
     if part == Part.TRAINING:
         from speed import training
 
-        return training.ppo(rounds) + training.vec_env(rounds) + training.sizes(rounds)
+        batches = training.ppo(rounds) + training.vec_env(rounds) + training.sizes(rounds)
+        return batches + training.moves(rounds) + training.past_selves(rounds)
     if part == Part.NETWORK:
         from speed import halving, network
 

@@ -11,7 +11,9 @@ from numba import types
 
 from agents.evaluator.memory import array_at
 from agents.search.records import record_type
+from mcts_envs.core.api.batch import SINGLE_ROWS
 from mcts_envs.core.kernel import kernel, row
+from mcts_envs.core.typing import Singles
 
 IDENTITY, RELU, TANH = range(3)
 ACTIVATIONS = {"identity": IDENTITY, "relu": RELU, "tanh": TANH}
@@ -115,3 +117,27 @@ def forward(network: int, numbers: int) -> None:
     listed = array_at(numbers + 4 * net.length, net.length, np.int32)
     for i in range(net.count):
         _dense(row(net.layers, i, LAYER), numbers, listed)
+
+
+@kernel(types.void(types.int64, types.int64, SINGLE_ROWS, types.int64, SINGLE_ROWS))
+def forward_all(network: int, numbers: int, observations: Singles, at: int, found: Singles) -> None:
+    """Run a pass for each of some observations [n, inputs].
+
+    Parameters
+    ----------
+    network, numbers : address
+        As for :func:`forward`.
+    observations : float32 array [n, inputs]
+    at : int
+        Where the outputs that are wanted begin in the room of the pass.
+    found : float32 array [n, outputs]
+        Is filled in with them.
+    """
+    given = array_at(numbers, observations.shape[1], np.float32)
+    wanted = array_at(numbers + 4 * at, found.shape[1], np.float32)
+    for k in range(observations.shape[0]):
+        for i in range(observations.shape[1]):
+            given[i] = observations[k, i]
+        forward(network, numbers)
+        for j in range(found.shape[1]):
+            found[k, j] = wanted[j]

@@ -221,7 +221,7 @@ class NetworkPolicy(Policy):
         return np.asarray(self.unit * found, np.float64)
 
     def _scores(self, observations: Any, masks: npt.NDArray[np.bool_] | None) -> Any:
-        scores = self.network.scores(self.normalized(observations))
+        scores = self.network.scores_of_many(self.normalized(observations))
         return scores if masks is None else np.where(masks, scores, np.float32(-1e8))  # as sb3-contrib has it
 
 

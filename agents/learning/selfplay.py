@@ -102,7 +102,7 @@ class PastSelf:
 
         network = self._network
         if network is not None and (len(observations) <= _FEW or self.policy.device.type == "cpu"):
-            return network.scores(observations).astype(np.float64)
+            return network.scores_of_many(observations).astype(np.float64)
         with torch.inference_mode():
             tensor, _ = self.policy.obs_to_tensor(observations)
             distribution = self.policy.get_distribution(tensor).distribution

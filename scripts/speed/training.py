@@ -1,20 +1,26 @@
-"""Training: what an environment costs PPO, and what the APIs that it stands on cost.
+"""Training: what an environment costs PPO, what the APIs that it stands on cost, and what saved policies do.
 
 Times are those of the processor, and verdicts medians over rounds in which both take turns.
 """
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from sb3_contrib import MaskablePPO
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
+import agents
 import mcts_envs
 from agents.learning.algorithms import one_thread
 from agents.learning.hyperparameters import hyperparameters, resolved
+from agents.learning.selfplay import PastSelf
+from agents.learning.shipped import FOLDER
+from agents.learning.storage import load
 from speed.figure import Figure
 
 TRAINED: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -27,6 +33,18 @@ TRAINED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("Football3-v0", {"opponent": "scripted"}),
 )
 """Environments and their settings."""
+
+SAVED: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("LaneDefense3x3-v0", {}, "ppo"),
+    ("LaneDefense5x9-v0", {}, "maskable_ppo"),
+    ("WallSurvival-v0", {"board_size": 6}, "maskable_ppo"),
+    ("BomberDuel-v0", {}, "maskable_ppo"),
+    ("Football5-v0", {}, "maskable_ppo"),
+)
+"""Environments, their settings, and which of the policies that come with the package."""
+
+SHOWN = {"WallSurvival-v0": "distances", "BomberDuel-v0": "egocentric"}
+"""Observations of these policies, where they are not the environment's own."""
 
 SIZES = (1, 3, 5, 7, 11)
 GAMES, MANY = 64, 1024
@@ -128,6 +146,77 @@ def sizes(rounds: int) -> list[Figure]:
         times = many / MANY, "us a step", "a single step", alone, f"{share * MANY:.2f} x faster"
         figures.append(Figure(f"Football{size}-v0: {MANY:,} batched", *times))
     return figures
+
+
+def moves(rounds: int) -> list[Figure]:
+    """Measure a move of a saved policy, read from its zip, against Stable-Baselines3's ``predict`` of it."""
+    figures = []
+    for id, settings, algorithm in SAVED:
+        path = FOLDER / ",".join([id, *(f"{name}={value}" for name, value in settings.items())]) / f"{algorithm}.zip"
+        agent, model = agents.make(f"sb3:{path}"), load(path).model
+        env = gym.make(f"mcts_envs/{id}", **settings, **({} if id not in SHOWN else {"observation": SHOWN[id]}))
+        observation, info = env.reset(seed=0)
+        masks = {"action_masks": info["action_mask"]} if algorithm in ("maskable_ppo", "expert_iteration") else {}
+        ask, predict = partial(agent.act, env), partial(model.predict, observation, deterministic=True, **masks)
+        with one_thread():
+            ours, theirs, share = in_turns(rounds, _calls(ask), _calls(predict))
+        figures.append(
+            Figure(f"{path.parent.name}: {algorithm}, a move", ours, "us", "predict", theirs, _faster(share))
+        )
+    return figures
+
+
+def past_selves(rounds: int) -> list[Figure]:
+    """Measure a step of 64 games, a fifth of them against ten past selves, against asking PyTorch for each."""
+    figures = []
+    for id in ("BomberDuel-v0", "Football5-v0"):
+        ours, torch = (_against_selves(id, kind) for kind in (PastSelf, TorchSelf))
+        with one_thread():
+            mine, theirs, share = in_turns(rounds, ours, torch)
+        what = f"{id}: step of {GAMES}, ten past selves"
+        figures.append(Figure(what, mine / GAMES, "us a game", "asked of PyTorch", theirs / GAMES, _faster(share)))
+    return figures
+
+
+class TorchSelf(PastSelf):
+    """One that PyTorch runs."""
+
+    _network = None  # type: ignore[assignment]
+
+
+def _against_selves(id: str, kind: type[PastSelf]) -> Callable[[], int]:
+    """Return a function that takes some random legal steps, and returns how many."""
+    env = mcts_envs.make_sb3_vec_env(id, GAMES, 0, seat="all", opponent={"self": 1, "scripted": 4})
+    model = MaskablePPO("MlpPolicy", env, policy_kwargs={"net_arch": [128, 128]}, device="cpu", seed=0)
+    mixture: Any = env.unwrapped.opponents
+    for number in range(10):
+        mixture.add_self(f"self@{number}", kind(model))
+    mixture.share(np.ones(10))
+    env.reset()
+    rng = np.random.default_rng(0)
+
+    def work() -> int:
+        for _ in range(20):
+            masks = np.array(env.env_method("action_masks"))
+            env.step((rng.random(masks.shape) * masks).argmax(1))
+        return 20
+
+    return work
+
+
+def _calls(call: Callable[[], Any]) -> Callable[[], int]:
+    """Return a function that calls something often, and returns how often."""
+
+    def work() -> int:
+        for _ in range(100):
+            call()
+        return 100
+
+    return work
+
+
+def _faster(share: float) -> str:
+    return f"{1 / share:.2f} x faster"
 
 
 def _steps(step: Callable[[Any], Any], rows: Any) -> Callable[[], int]:

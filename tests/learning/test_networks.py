@@ -1,6 +1,8 @@
 """Policies as plain arrays: what PyTorch says, without it; what cannot be said, or is damaged, is refused."""
 
+import copy
 import io
+import itertools
 import json
 import os
 import pickle
@@ -153,6 +155,30 @@ class TestPlaying:
                 action = int(model.predict(observation, deterministic=True, **masks)[0])
                 assert agent.act(env) == exported.act(env) == action
                 observation, _, _, _, info = env.step(action)
+
+    @pytest.mark.parametrize("activation", ["identity", "relu", "tanh"])
+    def test_compiled_code_says_of_many_what_numpy_says(self, activation):
+        rng, sizes = np.random.default_rng(0), [50, 33, 7, 5]
+        layers = tuple(
+            networks.Layer(
+                rng.normal(size=(one, other)).astype(np.float32), rng.normal(size=other).astype(np.float32), activation
+            )
+            for one, other in itertools.pairwise(sizes)
+        )
+        network = networks.Network(layers, (), scale=2.0)
+        shown = (rng.normal(size=(5, 20, 5)) * (rng.random((5, 20, 5)) < 0.3)).astype(np.float32)[:, ::2]
+        expected = network.scores(shown)
+        for each in (network, pickle.loads(pickle.dumps(network)), copy.deepcopy(network)):
+            assert each._tower is not None
+            np.testing.assert_allclose(each.scores_of_many(shown), expected, rtol=1e-5, atol=1e-5)
+        assert np.array_equal(network.scores_of_many(shown[:1]), network.scores(shown[:1]))
+
+    def test_large_networks_are_left_to_numpy(self):
+        wide = networks.Layer(np.ones((600, 600), np.float32), np.zeros(600, np.float32), "relu")
+        network = networks.Network((wide, wide), ())
+        assert network._tower is None
+        seen = np.eye(600, dtype=np.float32)[:3]
+        assert np.array_equal(network.scores_of_many(seen), network.scores(seen))
 
     def test_what_is_shipped_plays_and_searches_without_any_extra(self):
         extras = "torch stable_baselines3 sb3_contrib pandas yaml scipy rich typer filelock matplotlib"

@@ -117,7 +117,7 @@ class TestCompiledNetwork:
         evaluator, before, after = evaluator_for(policy, game), np.zeros(10), np.zeros(10)
         (state, player, _), *_ = positions(game, 5)
         evaluator.advise(state, player, before)
-        for weights in evaluator._held[-1]:
+        for weights in evaluator._forward._held[-1]:
             weights[:] = 0.0
         evaluator.advise(state, player, after)
         assert (after == before).all()
