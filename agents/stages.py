@@ -94,9 +94,9 @@ class ForeignStage:
         return {"title": title, "players": players, "frames": []}
 
     def state(self, view: View) -> Any:
-        """Return what is seen."""
+        """Return what is seen while all choose at once; where they take turns, each turn is a state."""
         self._now = self._seen()
-        return self._now
+        return self._now if view.game.simultaneous else object()
 
     def frame(self, view: View) -> Data:
         """Return what was seen last, and who is to choose."""
@@ -134,16 +134,16 @@ def check_pictures(plan: Plan) -> None:
 def drawing(plan: Plan) -> tuple[Any, str | None]:
     """Return the environment of a plan as it draws itself best, after a reset, and why it draws nothing, if it does."""
     env, why = plan.make_env(), f"{plan.id} draws nothing"
-    known = env.metadata.get("render_modes") or ()
-    given = plan.settings.get("render_mode")
-    for mode in (PICTURE, TEXT) if given is None else (given,):
-        if mode not in known:
-            continue
+    known = getattr(env, "metadata", {}).get("render_modes")
+    given = getattr(env, "render_mode", None)
+    modes = [mode for mode in (PICTURE, TEXT) if mode in known] if known and given is None else [given]
+    for mode in modes:
+        settings = plan.settings if mode == given else {**plan.settings, "render_mode": mode}
         try:
-            other = replace(plan, settings={**plan.settings, "render_mode": mode}).make_env()
+            other = replace(plan, settings=settings).make_env()
             other.reset(seed=plan.seed)
             if drawn(other) is not None:
                 return other, None
         except Exception as error:  # whatever its code raises: a library that is missing, say
-            why += f"\n{mode}: {type(error).__name__}: {error}"
+            why += f"\n{mode or 'render()'}: {type(error).__name__}: {error}"
     return env, why
