@@ -80,7 +80,8 @@ class ForeignStage:
     """An environment of others, made once more so that it draws itself, if it can."""
 
     def __init__(self, plan: Plan) -> None:
-        self.env, self._why = drawing(plan)
+        self.env, drew, why = drawing(plan)
+        self._why = why if drew is None else None
         self._names = [str(name) for name in getattr(self.env, "possible_agents", ["player"])]
         self.seats = list(range(len(self._names)))
         self._now: Data = {}
@@ -124,15 +125,14 @@ class ForeignStage:
 
 def check_pictures(plan: Plan) -> None:
     """Raise ``ValueError`` if an environment of others draws no pictures of which a film could be made."""
-    env, why = drawing(plan)
-    if why is None and "picture" not in (drawn(env) or {}):
-        why = f"{plan.id} draws text"
-    if why is not None:
+    _, drew, why = drawing(plan)
+    if drew is None or "picture" not in drew:
+        why = why if drew is None else f"{plan.id} draws text"
         raise ValueError(f"{why}, so there is no film of it; write a page, .html")
 
 
-def drawing(plan: Plan) -> tuple[Any, str | None]:
-    """Return the environment of a plan as it draws itself best, after a reset, and why it draws nothing, if it does."""
+def drawing(plan: Plan) -> tuple[Any, Data | None, str]:
+    """Return the environment of a plan as it draws itself best, what it drew after a reset, and else why it did not."""
     env, why = plan.make_env(), f"{plan.id} draws nothing"
     known = getattr(env, "metadata", {}).get("render_modes")
     given = getattr(env, "render_mode", None)
@@ -142,8 +142,8 @@ def drawing(plan: Plan) -> tuple[Any, str | None]:
         try:
             other = replace(plan, settings=settings).make_env()
             other.reset(seed=plan.seed)
-            if drawn(other) is not None:
-                return other, None
+            if (drew := drawn(other)) is not None:
+                return other, drew, ""
         except Exception as error:  # whatever its code raises: a library that is missing, say
             why += f"\n{mode or 'render()'}: {type(error).__name__}: {error}"
-    return env, why
+    return env, None, why

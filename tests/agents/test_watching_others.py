@@ -124,6 +124,10 @@ def drawn_already():
     return Path("rgb_array")
 
 
+def collected():
+    return gym.wrappers.RenderCollection(Path("rgb_array"))
+
+
 def nim(**settings):
     return Nim(**settings)
 
@@ -232,6 +236,10 @@ def test_a_film_has_the_colours_of_all_its_pictures(tmp_path, monkeypatch):
         for number, spot in enumerate([(0, 200, 0), (255, 0, 0), (0, 0, 255)]):
             film.seek(number)
             assert np.abs(np.asarray(film.convert("RGB"))[33, 45].astype(int) - spot).max() < 16
+
+
+def test_a_film_of_pictures_that_are_given_once(tmp_path):
+    assert said(f"{HERE}:collected", "--agents=random", f"--out={tmp_path / 'film.gif'}")[0] == 0
 
 
 def test_a_film_of_pictures_of_one_pixel(tmp_path, monkeypatch):
