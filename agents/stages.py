@@ -80,7 +80,8 @@ class ForeignStage:
     """An environment of others, made once more so that it draws itself, if it can."""
 
     def __init__(self, plan: Plan) -> None:
-        self.env, self._why = drawing(plan)
+        self.env, drew, why = drawing(plan)
+        self._why = why if drew is None else None
         self._names = [str(name) for name in getattr(self.env, "possible_agents", ["player"])]
         self.seats = list(range(len(self._names)))
         self._now: Data = {}
@@ -94,9 +95,9 @@ class ForeignStage:
         return {"title": title, "players": players, "frames": []}
 
     def state(self, view: View) -> Any:
-        """Return what is seen."""
+        """Return what is seen while all choose at once; where they take turns, each turn is a state."""
         self._now = self._seen()
-        return self._now
+        return self._now if view.game.simultaneous else object()
 
     def frame(self, view: View) -> Data:
         """Return what was seen last, and who is to choose."""
@@ -124,26 +125,25 @@ class ForeignStage:
 
 def check_pictures(plan: Plan) -> None:
     """Raise ``ValueError`` if an environment of others draws no pictures of which a film could be made."""
-    env, why = drawing(plan)
-    if why is None and "picture" not in (drawn(env) or {}):
-        why = f"{plan.id} draws text"
-    if why is not None:
+    _, drew, why = drawing(plan)
+    if drew is None or "picture" not in drew:
+        why = why if drew is None else f"{plan.id} draws text"
         raise ValueError(f"{why}, so there is no film of it; write a page, .html")
 
 
-def drawing(plan: Plan) -> tuple[Any, str | None]:
-    """Return the environment of a plan as it draws itself best, after a reset, and why it draws nothing, if it does."""
+def drawing(plan: Plan) -> tuple[Any, Data | None, str]:
+    """Return the environment of a plan as it draws itself best, what it drew after a reset, and else why it did not."""
     env, why = plan.make_env(), f"{plan.id} draws nothing"
-    known = env.metadata.get("render_modes") or ()
-    given = plan.settings.get("render_mode")
-    for mode in (PICTURE, TEXT) if given is None else (given,):
-        if mode not in known:
-            continue
+    known = getattr(env, "metadata", {}).get("render_modes")
+    given = getattr(env, "render_mode", None)
+    modes = [mode for mode in (PICTURE, TEXT) if mode in known] if known and given is None else [given]
+    for mode in modes:
+        settings = plan.settings if mode == given else {**plan.settings, "render_mode": mode}
         try:
-            other = replace(plan, settings={**plan.settings, "render_mode": mode}).make_env()
+            other = replace(plan, settings=settings).make_env()
             other.reset(seed=plan.seed)
-            if drawn(other) is not None:
-                return other, None
+            if (drew := drawn(other)) is not None:
+                return other, drew, ""
         except Exception as error:  # whatever its code raises: a library that is missing, say
-            why += f"\n{mode}: {type(error).__name__}: {error}"
-    return env, why
+            why += f"\n{mode or 'render()'}: {type(error).__name__}: {error}"
+    return env, None, why

@@ -10,13 +10,12 @@ def names_of(env: Any) -> tuple[str, ...]:
     It says them by ``get_action_meanings()``, as those of ALE do, or by ``actions``, an enumeration from 0 on, as those
     of MiniGrid do.
     """
-    inner = getattr(env, "unwrapped", env)
-    if callable(tell := getattr(inner, "get_action_meanings", None)):
-        try:
+    try:
+        if callable(tell := getattr(env, "get_action_meanings", None)):
             return tuple(map(str, tell()))
-        except Exception:  # whatever its code raises: names are worth no error
-            return ()
-    listed = getattr(inner, "actions", None)
+        listed = getattr(env, "actions", None)
+    except Exception:  # whatever its code raises: names are worth no error
+        return ()
     if isinstance(listed, type) and issubclass(listed, Enum):
         numbered = {each.value: each.name for each in listed if isinstance(each.value, int)}
         if sorted(numbered) == list(range(len(numbered))):

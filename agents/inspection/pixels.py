@@ -24,9 +24,14 @@ def drawn(env: Any) -> Data | None:
         shown = shown[-1]
     if isinstance(shown, str):
         return {"text": COLOURING.sub("", shown)}
-    if isinstance(shown, np.ndarray) and shown.ndim == 3 and shown.shape[2] in (3, 4):
-        return {"picture": _embedded(shown[..., :3])}
-    return None
+    pixels = np.asarray(shown)  # of an image of PIL too
+    if pixels.ndim == 2:
+        pixels = np.dstack([pixels] * 3)
+    if pixels.ndim != 3 or pixels.shape[2] not in (3, 4):
+        return None
+    if pixels.dtype.kind in "bf" and pixels.max() <= 1:
+        pixels = 255 * pixels
+    return {"picture": _embedded(pixels[..., :3])}
 
 
 def _embedded(pixels: npt.NDArray[Any]) -> str:
@@ -37,7 +42,8 @@ def _embedded(pixels: npt.NDArray[Any]) -> str:
     if image.width > _WIDEST:
         image = image.resize((_WIDEST, max(1, round(image.height * _WIDEST / image.width))), Image.Resampling.LANCZOS)
     raw = io.BytesIO()
-    image.quantize(_COLOURS, dither=Image.Dither.NONE).save(raw, "PNG", optimize=True)
+    image = image.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)  # small things too
+    image.save(raw, "PNG", optimize=True)
     data, size = base64.b64encode(raw.getvalue()).decode(), f'width="{image.width}" height="{image.height}"'
     link = f'<image x="0" y="0" {size} href="data:image/png;base64,{data}"/>'
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {image.width} {image.height}">\n{link}\n</svg>'
@@ -57,5 +63,5 @@ def pictures(document: Data) -> list[npt.NDArray[np.uint8]]:
     if None in found:
         raise ValueError(f"{document['title']}: {document['frames'][0].get('text', 'it draws no pictures')}")
     images = [Image.open(io.BytesIO(base64.b64decode(each[1]))).convert("RGB") for each in found if each is not None]
-    size = images[0].width // 2 * 2, images[0].height // 2 * 2
+    size = max(2, images[0].width // 2 * 2), max(2, images[0].height // 2 * 2)
     return [np.asarray(each.crop((0, 0, *size))) for each in images]

@@ -111,8 +111,13 @@ def _looks(view: View, env: Any) -> Data:
     """Return what a state looks like; of an environment of others that draws itself, what it draws."""
     if _board(view) is not None:
         return frame(view.game, view.state)
-    seen = drawn(env) if getattr(env, "render_mode", None) in ("rgb_array", "ansi") else None
-    return {"turn": [view.player]} | (seen or {"text": view.game.name})
+    seen: Data = {"text": view.game.name}
+    if getattr(env, "render_mode", None) in ("rgb_array", "ansi"):
+        try:
+            seen = drawn(env) or seen
+        except Exception as error:  # whatever its code raises: a library that is missing, say
+            seen = {"text": f"{view.game.name} draws nothing\n{type(error).__name__}: {error}"}
+    return {"turn": [view.player]} | seen
 
 
 def searched(result: Any, env: Any, call: str) -> View:

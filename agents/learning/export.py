@@ -1,5 +1,6 @@
 """Networks of Stable-Baselines3 as plain arrays, held against PyTorch before they are written."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -132,12 +133,12 @@ def _scale(policy: Any) -> float:
 def _layers(modules: Any) -> tuple[Layer, ...]:
     """Return the layers of a sequence of modules of PyTorch."""
     found: list[Layer] = []
-    for module in modules:
+    for module in modules if isinstance(modules, Iterable) else [modules]:
         kind = type(module).__name__
         if kind == "Linear":
-            weights, bias = (part.detach().cpu().numpy() for part in (module.weight, module.bias))
-            numbers = check_numbers("a layer", weights.T), check_numbers("a layer", bias)
-            found.append(Layer(*numbers, "identity"))
+            weights = module.weight.detach().cpu().numpy()
+            bias = np.zeros(len(weights)) if module.bias is None else module.bias.detach().cpu().numpy()
+            found.append(Layer(check_numbers("a layer", weights.T), check_numbers("a layer", bias), "identity"))
         elif kind in _ACTIVATIONS and found and found[-1].activation == "identity":
             found[-1] = found[-1]._replace(activation=_ACTIVATIONS[kind])
         elif kind != "Flatten":
@@ -153,10 +154,9 @@ def _mean_of(layer: Layer, n: int) -> Layer:
 
 
 def _check_against_torch(policy: Any, path: Path, network: Network) -> None:
-    space = policy.observation_space
-    space.seed(0)
-    observations = np.stack([space.sample() for _ in range(_STATES)]).astype(np.float32)
-    shown = np.clip(observations, -10.0, 10.0) if network.scale == 1.0 else observations
+    space, most = policy.observation_space, 10.0 if network.scale == 1.0 else network.scale
+    low, high = (np.clip(np.asarray(bound, np.float64), -most, most) for bound in (space.low, space.high))
+    shown = np.random.default_rng(0).uniform(low, high, (_STATES, *space.shape)).astype(np.float32)
     ours = ("scores", network.scores), ("values", network.values)
     for (what, here), there in zip(ours, _torch(policy, shown), strict=True):
         if there is None:

@@ -49,7 +49,7 @@ def load_player(
     """Read a policy as it plays fastest: as plain arrays, if its network can be said so.
 
     One forward for one state takes PyTorch and Stable-Baselines3 some ten times as long. Parameters and errors are
-    those of :func:`load_policy`; also if weights are not finite.
+    those of :func:`load_policy`.
     """
     policy = load_policy(path, algorithm, normalization, frame_stack)
     if isinstance(policy, storage.SavedPolicy) and policy.action_count and not remembers(policy):

@@ -33,6 +33,20 @@ if TYPE_CHECKING:
 _SMALL = 2_000_000
 """Parameters up to which a network keeps to one core: on two, those of 400,000 answer 32 questions half as fast."""
 
+_SAYS = (
+    "get_distribution",
+    "predict_values",
+    "_get_action_dist_from_latent",
+    "predict",
+    "_predict",
+    "obs_to_tensor",
+    "extract_features",
+    "action_dist",
+    "q_net",
+    "quantile_net",
+)
+"""Methods and parts of a policy that make of what its layers say what it does."""
+
 _PASSING = (
     "_last_episode_starts",
     "_last_obs",
@@ -189,10 +203,10 @@ class SavedPolicy(Policy):
 
 
 def own_way(policy: Any) -> str | None:
-    """Return by which method of its own a policy says something else than its layers, if by any."""
-    for name in ("get_distribution", "predict_values", "_get_action_dist_from_latent", "predict", "_predict"):
-        method = getattr(policy, name, None)
-        if method is not None and method.__module__.split(".")[0] not in ("stable_baselines3", "sb3_contrib"):
+    """Return by which method or part of its own a policy says something else than its layers, if by any."""
+    for name in _SAYS:
+        found = getattr(policy, name, None)
+        if found is not None and found.__module__.split(".")[0] not in ("stable_baselines3", "sb3_contrib"):
             return f"{type(policy).__name__}.{name}"
     return None
 

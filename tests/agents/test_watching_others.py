@@ -17,6 +17,7 @@ from agents.arena.room import Room
 from agents.arena.rows import Match
 from agents.inspection.pixels import pictures
 from agents.watching import fitted, seated, watch
+from mcts_envs.filming import write_film
 
 HERE = "tests.agents.test_watching_others"
 
@@ -100,8 +101,31 @@ class Nim(AECEnv):
         return "|" * self.left
 
 
+class Tag(Nim):
+    """The same, of which nothing is drawn, and nothing known beforehand."""
+
+    def __init__(self):
+        super().__init__()
+        self.metadata = {}
+
+    def render(self):
+        raise NotImplementedError
+
+
 def path(**settings):
     return Path(**settings)
+
+
+def tag():
+    return Tag()
+
+
+def drawn_already():
+    return Path("rgb_array")
+
+
+def collected():
+    return gym.wrappers.RenderCollection(Path("rgb_array"))
 
 
 def nim(**settings):
@@ -175,6 +199,54 @@ def test_what_draws_no_picture_shows_its_text_or_why(settings, shown, tmp_path):
     assert "so there is no film of it" in words
 
 
+def test_what_its_maker_lets_draw_is_drawn():
+    assert pictures(watch(plan_of("drawn_already", "random")))[0].shape == (20, 40, 3)
+
+
+def test_turns_that_look_alike_are_moves_of_their_own():
+    *before, _ = watch(plan_of("tag", "random"))["frames"]
+    assert before[0]["text"] == f"{HERE}:tag draws nothing\nrender(): NotImplementedError: "
+    assert [[each["player"] for each in frame["decisions"]] for frame in before] == [frame["turn"] for frame in before]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.full((4, 6), 200, np.uint8),
+        np.full((4, 6, 3), 200 / 255),
+        np.full((4, 6, 3), 200),
+        Image.new("RGB", (6, 4), (200, 200, 200)),
+    ],
+)
+def test_pictures_of_any_kind(given, monkeypatch):
+    monkeypatch.setattr(Path, "render", lambda self: given)
+    shown = pictures(watch(plan_of("path", "random")))[0]
+    assert (shown.shape, np.abs(shown.astype(int) - 200).max()) == ((4, 6, 3), 0)
+
+
+def test_a_film_has_the_colours_of_all_its_pictures(tmp_path, monkeypatch):
+    shades = np.repeat(np.dstack([np.arange(200, dtype=np.uint8)[None]] * 3), 100, 0)
+    shades[30:36, 42:48] = 0, 200, 0
+    red, blue = (np.full_like(shades, colour) for colour in ((255, 0, 0), (0, 0, 255)))
+    drawn = iter([shades, shades, red, blue])
+    monkeypatch.setattr(Path, "render", lambda self: next(drawn, shades))
+    shown = pictures(watch(plan_of("path", "random")))[:3]
+    write_film(shown, tmp_path / "film.gif", 4.0)
+    with Image.open(tmp_path / "film.gif") as film:
+        for number, spot in enumerate([(0, 200, 0), (255, 0, 0), (0, 0, 255)]):
+            film.seek(number)
+            assert np.abs(np.asarray(film.convert("RGB"))[33, 45].astype(int) - spot).max() < 16
+
+
+def test_a_film_of_pictures_that_are_given_once(tmp_path):
+    assert said(f"{HERE}:collected", "--agents=random", f"--out={tmp_path / 'film.gif'}")[0] == 0
+
+
+def test_a_film_of_pictures_of_one_pixel(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "render", lambda self: np.full((1, 1, 3), self.place, np.uint8))
+    assert said(f"{HERE}:path", "--agents=random", f"--out={tmp_path / 'film.gif'}")[0] == 0
+
+
 def test_large_pictures_are_made_smaller():
     assert pictures(watch(plan_of("path", "random", size=1000)))[0].shape == (200, 400, 3)
 
@@ -201,6 +273,9 @@ def test_a_search_is_shown_with_the_picture_of_its_environment():
     shown = agents.show(result, env)
     assert "data:image/png;base64," in shown.document["frames"][0]["picture"]
     assert {each["name"] for each in shown.document["frames"][0]["decisions"][0]["search"]["actions"]} == {"back", "on"}
+    env.broken = True
+    why = "Path draws nothing\nModuleNotFoundError: no module named crayons"
+    assert agents.show(result, env).document["frames"][0]["text"] == why
 
 
 class Named(Path):
@@ -212,6 +287,20 @@ class Named(Path):
 
     def get_action_meanings(self):
         return self.names()
+
+
+class Hidden(Path):
+    """The same, whose actions are not to be asked for."""
+
+    @property
+    def actions(self):
+        raise RuntimeError("there are none yet")
+
+
+def test_actions_that_cannot_be_asked_for_have_numbers():
+    env = Hidden()
+    env.reset(seed=0)
+    assert agents.make("mcts", simulations=20).search(env).action in (0, 1)
 
 
 @pytest.mark.parametrize(

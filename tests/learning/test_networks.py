@@ -47,6 +47,15 @@ def test_observations_without_bounds(tmp_path):
     assert ours.about["observation_space"]["bounds"] == [None, None]
 
 
+def test_bounds_that_numbers_hardly_hold(tmp_path):
+    env = gymnasium.make("CartPole-v1")
+    most = np.finfo(np.float64).max
+    for space in (gymnasium.spaces.Box(-most, most, (4,), np.float64), gymnasium.spaces.Box(0, 2**63 - 1, (4,), int)):
+        shown = gymnasium.wrappers.TransformObservation(env, lambda seen: seen, space)
+        model = algorithm_class("ppo")("MlpPolicy", shown, device="cpu")
+        assert network_of(model.policy, tmp_path).inputs == 4
+
+
 def positions(count, env_id=LANES, seed=0, **settings):
     env = gymnasium.make(env_id, **settings)
     rng, seen, masks = np.random.default_rng(seed), [], []

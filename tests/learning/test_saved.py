@@ -19,7 +19,9 @@ import torch
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.distributions import CategoricalDistribution
 from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 
 import agents
 import mcts_envs
@@ -102,15 +104,81 @@ class StubbornPolicy(ActorCriticPolicy):
         return 0 * super()._predict(observation, deterministic) + 9
 
 
-def test_an_agent_plays_what_a_policy_class_of_ones_own_predicts(tmp_path):
+class Last(CategoricalDistribution):
+    """A distribution whose best action is the last one."""
+
+    def mode(self):
+        return 0 * super().mode() + 9
+
+
+class LastPolicy(ActorCriticPolicy):
+    """One that draws by it."""
+
+    def __init__(self, *given, **settings):
+        super().__init__(*given, **settings)
+        self.action_dist = Last(int(self.action_space.n))
+
+
+class WorstNetwork(QNetwork):
+    """A network that takes the action of the least value."""
+
+    def _predict(self, observation, deterministic=True):
+        return self(observation).argmin(1)
+
+
+class WorstPolicy(DQNPolicy):
+    """One that has it."""
+
+    network = WorstNetwork
+
+    def make_q_net(self):
+        return self.network(**self._update_features_extractor(self.net_args, features_extractor=None))
+
+
+class DuelingNetwork(QNetwork):
+    """A network whose layers are no sequence."""
+
+    def __init__(self, *given, **settings):
+        super().__init__(*given, **settings)
+        self.q_net = torch.nn.Bilinear(38, 38, 10)
+
+    def forward(self, observation):
+        return self.q_net(observation, observation)
+
+
+class DuelingPolicy(WorstPolicy):
+    """One that has it."""
+
+    network = DuelingNetwork
+
+
+class UnbiasedPolicy(ActorCriticPolicy):
+    """One whose last layer adds nothing."""
+
+    def __init__(self, *given, **settings):
+        super().__init__(*given, **settings)
+        self.action_net = torch.nn.Linear(64, 10, bias=False)
+
+
+@pytest.mark.parametrize(
+    ("learner", "policy", "plain"),
+    [
+        (PPO, OwnPolicy, True),
+        (PPO, UnbiasedPolicy, True),
+        (PPO, StubbornPolicy, False),
+        (PPO, LastPolicy, False),
+        (DQN, WorstPolicy, False),
+        (DQN, DuelingPolicy, False),
+    ],
+)
+def test_an_agent_plays_what_a_policy_class_of_ones_own_predicts(learner, policy, plain, tmp_path):
     env = make(IDS[0])
     env.reset(seed=0)
-    for policy, plain in ((StubbornPolicy, False), (OwnPolicy, True)):
-        model = PPO(policy, env, device="cpu", n_steps=64)
-        model.save(tmp_path / "own")
-        agent = agents.make(f"sb3:{tmp_path / 'own'}")
-        assert isinstance(agent._loaded, NetworkPolicy) == plain
-        assert agent.act(env) == model.predict(env.unwrapped.view().observe(), deterministic=True)[0]
+    model = learner(policy, env, device="cpu")
+    model.save(tmp_path / "own")
+    agent = agents.make(f"sb3:{tmp_path / 'own'}", algorithm=learner.__name__.lower())
+    assert isinstance(agent._loaded, NetworkPolicy) == plain
+    assert agent.act(env) == model.predict(env.unwrapped.view().observe(), deterministic=True)[0]
 
 
 @pytest.mark.parametrize("activation", ["Tanh", "GELU"])
