@@ -25,7 +25,7 @@ from agents.bridge.kinds import in_cycle
 from agents.bridge.layers import innermost, peeled
 from agents.bridge.lenses import lenses_of
 from agents.bridge.means import copier_of
-from agents.bridge.naming import names_of
+from agents.bridge.naming import name_of, names_of
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
 from agents.bridge.shapes import bounds, shaped, structure
 from agents.bridge.states import NO_LIMIT, ForeignGame, ForeignSeat, ForeignState
@@ -377,7 +377,7 @@ def _game(kind: str, env: Any, seats: tuple[ForeignSeat, ...]) -> ForeignGame:
             template=np.zeros(CHANCE_BYTES + 8, np.uint8),
             observation_shape=(max(_size(seat.shown) for seat in seats),),
             simultaneous=kind in ("CYCLE", "PARALLEL"),
-            action_name=functools.partial(_action_name, seats[0].start, names_of(env)),
+            action_name=functools.partial(name_of, seats[0].start, names_of(env)),
             seats=seats,
             watch=Watch(cls.__name__),
             adapter=adapter,
@@ -387,10 +387,6 @@ def _game(kind: str, env: Any, seats: tuple[ForeignSeat, ...]) -> ForeignGame:
             **functions,
         )
     return games[key]
-
-
-def _action_name(start: int, names: tuple[str, ...], action: int) -> str:
-    return names[action] if action < len(names) else str(action + start)
 
 
 def _size(space: Any) -> int:

@@ -21,3 +21,8 @@ def names_of(env: Any) -> tuple[str, ...]:
         if sorted(numbered) == list(range(len(numbered))):
             return tuple(numbered[number] for number in range(len(numbered)))
     return ()
+
+
+def name_of(start: int, names: tuple[str, ...], action: int) -> str:
+    """Return what an action is called, counted from 0: its name, or its number in a space that begins at ``start``."""
+    return names[action] if action < len(names) else str(action + start)
