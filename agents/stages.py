@@ -79,8 +79,8 @@ class OwnStage:
 class ForeignStage:
     """An environment of others, made once more so that it draws itself, if it can."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.env, drew, why = drawing(plan)
+    def __init__(self, env: Any, plan: Plan) -> None:
+        self.env, drew, why = drawing(env, plan)
         self._why = why if drew is None else None
         self._names = [str(name) for name in getattr(self.env, "possible_agents", ["player"])]
         self.seats = list(range(len(self._names)))
@@ -125,15 +125,15 @@ class ForeignStage:
 
 def check_pictures(plan: Plan) -> None:
     """Raise ``ValueError`` if an environment of others draws no pictures of which a film could be made."""
-    _, drew, why = drawing(plan)
+    _, drew, why = drawing(plan.make_env(), plan)
     if drew is None or "picture" not in drew:
         why = why if drew is None else f"{plan.id} draws text"
         raise ValueError(f"{why}, so there is no film of it; write a page, .html")
 
 
-def drawing(plan: Plan) -> tuple[Any, Data | None, str]:
-    """Return the environment of a plan as it draws itself best, what it drew after a reset, and else why it did not."""
-    env, why = plan.make_env(), f"{plan.id} draws nothing"
+def drawing(env: Any, plan: Plan) -> tuple[Any, Data | None, str]:
+    """Return an environment of a plan as it draws itself best, what it drew after a reset, and else why it did not."""
+    why = f"{plan.id} draws nothing"
     known = getattr(env, "metadata", {}).get("render_modes")
     given = getattr(env, "render_mode", None)
     modes = [mode for mode in (PICTURE, TEXT) if mode in known] if known and given is None else [given]

@@ -41,7 +41,7 @@ def watch(plan: Plan, episode: int = 0, tell: Callable[[Data], None] = lambda do
         If there is no such environment or agent, or the number of agents does not fit.
     """
     env = plan.make_env()
-    stage: Stage = OwnStage(env, plan) if isinstance(env.unwrapped, GameEnv | GameAECEnv) else ForeignStage(plan)
+    stage: Stage = OwnStage(env, plan) if isinstance(env.unwrapped, GameEnv | GameAECEnv) else ForeignStage(env, plan)
     env = stage.env
     match = Match(seated(plan.agents, plan.teams), episode)
     row = blank_row(match, plan.seed)

@@ -100,13 +100,13 @@ class Forward:
     """
 
     def __init__(self, towers: Sequence[Sequence[Dense]], normalization: Normalization | None = None) -> None:
-        self.inputs = len(towers[0][0].weights)
-        layers = _Layers(self.inputs)
+        inputs = len(towers[0][0].weights)
+        layers = _Layers(inputs)
         self.ends = [layers.add(tower) for tower in towers]
         self.length = layers.end + layers.end % 2
         shift, factor, bound = normalization or (np.zeros(0, np.float32), np.zeros(0, np.float32), 0.0)
         plan = np.array(layers.rows, LAYER)
-        run = (plan.ctypes.data, len(plan), self.inputs, self.length, normalization is not None)
+        run = (plan.ctypes.data, len(plan), inputs, self.length, normalization is not None)
         record = np.array([(*run, shift.ctypes.data, factor.ctypes.data, bound)], PASS)
         self.address = int(record.ctypes.data)
         self._held = plan, record, shift, factor, layers.weights  # compiled code has their addresses

@@ -40,18 +40,11 @@ def load_policy(
     return policy
 
 
-def load_player(
-    path: Path | str,
-    algorithm: str | None = None,
-    normalization: normalizing.Given = None,
-    frame_stack: int = 1,
-) -> Policy:
-    """Read a policy as it plays fastest: as plain arrays, if its network can be said so.
+def quickest(policy: Policy) -> Policy:
+    """Return a policy as it plays fastest: as plain arrays, if its network can be said so.
 
-    One forward for one state takes PyTorch and Stable-Baselines3 some ten times as long. Parameters and errors are
-    those of :func:`load_policy`.
+    One forward for one state takes PyTorch and Stable-Baselines3 some ten times as long.
     """
-    policy = load_policy(path, algorithm, normalization, frame_stack)
     if isinstance(policy, storage.SavedPolicy) and policy.action_count and not remembers(policy):
         return plain_arrays(policy)
     return policy

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from agents.base import Agent
 from agents.learning.fitting import fitting, own_mask
 from agents.learning.frames import Frames, axis_of
-from agents.learning.loading import load_player, load_shipped
+from agents.learning.loading import load_policy, load_shipped, quickest
 from agents.learning.moved import settings_of, tell
 from agents.learning.normalizing import Given, chosen
 from agents.learning.policy import Policy
@@ -91,7 +91,7 @@ class SB3Agent(Agent):
         self.deterministic = errors.flag("deterministic", deterministic)
         self._frame_stack = errors.integer("frame_stack", frame_stack, 1, _MOST_FRAMES)
         self.name = f"sb3:{path}"
-        policy = load_player(path, algorithm, normalization, frame_stack)
+        policy = quickest(load_policy(path, algorithm, normalization, frame_stack))
         self._path, self._algorithm = policy.path.absolute(), algorithm
         pickled = chosen(policy.path, normalization)
         self._normalization = normalization if pickled is None else pickled.absolute()
@@ -164,7 +164,8 @@ class SB3Agent(Agent):
 
     def _policy(self, game: Game) -> Policy:
         if self._loaded is None:
-            self._loaded = load_player(self._path, self._algorithm, self._normalization, self._frame_stack)
+            saved = load_policy(self._path, self._algorithm, self._normalization, self._frame_stack)
+            self._loaded = quickest(saved)
         return self._loaded
 
     def _arrive(self, policy: Policy, game: Game) -> None:

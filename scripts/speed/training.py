@@ -43,9 +43,6 @@ SAVED: tuple[tuple[str, dict[str, Any], str], ...] = (
 )
 """Environments, their settings, and which of the policies that come with the package."""
 
-SHOWN = {"WallSurvival-v0": "distances", "BomberDuel-v0": "egocentric"}
-"""Observations of these policies, where they are not the environment's own."""
-
 SIZES = (1, 3, 5, 7, 11)
 GAMES, MANY = 64, 1024
 
@@ -153,11 +150,12 @@ def moves(rounds: int) -> list[Figure]:
     figures = []
     for id, settings, algorithm in SAVED:
         path = FOLDER / ",".join([id, *(f"{name}={value}" for name, value in settings.items())]) / f"{algorithm}.zip"
-        agent, model = agents.make(f"sb3:{path}"), load(path).model
-        env = gym.make(f"mcts_envs/{id}", **settings, **({} if id not in SHOWN else {"observation": SHOWN[id]}))
+        agent, saved = agents.make(f"sb3:{path}"), load(path)
+        shown = saved.about["settings"].get("observation", "flat")
+        env = gym.make(f"mcts_envs/{id}", observation=shown, **settings)
         observation, info = env.reset(seed=0)
-        masks = {"action_masks": info["action_mask"]} if algorithm in ("maskable_ppo", "expert_iteration") else {}
-        ask, predict = partial(agent.act, env), partial(model.predict, observation, deterministic=True, **masks)
+        masks = {"action_masks": info["action_mask"]} if saved.masked else {}
+        ask, predict = partial(agent.act, env), partial(saved.model.predict, observation, deterministic=True, **masks)
         with one_thread():
             ours, theirs, share = in_turns(rounds, _calls(ask), _calls(predict))
         figures.append(
