@@ -1,14 +1,21 @@
-"""Wrappers around an environment: planners play what is inside, whatever is done to its actions and rewards."""
+"""Wrappers around an environment: planners play what is inside, and follow some of what is done to its steps."""
 
 import functools
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
 from gymnasium.wrappers import NormalizeReward
 
-_REPEATING = {"AtariPreprocessing", "MaxAndSkipEnv", "MaxAndSkipObservation", "RepeatAction"}
-"""Wrappers that repeat an action, Gymnasium's and Stable-Baselines3's, by name: which there are depends on releases."""
+_REPEATING = {
+    "AtariPreprocessing": "frame_skip",
+    "MaxAndSkipEnv": "_skip",
+    "MaxAndSkipObservation": "_skip",
+    "RepeatAction": "num_repeats",
+}
+"""Wrappers that repeat an action, Gymnasium's and Stable-Baselines3's, by name, since which there are depends on
+releases, and how often they do."""
 
 _KNOWN = ("agents.", "gymnasium.", "mcts_envs.", "pettingzoo.", "stable_baselines3.common.monitor")
 """Modules whose other wrappers leave it at what the environment inside does, but for rewards and actions."""
@@ -27,10 +34,22 @@ def named(env: Any, *kinds: type) -> list[str]:
     return [type(layer).__name__ for layer in layers_of(env) if isinstance(layer, kinds)]
 
 
-def check_wrappers(env: Any) -> None:
+def repeats_of(layer: Any) -> int:
+    """Return how often a wrapper makes each step."""
+    names = {kind.__name__ for kind in type(layer).__mro__}
+    return max((int(getattr(layer, _REPEATING[name], 1)) for name in names & _REPEATING.keys()), default=1)
+
+
+def check_wrappers(env: Any, followed: Sequence[Any] = ()) -> None:
     """Refuse a wrapper that changes actions; warn, once for each class, of one that may change what a step does.
 
     These change rewards, repeat actions, say what is legal, or have a ``step`` of their own.
+
+    Parameters
+    ----------
+    env : gymnasium.Env
+    followed : sequence
+        Its wrappers whose changes planners follow.
 
     Raises
     ------
@@ -38,27 +57,29 @@ def check_wrappers(env: Any) -> None:
         If there is one that changes actions.
     """
     inside = type(getattr(env, "unwrapped", env)).__name__
-    for name in named(env, gymnasium.ActionWrapper):
-        raise TypeError(
-            f"{name} changes actions on their way to {inside}, and planners play the environment inside it: plan in "
-            f"that one, or write the change into {inside}"
-        )
-    for name in named(env, gymnasium.RewardWrapper, NormalizeReward):
-        _warn(f"{name} changes the rewards of", inside, "for those")
-    check_steps(layers_of(env))
-    for layer in layers_of(env)[:-1]:
-        name, names = type(layer).__name__, {kind.__name__ for kind in type(layer).__mro__}
-        if names & _REPEATING and getattr(layer, "frame_skip", 2) > 1:
+    left = [layer for layer in layers_of(env) if not any(layer is each for each in followed)]
+    for layer in left[:-1]:
+        name = type(layer).__name__
+        if isinstance(layer, gymnasium.ActionWrapper):
+            raise TypeError(
+                f"{name} changes actions on their way to {inside}, and planners play the environment inside it: plan "
+                f"in that one, or write the change into {inside}"
+            )
+        if isinstance(layer, (gymnasium.RewardWrapper, NormalizeReward)):
+            _warn(f"{name} changes the rewards of", inside, "for those")
+        if repeats_of(layer) > 1:
             _warn(f"{name} repeats actions in", inside, "single steps")
         if hasattr(type(layer), "action_masks") and not hasattr(env.unwrapped, "action_masks"):
             _warn(f"{name} says what is legal in", inside, "all actions")
+    check_steps(left)
 
 
 def check_steps(layers: list[Any]) -> None:
     """Warn, once for each class, of a wrapper with a ``step`` of its own, from the outermost of some layers on."""
     for layer in layers[:-1]:
         kind: Any = type(layer)
-        if not kind.step.__module__.startswith(_KNOWN) and not {base.__name__ for base in kind.__mro__} & _REPEATING:
+        known = kind.step.__module__.startswith(_KNOWN) or any(base.__name__ in _REPEATING for base in kind.__mro__)
+        if not known:
             _warn(f"{kind.__name__} has a step of its own around", type(layers[-1]).__name__, "those")
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pettingzoo import ParallelEnv
 
+from agents.bridge.around import changing, dressed
 from agents.bridge.chance import drawn_from_global, drawn_from_system
 from agents.bridge.cloning import drawn_from, fresh
 from agents.bridge.copying import Copy
@@ -19,6 +20,7 @@ from agents.bridge.mirroring import mirrored, walk, whole
 from agents.bridge.played import chance_apart
 from agents.bridge.remembering import own, remember
 from agents.bridge.states import NO_LIMIT, ForeignState
+from agents.wrappers import layers_of
 from mcts_envs.core.contract import EVERYTHING
 
 HOLDS, FAILS, OPEN = "holds", "FAILS", "open"
@@ -172,7 +174,9 @@ def _fidelity(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     history = seen.state.history
     chain, given = (env, {}) if history is None else (history.env, own({**history.given}))
     try:
-        original = remember(fresh(chain, seen.state.env))
+        inside = fresh(chain, seen.state.env)
+        around = seen.state.wrappers
+        original = remember(dressed(inside, around[: len(around) - len(changing(layers_of(inside)))]))
     except TypeError as error:
         return OPEN, str(error)
     steps = 0

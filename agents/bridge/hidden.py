@@ -4,6 +4,7 @@ import warnings
 from threading import Lock
 from typing import Any, NamedTuple
 
+from agents.bridge.around import dressed
 from agents.bridge.means import FAST, NATIVE
 from agents.bridge.pool import Pool
 from agents.bridge.remembering import History
@@ -62,7 +63,7 @@ class Hidden:
     def __init__(self, live: Any) -> None:
         self._game: ForeignGame = live.game
         self._history: History | None = live.history
-        self._env: Any = live.env
+        self._env: Any = dressed(live.env, live.wrappers)
         self._said: Any = live.seen, live.infos
         self._time_limit: float = live.time_limit
         self._how: dict[int, str] = {}

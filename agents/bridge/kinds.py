@@ -7,6 +7,7 @@ import numpy as np
 from gymnasium import spaces
 
 from agents.bridge.adapters import Adapter
+from agents.bridge.around import acted_on, inward
 from agents.bridge.cloning import offers_clones, snapshot_of
 from agents.bridge.digest import digest
 from agents.bridge.lenses import through
@@ -23,7 +24,7 @@ def step_single(state: ForeignState, actions: Any, rewards: Any) -> None:
     """Make a step of a Gymnasium environment."""
     rewards[0] = 0.0
     if state.bits:
-        env, seat = state.env, state.game.seats[0]
+        env, seat = state.dressed, state.game.seats[0]
         action = int(actions[0]) + seat.start
         said = state.game.watch.step(env.step, action)
         try:
@@ -154,6 +155,8 @@ def _legal_by(mask_of: Mask) -> Callable[[Any, int, Any], int]:
         """Fill in the legal actions of a player who is to choose, counted from 0."""
         mask = mask_of(state, player)
         count: int = state.game.seats[player].actions
+        if mask is not None and state.wrappers:
+            mask = _seen_from_outside(state, mask)
         if mask is None:
             actions[:count] = range(count)
             return count
@@ -171,6 +174,17 @@ def _legal_by(mask_of: Mask) -> Callable[[Any, int, Any], int]:
         return len(found)
 
     return legal
+
+
+def _seen_from_outside(state: Any, mask: Any) -> Any:
+    """Return which actions are legal where wrappers change them; None where what is inside has none to be counted."""
+    env, inside, seat = state.dressed, state.env.action_space, state.game.seats[0]
+    if not acted_on(env):
+        return mask
+    if not isinstance(inside, spaces.Discrete):
+        return None
+    each = np.ravel(mask)
+    return [each[int(inward(env, action + seat.start)) - inside.start] for action in range(seat.actions)]
 
 
 def _seen_single(state: Any, player: int) -> Any:

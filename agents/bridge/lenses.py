@@ -38,12 +38,18 @@ def through(lenses: Sequence[Any], env: Any, seen: Any) -> Any:
         What it showed.
     """
     for lens in lenses:
-        own = object.__new__(type(lens))
-        vars(own).update({name: _kept(value) for name, value in vars(lens).items()}, env=env)
+        own = detached(lens, env)
         if isinstance(own, NormalizeObservation):
             own.update_running_mean = False
         env, seen = own, own.observation(seen)
     return seen
+
+
+def detached(layer: Any, env: Any) -> Any:
+    """Return a wrapper like another one, around a copy of its environment."""
+    own = object.__new__(type(layer))
+    vars(own).update({name: _kept(value) for name, value in vars(layer).items()}, env=env)
+    return own
 
 
 def _kept(value: Any) -> Any:

@@ -18,6 +18,7 @@ from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 from agents.base import own_view
 from agents.bridge import kinds
 from agents.bridge.adapters import adapter_of
+from agents.bridge.around import acted_on, changing, check_wrapped, dressed, in_nothing
 from agents.bridge.chance import Watch
 from agents.bridge.classes import has_table
 from agents.bridge.hidden import Hidden
@@ -25,11 +26,11 @@ from agents.bridge.kinds import in_cycle
 from agents.bridge.layers import innermost, peeled
 from agents.bridge.lenses import lenses_of
 from agents.bridge.means import copier_of
-from agents.bridge.naming import name_of, names_of
+from agents.bridge.naming import name_of, names_of, names_within
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
 from agents.bridge.shapes import bounds, shaped, structure
 from agents.bridge.states import NO_LIMIT, ForeignGame, ForeignSeat, ForeignState
-from agents.wrappers import check_steps, check_wrappers, layers_of
+from agents.wrappers import check_steps, check_wrappers, layers_of, repeats_of
 from mcts_envs.core import errors
 from mcts_envs.core.rng import CHANCE_BYTES
 from mcts_envs.core.view import Episode, View
@@ -64,7 +65,7 @@ def view(env: Any, agent: Any = None, *, observation: Any = None, info: Any = No
 def foreign_view(env: Any, agent: Any = None, *, observation: Any = None, info: Any = None) -> View:
     """Return the view of a live environment that is copied, whatever it says of itself; as for :func:`view`."""
     if isinstance(env, gymnasium.Env):
-        check_wrappers(env)
+        check_wrappers(env, changing(layers_of(env)))
         live: Any = LiveSingle(env, observation, info)
         return View(live.game, live, 0, _episode(live))
     if not isinstance(env, (AECEnv, ParallelEnv)):
@@ -108,17 +109,22 @@ class LiveSingle:
     def __init__(self, env: Any, observation: Any, info: Any) -> None:
         self.env = innermost(env)
         self._layers = layers_of(env)
+        self.wrappers = changing(self._layers)
+        self.dressed = dressed(self.env, self.wrappers)
         self.history = _history(self._layers, Remember)
         self._told = observation, info
         for space in ("action_space", "observation_space"):
             if getattr(self.env, space, None) is None:
                 raise TypeError(f"{type(self.env).__name__} has no {space}; set self.{space} in its __init__")
-        _check_actions(self.env, self.env.action_space, env.action_space)
+        outside = in_nothing(self.env, self.wrappers) if self.wrappers else self.env
+        _check_actions(self.env, outside.action_space, env.action_space)
         lenses, self._end = lenses_of(self._layers)
         self.lenses = self._lenses(lenses)
         shown = next((lens.observation_space for lens in reversed(self.lenses[0])), self.env.observation_space)
-        seat = _seat(None, self.env.action_space, self.env.observation_space, shown)
-        self.game = _game(_kind_of(self.env), self.env, (seat,))
+        seat = _seat(None, env.action_space, self.env.observation_space, shown)
+        check_wrapped(outside, self.env, seat.start)
+        names = names_within(outside, self.env) if acted_on(outside) else names_of(self.env)
+        self.game = _game(_kind_of(self.env), self.env, (seat,), names, tuple(map(type, self.wrappers)))
 
     def _lenses(self, lenses: list[Any]) -> tuple[list[Any], list[Any]]:
         """Return the observation wrappers, and those that what was observed last did not come through yet."""
@@ -135,12 +141,17 @@ class LiveSingle:
     @property
     def left(self) -> int:
         """Steps before a time limit."""
-        limits = [layer for layer in self._layers if {"_max_episode_steps", "_elapsed_steps"} <= vars(layer).keys()]
+        times, limits = 1, []
+        for layer in self._layers[:-1]:
+            times *= repeats_of(layer)
+            if {"_max_episode_steps", "_elapsed_steps"} <= vars(layer).keys():
+                limits.append(-(-(layer._max_episode_steps - (layer._elapsed_steps or 0)) // times))
         if limits:
-            return int(min(layer._max_episode_steps - (layer._elapsed_steps or 0) for layer in limits))
+            return int(min(limits))
         spec = self.env.spec
         specs = [spec, gymnasium.registry.get(spec.id)] if spec else []  # gym.make takes the limit out of the first
-        return next((each.max_episode_steps for each in specs if each and each.max_episode_steps), NO_LIMIT)
+        most = next((each.max_episode_steps for each in specs if each and each.max_episode_steps), NO_LIMIT)
+        return -(-most // times)
 
     @property
     def bits(self) -> int:
@@ -186,6 +197,7 @@ class LiveAEC:
     at_root = True
     time_limit = math.inf
     lenses: Any = (), ()
+    wrappers: Any = ()
     left = NO_LIMIT
     seen = infos = None
 
@@ -241,6 +253,7 @@ class LiveParallel:
     at_root = True
     time_limit = math.inf
     lenses: Any = (), ()
+    wrappers: Any = ()
     left = NO_LIMIT
     truncated = False
 
@@ -312,11 +325,17 @@ def _history(layers: list[Any], kinds: Any) -> History | None:
 def _seat(name: Any, actions: Any, seen: Any, shown: Any) -> ForeignSeat:
     if not isinstance(actions, spaces.Discrete):
         whose = "" if name is None else f" of {name}"
-        raise TypeError(
-            f"the action space{whose} is {actions}; planners need Discrete(n): make the actions discrete inside the "
-            "environment"
-        )
+        raise TypeError(f"the action space{whose} is {actions}; planners need Discrete(n): {_cure(actions, name)}")
     return ForeignSeat(name, int(actions.n), int(actions.start), seen, shown)
+
+
+def _cure(actions: Any, name: Any) -> str:
+    """Say what makes such actions discrete."""
+    if name is not None:
+        return "make the actions discrete inside the environment"
+    if isinstance(actions, spaces.Box):
+        return "wrap it in gymnasium.wrappers.DiscretizeAction(env, bins)"
+    return "wrap it in gymnasium.wrappers.TransformAction(env, function, spaces.Discrete(n)), or an ActionWrapper"
 
 
 def _name(env: Any) -> str:
@@ -354,7 +373,7 @@ def _game_of(kind: str, layers: list[Any]) -> ForeignGame:
     for agent in agents if len(layers) > 1 else ():
         _check_actions(env, env.action_space(agent), layers[0].action_space(agent))
     seats = tuple(_seat(agent, env.action_space(agent), *2 * (env.observation_space(agent),)) for agent in agents)
-    return _game(kind, env, seats)
+    return _game(kind, env, seats, names_of(env))
 
 
 _GAMES: dict[Any, ForeignGame] = {}
@@ -362,12 +381,14 @@ _GAMES_OF_ONE: "WeakKeyDictionary[Any, dict[Any, ForeignGame]]" = WeakKeyDiction
 """Those of environments of which nothing says how they were made."""
 
 
-def _game(kind: str, env: Any, seats: tuple[ForeignSeat, ...]) -> ForeignGame:
+def _game(
+    kind: str, env: Any, seats: tuple[ForeignSeat, ...], names: tuple[str, ...], wrappers: tuple[type, ...] = ()
+) -> ForeignGame:
     """Return the game that environments of this class, made in this way, with these players are: the same one."""
     cls: Any = type(env)
     made, adapter = _made(env), adapter_of(cls)
     games = _GAMES if made is not None or cls.__hash__ is None else _GAMES_OF_ONE.setdefault(env, {})
-    key = kind, cls, _name(env), made, tuple((*seat[:3], repr(seat.shown)) for seat in seats), adapter
+    key = kind, cls, _name(env), made, tuple((*seat[:3], repr(seat.shown)) for seat in seats), adapter, names, wrappers
     if key not in games:
         functions, shown = kinds.adapted(kind, adapter), [seat.shown for seat in seats]
         games[key] = ForeignGame(
@@ -377,7 +398,7 @@ def _game(kind: str, env: Any, seats: tuple[ForeignSeat, ...]) -> ForeignGame:
             template=np.zeros(CHANCE_BYTES + 8, np.uint8),
             observation_shape=(max(_size(seat.shown) for seat in seats),),
             simultaneous=kind in ("CYCLE", "PARALLEL"),
-            action_name=functools.partial(name_of, seats[0].start, names_of(env)),
+            action_name=functools.partial(name_of, seats[0].start, names),
             seats=seats,
             watch=Watch(cls.__name__),
             adapter=adapter,

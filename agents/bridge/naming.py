@@ -3,6 +3,11 @@
 from enum import Enum
 from typing import Any
 
+import numpy as np
+from gymnasium import spaces
+
+from agents.bridge.around import inward
+
 
 def names_of(env: Any) -> tuple[str, ...]:
     """Return the names of an environment's actions, the first first; empty where it does not say them.
@@ -21,6 +26,18 @@ def names_of(env: Any) -> tuple[str, ...]:
         if sorted(numbered) == list(range(len(numbered))):
             return tuple(numbered[number] for number in range(len(numbered)))
     return ()
+
+
+def names_within(around: Any, env: Any) -> tuple[str, ...]:
+    """Return what actions that wrappers change are to the environment inside: its names or its numbers."""
+    names, space = names_of(env), around.action_space
+    try:
+        given = [inward(around, action) for action in range(int(space.start), int(space.start + space.n))]
+        if isinstance(env.action_space, spaces.Discrete):
+            return tuple(names[int(each - env.action_space.start)] for each in given) if names else ()
+        return tuple(" ".join(f"{number:g}" for number in np.round(np.ravel(each), 3) + 0.0) for each in given)
+    except Exception:  # whatever its code raises
+        return ()
 
 
 def name_of(start: int, names: tuple[str, ...], action: int) -> str:

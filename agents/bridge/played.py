@@ -68,9 +68,10 @@ class Played:
             self.said = self.env.step(actions)
         else:
             (action,) = actions.values()
+            before = getattr(self.env, "action_space", None)  # of what is remembered: it may be inside of a wrapper
             self.said = self.env.step(action)
             self.over = self.said is not None and bool(self.said[2] or self.said[3])
-            if self.said is not None and not self.over:  # in Gymnasium
+            if self.said is not None and not self.over and self.env.action_space != before:  # in Gymnasium
                 check_actions(self.env.action_space, self.game.seats[0], action)
         self.shown = shown_after(self.env, self.said)
 

@@ -25,7 +25,7 @@ def single(masked: bool) -> Callable[[Rollout], Rollout]:
         state, stream, legal, discount = work.state, work.stream, work.legal, how.discount
         game, env, bits, left, infos = state.game, state.env, state.bits, state.left, state.infos
         watch, start, count = game.watch, game.seats[0].start, game.seats[0].actions
-        step, held = env.step, vars(env)
+        step, held = state.dressed.step, vars(env)
         space = held.get("action_space")  # a property may make one each time, for 10 us: other steps look at that
         played = work.played if how.custom_backup else None
         total, weight, steps, seen, truncated = work.values[0], 1.0, 0, state.seen, state.truncated
@@ -52,7 +52,7 @@ def single(masked: bool) -> Callable[[Rollout], Rollout]:
             if terminated or truncated or left <= 0:
                 bits, truncated = 0, bool(truncated) or not terminated
             elif held.get("action_space") is not space:
-                check_actions(env.action_space, game.seats[0], action + start)
+                check_actions(state.dressed.action_space, game.seats[0], action + start)
         if steps:
             work.values[0], state.seen, state.infos, state.left, state.bits = total, seen, infos, left, bits
             state.truncated, state.at_root = bool(truncated), False

@@ -13,10 +13,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from agents.bridge.adapters import Adapter
+from agents.bridge.around import changing, dressed
 from agents.bridge.chance import Watch, reseed
 from agents.bridge.cloning import Copier
 from agents.bridge.copying import Copy
 from agents.bridge.layers import innermost
+from agents.wrappers import layers_of
 from mcts_envs.core.contract import EVERYTHING, Game
 
 NO_LIMIT = 2**62
@@ -104,7 +106,7 @@ class ForeignGame(Game):
     def state_of(self, env: Any, said: Any) -> "ForeignState":
         """Return an environment, and what its ``reset`` or ``step`` said last, as the functions of a game take it."""
         state = ForeignState(self)
-        state.env, state.bits = innermost(env), 1
+        state.env, state.bits, state.wrappers = innermost(env), 1, changing(layers_of(env))
         state.seen, state.infos = (None, None) if said is None else (said[0], said[-1])
         return state
 
@@ -143,6 +145,8 @@ class ForeignState:
         Copies of other courses of the game, by their identity.
     lenses : tuple of two tuples of ObservationWrapper
         Through which a policy looks at what a step returned, and at what was observed last of the live environment.
+    wrappers : sequence of Wrapper
+        Of the live environment: those that change what a step does.
     seen, infos : object
         The observation and the info that ``step`` returned; by agent in a parallel environment. None where it did not.
     """
@@ -162,7 +166,7 @@ class ForeignState:
             "hidden",
             "infos",
         ),
-        *("left", "lenses", "patience", "seen", "truncated", "version"),
+        *("_dressed", "left", "lenses", "patience", "seen", "truncated", "version", "wrappers"),
     )
 
     def __init__(self, game: ForeignGame) -> None:
@@ -177,6 +181,8 @@ class ForeignState:
         self.hidden: Any = None
         self.at_root = False
         self.lenses: Any = (), ()
+        self.wrappers: Any = ()
+        self._dressed: Any = None, None
         self.chance: np.random.Generator | None = None
         self._copy: Copier
         self._dealt: Copier | None = None
@@ -195,12 +201,22 @@ class ForeignState:
         self._dealt, self.env, self.at_root = None, self._copy.env, source.at_root
         self.bits, self.left, self.truncated = source.bits, source.left, source.truncated
         self.seen, self.infos, self.lenses = source.seen, source.infos, source.lenses
+        self.wrappers = source.wrappers
 
     def become(self, live: Any, copier: Copier) -> None:
         """Become a state of a live environment, in a copy of it."""
         self._copy, self._dealt, self.env, self._source, self.at_root = copier, None, copier.env, None, True
         self.bits, self.left, self.truncated = live.bits, live.left, live.truncated
-        self.seen, self.infos, self.lenses = live.seen, live.infos, live.lenses
+        self.seen, self.infos, self.lenses, self.wrappers = live.seen, live.infos, live.lenses, live.wrappers
+
+    @property
+    def dressed(self) -> Any:
+        """The environment in what its wrappers do to a step; itself where they do nothing."""
+        if not self.wrappers:
+            return self.env
+        if self._dressed[0] is not self.env:
+            self._dressed = self.env, dressed(self.env, self.wrappers)
+        return self._dressed[1]
 
     def another(self) -> Copier:
         """Return another copy of the environment as it is now."""

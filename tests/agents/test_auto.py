@@ -48,6 +48,7 @@ def test_a_time_limit_is_not_looked_at():
     assert result.value == pytest.approx(-sum(0.99**t for t in range(13)))
 
 
+@pytest.mark.slow
 def test_values_of_slippery_ice_are_those_of_value_iteration():
     env = agents.remember(gym.make("FrozenLake-v1"))
     env.reset(seed=1)
@@ -160,6 +161,7 @@ def test_a_budget_of_steps_ends_at_the_same_simulation_on_any_machine(monkeypatc
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_runs_get_out_of_the_valley():
     env = agents.remember(gym.make("MountainCar-v0"))
     agent = agents.make("runs", max_steps=1500, seed=1)

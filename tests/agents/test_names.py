@@ -67,7 +67,7 @@ def test_agents_play_the_richer_game(name):
         ("mcts_paper", 3, 600, 0.419),
         pytest.param("mcts_text", 3, 1500, 0.384, marks=pytest.mark.slow),
         pytest.param("mcts_paper", 10, 200, 0.958, marks=pytest.mark.slow),
-        ("mcts_text", 10, 100, 0.748),
+        pytest.param("mcts_text", 10, 100, 0.748, marks=pytest.mark.slow),
     ],
 )
 def test_the_papers_agent_wins_as_often_as_published(name, size, games, published):

@@ -388,6 +388,7 @@ def test_games_of_a_comparison_are_followed_one_after_the_other(tmp_path):
         assert fetched(f"{live.address}frames?seen=1&game=x")[0] == 400
 
 
+@pytest.mark.slow
 def test_a_comparison_of_a_game_of_ones_own_is_followed_with_its_file(tmp_path):
     root = Path(__file__).parents[2]
     plan = Plan(
@@ -479,6 +480,7 @@ def test_an_analyst_that_did_not_search_says_nothing():
     assert ["search" in each for each in decisions_of(replayed(replay, Remembers()))] == [True, False, False]
 
 
+@pytest.mark.slow
 def test_a_saved_game_of_ones_own_is_watched_with_the_file_that_registers_it(tmp_path):
     file, out = tmp_path / "game.json", ["--out", str(tmp_path / "game.html")]
     Replay("ConnectFour-v0").save(file)

@@ -1,4 +1,4 @@
-"""Wrappers that planners do not look through: those that change actions are refused, others are named."""
+"""Wrappers that planners follow, and those that they do not look through: these are refused, or named."""
 
 import warnings
 
@@ -8,10 +8,13 @@ import pytest
 from gymnasium import spaces
 from gymnasium.wrappers import (
     AtariPreprocessing,
+    DiscretizeAction,
     FlattenObservation,
     MaxAndSkipObservation,
     NormalizeReward,
     RecordEpisodeStatistics,
+    RepeatAction,
+    StickyAction,
     TimeLimit,
     TransformAction,
     TransformReward,
@@ -45,35 +48,158 @@ def halved(env):
     return TransformReward(env, lambda reward: reward / 2)
 
 
-@pytest.mark.parametrize(("env_id", "inside"), [(CARTS, "CartPoleEnv"), (LANES, "LaneDefense")])
-def test_wrappers_of_actions_are_refused(env_id, inside):
-    env, agent = wrapped(env_id, turned, RecordEpisodeStatistics), agents.make("mcts", simulations=20)
-    said = rf"TransformAction changes actions on their way to {inside}.*plan in that one"
+def test_wrappers_of_actions_around_a_game_of_ours_are_refused():
+    env, agent = wrapped(LANES, turned, RecordEpisodeStatistics), agents.make("mcts", simulations=20)
+    said = "TransformAction changes actions on their way to LaneDefense.*plan in that one"
     for ask in (agent.act, agent.search, bridge.view, agents.make("random").act):
         with pytest.raises(TypeError, match=said):
             ask(env)
     assert agent.act(env.env.env) in range(env.action_space.n)
 
 
-@pytest.mark.parametrize("env_id", [CARTS, LANES])
-@pytest.mark.parametrize(("wrap", "name"), [(halved, "TransformReward"), (NormalizeReward, "NormalizeReward")])
-def test_wrappers_of_rewards_are_named_once(env_id, wrap, name):
+def found(env, **settings):
+    return agents.make("mcts", **{"simulations": 40, "seed": 3, **settings}).search(env)
+
+
+def test_actions_are_followed_through_their_wrappers():
+    turned_once, plain = found(wrapped(CARTS, turned)), found(wrapped(CARTS))
+    assert turned_once.action in (0, 1)
+    np.testing.assert_array_equal(found(wrapped(CARTS, turned, RecordEpisodeStatistics, turned)).values, plain.values)
+    env = wrapped(CARTS, turned)
+    for _ in range(5):
+        env.step(1)  # it leans to the right now, and 0 pushes to the right
+    assert found(env, simulations=200).action == 0
+
+
+def test_what_is_legal_is_asked_of_the_action_inside():
+    env = wrapped("Taxi-v4", turned)
+    inside = np.flatnonzero(env.unwrapped.action_mask(env.unwrapped.s))
+    assert 0 < len(inside) < 6
+    result = found(env)
+    assert set(np.flatnonzero(result.visits)) == {5 - action for action in inside}
+
+
+@pytest.mark.parametrize("remembered", [False, True])
+def test_continuous_actions_are_made_discrete_by_gymnasium(remembered):
+    env = gym.make("Pendulum-v1")
+    env = DiscretizeAction(agents.remember(env) if remembered else env, 5)
+    env.reset(seed=0)
+    result = found(env, horizon=20)
+    assert len(result.visits) == 5
+    assert [row.split()[-4] for row in result.table(5).splitlines()[1:]] != ["0", "1", "2", "3", "4"]
+    for name in ("-1.6", "-0.8", "0", "0.8", "1.6"):
+        assert f" {name} " in result.table(5)
+    assert agents.make("auto", time_limit=0.01).act(env) in range(5)
+    assert bool(agents.check_planning(env))
+    with pytest.raises(TypeError, match=r"planners need Discrete\(n\): wrap it in gymnasium.wrappers.DiscretizeAction"):
+        found(env.env)
+
+
+def test_other_actions_are_told_what_makes_them_discrete():
+    class Buttons(gym.Env):
+        action_space, observation_space = spaces.MultiDiscrete([2, 3]), spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.t = 0
+            return 0, {}
+
+        def step(self, action):
+            self.t += 1
+            return self.t % 2, float(action[0] * action[1]), self.t == 2, False, {}
+
+    env = Buttons()
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match="TransformAction"):
+        found(env)
+    env = TransformAction(env, lambda action: np.unravel_index(action, (2, 3)), spaces.Discrete(6))
+    result = found(env, simulations=400)
+    assert result.action == 5
+    assert result.values[5] == pytest.approx(4.0, abs=0.5)
+
+
+def test_what_is_hidden_is_drawn_behind_wrappers():
+    env = agents.remember(turned(gym.make("Blackjack-v1")))
+    env.reset(seed=1)
+    assert found(env).copies.hidden == "drawn by the adapter"
+
+
+class Late(gym.ActionWrapper):
+    """Makes the action before."""
+
+    last = 0
+
+    def action(self, action):
+        self.last, action = action, self.last
+        return action
+
+
+def test_wrappers_that_keep_something_are_refused():
+    env = wrapped(CARTS, Late)
+    with pytest.raises(TypeError, match=r"Late keeps something from step to step.*write it into CartPoleEnv"):
+        found(env)
+    assert env.last == 0
+    before = wrapped(CARTS).unwrapped.np_random.bit_generator.state
+    env = wrapped(CARTS, lambda env: StickyAction(env, 0.5))
+    with pytest.raises(TypeError, match="StickyAction changes actions"):
+        found(env)
+    assert env.unwrapped.np_random.bit_generator.state == before
+
+
+def test_a_wrapper_that_looks_at_the_environment_sees_the_copy():
+    class Away(gym.ActionWrapper):
+        """1 pushes to where the pole leans."""
+
+        def action(self, action):
+            return action if self.env.unwrapped.state[2] > 0 else 1 - action
+
+    env = wrapped(CARTS, Away)
+    for _ in range(20):
+        action = found(env, simulations=60).action
+        *_, terminated, _, _ = env.step(action)
+        assert not terminated
+
+
+def test_rewards_are_followed_through_their_wrappers():
+    plain = found(wrapped(CARTS), discount=1.0, normalize=True)
+    half = found(wrapped(CARTS, halved, Monitor), discount=1.0, normalize=True)
+    np.testing.assert_allclose(half.values, plain.values / 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        worse = found(wrapped(CARTS, lambda env: TransformReward(env, lambda reward: -reward)))
+    assert worse.action != plain.action
+
+
+@pytest.mark.parametrize(
+    ("env_id", "wrap", "name"),
+    [(LANES, halved, "TransformReward"), (CARTS, NormalizeReward, "NormalizeReward"), (LANES, NormalizeReward, "Norm")],
+)
+def test_other_wrappers_of_rewards_are_named_once(env_id, wrap, name):
     wrappers._warn.cache_clear()
     env, agent = wrapped(env_id, wrap), agents.make("mcts", simulations=20, seed=3)
-    with pytest.warns(UserWarning, match=rf"{name} changes the rewards of .*the environment inside"):
-        found = agent.search(env)
+    with pytest.warns(UserWarning, match=rf"{name}\w* changes the rewards of .*the environment inside"):
+        result = agent.search(env)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         agent.act(env)
     plain = agents.make("mcts", simulations=20, seed=3).search(wrapped(env_id))
-    np.testing.assert_array_equal(found.values, plain.values)
+    np.testing.assert_array_equal(result.values, plain.values)
 
 
-@pytest.mark.parametrize("wrapper", [MaxAndSkipObservation, MaxAndSkipEnv])
-def test_wrappers_that_repeat_actions_are_named(wrapper):
+@pytest.mark.parametrize(
+    "wrap", [MaxAndSkipObservation, MaxAndSkipEnv, lambda env: RepeatAction(env, 4)], ids=["Gymnasium", "SB3", "Repeat"]
+)
+def test_actions_are_repeated_as_their_wrappers_do(wrap):
+    env = wrapped(CARTS, wrap)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = found(env, horizon=3, discount=1.0)
+    assert np.nanmax(result.values) == pytest.approx(12, abs=0.5)  # three steps of four
+    limited = wrapped(CARTS, lambda env: TimeLimit(env, 10), wrap)
+    assert agents.bridge.view(limited).state.left == 3
     wrappers._warn.cache_clear()
-    with pytest.warns(UserWarning, match=f"{wrapper.__name__} repeats actions in .*plans single steps"):
-        agents.make("mcts", simulations=20).act(wrapped(CARTS, wrapper))
+    with pytest.warns(UserWarning, match=r"\w+ repeats actions in LaneDefense.*plans single steps"):
+        found(wrapped(LANES, wrap))
 
 
 def test_a_wrapper_that_is_told_to_repeat_none_is_fine():

@@ -185,6 +185,7 @@ def test_a_process_whose_parent_has_gone_as_it_began_says_nothing(capfd: pytest.
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_a_late_move_loses_even_where_it_came(tmp_path: Path) -> None:
     late, good = compare(hostile("slow", "good", limits=Limits(move=0.1)), 1, workers=1, folder=tmp_path).summaries
     assert (late.forfeits, good.forfeits) == ({"time": 1}, {})
@@ -203,6 +204,7 @@ def test_in_a_game_for_two_the_other_wins(tmp_path: Path) -> None:
     assert "4 games were lost by forfeit and count as lost; the first: a - odd, board 0" in said.get()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_what_is_killed_from_outside_is_an_error_and_tried_again(tmp_path: Path) -> None:
     result = compare(hostile("killed", "good"), 1, workers=1, folder=tmp_path)
@@ -250,6 +252,7 @@ def test_an_episode_has_a_limit_too() -> None:
     assert played.row.forfeit["message"] == "no move within 0.5 s (--episode-limit)"
 
 
+@pytest.mark.slow
 def test_an_episode_that_takes_too_long_is_truncated(tmp_path: Path) -> None:
     plan = hostile("dawdle", record=True, replays=True, limits=Limits(episode=0.25))
     late = Room(plan).play(plan.jobs(1)[0])

@@ -232,6 +232,7 @@ def _wait_until_gone(processes: list[int]) -> None:
     raise AssertionError("workers outlive the command")
 
 
+@pytest.mark.slow
 def test_what_an_output_cannot_encode_costs_no_results(tmp_path: Path) -> None:
     command = [
         "compare",
@@ -268,6 +269,7 @@ def test_a_closed_output_costs_no_results(tmp_path: Path, without: str) -> None:
     assert [row.error for row in read_rows(tmp_path).values()] == [None] * 4
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_costs_no_report(tmp_path: Path) -> None:
     line = [sys.executable, str(ROOT / "scripts"), "compare", ID, "--agents", "random,scripted", "--episodes", "2"]
     line += ["--workers", "1", "--out", str(tmp_path), "--report", str(tmp_path / "page.html")]

@@ -398,6 +398,7 @@ def test_mistakes_are_found_before_anything_is_played(plan: Plan, message: str, 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))

@@ -212,6 +212,7 @@ def test_a_run_goes_on_after_kill_9(tmp_path):
     assert "Played at scale 0.01." in page
 
 
+@pytest.mark.slow
 def test_a_longer_run_stays(tmp_path, capsys):
     study = small()
     played(study, tmp_path, tables=study.tables[:1])
@@ -239,6 +240,7 @@ def test_a_cell_whose_games_all_failed_has_no_share(tmp_path):
     assert record.share(cell) is None
 
 
+@pytest.mark.slow
 def test_what_has_not_been_played_comes_first(tmp_path, monkeypatch):
     study = small()
     (table,) = study.tables[:1]

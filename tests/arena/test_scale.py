@@ -65,6 +65,7 @@ class Batch:
         return Job(function(*args))
 
 
+@pytest.mark.slow
 def test_an_executor_plays_the_same_games(tmp_path: Path) -> None:
     here = compare(plan(), 6, folder=tmp_path / "here")
     with ThreadPoolExecutor(1) as threads:
@@ -301,6 +302,7 @@ print(round(most() - seen[0]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no resource module")
 def test_ten_thousand_games_take_no_more_than_thirty_megabytes(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _MANY_GAMES, str(tmp_path)]

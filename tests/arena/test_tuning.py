@@ -150,6 +150,7 @@ class TestTune:
         assert tuned.test.trial.boards == 3
         assert tuned.test.plan.agents[0].settings["c"] == tuned.best.values["c"]
 
+    @pytest.mark.slow
     def test_the_same_process_plays_all_trials_and_the_test(self, tmp_path, monkeypatch):
         begun, worker = [], runner.Worker
         monkeypatch.setattr(runner, "Worker", lambda plan: begun.append(plan) or worker(plan))
@@ -172,6 +173,7 @@ class TestTune:
             with pytest.raises(ValueError, match=f"agent '{TUNED}': level 5 is too much"):
                 crew.check()
 
+    @pytest.mark.slow
     def test_hopeless_ones_are_given_up(self, tmp_path):
         of = tuning(agent="mcts", params=("simulations=1,200",), boards=16, against=parse_agent("mcts:simulations=30"))
         trials = tune(of, 10, folder=tmp_path).trials

@@ -297,7 +297,9 @@ class TestCache:
         cls().run_small(folder)
         return folder
 
-    @pytest.mark.parametrize("damage", ["empty", "cut", "changed", "garbage"])
+    @pytest.mark.parametrize(
+        "damage", ["cut", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("empty", "changed", "garbage"))]
+    )
     def test_a_damaged_file_is_compiled_again(self, small, damage):
         file = self.kept(small)
         whole = file.read_bytes()
@@ -366,6 +368,7 @@ class TestCache:
             return outer
         """
 
+    @pytest.mark.slow
     def test_functions_of_one_name_from_two_processes_stay_two(self, tmp_path):
         for factor in (3, 4):
             assert (

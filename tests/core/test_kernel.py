@@ -276,6 +276,7 @@ class TestWhenNeeded:
             """
         assert python(code) == "44 44"
 
+    @pytest.mark.slow
     def test_interrupted_wherever_llvm_is(self):
         # Between two lines of llvmlite code may have two owners; it would be freed twice.
         code = """

@@ -59,6 +59,7 @@ def test_the_list_names_what_can_be_trained():
     assert sum(each.minutes for each in baselines.baselines()) * 3 / 2 <= 600  # three seeds, two cores, ten hours
 
 
+@pytest.mark.slow
 def test_the_best_of_several_seeds_is_made_ready(tmp_path):
     file = tmp_path / "list.yml"
     file.write_text(LIST)

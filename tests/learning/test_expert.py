@@ -275,6 +275,7 @@ class Noting(ThreadPoolExecutor):
         return super().submit(function, job)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["maskable_ppo", pytest.param("ppo", marks=pytest.mark.slow)])
 def test_convolutions_learn_whoever_plays(tmp_path, algorithm):
     options = {"settings": PLANES, "iterations": 1, "games": 10, "imitate": None, "match_games": 2}

@@ -234,6 +234,7 @@ def worked(file):
         raise
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_jobs_under_way_and_begins_no_more(tmp_path):
     files = [tmp_path / str(number) for number in range(4)]
     with contextlib.suppress(KeyboardInterrupt), local(2) as crew:

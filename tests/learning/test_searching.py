@@ -254,6 +254,7 @@ class TestSearch:
         one, other = (self.search(env, **settings) for _ in range(2))
         assert one.visits.tolist() == other.visits.tolist()
 
+    @pytest.mark.slow
     def test_searches_in_several_threads_find_what_they_find_one_after_another(self):
         env = make(ROSTER)
         policy = random_policy(env.unwrapped.game)

@@ -321,6 +321,7 @@ def test_commands_end_with_the_signal_that_came_and_say_what_is_kept(tmp_path, n
     assert (done.returncode, done.stderr.splitlines()[-1]) == (128 + number, f"{said} from here")
 
 
+@pytest.mark.slow
 def test_command_names_cures_as_options_and_refuses_a_bad_folder(tmp_path, trained):
     bare = tmp_path / "bare.zip"
     with zipfile.ZipFile(bare, "w") as file:

@@ -273,7 +273,10 @@ def test_scripted_players_win_as_often_as_published(size, variant, guaranteed, p
     assert wins.mean() == pytest.approx(published, abs=5 * math.sqrt(published * (1 - published) / 10_000))
 
 
-@pytest.mark.parametrize("settings", [{}, {"rows": 10, "columns": 10}, {"rows": 2, "columns": 15, "night": 5}])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, pytest.param({"rows": 10, "columns": 10}, marks=pytest.mark.slow), {"rows": 2, "columns": 15, "night": 5}],
+)
 def test_laws(settings):
     mcts_envs.check_game(LaneDefense, episodes=2, faces=False, **settings)
     for variant in ("worst_case", "planting", "planes", "bare_lanes"):

@@ -143,6 +143,7 @@ def test_an_illegal_action_is_the_random_walk_of_the_reference(given):
     assert fits(kept, {action: p / sum(likely.values()) for action, p in likely.items()})
 
 
+@pytest.mark.slow
 def test_the_walk_of_the_reference_has_the_chances_that_we_think():
     rng = np.random.default_rng(2)
     for given in crowded_positions()[-3:]:

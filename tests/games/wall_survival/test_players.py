@@ -194,7 +194,7 @@ def play(first, second, size, seeds):
 
 
 class TestPlanners:
-    @pytest.mark.parametrize("size", [6, 9])
+    @pytest.mark.parametrize("size", [6, pytest.param(9, marks=pytest.mark.slow)])
     @pytest.mark.parametrize("kind", [winning, threatened, dead_end])
     def test_at_2000_simulations_it_sees_what_wins_and_what_loses(self, kind, size):
         game = wall_survival(size)
