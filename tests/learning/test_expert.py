@@ -276,7 +276,7 @@ class Noting(ThreadPoolExecutor):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("algorithm", ["maskable_ppo", pytest.param("ppo", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("algorithm", ["maskable_ppo", "ppo"])
 def test_convolutions_learn_whoever_plays(tmp_path, algorithm):
     options = {"settings": PLANES, "iterations": 1, "games": 10, "imitate": None, "match_games": 2}
     options |= {"search": {**GUMBEL, "simulations": 4}, "changes": CONVOLVED, "learning_rate": 0.1}
@@ -493,8 +493,7 @@ def test_time_ends_it_and_nothing_is_lost(tmp_path):
 @pytest.mark.slow
 def test_processes_play_the_same_games(tmp_path):
     env_id = f"{ROOT / 'examples' / 'connect_four_cells.py'}:ConnectFourCells-v0"
-    options = {"env_id": env_id, "iterations": 1, "imitate": None}
-    one = learned(tmp_path / "one", **options)
+    one = learned(tmp_path / "one", **(options := {"env_id": env_id, "iterations": 1, "imitate": None}))
     with local(2) as two:
         other = learned(tmp_path / "two", executor=two, **options)
     assert weights(one.path) == weights(other.path)
