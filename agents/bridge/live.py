@@ -1,7 +1,5 @@
 """Live environments as planners see them."""
 
-import functools
-import inspect
 import math
 import warnings
 from collections.abc import Mapping
@@ -9,30 +7,23 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import gymnasium
-import numpy as np
-from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 
 from agents.base import own_view
-from agents.bridge import kinds
-from agents.bridge.adapters import adapter_of
-from agents.bridge.around import acted_on, changing, check_wrapped, dressed, in_nothing
-from agents.bridge.chance import Watch
+from agents.bridge.around import changing, dressed
 from agents.bridge.classes import has_table
+from agents.bridge.games import game_of_one, game_of_several
 from agents.bridge.hidden import Hidden
 from agents.bridge.kinds import in_cycle
 from agents.bridge.layers import innermost, peeled
 from agents.bridge.lenses import lenses_of
 from agents.bridge.means import copier_of
-from agents.bridge.naming import name_of, names_of, names_within
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
-from agents.bridge.shapes import bounds, shaped, structure
-from agents.bridge.states import NO_LIMIT, ForeignGame, ForeignSeat, ForeignState
+from agents.bridge.states import NO_LIMIT, ForeignState
 from agents.wrappers import check_steps, check_wrappers, layers_of, repeats_of
 from mcts_envs.core import errors
-from mcts_envs.core.rng import CHANCE_BYTES
 from mcts_envs.core.view import Episode, View
 
 
@@ -113,18 +104,10 @@ class LiveSingle:
         self.dressed = dressed(self.env, self.wrappers)
         self.history = _history(self._layers, Remember)
         self._told = observation, info
-        for space in ("action_space", "observation_space"):
-            if getattr(self.env, space, None) is None:
-                raise TypeError(f"{type(self.env).__name__} has no {space}; set self.{space} in its __init__")
-        outside = in_nothing(self.env, self.wrappers) if self.wrappers else self.env
-        _check_actions(self.env, outside.action_space, env.action_space)
         lenses, self._end = lenses_of(self._layers)
         self.lenses = self._lenses(lenses)
-        shown = next((lens.observation_space for lens in reversed(self.lenses[0])), self.env.observation_space)
-        seat = _seat(None, env.action_space, self.env.observation_space, shown)
-        check_wrapped(outside, self.env, seat.start)
-        names = names_within(outside, self.env) if acted_on(outside) else names_of(self.env)
-        self.game = _game(_kind_of(self.env), self.env, (seat,), names, tuple(map(type, self.wrappers)))
+        shown = next((lens.observation_space for lens in reversed(lenses)), self.env.observation_space)
+        self.game = game_of_one(self.env, self.wrappers, env.action_space, shown)
 
     def _lenses(self, lenses: list[Any]) -> tuple[list[Any], list[Any]]:
         """Return the observation wrappers, and those that what was observed last did not come through yet."""
@@ -206,7 +189,7 @@ class LiveAEC:
         self._layers = layers
         self.history = _history(layers, RememberTurns)
         self._together = bool(getattr(self.env, "metadata", {}).get("is_parallelizable"))
-        self.game = _game_of("CYCLE" if self._together else "AEC", layers)
+        self.game = game_of_several("CYCLE" if self._together else "AEC", layers)
 
     def selected(self) -> Any:
         """Return the agent that is to choose."""
@@ -232,14 +215,6 @@ class LiveAEC:
     def copy(self) -> ForeignState:
         """Return a copy to search from."""
         return _root(self)
-
-
-def _kind_of(env: Any) -> str:
-    """Return where a Gymnasium environment tells what is legal."""
-    if hasattr(env, "action_masks"):
-        return "ASKED"
-    seen = env.observation_space
-    return "SHOWN" if isinstance(seen, spaces.Dict) and "action_mask" in seen.spaces else "SINGLE"
 
 
 _SAID = {RememberMoves: ("observations", "infos"), parallel_to_aec_wrapper: ("_observations", "infos")}
@@ -269,7 +244,7 @@ class LiveParallel:
         self.seen, self.infos = observations, infos
         if self.seen is None and hasattr(self.env, "aec_env") and hasattr(self.env, "agents"):
             self.seen = {agent: self.env.aec_env.observe(agent) for agent in self.env.agents}
-        self.game = _game_of("PARALLEL", layers)
+        self.game = game_of_several("PARALLEL", layers)
 
     def only_agent(self) -> Any:
         """Return the agent that is to choose, if there is no other."""
@@ -320,102 +295,6 @@ def _not_reset(env: Any) -> ResetNeeded:
 def _history(layers: list[Any], kinds: Any) -> History | None:
     """Return what the outermost wrapper that remembers has kept; None if there is none, or it was not reset."""
     return next((layer.history for layer in layers if isinstance(layer, kinds)), None)
-
-
-def _seat(name: Any, actions: Any, seen: Any, shown: Any) -> ForeignSeat:
-    if not isinstance(actions, spaces.Discrete):
-        whose = "" if name is None else f" of {name}"
-        raise TypeError(f"the action space{whose} is {actions}; planners need Discrete(n): {_cure(actions, name)}")
-    return ForeignSeat(name, int(actions.n), int(actions.start), seen, shown)
-
-
-def _cure(actions: Any, name: Any) -> str:
-    """Say what makes such actions discrete."""
-    if name is not None:
-        return "make the actions discrete inside the environment"
-    if isinstance(actions, spaces.Box):
-        return "wrap it in gymnasium.wrappers.DiscretizeAction(env, bins)"
-    return "wrap it in gymnasium.wrappers.TransformAction(env, function, spaces.Discrete(n)), or an ActionWrapper"
-
-
-def _name(env: Any) -> str:
-    spec = getattr(env, "spec", None)
-    return spec.id if spec else str(getattr(env, "metadata", {}).get("name", type(env).__name__))
-
-
-def _made(env: Any) -> str | None:
-    """Return what an environment was made with, None where nothing says so: other settings may hide other things."""
-    spec = getattr(env, "spec", None)
-    said = [getattr(*each, None) for each in ((env, "_ezpickle_args"), (env, "_ezpickle_kwargs"), (spec, "kwargs"))]
-    return repr(said) if any(each is not None for each in said) or not _takes_arguments(type(env)) else None
-
-
-def _takes_arguments(kind: type) -> bool:
-    try:
-        return bool(inspect.signature(kind).parameters)
-    except (TypeError, ValueError):  # as of classes of compiled extensions
-        return True
-
-
-def _check_actions(env: Any, inside: Any, outside: Any) -> None:
-    if outside != inside:
-        raise TypeError(
-            f"a wrapper of {type(env).__name__} turns its actions {inside} into {outside}; planners play the unwrapped "
-            "environment: change the actions there"
-        )
-
-
-def _game_of(kind: str, layers: list[Any]) -> ForeignGame:
-    env = layers[-1]
-    agents = getattr(env, "possible_agents", None)
-    if not agents:
-        raise TypeError(f"{type(env).__name__} has no possible_agents; planners need to know who may play")
-    for agent in agents if len(layers) > 1 else ():
-        _check_actions(env, env.action_space(agent), layers[0].action_space(agent))
-    seats = tuple(_seat(agent, env.action_space(agent), *2 * (env.observation_space(agent),)) for agent in agents)
-    return _game(kind, env, seats, names_of(env))
-
-
-_GAMES: dict[Any, ForeignGame] = {}
-_GAMES_OF_ONE: "WeakKeyDictionary[Any, dict[Any, ForeignGame]]" = WeakKeyDictionary()
-"""Those of environments of which nothing says how they were made."""
-
-
-def _game(
-    kind: str, env: Any, seats: tuple[ForeignSeat, ...], names: tuple[str, ...], wrappers: tuple[type, ...] = ()
-) -> ForeignGame:
-    """Return the game that environments of this class, made in this way, with these players are: the same one."""
-    cls: Any = type(env)
-    made, adapter = _made(env), adapter_of(cls)
-    games = _GAMES if made is not None or cls.__hash__ is None else _GAMES_OF_ONE.setdefault(env, {})
-    key = kind, cls, _name(env), made, tuple((*seat[:3], repr(seat.shown)) for seat in seats), adapter, names, wrappers
-    if key not in games:
-        functions, shown = kinds.adapted(kind, adapter), [seat.shown for seat in seats]
-        games[key] = ForeignGame(
-            name=_name(env),
-            players=len(seats),
-            actions=max(seat.actions for seat in seats),
-            template=np.zeros(CHANCE_BYTES + 8, np.uint8),
-            observation_shape=(max(_size(seat.shown) for seat in seats),),
-            simultaneous=kind in ("CYCLE", "PARALLEL"),
-            action_name=functools.partial(name_of, seats[0].start, names),
-            seats=seats,
-            watch=Watch(cls.__name__),
-            adapter=adapter,
-            structure=structure(shown),
-            variants=shaped(functions["observe"], shown),
-            **bounds(shown),
-            **functions,
-        )
-    return games[key]
-
-
-def _size(space: Any) -> int:
-    """Return the length of a flattened observation; 0 where it has none, or a space of its own does not say."""
-    try:
-        return spaces.flatdim(space) if space.is_np_flattenable else 0
-    except NotImplementedError:
-        return 0
 
 
 _EPISODES: "WeakKeyDictionary[Any, tuple[int, int | None, Episode]]" = WeakKeyDictionary()

@@ -1,0 +1,151 @@
+"""The game that environments of others of one class, made in one way, are."""
+
+import functools
+import inspect
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from gymnasium import spaces
+
+from agents.bridge import kinds
+from agents.bridge.adapters import adapter_of
+from agents.bridge.around import acted_on, check_wrapped, in_nothing
+from agents.bridge.chance import Watch
+from agents.bridge.naming import name_of, names_of, names_within
+from agents.bridge.shapes import bounds, shaped, structure
+from agents.bridge.states import ForeignGame, ForeignSeat
+from mcts_envs.core.rng import CHANCE_BYTES
+
+
+def game_of_one(env: Any, wrappers: tuple[Any, ...], actions: Any, shown: Any) -> ForeignGame:
+    """Return the game that a Gymnasium environment is.
+
+    Parameters
+    ----------
+    env : gymnasium.Env
+        Unwrapped.
+    wrappers : tuple of Wrapper
+        Around it, that change what a step does.
+    actions, shown : gymnasium.Space
+        Of the environment in all its wrappers, and what is observed through them.
+
+    Raises
+    ------
+    TypeError
+        If its actions are not discrete, another wrapper changes them, or one keeps something from step to step.
+    """
+    for space in ("action_space", "observation_space"):
+        if getattr(env, space, None) is None:
+            raise TypeError(f"{type(env).__name__} has no {space}; set self.{space} in its __init__")
+    around = in_nothing(env, wrappers) if wrappers else env
+    _check_actions(env, around.action_space, actions)
+    seat = _seat(None, actions, env.observation_space, shown)
+    check_wrapped(around, env, seat.start)
+    names = names_within(around, env) if acted_on(around) else names_of(env)
+    return _game(_kind_of(env), env, (seat,), names, tuple(map(type, wrappers)))
+
+
+def game_of_several(kind: str, layers: list[Any]) -> ForeignGame:
+    """Return the game that a PettingZoo environment is, the innermost of its layers."""
+    env = layers[-1]
+    agents = getattr(env, "possible_agents", None)
+    if not agents:
+        raise TypeError(f"{type(env).__name__} has no possible_agents; planners need to know who may play")
+    for agent in agents if len(layers) > 1 else ():
+        _check_actions(env, env.action_space(agent), layers[0].action_space(agent))
+    seats = tuple(_seat(agent, env.action_space(agent), *2 * (env.observation_space(agent),)) for agent in agents)
+    return _game(kind, env, seats, names_of(env))
+
+
+def _kind_of(env: Any) -> str:
+    """Return where a Gymnasium environment tells what is legal."""
+    if hasattr(env, "action_masks"):
+        return "ASKED"
+    seen = env.observation_space
+    return "SHOWN" if isinstance(seen, spaces.Dict) and "action_mask" in seen.spaces else "SINGLE"
+
+
+def _seat(name: Any, actions: Any, seen: Any, shown: Any) -> ForeignSeat:
+    if not isinstance(actions, spaces.Discrete):
+        whose = "" if name is None else f" of {name}"
+        raise TypeError(f"the action space{whose} is {actions}; planners need Discrete(n): {_cure(actions, name)}")
+    return ForeignSeat(name, int(actions.n), int(actions.start), seen, shown)
+
+
+def _cure(actions: Any, name: Any) -> str:
+    """Say what makes such actions discrete."""
+    if name is not None:
+        return "make the actions discrete inside the environment"
+    if isinstance(actions, spaces.Box):
+        return "wrap it in gymnasium.wrappers.DiscretizeAction(env, bins)"
+    return "wrap it in gymnasium.wrappers.TransformAction(env, function, spaces.Discrete(n)), or an ActionWrapper"
+
+
+def _name(env: Any) -> str:
+    spec = getattr(env, "spec", None)
+    return spec.id if spec else str(getattr(env, "metadata", {}).get("name", type(env).__name__))
+
+
+def _made(env: Any) -> str | None:
+    """Return what an environment was made with, None where nothing says so: other settings may hide other things."""
+    spec = getattr(env, "spec", None)
+    said = [getattr(*each, None) for each in ((env, "_ezpickle_args"), (env, "_ezpickle_kwargs"), (spec, "kwargs"))]
+    return repr(said) if any(each is not None for each in said) or not _takes_arguments(type(env)) else None
+
+
+def _takes_arguments(kind: type) -> bool:
+    try:
+        return bool(inspect.signature(kind).parameters)
+    except (TypeError, ValueError):  # as of classes of compiled extensions
+        return True
+
+
+def _check_actions(env: Any, inside: Any, outside: Any) -> None:
+    if outside != inside:
+        raise TypeError(
+            f"a wrapper of {type(env).__name__} turns its actions {inside} into {outside}; planners play the unwrapped "
+            "environment: change the actions there"
+        )
+
+
+_GAMES: dict[Any, ForeignGame] = {}
+_GAMES_OF_ONE: "WeakKeyDictionary[Any, dict[Any, ForeignGame]]" = WeakKeyDictionary()
+"""Those of environments of which nothing says how they were made."""
+
+
+def _game(
+    kind: str, env: Any, seats: tuple[ForeignSeat, ...], names: tuple[str, ...], wrappers: tuple[type, ...] = ()
+) -> ForeignGame:
+    """Return the game that environments of this class, made in this way, with these players are: the same one."""
+    cls: Any = type(env)
+    made, adapter = _made(env), adapter_of(cls)
+    games = _GAMES if made is not None or cls.__hash__ is None else _GAMES_OF_ONE.setdefault(env, {})
+    key = kind, cls, _name(env), made, tuple((*seat[:3], repr(seat.shown)) for seat in seats), adapter, names, wrappers
+    if key not in games:
+        functions, shown = kinds.adapted(kind, adapter), [seat.shown for seat in seats]
+        games[key] = ForeignGame(
+            name=_name(env),
+            players=len(seats),
+            actions=max(seat.actions for seat in seats),
+            template=np.zeros(CHANCE_BYTES + 8, np.uint8),
+            observation_shape=(max(_size(seat.shown) for seat in seats),),
+            simultaneous=kind in ("CYCLE", "PARALLEL"),
+            action_name=functools.partial(name_of, seats[0].start, names),
+            seats=seats,
+            watch=Watch(cls.__name__),
+            adapter=adapter,
+            structure=structure(shown),
+            variants=shaped(functions["observe"], shown),
+            **bounds(shown),
+            **functions,
+        )
+    return games[key]
+
+
+def _size(space: Any) -> int:
+    """Return the length of a flattened observation; 0 where it has none, or a space of its own does not say."""
+    try:
+        return spaces.flatdim(space) if space.is_np_flattenable else 0
+    except NotImplementedError:
+        return 0
