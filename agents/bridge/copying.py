@@ -327,6 +327,8 @@ def _copy_constant_dict(into: Copy, value: Any) -> Any:
 def _copy_thread(into: Copy, value: Any) -> Any:
     if value.is_alive():
         raise TypeError(f"it holds a running {name_of(type(value))}, which does not run on in a copy")
+    handle = vars(value).get("_handle")  # from Python 3.13 on: of what has run, it says that it has
+    into._memo[id(handle)] = handle
     return _copy_object(into, value)
 
 
