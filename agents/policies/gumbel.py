@@ -16,7 +16,9 @@ from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.typing import Bytes
 
 PARAMETERS = {
-    "visit_scale": Parameter(50.0, 0.0, 1e6, "Visits that are added to the greatest number, to weigh values by."),
+    "visit_scale": Parameter(
+        50.0, 0.0, 1e6, "Visits that are added to the greatest number, to weigh values by; as many count in full."
+    ),
     "value_scale": Parameter(0.1, 0.0, 1e6, "By what that is multiplied."),
     "rescale": Parameter(True, 0, 1, "Let the values of a node count from 0, its least, to 1."),
 }
@@ -45,7 +47,10 @@ def _mixed_value(candidates: Candidates) -> float:
 def improve(candidates: Candidates, store: Store) -> None:
     """Replace every prior p by the logit of the improved policy, ``log p + (visit_scale + max n) value_scale q``.
 
-    q is an action's completed value (equation 10): its mean, or the mixed value where it has no visit.
+    q is an action's completed value (equation 10): its mean, or the mixed value where it has no visit. Beyond
+    ``visit_scale`` visits their weight grows with the logarithm, ``value_scale visit_scale (2 + ln(max n /
+    visit_scale))``. As published it grows in proportion: so a long search takes whatever action a network or a few dice
+    have overrated, and plays worse than a short one.
     """
     given, mixed = row(store.parameters, 0, _GIVEN), _mixed_value(candidates)
     low, high, most, total = math.inf, -math.inf, 0, 0.0
@@ -55,6 +60,8 @@ def improve(candidates: Candidates, store: Store) -> None:
         low, high, most = min(low, value), max(high, value), max(most, n)
         total += nth(candidates, i).prior
     weight = (given.visit_scale + most) * given.value_scale
+    if most > given.visit_scale > 0.0:
+        weight = given.value_scale * given.visit_scale * (2.0 + math.log(most / given.visit_scale))
     for i in range(candidates.k):
         known = nth(candidates, i)
         value = known.sums / known.visits if known.visits > 0 else mixed

@@ -51,7 +51,16 @@ class TestFormulas:
 
     def test_their_weight(self):
         wanted = [math.log(0.5) + 8.0, math.log(0.3), math.log(0.2) + 4.8]
-        assert improved(*self.GIVEN, visit_scale=1.0, value_scale=2.0) == pytest.approx(wanted)
+        assert improved(*self.GIVEN, visit_scale=3.0, value_scale=4.0 / 3.0) == pytest.approx(wanted)
+
+    def test_their_weight_grows_with_the_logarithm_beyond(self):
+        """In proportion up to ``visit_scale``, and from there on as fast as before, at first."""
+        for visits, weight in (50, 10.0), (51, 5.0 * (2.0 + math.log(1.02))), (5000, 5.0 * (2.0 + math.log(100.0))):
+            logits = improved([visits, 1], [visits * 2.0, 1.0], [1.0, 1.0])
+            assert logits[0] - logits[1] == pytest.approx(weight)
+        assert 5.0 * (2.0 + math.log(1.02)) == pytest.approx(0.1 * (50 + 51), rel=1e-3)
+        logits = improved([8, 1], [16.0, 1.0], [1.0, 1.0], visit_scale=0.0)
+        assert logits[0] - logits[1] == pytest.approx(0.8)
 
     def test_nothing_tried(self):
         """All count what the state is worth, so the prior stays what it is; without one all are equal."""
