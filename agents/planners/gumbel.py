@@ -85,6 +85,7 @@ class Gumbel(MCTS):
 def improved_logits(search: Search) -> Floats:
     """Return the logits [k] of the policy that a search makes of its prior for the legal actions at the root."""
     (visits, values), prior, plan = search.statistics(), search.advice(), search.plan
+    low, high = search.returns()
     known = np.zeros(len(search.legal), CANDIDATE)
     sums = np.where(visits > 0, visits * values, 0.0)
     for name, given in ("visits", visits), ("sums", sums), ("prior", prior):
@@ -97,8 +98,8 @@ def improved_logits(search: Search) -> Floats:
         player=search.player,
         depth=0,
         searching=True,
-        low=0.0,
-        high=0.0,
+        low=low,
+        high=high,
         worth=search.worth(),
         rows=offered,
     )

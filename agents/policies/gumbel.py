@@ -16,11 +16,9 @@ from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.typing import Bytes
 
 PARAMETERS = {
-    "visit_scale": Parameter(
-        50.0, 0.0, 1e6, "Visits that are added to the greatest number, to weigh values by; as many count in full."
-    ),
+    "visit_scale": Parameter(50.0, 0.0, 1e6, "Visits that are added to the greatest number, to weigh values by."),
     "value_scale": Parameter(0.1, 0.0, 1e6, "By what that is multiplied."),
-    "rescale": Parameter(True, 0, 1, "Let the values of a node count from 0, its least, to 1."),
+    "rescale": Parameter(True, 0, 1, "Let the values of a node count from 0, its least, to 1 at most."),
 }
 _GIVEN = parameter_record(PARAMETERS)
 _LEAST = 1e-30
@@ -47,10 +45,11 @@ def _mixed_value(candidates: Candidates) -> float:
 def improve(candidates: Candidates, store: Store) -> None:
     """Replace every prior p by the logit of the improved policy, ``log p + (visit_scale + max n) value_scale q``.
 
-    q is an action's completed value (equation 10): its mean, or the mixed value where it has no visit. Beyond
-    ``visit_scale`` visits their weight grows with the logarithm, ``value_scale visit_scale (2 + ln(max n /
-    visit_scale))``. As published it grows in proportion: so a long search takes whatever action a network or a few dice
-    have overrated, and plays worse than a short one.
+    q is an action's completed value (equation 10): its mean, or the mixed value where it has no visit. Rescaled, it is
+    told from the least by the spread of the node's values, and beyond ``visit_scale`` visits by the share ``1 -
+    visit_scale / max n`` of the spread of all returns, if that is more. As published it is the node's own for ever:
+    then actions that are worth nearly the same seem to be far apart, and a long search, which weighs values the more,
+    takes whichever a network or a few dice have overrated.
     """
     given, mixed = row(store.parameters, 0, _GIVEN), _mixed_value(candidates)
     low, high, most, total = math.inf, -math.inf, 0, 0.0
@@ -60,13 +59,14 @@ def improve(candidates: Candidates, store: Store) -> None:
         low, high, most = min(low, value), max(high, value), max(most, n)
         total += nth(candidates, i).prior
     weight = (given.visit_scale + most) * given.value_scale
-    if most > given.visit_scale > 0.0:
-        weight = given.value_scale * given.visit_scale * (2.0 + math.log(most / given.visit_scale))
+    spread = max(high - low, 1e-8)
+    if most > given.visit_scale:
+        spread = max(spread, (1.0 - given.visit_scale / most) * (candidates.high - candidates.low))
     for i in range(candidates.k):
         known = nth(candidates, i)
         value = known.sums / known.visits if known.visits > 0 else mixed
         if given.rescale:
-            value = (value - low) / max(high - low, 1e-8)
+            value = (value - low) / spread
         prior = known.prior / total if total > 0.0 else 1.0 / candidates.k
         known.prior = math.log(max(prior, _LEAST)) + weight * value
 

@@ -24,9 +24,9 @@ TREES = json.loads((Path(__file__).parents[1] / "data/mctx.json").read_text())
 RUNS = [(tree, run) for tree in TREES for run in tree["runs"] if run["policy"] == "gumbel"]
 
 
-def improved(visits, sums, prior, worth=0.0, **parameters):
+def improved(visits, sums, prior, worth=0.0, low=0.0, high=0.0, **parameters):
     """Return the logits of the improved policy."""
-    given = offered(visits, sums, prior, worth=worth)
+    given = offered(visits, sums, prior, worth=worth, low=low, high=high)
     improve(compiled(given), store_of(gumbel, **parameters))
     return [row(given.rows, i, CANDIDATE).prior for i in range(len(visits))]
 
@@ -51,16 +51,15 @@ class TestFormulas:
 
     def test_their_weight(self):
         wanted = [math.log(0.5) + 8.0, math.log(0.3), math.log(0.2) + 4.8]
-        assert improved(*self.GIVEN, visit_scale=3.0, value_scale=4.0 / 3.0) == pytest.approx(wanted)
+        assert improved(*self.GIVEN, visit_scale=1.0, value_scale=2.0) == pytest.approx(wanted)
 
-    def test_their_weight_grows_with_the_logarithm_beyond(self):
-        """In proportion up to ``visit_scale``, and from there on as fast as before, at first."""
-        for visits, weight in (50, 10.0), (51, 5.0 * (2.0 + math.log(1.02))), (5000, 5.0 * (2.0 + math.log(100.0))):
-            logits = improved([visits, 1], [visits * 2.0, 1.0], [1.0, 1.0])
-            assert logits[0] - logits[1] == pytest.approx(weight)
-        assert 5.0 * (2.0 + math.log(1.02)) == pytest.approx(0.1 * (50 + 51), rel=1e-3)
-        logits = improved([8, 1], [16.0, 1.0], [1.0, 1.0], visit_scale=0.0)
-        assert logits[0] - logits[1] == pytest.approx(0.8)
+    def test_values_are_told_apart_by_all_returns_too_where_visits_are_many(self):
+        """Means 2 and 1.5, returns from -1 to 3: at 200 visits they differ by 0.5 of (1 - 50 / 200) 4 = 3."""
+        for visits, apart in (50, 1.0), (200, 0.5 / 3.0), (5000, 0.5 / (0.99 * 4.0)):
+            logits = improved([visits, 2], [visits * 2.0, 3.0], [1.0, 1.0], low=-1.0, high=3.0)
+            assert logits[0] - logits[1] == pytest.approx(0.1 * (50 + visits) * apart)
+        near = improved([200, 2], [400.0, 3.0], [1.0, 1.0], low=1.5, high=2.0)  # the node's own spread is more
+        assert near[0] - near[1] == pytest.approx(25.0)
 
     def test_nothing_tried(self):
         """All count what the state is worth, so the prior stays what it is; without one all are equal."""
