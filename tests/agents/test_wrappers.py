@@ -355,6 +355,39 @@ def test_a_wrapper_that_is_told_to_repeat_none_is_fine():
     assert agents.make("mcts", simulations=20).act(wrapped(CARTS, Shrunk)) in (0, 1)
 
 
+class RepeatAction5(gym.Wrapper):
+    """One that does not say how often as Gymnasium's does."""
+
+    def step(self, action):
+        return [self.env.step(action) for _ in range(5)][-1]
+
+
+RepeatAction5.__name__ = "RepeatAction"
+
+
+class Choosing(gym.ActionWrapper):
+    """Has three actions, of which it allows two."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.action_space = spaces.Discrete(3)
+
+    def action(self, action):
+        return action % 2
+
+    def action_masks(self):
+        return np.array([True, True, False])
+
+
+class Lives(AtariPreprocessing):
+    def __init__(self, env):
+        gym.Wrapper.__init__(self, env)
+        self.frame_skip, self.terminal_on_life_loss = 4, True
+
+    def reset(self, **given):
+        return self.env.reset(**given)
+
+
 class Shaped(gym.Wrapper):
     """Pays something else, as who does not know of RewardWrapper writes it."""
 
@@ -372,6 +405,9 @@ def masked(env):
     [
         (CARTS, Shaped, "Shaped has a step of its own around CartPoleEnv; the search plans those of the environment"),
         (LANES, Shaped, "Shaped has a step of its own around LaneDefense"),
+        (CARTS, RepeatAction5, "RepeatAction has a step of its own around CartPoleEnv"),
+        (CARTS, Choosing, "Choosing says what is legal in CartPoleEnv; the search plans all actions of"),
+        (CARTS, Lives, "Lives ends episodes of CartPoleEnv; the search plans whole ones of the environment inside it"),
         (CARTS, masked, "ActionMasker says what is legal in CartPoleEnv; the search plans all actions of"),
     ],
 )
