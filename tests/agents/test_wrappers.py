@@ -301,6 +301,19 @@ def test_what_a_wrapper_raises_is_said_with_its_name():
         found(wrapped(CARTS, Raising))
 
 
+def test_an_agent_tells_numbers_of_actions_apart():
+    agent = agents.make("mcts", simulations=40, horizon=10)
+    for bins in (5, 3, 7):
+        assert (
+            len(agent.search(wrapped("Pendulum-v1", lambda env, bins=bins: DiscretizeAction(env, bins))).visits) == bins
+        )
+    for start in (0, 3):
+        env = wrapped(
+            CARTS, lambda env, start=start: TransformAction(env, lambda a: a % 3, spaces.Discrete(2, start=start))
+        )
+        assert agent.act(env) in (start, start + 1)
+
+
 def test_rewards_are_followed_through_their_wrappers():
     plain = found(wrapped(CARTS), discount=1.0, normalize=True)
     half = found(wrapped(CARTS, halved, Monitor), discount=1.0, normalize=True)
