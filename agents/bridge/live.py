@@ -297,10 +297,24 @@ def _history(layers: list[Any], kinds: Any) -> History | None:
     return next((layer.history for layer in layers if isinstance(layer, kinds)), None)
 
 
-_EPISODES: "WeakKeyDictionary[Any, tuple[int, int | None, Episode]]" = WeakKeyDictionary()
+_AROUND: "WeakKeyDictionary[Episode, WeakKeyDictionary[Any, Episode]]" = WeakKeyDictionary()
 
 
 def _episode(live: LiveSingle) -> Episode | None:
+    """Return the token of the running episode in these wrappers: in others it pays something else."""
+    episode = _running(live)
+    if episode is None or not live.wrappers:
+        return episode
+    outermost = live.wrappers[0]
+    if type(outermost).__hash__ is None:
+        return None
+    return _AROUND.setdefault(episode, WeakKeyDictionary()).setdefault(outermost, Episode())
+
+
+_EPISODES: "WeakKeyDictionary[Any, tuple[int, int | None, Episode]]" = WeakKeyDictionary()
+
+
+def _running(live: LiveSingle) -> Episode | None:
     """Return the token of the running episode; None where nothing counts its steps or remembers them."""
     if live.history is not None:
         return live.history.episode

@@ -314,6 +314,18 @@ def test_an_agent_tells_numbers_of_actions_apart():
         assert agent.act(env) in (start, start + 1)
 
 
+@pytest.mark.parametrize("remembered", [False, True])
+def test_what_is_kept_of_an_episode_is_kept_for_its_wrappers(remembered):
+    env = wrapped(CARTS, agents.remember) if remembered else wrapped(CARTS)
+    agent = agents.make("mcts", simulations=40, reuse=True)
+    around = halved(env)
+    agent.search(around)
+    assert agent.search(around).visits.sum() > 40
+    worse = agent.search(TransformReward(env, lambda reward: -reward))
+    assert worse.visits.sum() <= 40
+    assert np.nanmax(worse.values) < 0
+
+
 def test_rewards_are_followed_through_their_wrappers():
     plain = found(wrapped(CARTS), discount=1.0, normalize=True)
     half = found(wrapped(CARTS, halved, Monitor), discount=1.0, normalize=True)
