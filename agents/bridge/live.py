@@ -106,8 +106,9 @@ class LiveSingle:
         self._told = observation, info
         lenses, self._end = lenses_of(self._layers)
         self.lenses = self._lenses(lenses)
-        shown = next((lens.observation_space for lens in reversed(lenses)), self.env.observation_space)
-        self.game = game_of_one(self.env, self.wrappers, env.action_space, shown)
+        seen = getattr(self.env, "observation_space", None)
+        shown = next((lens.observation_space for lens in reversed(lenses)), seen)
+        self.game = game_of_one(self.env, self.wrappers, getattr(env, "action_space", None), shown)
 
     def _lenses(self, lenses: list[Any]) -> tuple[list[Any], list[Any]]:
         """Return the observation wrappers, and those that what was observed last did not come through yet."""
