@@ -211,6 +211,7 @@ def _alike(one: Game, other: Game) -> bool:
         one.fingerprint == other.fingerprint
         and all(getattr(one, name) is getattr(other, name) for name in SIGNATURES)
         and one.observation_shape == other.observation_shape
+        and getattr(one, "seats", None) == getattr(other, "seats", None)
         and _changes(one) == _changes(other)
     )
 

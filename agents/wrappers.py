@@ -13,6 +13,7 @@ _REPEATING = {
     "MaxAndSkipEnv": "_skip",
     "MaxAndSkipObservation": "_skip",
     "RepeatAction": "num_repeats",
+    "Repeated": "times",
 }
 """Wrappers that repeat an action, Gymnasium's and Stable-Baselines3's, by name, since which there are depends on
 releases, and how often they do."""
@@ -36,8 +37,13 @@ def named(env: Any, *kinds: type) -> list[str]:
 
 def repeats_of(layer: Any) -> int:
     """Return how often a wrapper makes each step."""
-    names = {kind.__name__ for kind in type(layer).__mro__}
-    return max((int(getattr(layer, _REPEATING[name], 1)) for name in names & _REPEATING.keys()), default=1)
+    return max(_repeats(layer), default=1)
+
+
+def _repeats(layer: Any) -> list[int]:
+    """Return how often a wrapper makes each step; nothing if it is none of those that say so."""
+    names = {kind.__name__ for kind in type(layer).__mro__} & _REPEATING.keys()
+    return [int(getattr(layer, _REPEATING[name])) for name in names if hasattr(layer, _REPEATING[name])]
 
 
 def check_wrappers(env: Any, followed: Sequence[Any] = ()) -> None:
@@ -57,7 +63,8 @@ def check_wrappers(env: Any, followed: Sequence[Any] = ()) -> None:
         If there is one that changes actions.
     """
     inside = type(getattr(env, "unwrapped", env)).__name__
-    left = [layer for layer in layers_of(env) if not any(layer is each for each in followed)]
+    layers = layers_of(env)
+    left = [layer for layer in layers if not any(layer is each for each in followed)]
     for layer in left[:-1]:
         name = type(layer).__name__
         if isinstance(layer, gymnasium.ActionWrapper):
@@ -69,8 +76,12 @@ def check_wrappers(env: Any, followed: Sequence[Any] = ()) -> None:
             _warn(f"{name} changes the rewards of", inside, "for those")
         if repeats_of(layer) > 1:
             _warn(f"{name} repeats actions in", inside, "single steps")
+    for layer in layers[:-1]:
+        name = type(layer).__name__
         if hasattr(type(layer), "action_masks") and not hasattr(env.unwrapped, "action_masks"):
             _warn(f"{name} says what is legal in", inside, "all actions")
+        if vars(layer).get("terminal_on_life_loss"):
+            _warn(f"{name} ends episodes of", inside, "whole ones")
     check_steps(left)
 
 
@@ -78,8 +89,7 @@ def check_steps(layers: list[Any]) -> None:
     """Warn, once for each class, of a wrapper with a ``step`` of its own, from the outermost of some layers on."""
     for layer in layers[:-1]:
         kind: Any = type(layer)
-        known = kind.step.__module__.startswith(_KNOWN) or any(base.__name__ in _REPEATING for base in kind.__mro__)
-        if not known:
+        if not kind.step.__module__.startswith(_KNOWN) and not _repeats(layer):
             _warn(f"{kind.__name__} has a step of its own around", type(layers[-1]).__name__, "those")
 
 

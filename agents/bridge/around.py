@@ -1,15 +1,16 @@
 """What wrappers make of a step: the action that they change, the reward, and how often the environment is stepped."""
 
-import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
 from gymnasium.wrappers import NormalizeReward, StickyAction
 
+from agents.bridge.copying import Copy
 from agents.bridge.digest import digest
+from agents.bridge.layers import innermost
 from agents.bridge.lenses import detached
-from agents.wrappers import repeats_of
+from agents.wrappers import layers_of, repeats_of
 
 
 def changing(layers: Sequence[Any]) -> tuple[Any, ...]:
@@ -44,29 +45,45 @@ def acted_on(env: Any) -> bool:
     return False
 
 
+def worn(env: Any, wrappers: Sequence[Any]) -> Copy:
+    """Return a copy of wrappers, the outermost first, around another environment than theirs.
+
+    What they know of theirs is that one to the copy, and all that they hold is its own, but for what cannot be copied,
+    as a log.
+    """
+    inside = innermost(wrappers[0])
+    chain, within = dressed(inside, wrappers), {id(inside): env}
+    try:
+        return Copy(chain, within)
+    except TypeError:
+        held = [value for layer in layers_of(chain)[:-1] for value in vars(layer).values() if value is not layer.env]
+        return Copy(chain, within | {id(value): value for value in held if not _copied(value)})
+
+
 def in_nothing(env: Any, wrappers: Sequence[Any]) -> Any:
     """Return wrappers like these around an environment that has the spaces of another one, and nothing else."""
     nothing: Any = gymnasium.Env()
-    nothing.action_space, nothing.observation_space = env.action_space, env.observation_space
-    return dressed(nothing, wrappers)
+    nothing.action_space, nothing.observation_space = Copy((env.action_space, env.observation_space)).env
+    return worn(nothing, wrappers).env
 
 
-def check_wrapped(around: Any, env: Any, action: int) -> None:
-    """Raise ``TypeError`` if a wrapper around nothing, as around an environment, keeps something of what it changes."""
-    given: Any = action
-    while isinstance(around, gymnasium.Wrapper):
-        before = _held(around)
-        with contextlib.suppress(Exception):  # whatever their code raises in nothing: steps of a copy will tell
-            if isinstance(around, gymnasium.ActionWrapper):
-                given = around.action(given)
-            elif isinstance(around, gymnasium.RewardWrapper):
-                around.reward(0.0)
-        if _held(around) != before:
-            raise TypeError(
-                f"{type(around).__name__} keeps something from step to step, which is not copied: write it into "
-                f"{type(env).__name__}, or plan in that one"
+class KeepsError(TypeError):
+    """A wrapper keeps something from step to step."""
+
+
+def held_around(env: Any) -> list[int | None]:
+    """Return hashes of what the wrappers of an environment so dressed hold; None for what cannot be looked into."""
+    return [_held(layer) for layer in layers_of(env)[:-1]]
+
+
+def check_kept(env: Any, before: list[int | None]) -> None:
+    """Raise :class:`KeepsError` if wrappers of an environment so dressed hold something else than before its steps."""
+    for layer, held, was in zip(layers_of(env), held_around(env), before, strict=False):
+        if held != was:
+            raise KeepsError(
+                f"{type(layer).__name__} keeps something from step to step, which is not copied: write it into "
+                f"{type(innermost(env)).__name__}, or plan in that one"
             )
-        around = around.env
 
 
 class Repeated(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -80,12 +97,12 @@ class Repeated(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def __init__(self, env: Any, times: int) -> None:
         super().__init__(env)
-        self._times = times
+        self.times = times
 
     def step(self, action: Any) -> Any:
         """Make the steps."""
         total = 0.0
-        for _ in range(self._times):
+        for _ in range(self.times):
             seen, reward, terminated, truncated, info = self.env.step(action)
             total += float(reward)
             if terminated or truncated:
@@ -103,9 +120,17 @@ def _pays(layer: Any) -> bool:
     return known and not isinstance(layer, NormalizeReward)
 
 
-def _held(layer: Any) -> Any:
-    """Return a hash of what a wrapper holds besides its environment; None if it cannot be looked into."""
+def _held(layer: Any) -> int | None:
+    """Return a hash of what a wrapper holds besides environments; None if it cannot be looked into."""
     try:
-        return digest({name: value for name, value in vars(layer).items() if name != "env"})
+        return digest({name: value for name, value in vars(layer).items() if not isinstance(value, gymnasium.Env)})
     except TypeError:
         return None
+
+
+def _copied(value: Any) -> bool:
+    try:
+        Copy(value)
+    except TypeError:
+        return False
+    return True

@@ -17,11 +17,13 @@ from numpy.random import mtrand
 from pettingzoo.utils.conversions import aec_to_parallel_wrapper
 
 from agents.bridge.adapters import Adapter, adapter_of
+from agents.bridge.around import changing, worn
 from agents.bridge.chance import is_generator, reseed
 from agents.bridge.classes import are_shared
 from agents.bridge.copying import Copy
 from agents.bridge.layers import innermost
 from agents.bridge.remembering import History
+from agents.wrappers import layers_of
 
 _PAIRS = (("clone_state", "restore_state"), ("cloneState", "restoreState"), ("get_state", "set_state"))
 """Methods by which environments save and restore themselves."""
@@ -316,11 +318,19 @@ def twin_of(source: Any) -> Any:
 def fresh(chain: Any, source: Any) -> Any:
     """Return a new environment, not yet reset, made as another one was, with its wrappers if they can be made too.
 
+    If they cannot, it is in copies of those that change what a step does.
+
     Raises
     ------
     TypeError
         If nothing tells how it was made.
     """
+    made = _fresh(chain, source)
+    around = () if isinstance(made, gymnasium.Wrapper) else changing(layers_of(chain))
+    return worn(made, around).env if around else made
+
+
+def _fresh(chain: Any, source: Any) -> Any:
     if isinstance(chain, gymnasium.Env) and chain.spec is not None:
         try:
             return _made_by(chain.spec, source)

@@ -17,7 +17,8 @@ import gc
 import random
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ class Copy:
     ----------
     source : object
         The environment; it must not change as long as the copy is used.
+    within : mapping, optional
+        What stands in the copy in place of something else, by the identity of that.
 
     Attributes
     ----------
@@ -64,9 +67,9 @@ class Copy:
         If something in the environment cannot be copied.
     """
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, within: Mapping[int, Any] = MappingProxyType({})) -> None:
         self._source = source
-        self._surfaces: dict[int, Any] = {}
+        self._surfaces: dict[int, Any] = dict(within)
         self._make()
 
     def _make(self) -> None:

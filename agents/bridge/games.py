@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 from agents.bridge import kinds
 from agents.bridge.adapters import adapter_of
-from agents.bridge.around import acted_on, check_wrapped, in_nothing
+from agents.bridge.around import acted_on
 from agents.bridge.chance import Watch
 from agents.bridge.naming import name_of, names_of, names_within
 from agents.bridge.shapes import bounds, shaped, structure
@@ -33,16 +33,15 @@ def game_of_one(env: Any, wrappers: tuple[Any, ...], actions: Any, shown: Any) -
     Raises
     ------
     TypeError
-        If its actions are not discrete, another wrapper changes them, or one keeps something from step to step.
+        If its actions are not discrete, or another wrapper changes them.
     """
     for space in ("action_space", "observation_space"):
         if getattr(env, space, None) is None:
             raise TypeError(f"{type(env).__name__} has no {space}; set self.{space} in its __init__")
-    around = in_nothing(env, wrappers) if wrappers else env
-    _check_actions(env, around.action_space, actions)
+    outermost = wrappers[0] if wrappers else env
+    _check_actions(env, outermost.action_space, actions)
     seat = _seat(None, actions, env.observation_space, shown)
-    check_wrapped(around, env, seat.start)
-    names = names_within(around, env) if acted_on(around) else names_of(env)
+    names = names_within(wrappers, env) if acted_on(outermost) else names_of(env)
     return _game(_kind_of(env), env, (seat,), names, tuple(map(type, wrappers)))
 
 

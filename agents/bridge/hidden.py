@@ -63,7 +63,7 @@ class Hidden:
     def __init__(self, live: Any) -> None:
         self._game: ForeignGame = live.game
         self._history: History | None = live.history
-        self._env: Any = dressed(live.env, live.wrappers)
+        self._env, self._wrappers = live.env, live.wrappers
         self._said: Any = live.seen, live.infos
         self._time_limit: float = live.time_limit
         self._how: dict[int, str] = {}
@@ -129,7 +129,8 @@ class Hidden:
         notes, key = self._game.notes, ("hides", observer)
         if key not in notes:
             options = None if self._history is None else self._history.given.get("options")
-            notes[key] = hidden_from(self._game, self._env, self._game.seats[observer].name, options)
+            env = dressed(self._env, self._wrappers)
+            notes[key] = hidden_from(self._game, env, self._game.seats[observer].name, options)
         found: tuple[str, ...] | None = notes[key]
         return found
 

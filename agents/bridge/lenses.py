@@ -7,6 +7,8 @@ from typing import Any
 import gymnasium
 from gymnasium.wrappers import DelayObservation, NormalizeObservation
 
+from agents.bridge.classes import slots_of
+
 
 def lenses_of(layers: Sequence[Any]) -> tuple[list[Any], int]:
     """Return the observation wrappers among the layers of an environment, from the innermost on, and where they end.
@@ -47,7 +49,11 @@ def through(lenses: Sequence[Any], env: Any, seen: Any) -> Any:
 
 def detached(layer: Any, env: Any) -> Any:
     """Return a wrapper like another one, around a copy of its environment."""
-    own = object.__new__(type(layer))
+    kind: Any = type(layer)
+    own = object.__new__(kind)
+    for slot in slots_of(kind):
+        if hasattr(layer, slot.__name__):
+            slot.__set__(own, _kept(slot.__get__(layer)))
     vars(own).update({name: _kept(value) for name, value in vars(layer).items()}, env=env)
     return own
 

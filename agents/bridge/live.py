@@ -106,8 +106,9 @@ class LiveSingle:
         self._told = observation, info
         lenses, self._end = lenses_of(self._layers)
         self.lenses = self._lenses(lenses)
-        shown = next((lens.observation_space for lens in reversed(lenses)), self.env.observation_space)
-        self.game = game_of_one(self.env, self.wrappers, env.action_space, shown)
+        seen = getattr(self.env, "observation_space", None)
+        shown = next((lens.observation_space for lens in reversed(lenses)), seen)
+        self.game = game_of_one(self.env, self.wrappers, getattr(env, "action_space", None), shown)
 
     def _lenses(self, lenses: list[Any]) -> tuple[list[Any], list[Any]]:
         """Return the observation wrappers, and those that what was observed last did not come through yet."""
@@ -297,10 +298,24 @@ def _history(layers: list[Any], kinds: Any) -> History | None:
     return next((layer.history for layer in layers if isinstance(layer, kinds)), None)
 
 
-_EPISODES: "WeakKeyDictionary[Any, tuple[int, int | None, Episode]]" = WeakKeyDictionary()
+_AROUND: "WeakKeyDictionary[Episode, WeakKeyDictionary[Any, Episode]]" = WeakKeyDictionary()
 
 
 def _episode(live: LiveSingle) -> Episode | None:
+    """Return the token of the running episode in these wrappers: in others it pays something else."""
+    episode = _running(live)
+    if episode is None or not live.wrappers:
+        return episode
+    outermost = live.wrappers[0]
+    if type(outermost).__hash__ is None:
+        return None
+    return _AROUND.setdefault(episode, WeakKeyDictionary()).setdefault(outermost, Episode())
+
+
+_EPISODES: "WeakKeyDictionary[Any, tuple[int, int | None, Episode]]" = WeakKeyDictionary()
+
+
+def _running(live: LiveSingle) -> Episode | None:
     """Return the token of the running episode; None where nothing counts its steps or remembers them."""
     if live.history is not None:
         return live.history.episode

@@ -9,6 +9,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
 from agents.bridge.adapters import adapter_of
+from agents.bridge.around import KeepsError, check_kept, held_around
 from agents.bridge.chance import drawn_from_system
 from agents.bridge.cloning import Clone, Copier, Deep, Replay, offers_clones
 from agents.bridge.copying import Copy
@@ -53,6 +54,8 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
     ------
     TypeError
         If none works, or the environment itself was stepped before one was found; it says why, and the cure.
+    KeepsError
+        If a wrapper keeps something from step to step.
     StepError
         If its steps return what no step returns.
     gymnasium.error.ResetNeeded
@@ -76,7 +79,7 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
             try:
                 made = make()
                 fault = None if known else _fault(live, state, make)
-            except StepError:
+            except (KeepsError, StepError):
                 raise
             except Exception as error:
                 fault = f"{error}" if isinstance(error, (TypeError, ValueError)) else f"{type(error).__name__}: {error}"
@@ -97,9 +100,10 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
     if not_reset is not None:
         raise not_reset
     cure = "" if live.history is not None else "; wrap it in agents.remember(env) before reset, so that it is replayed"
+    around = " in ".join(type(each).__name__ for each in (live.env, *reversed(live.wrappers)))
     raise TypeError(
-        f"{lacking}{name} cannot be copied: {'; '.join(refused)}{_misnamed(state)}{cure}; or give it clone_state() and "
-        "restore_state(snapshot), or register an agents.bridge.Adapter"
+        f"{lacking}{around} cannot be copied: {'; '.join(refused)}{_misnamed(state)}{cure}; or give it "
+        "clone_state() and restore_state(snapshot), or register an agents.bridge.Adapter"
         f"{'. It may have been stepped as it was tried; reset it' * stepped}"
     )
 
@@ -132,7 +136,9 @@ def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str 
     start = _inside(state)
     if isinstance(first, (Clone, Deep)) and _whole(live.env) != _whole(first.env):
         return "a copy is not in the same state"
-    held, walks = _whole(first.env), [_walk(live, state, first)]
+    held, around = _whole(first.env), held_around(state.dressed)
+    walks = [_walk(live, state, first)]
+    check_kept(state.dressed, around)
     first.restore()
     forgetful = isinstance(first, Clone) and adapter_of(live.env.__class__) is None and _whole(first.env) != held
     state.become(live, first)

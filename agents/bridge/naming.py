@@ -1,12 +1,18 @@
 """What environments of others call their actions."""
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from gymnasium import spaces
 
-from agents.bridge.around import inward
+from agents.bridge.around import in_nothing, inward
+from agents.bridge.played import chance_apart
+
+_MOST = 1000
+"""Actions that are named where wrappers change them: to ask after each takes some 0.1 ms."""
 
 
 def names_of(env: Any) -> tuple[str, ...]:
@@ -28,16 +34,43 @@ def names_of(env: Any) -> tuple[str, ...]:
     return ()
 
 
-def names_within(around: Any, env: Any) -> tuple[str, ...]:
-    """Return what actions that wrappers change are to the environment inside: its names or its numbers."""
-    names, space = names_of(env), around.action_space
-    try:
-        given = [inward(around, action) for action in range(int(space.start), int(space.start + space.n))]
-        if isinstance(env.action_space, spaces.Discrete):
-            return tuple(names[int(each - env.action_space.start)] for each in given) if names else ()
-        return tuple(" ".join(f"{number:g}" for number in np.round(np.ravel(each), 3) + 0.0) for each in given)
-    except Exception:  # whatever its code raises
+def names_within(wrappers: Sequence[Any], env: Any) -> tuple[str, ...]:
+    """Return what actions that wrappers change are to the environment inside: its names or its numbers.
+
+    There are none where they are left to chance or depend on the environment, nor for very many actions.
+    """
+    outermost = wrappers[0]
+    if type(outermost).__hash__ is None:
+        return _within(wrappers, env)
+    if outermost not in _NAMES:
+        _NAMES[outermost] = _within(wrappers, env)
+    return _NAMES[outermost]
+
+
+_NAMES: "WeakKeyDictionary[Any, tuple[str, ...]]" = WeakKeyDictionary()
+
+
+def _within(wrappers: Sequence[Any], env: Any) -> tuple[str, ...]:
+    space, tried = wrappers[0].action_space, set()
+    if not space.n <= _MOST:
         return ()
+    try:
+        for seed in range(2):
+            around = in_nothing(env, wrappers)
+            with chance_apart(seed):
+                given = [inward(around, action) for action in range(int(space.start), int(space.start + space.n))]
+            tried.add(_called(given, env))
+    except Exception:  # whatever their code raises in nothing
+        return ()
+    return tried.pop() if len(tried) == 1 else ()
+
+
+def _called(given: list[Any], env: Any) -> tuple[str, ...]:
+    """Return what actions of an environment are called, as it names or numbers them."""
+    if isinstance(env.action_space, spaces.Discrete):
+        names, numbers = names_of(env), [int(each - env.action_space.start) for each in given]
+        return tuple(names[number] for number in numbers) if names and min(numbers) >= 0 else ()
+    return tuple(" ".join(f"{number:g}" for number in np.round(np.ravel(each), 3) + 0.0) for each in given)
 
 
 def name_of(start: int, names: tuple[str, ...], action: int) -> str:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from agents.bridge.adapters import Adapter
-from agents.bridge.around import changing, dressed
+from agents.bridge.around import changing, worn
 from agents.bridge.chance import Watch, reseed
 from agents.bridge.cloning import Copier
 from agents.bridge.copying import Copy
@@ -23,8 +23,8 @@ from mcts_envs.core.contract import EVERYTHING, Game
 
 NO_LIMIT = 2**62
 
-_APART = 0x5DEECE66D
-"""Keeps the seed of what is hidden apart from that of what is to come."""
+_APART, _AROUND = 0x5DEECE66D, 0x2545F4914F6CDD1D
+"""Keep the seeds of what is hidden, and of what wrappers draw, apart from that of what is to come."""
 
 
 class ForeignSeat(NamedTuple):
@@ -153,6 +153,7 @@ class ForeignState:
 
     __slots__ = (
         *(
+            "_around",
             "_copy",
             "_dealt",
             "_source",
@@ -166,7 +167,7 @@ class ForeignState:
             "hidden",
             "infos",
         ),
-        *("_dressed", "left", "lenses", "patience", "seen", "truncated", "version", "wrappers"),
+        *("left", "lenses", "patience", "seen", "truncated", "version", "wrappers"),
     )
 
     def __init__(self, game: ForeignGame) -> None:
@@ -182,7 +183,7 @@ class ForeignState:
         self.at_root = False
         self.lenses: Any = (), ()
         self.wrappers: Any = ()
-        self._dressed: Any = None, None
+        self._around: Copy | None = None
         self.chance: np.random.Generator | None = None
         self._copy: Copier
         self._dealt: Copier | None = None
@@ -198,25 +199,35 @@ class ForeignState:
             self._copy = source.another()
             self._source, self._version = source, source.version
             self.hidden, self.dealt = source.hidden, {}
-        self._dealt, self.env, self.at_root = None, self._copy.env, source.at_root
+        self._dealt, self.at_root = None, source.at_root
+        self._stand_in(self._copy.env, source.wrappers)
         self.bits, self.left, self.truncated = source.bits, source.left, source.truncated
         self.seen, self.infos, self.lenses = source.seen, source.infos, source.lenses
-        self.wrappers = source.wrappers
 
     def become(self, live: Any, copier: Copier) -> None:
         """Become a state of a live environment, in a copy of it."""
-        self._copy, self._dealt, self.env, self._source, self.at_root = copier, None, copier.env, None, True
+        self._copy, self._dealt, self._source, self.at_root = copier, None, None, True
+        self._stand_in(copier.env, live.wrappers)
         self.bits, self.left, self.truncated = live.bits, live.left, live.truncated
-        self.seen, self.infos, self.lenses, self.wrappers = live.seen, live.infos, live.lenses, live.wrappers
+        self.seen, self.infos, self.lenses = live.seen, live.infos, live.lenses
+
+    def _stand_in(self, env: Any, wrappers: Any) -> None:
+        """Become another environment, or the same one once more, in wrappers as they are around the live one."""
+        if env is not self.env or wrappers is not self.wrappers:
+            self.env, self.wrappers, self._around = env, wrappers, None
+        elif self._around is not None and not self._around.opaque:
+            self._around.restore()
 
     @property
     def dressed(self) -> Any:
         """The environment in what its wrappers do to a step; itself where they do nothing."""
-        if not self.wrappers:
-            return self.env
-        if self._dressed[0] is not self.env:
-            self._dressed = self.env, dressed(self.env, self.wrappers)
-        return self._dressed[1]
+        return self._worn.env if self.wrappers else self.env
+
+    @property
+    def _worn(self) -> Copy:
+        if self._around is None:
+            self._around = worn(self.env, self.wrappers)
+        return self._around
 
     def another(self) -> Copier:
         """Return another copy of the environment as it is now."""
@@ -229,7 +240,8 @@ class ForeignState:
         else:
             self.dealt[id(course)].restore()
         self._dealt = self.dealt[id(course)]
-        self.env, self.seen, self.infos = self._dealt.env, course.seen, course.infos
+        self._stand_in(self._dealt.env, self.wrappers)
+        self.seen, self.infos = course.seen, course.infos
 
     def copy(self) -> "ForeignState":
         """Return a state with a copy of its own, and of what was said: the environment may write over that."""
@@ -242,6 +254,8 @@ class ForeignState:
     def seed(self, seed: int) -> None:
         """Decide what chance there is to come."""
         (self._dealt or self._copy).seed(seed)
+        if self.wrappers:
+            self._worn.seed(seed ^ _AROUND)
         self.version += 1
 
     def end_step(self, bits: int, truncated: bool) -> None:

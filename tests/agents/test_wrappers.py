@@ -1,11 +1,14 @@
 """Wrappers that planners follow, and those that they do not look through: these are refused, or named."""
 
+import random
+import time
 import warnings
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
+from gymnasium.envs.classic_control import CartPoleEnv
 from gymnasium.wrappers import (
     AtariPreprocessing,
     DiscretizeAction,
@@ -19,6 +22,7 @@ from gymnasium.wrappers import (
     TransformAction,
     TransformReward,
 )
+from numpy.random import mtrand
 from pettingzoo.classic.tictactoe import tictactoe
 from pettingzoo.utils import BaseWrapper
 from sb3_contrib.common.wrappers import ActionMasker
@@ -146,18 +150,180 @@ def test_wrappers_that_keep_something_are_refused():
     assert env.unwrapped.np_random.bit_generator.state == before
 
 
-def test_a_wrapper_that_looks_at_the_environment_sees_the_copy():
+@pytest.mark.parametrize("known", [False, True])
+def test_a_wrapper_that_looks_at_the_environment_sees_the_copy(known):
     class Away(gym.ActionWrapper):
         """1 pushes to where the pole leans."""
 
+        def __init__(self, env):
+            super().__init__(env)
+            self.inside = env.unwrapped if known else None
+
         def action(self, action):
-            return action if self.env.unwrapped.state[2] > 0 else 1 - action
+            inside = self.inside if known else self.env.unwrapped
+            return action if inside.state[2] > 0 else 1 - action
 
     env = wrapped(CARTS, Away)
     for _ in range(20):
         action = found(env, simulations=60).action
         *_, terminated, _, _ = env.step(action)
         assert not terminated
+    env.reset(seed=0)
+    state = bridge.view(env).state.copy()
+    pushes = []
+    for _ in range(12):
+        pushes.append(int(state.env.state[2] > 0))
+        state.game.step(state, [1], [0.0])
+    itself = wrapped(CARTS).unwrapped
+    for push in pushes:
+        itself.step(push)
+    np.testing.assert_array_equal(itself.state, state.env.state)
+    assert len(set(pushes)) == 2
+
+
+class Shaky(gym.ActionWrapper):
+    """Makes another action at times."""
+
+    def __init__(self, env, chance):
+        super().__init__(env)
+        self.own, self.draw = np.random.default_rng(0), chance
+
+    def action(self, action):
+        return self.draw(self) if self.own.random() < 0.2 else action
+
+
+CHANCES = {
+    "its own": lambda wrapper: int(wrapper.own.integers(2)),
+    "its space": lambda wrapper: int(wrapper.action_space.sample()),
+    "random": lambda wrapper: random.randrange(2),
+    "numpy.random": lambda wrapper: int(mtrand.randint(2)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*global generator")
+@pytest.mark.parametrize("chance", CHANCES.values(), ids=CHANCES)
+def test_a_search_draws_nothing_of_wrappers(chance):
+    env = wrapped(CARTS, lambda env: Shaky(env, chance))
+    env.action_space.seed(0)
+
+    def chances():
+        of_env = env.own.bit_generator.state, env.action_space.np_random.bit_generator.state
+        return repr((of_env, random.getstate(), mtrand.get_state()))
+
+    before = chances()
+    _, first, again = (found(env) for _ in range(3))  # by the first it is known where chance lies
+    assert chances() == before
+    np.testing.assert_array_equal(first.values, again.values)
+
+
+def test_actions_that_are_left_to_chance_are_not_named():
+    class Arrows(CartPoleEnv):
+        def get_action_meanings(self):
+            return ["left", "right"]
+
+    def named(wrap):
+        env = wrap(Arrows())
+        env.reset(seed=0)
+        return [bridge.view(env).game.action_name(action) for action in range(2)]
+
+    assert named(turned) == ["right", "left"]
+    assert named(lambda env: Shaky(env, CHANCES["numpy.random"])) != named(turned)
+    assert named(lambda env: TransformAction(env, lambda a: int(mtrand.randint(2)), spaces.Discrete(2))) == [
+        "0",
+        "1",
+    ]
+
+
+def test_very_many_actions_take_no_time_to_name():
+    env = wrapped("Pendulum-v1", lambda env: DiscretizeAction(env, 200_000))
+    began = time.perf_counter()
+    game = bridge.view(env).game
+    assert time.perf_counter() - began < 1.0
+    assert game.action_name(3) == "3"
+
+
+class Shaping(gym.RewardWrapper):
+    """Pays how much less the pole leans than before."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.before = {"leans": [0.0]}
+
+    def reward(self, reward):
+        (before,), now = self.before["leans"], abs(float(self.unwrapped.state[2]))
+        self.before["leans"][0] = now
+        return reward + before - now
+
+
+def test_a_wrapper_of_rewards_that_keeps_something_is_refused():
+    env = wrapped(CARTS, Shaping)
+    for _ in range(2):
+        with pytest.raises(TypeError, match=r"Shaping keeps something from step to step.*write it into CartPoleEnv"):
+            found(env)
+    assert env.before == {"leans": [0.0]}
+    assert "Shaping keeps something" in agents.check_planning(env)["copies"].evidence
+
+
+class Slotted(gym.ActionWrapper):
+    __slots__ = ("shift",)
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.shift = 1
+
+    def action(self, action):
+        return (action + self.shift) % 2
+
+
+class Locked(gym.ActionWrapper):
+    """Holds what cannot be copied."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.log, self.shift = (line for line in ()), [1]
+
+    def action(self, action):
+        return (action + self.shift[0]) % 2
+
+
+@pytest.mark.parametrize("wrap", [Slotted, Locked])
+def test_wrappers_are_copied_with_all_they_hold(wrap):
+    np.testing.assert_array_equal(found(wrapped(CARTS, wrap)).values, found(wrapped(CARTS, turned)).values)
+
+
+class Raising(gym.ActionWrapper):
+    def action(self, action):
+        return {0: 0}[action]
+
+
+def test_what_a_wrapper_raises_is_said_with_its_name():
+    with pytest.raises(TypeError, match=r"CartPoleEnv in Raising cannot be copied: fast copy: KeyError: 1"):
+        found(wrapped(CARTS, Raising))
+
+
+def test_an_agent_tells_numbers_of_actions_apart():
+    agent = agents.make("mcts", simulations=40, horizon=10)
+    for bins in (5, 3, 7):
+        assert (
+            len(agent.search(wrapped("Pendulum-v1", lambda env, bins=bins: DiscretizeAction(env, bins))).visits) == bins
+        )
+    for start in (0, 3):
+        env = wrapped(
+            CARTS, lambda env, start=start: TransformAction(env, lambda a: a % 3, spaces.Discrete(2, start=start))
+        )
+        assert agent.act(env) in (start, start + 1)
+
+
+@pytest.mark.parametrize("remembered", [False, True])
+def test_what_is_kept_of_an_episode_is_kept_for_its_wrappers(remembered):
+    env = wrapped(CARTS, agents.remember) if remembered else wrapped(CARTS)
+    agent = agents.make("mcts", simulations=40, reuse=True)
+    around = halved(env)
+    agent.search(around)
+    assert agent.search(around).visits.sum() > 40
+    worse = agent.search(TransformReward(env, lambda reward: -reward))
+    assert worse.visits.sum() <= 40
+    assert np.nanmax(worse.values) < 0
 
 
 def test_rewards_are_followed_through_their_wrappers():
@@ -214,6 +380,39 @@ def test_a_wrapper_that_is_told_to_repeat_none_is_fine():
     assert agents.make("mcts", simulations=20).act(wrapped(CARTS, Shrunk)) in (0, 1)
 
 
+class RepeatAction5(gym.Wrapper):
+    """One that does not say how often as Gymnasium's does."""
+
+    def step(self, action):
+        return [self.env.step(action) for _ in range(5)][-1]
+
+
+RepeatAction5.__name__ = "RepeatAction"
+
+
+class Choosing(gym.ActionWrapper):
+    """Has three actions, of which it allows two."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.action_space = spaces.Discrete(3)
+
+    def action(self, action):
+        return action % 2
+
+    def action_masks(self):
+        return np.array([True, True, False])
+
+
+class Lives(AtariPreprocessing):
+    def __init__(self, env):
+        gym.Wrapper.__init__(self, env)
+        self.frame_skip, self.terminal_on_life_loss = 4, True
+
+    def reset(self, **given):
+        return self.env.reset(**given)
+
+
 class Shaped(gym.Wrapper):
     """Pays something else, as who does not know of RewardWrapper writes it."""
 
@@ -231,6 +430,9 @@ def masked(env):
     [
         (CARTS, Shaped, "Shaped has a step of its own around CartPoleEnv; the search plans those of the environment"),
         (LANES, Shaped, "Shaped has a step of its own around LaneDefense"),
+        (CARTS, RepeatAction5, "RepeatAction has a step of its own around CartPoleEnv"),
+        (CARTS, Choosing, "Choosing says what is legal in CartPoleEnv; the search plans all actions of"),
+        (CARTS, Lives, "Lives ends episodes of CartPoleEnv; the search plans whole ones of the environment inside it"),
         (CARTS, masked, "ActionMasker says what is legal in CartPoleEnv; the search plans all actions of"),
     ],
 )

@@ -316,6 +316,32 @@ def test_what_was_registered_is_replayed_whatever_draws_it(kind, around, given):
         del gym.registry["Replayed-v0"]
 
 
+class Turned(gym.ActionWrapper):
+    """Does not say how it was made."""
+
+    def action(self, action):
+        return 1 - action
+
+
+@pytest.mark.parametrize("registered", [False, True])
+def test_what_is_replayed_is_replayed_in_wrappers_that_change_it(registered):
+    gym.register("Replayed-v0", Machine, disable_env_checker=True)
+    try:
+        env = agents.remember(Turned(gym.make("Replayed-v0") if registered else Machine()))
+        env.reset(seed=11)
+        env.step(0)
+        other = Machine()
+        other.reset(seed=11)
+        other.step(1)
+        state = bridge.view(env).state.copy()
+        assert state.env.handle.told == other.handle.told
+        assert walked(state, (0, 1, 1)) == [other.step(1 - action)[1] for action in (0, 1, 1)]
+        assert means_of(env) == means.REPLAY
+        assert agents.check_planning(env)["fidelity"].verdict == "holds"
+    finally:
+        del gym.registry["Replayed-v0"]
+
+
 def test_what_cannot_be_replayed_is_told_the_cure():
     env = Machine()
     env.reset(seed=0)
