@@ -106,10 +106,10 @@ STUDY = Study(
     Where dice decide, Gumbel had 43.2 [37.7, 49.0], 45.8 [39.9, 51.7], 56.5 [51.0, 61.8] and 67.0 [61.1, 72.2], in the
     order of the table: what was taken for the effect of dice was that of the rewards.
 
-    Gumbel told the values of a node apart by its own spread alone, as published, however long it searched: in lane defense
-    it won 91.0 [83.8, 95.2] at about 10 ms and 72.5 [57.2, 83.9] at about 50; on walls it had 98.0 [91.9, 100.0] and 100.0
-    [89.2, 100.0], in football 75.0 [65.7, 82.4] and 83.8 [68.9, 92.4], and where dice decide 70.0 [61.3, 77.2], 73.0
-    [64.3, 80.0], 68.5 [59.2, 76.4] and 70.5 [61.0, 78.4], in the order of the table.
+    Gumbel told the values of a node apart by its own spread alone, as published, however long it searched: in lane
+    defense it won 91.0 [83.8, 95.2] at about 10 ms and 72.5 [57.2, 83.9] at about 50; on walls it had 98.0 [91.9,
+    100.0] and 100.0 [89.2, 100.0], in football 75.0 [65.7, 82.4] and 83.8 [68.9, 92.4], and where dice decide 70.0
+    [61.3, 77.2], 73.0 [64.3, 80.0], 68.5 [59.2, 76.4] and 70.5 [61.0, 78.4], in the order of the table.
 
     In lane defense PUCT won 89.5 [84.5, 93.0] and Gumbel 90.0 [85.1, 93.4] at about 10 ms, 90.0 [76.9, 96.0] and 62.5
     [47.0, 75.8] at about 50.
