@@ -160,17 +160,26 @@ class Replay:
         self.restore()
 
     def restore(self) -> None:
-        """Play once more what was played."""
-        if self._chain is None or self._anew:
-            self._chain = fresh(self._history.env, self._source)
-        self.env = innermost(self._chain)
-        vars(self.env).pop("step", None)
-        self._history.repeat(self._chain, functools.partial(_drawing_of(self.env), self.env))
+        """Play once more what was played, in a new environment where one that was played on shows something else."""
+        anew = self._chain is None or self._anew
+        try:
+            self._repeat(anew)
+        except ValueError:
+            if anew:
+                raise
+            self._repeat(anew=True)
         self._step = self.env.step
         self._since: list[Any] = []
         for kind, given in self._then:
             self.seed(given) if kind == "seed" else self._noted(given)
         self.env.step = self._noted
+
+    def _repeat(self, anew: bool) -> None:
+        if anew:
+            self._chain = fresh(self._history.env, self._source)
+        self.env = innermost(self._chain)
+        vars(self.env).pop("step", None)
+        self._history.repeat(self._chain, functools.partial(_drawing_of(self.env), self.env))
 
     def _noted(self, action: Any) -> Any:
         self._since.append(("step", action))

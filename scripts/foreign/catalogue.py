@@ -37,6 +37,13 @@ def _gymnasium(name: str, **settings: Any) -> Any:
     return gymnasium.make(name, **_SETTINGS.get(name, {}), **settings)
 
 
+def _in_bins(name: str, **settings: Any) -> Any:
+    """Return an environment whose continuous actions are made discrete, three numbers for each."""
+    import gymnasium
+
+    return gymnasium.wrappers.DiscretizeAction(gymnasium.make(name, **settings), 3)
+
+
 def _with(module: str) -> Any:
     def make(name: str, **settings: Any) -> Any:
         import gymnasium
@@ -79,6 +86,7 @@ _MAKERS = {
     "toy text": _gymnasium,
     "classic control": _gymnasium,
     "Box2D": _gymnasium,
+    "continuous, in DiscretizeAction": _in_bins,
     "MiniGrid": _with("minigrid"),
     "ALE": _with("ale_py"),
     "PettingZoo classic": _pettingzoo("classic"),
@@ -99,6 +107,8 @@ CATALOGUE = (
     *_all("classic control", "CartPole-v1 MountainCar-v0 Acrobot-v1"),
     *_all("Box2D", "LunarLander-v3", ("Box2D",), 10),
     *_all("Box2D", "CarRacing-v3", ("Box2D",), 5),
+    *_all("continuous, in DiscretizeAction", "Pendulum-v1 MountainCarContinuous-v0"),
+    *_all("continuous, in DiscretizeAction", "BipedalWalker-v3", ("Box2D",), 10),
     *_all(
         "MiniGrid",
         "MiniGrid-Empty-5x5-v0 MiniGrid-DoorKey-5x5-v0 MiniGrid-FourRooms-v0 MiniGrid-Dynamic-Obstacles-5x5-v0 "
