@@ -10,7 +10,7 @@ from agents.bridge.copying import Copy
 from agents.bridge.digest import digest
 from agents.bridge.layers import innermost
 from agents.bridge.lenses import detached
-from agents.wrappers import layers_of, repeats_of
+from agents.wrappers import layers_of, named, repeats_of
 
 
 def changing(layers: Sequence[Any]) -> tuple[Any, ...]:
@@ -30,19 +30,15 @@ def dressed(env: Any, wrappers: Sequence[Any]) -> Any:
 
 def inward(env: Any, action: Any) -> Any:
     """Return what an action of an environment so dressed is to the one inside."""
-    while isinstance(env, gymnasium.Wrapper):
-        action = env.action(action) if isinstance(env, gymnasium.ActionWrapper) else action
-        env = env.env
+    for layer in layers_of(env):
+        if isinstance(layer, gymnasium.ActionWrapper):
+            action = layer.action(action)
     return action
 
 
 def acted_on(env: Any) -> bool:
     """Say whether a wrapper of an environment so dressed changes actions."""
-    while isinstance(env, gymnasium.Wrapper):
-        if isinstance(env, gymnasium.ActionWrapper):
-            return True
-        env = env.env
-    return False
+    return bool(named(env, gymnasium.ActionWrapper))
 
 
 def worn(env: Any, wrappers: Sequence[Any]) -> Copy:

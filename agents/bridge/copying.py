@@ -18,7 +18,6 @@ import random
 import threading
 import types
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -67,7 +66,7 @@ class Copy:
         If something in the environment cannot be copied.
     """
 
-    def __init__(self, source: Any, within: Mapping[int, Any] = MappingProxyType({})) -> None:
+    def __init__(self, source: Any, within: Mapping[int, Any] = types.MappingProxyType({})) -> None:
         self._source = source
         self._surfaces: dict[int, Any] = dict(within)
         self._make()
