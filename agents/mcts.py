@@ -107,10 +107,11 @@ class MCTS(Planner[SearchResult]):
         What a state is worth at the horizon, ``(state, values[P])``, or the variant of the game that says so; by
         default the game's own ``evaluate``. A plain Python function makes the whole search plain Python: for
         environments that are not ours, where ``state.env`` is the copied environment.
-    policy : str, Path or model, optional
+    policy : str, Path, model or callable, optional
         A trained policy that is consulted in place of what the game advises: a zip of Stable-Baselines3 or what
-        ``agents.export`` made of it, a model, or ``"shipped"`` for what comes with this package. Its
-        probabilities are the prior of ``select="puct"``, and what rollouts and opponents follow who are ``"advised"``;
+        ``agents.export`` made of it, a model, ``"shipped"`` for what comes with this package, or a function
+        ``(observations, masks) -> (probabilities, values)`` (:mod:`agents.learning.functions`). Its probabilities are
+        the prior of ``select="puct"``, and what rollouts and opponents follow who are ``"advised"``;
         ``evaluate="policy"`` makes its value that of leaves, without a rollout unless ``rollout_depth`` asks for one.
     relative : bool
         Leaf value relative to the root: count ``evaluate`` as its change since there, by the model of rollouts.

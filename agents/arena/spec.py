@@ -12,7 +12,7 @@ from mcts_envs.core import errors
 from mcts_envs.core.loading import file_of
 
 _SETTING = re.compile(r"[A-Za-z_]\w*=")
-_POLICIES = "select", "simulate", "backup", "noise", "option", "recommend"
+_POLICIES = "select", "simulate", "backup", "noise", "option", "recommend", "policy"
 _OWN_POLICY = re.compile(rf"({'|'.join(_POLICIES)})=.*")
 _LABEL = re.compile(r"([\w.-]+)=(.*)")
 _SPACED = re.compile(r"[^=/\\]*\s[^=/\\]*(?==)")
@@ -47,7 +47,7 @@ class AgentSpec:
         return own.source_of(self.name) if self.own else None
 
     def policies(self) -> dict[str, Path]:
-        """Return the files of search policies of one's own (``mcts:select=FILE.py:NAME``), by the setting."""
+        """Return the files of policies of one's own (``mcts:select=FILE.py:NAME``), by the setting."""
         own_ones = {kind: str(self.settings.get(kind, "")) for kind in _POLICIES}
         files = {kind: file_of(path.rpartition(":")[0]) for kind, path in own_ones.items() if ":" in path}
         return {kind: file for kind, file in files.items() if file is not None and file.is_file()}

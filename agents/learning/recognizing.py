@@ -16,6 +16,7 @@ _CONTINUOUS = {
     "stable_baselines3.td3.policies": "TD3 or DDPG",
     "sb3_contrib.tqc.policies": "TQC",
 }
+_JAX = "sbx."
 _ACTOR_CRITICS = "stable_baselines3.common.policies"
 _BY_BUFFER = {
     "stable_baselines3.common.buffers": _ACTOR_CRITICS,
@@ -30,13 +31,13 @@ def algorithm_in(path: Path) -> str | None:
     Raises
     ------
     ValueError
-        If its actions are continuous.
+        If its actions are continuous, or its network is one of JAX's.
     """
     try:
         with zipfile.ZipFile(path) as file:
             said = json.loads(file.read("data"))
         module = said["policy_class"]["__module__"]
-        if module not in {*_BY_MODULE, *_CONTINUOUS, _ACTOR_CRITICS}:
+        if not module.startswith(_JAX) and module not in {*_BY_MODULE, *_CONTINUOUS, _ACTOR_CRITICS}:
             buffer = said["rollout_buffer_class"]
             module = _BY_BUFFER.get(buffer["__module__"], module) if buffer else _RECURRENT  # RecurrentPPO names none
     except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError, zipfile.BadZipFile):
@@ -44,6 +45,11 @@ def algorithm_in(path: Path) -> str | None:
     if module in _CONTINUOUS:
         raise ValueError(
             f"{path} is a policy of {_CONTINUOUS[module]}, for continuous actions; those of games are Discrete"
+        )
+    if module.startswith(_JAX):
+        raise ValueError(
+            f"{path} was saved by SBX, whose networks are JAX's and not read here; load it there, and let an agent of "
+            "your own play it (docs/own_agent.md), or a search ask it by a function (docs/policies.md)"
         )
     if module != _ACTOR_CRITICS:
         return _BY_MODULE.get(module)

@@ -1,6 +1,7 @@
 """Policies that a search consults."""
 
 import copy
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +12,19 @@ from agents.evaluator.compiled import CompiledEvaluator, TooLargeError
 from agents.evaluator.plain import PlainEvaluator
 from agents.evaluator.table import TableEvaluator
 from agents.learning import normalizing, storage
-from agents.learning.algorithms import ALGORITHMS
+from agents.learning.algorithms import ALGORITHMS, algorithm_class
 from agents.learning.compiling import compiled_evaluator
 from agents.learning.export import plain_arrays
 from agents.learning.fitting import fitting, learned_rewards, own_mask, rewards_of
 from agents.learning.freezing import frozen
+from agents.learning.functions import FunctionPolicy
 from agents.learning.loading import load_policy, load_shipped
 from agents.learning.moved import inside
 from agents.learning.notices import notice
 from agents.learning.policy import NetworkPolicy, Policy
 from agents.learning.recurrent import refuse
 from agents.learning.shipped import BEST, SEARCHED
+from agents.search.given import named
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.rng import choose_among, new_stream
@@ -33,15 +36,19 @@ TOLERANCE = 1e-5
 
 _STATES = 256
 
+_SOMEWHERE = re.compile(r"(?!sb3:).+:[A-Za-z_]\w*")
+"""Where a function is: ``FILE.py:NAME`` or ``package.module:NAME``."""
 
-def read_policy(policy: Any, *, prior: bool = True) -> Policy | str:
+
+def read_policy(policy: Any, *, prior: bool = True) -> Policy | FunctionPolicy | str:
     """Return a policy that a search is to consult, or the name of one that comes with the game at hand.
 
     Parameters
     ----------
-    policy : str, Path, model or Policy
+    policy : str, Path, model, Policy or callable
         ``"shipped"`` for what comes with this package, or by name, ``"ppo"``; a path as for ``"sb3:PATH"``; a model of
-        Stable-Baselines3, whose present weights are taken; or a policy that was loaded, which is asked as it is.
+        Stable-Baselines3, whose present weights are taken; a policy that was loaded, which is asked as it is; or a
+        function (:class:`agents.learning.functions.FunctionPolicy`), itself or by where it is, ``"FILE.py:NAME"``.
     prior : bool
         Whether its probabilities are wanted.
 
@@ -53,6 +60,8 @@ def read_policy(policy: Any, *, prior: bool = True) -> Policy | str:
     if isinstance(policy, str) and policy in SHIPPED:
         return policy
     arrays = _read(policy)
+    if isinstance(arrays, FunctionPolicy):
+        return arrays
     if prior and not arrays.has_probabilities:
         raise ValueError(
             f"{arrays.path} is a policy of {arrays.algorithm}, which has no probabilities; leave out select='puct' and "
@@ -61,7 +70,7 @@ def read_policy(policy: Any, *, prior: bool = True) -> Policy | str:
     return arrays
 
 
-def evaluator_for(policy: Policy | str, game: Game) -> TableEvaluator | PlainEvaluator:
+def evaluator_for(policy: Policy | FunctionPolicy | str, game: Game) -> TableEvaluator | PlainEvaluator:
     """Return a policy that was read as the search of a game consults it.
 
     Plain arrays run in compiled code, if that says the same on states of the game; what anything else holds, or was
@@ -72,6 +81,9 @@ def evaluator_for(policy: Policy | str, game: Game) -> TableEvaluator | PlainEva
     ValueError
         If none is shipped for the game, or the policy does not fit it.
     """
+    if isinstance(policy, FunctionPolicy):
+        asked = policy.shown(game)
+        return BatchedEvaluator(asked, game) if hasattr(game.step, "overloads") else PlainEvaluator(asked, game)
     if isinstance(policy, str):
         policy = load_shipped(game, policy)
     evaluator = _evaluator_for(policy, game)
@@ -95,9 +107,11 @@ def _evaluator_for(policy: Policy, game: Game) -> TableEvaluator | PlainEvaluato
     return BatchedEvaluator(policy, fitting(policy, own_mask(policy, game)))
 
 
-def _read(given: Any) -> Policy:
-    """Return a policy as plain arrays, if it can be said so."""
+def _read(given: Any) -> Policy | FunctionPolicy:
+    """Return a policy, as plain arrays if it can be said so."""
     policy: Policy
+    if isinstance(given, str) and _SOMEWHERE.fullmatch(given):
+        given = named("policy", given)
     if isinstance(given, Policy):
         policy = given
     elif isinstance(given, str | Path):
@@ -107,10 +121,13 @@ def _read(given: Any) -> Policy:
         model.policy = frozen(given.policy)
         about = {**normalizing.of_model(given), "settings": _settings(given)}
         policy = storage.SavedPolicy(Path(type(given).__name__), name, model, about=about)
+    elif callable(given) and not isinstance(given, type):
+        return FunctionPolicy(given)
     else:
         known = ", ".join(map(repr, SHIPPED))
         hint = ": a class; load a model with it first" if isinstance(given, type) else ""
-        raise TypeError(f"policy {given!r:.80} is none of {known}, a path, or a model of Stable-Baselines3{hint}")
+        kinds = "a path, a model of Stable-Baselines3, or a function"
+        raise TypeError(f"policy {given!r:.80} is none of {known}, {kinds}{hint}")
     refuse(policy, "a search asks about single states")
     return plain_arrays(policy) if isinstance(policy, storage.SavedPolicy) and policy is not given else policy
 
@@ -133,11 +150,16 @@ def _load(path: str | Path) -> Policy:
 
 
 def _algorithm(model: Any) -> str:
-    named = {path.split(":")[1]: name for name, path in ALGORITHMS.items()}
+    known = {path.split(":")[1]: name for name, path in ALGORITHMS.items()}
     kind = type(model).__name__
-    if kind not in named:
-        raise ValueError(errors.unknown("algorithm", kind, named))
-    return named[kind]
+    if kind not in known:
+        raise ValueError(errors.unknown("algorithm", kind, known))
+    if not isinstance(model, algorithm_class(known[kind])):
+        raise ValueError(
+            f"{kind} of {type(model).__module__} is no model of Stable-Baselines3 or sb3-contrib, whose networks are "
+            "read here; give a function that asks it (docs/policies.md)"
+        )
+    return known[kind]
 
 
 def _apart(policy: NetworkPolicy, evaluator: CompiledEvaluator) -> float:

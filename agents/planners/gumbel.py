@@ -34,7 +34,7 @@ class Gumbel(MCTS):
         Actions that are drawn at the root; the budget should allow some simulations for each.
     gumbel_scale : float
         Scale of the noise; 0 takes the most probable actions, for play without chance.
-    policy : str, Path or model, optional
+    policy : str, Path, model or callable, optional
         A trained policy, as for :class:`agents.mcts.MCTS`; its value is that of leaves unless ``evaluate`` says
         otherwise. Without one the prior is what the game advises.
     **settings

@@ -46,7 +46,7 @@ def policy_of(kind: str, given: Any) -> Any:
     """
     known = policies.names(kind)
     if isinstance(given, str) and ":" in given:
-        given = _own(kind, given)
+        given = named(f"{kind} policy", given)
     elif isinstance(given, str):
         if given not in known:
             raise ValueError(errors.unknown(f"{kind} policy", given, [*known, "FILE.py:NAME"]))
@@ -63,11 +63,17 @@ def policy_of(kind: str, given: Any) -> Any:
     return given
 
 
-def _own(kind: str, path: str) -> Any:
-    """Return a policy of one's own by where it is."""
+def named(what: str, path: str) -> Any:
+    """Return something of one's own by where it is, ``FILE.py:NAME`` or ``package.module:NAME``.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing of that name.
+    """
     source, _, name = path.rpartition(":")
     module = load(source)
     if not hasattr(module, name):
         known = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
-        raise ValueError(f"{source}: {errors.unknown(f'{kind} policy', name, known)}")
+        raise ValueError(f"{source}: {errors.unknown(what, name, known)}")
     return getattr(module, name)

@@ -1,0 +1,209 @@
+"""Functions of one's own as policies in a search."""
+
+import json
+import pickle
+import types
+import zipfile
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import agents
+from agents.arena.plan import Plan
+from agents.arena.spec import parse_agent
+from agents.learning.searching import read_policy
+from tests.learning.policies import GAMES, game_of, random_policy
+from tests.search.arms import first_view
+from tests.toys import tic_tac_toe
+
+NETWORK = """
+import numpy as np
+
+def network(observations, masks):
+    prior = np.zeros(masks.shape)
+    prior[:, {best}] = 1.0
+    return prior, np.zeros(len(observations))
+"""
+
+
+def equal(observations, masks):
+    return masks / masks.sum(1, keepdims=True), np.zeros(len(observations))
+
+
+def made(env_id, **settings):
+    env = gym.make(env_id, **settings)
+    env = env if env_id.startswith("mcts_envs/") else agents.remember(env)
+    env.reset(seed=3)
+    return env
+
+
+class TestSearch:
+    @pytest.mark.parametrize(("env_id", "settings"), GAMES)
+    def test_a_function_that_says_what_a_policy_says_makes_the_same_tree(self, env_id, settings):
+        env = made(f"mcts_envs/{env_id}", **settings)
+        policy = random_policy(game_of(env_id, **settings))
+        results = [
+            agents.make("puct", policy=each, simulations=60, seed=5).search(env)
+            for each in (policy, lambda observations, masks: policy.consulted(observations, masks))
+        ]
+        assert [result.evaluator for result in results] == ["compiled", "batched"]
+        assert results[0].visits.tolist() == results[1].visits.tolist()
+        np.testing.assert_allclose(results[0].values, results[1].values, atol=1e-4)
+
+    @pytest.mark.parametrize(
+        ("env_id", "settings", "shape"),
+        [
+            ("mcts_envs/LaneDefense3x3-v0", {"observation": "planes"}, (6, 3, 3)),
+            ("mcts_envs/WallSurvival-v0", {"board_size": 4}, None),
+            ("CartPole-v1", {}, (4,)),
+            ("FrozenLake-v1", {}, (16,)),
+        ],
+    )
+    def test_it_is_shown_what_the_environment_shows(self, env_id, settings, shape):
+        env, asked = made(env_id, **settings), []
+
+        def network(observations, masks):
+            asked.append((observations, masks))
+            return equal(observations, masks)
+
+        agents.make("gumbel", policy=network, simulations=20).act(env)
+        for observations, masks in asked:
+            assert observations.dtype == np.float32
+            assert masks.dtype == bool
+            assert observations.shape[1:] == (shape or env.observation_space.shape)
+            assert masks.shape == (len(observations), env.action_space.n)
+            assert masks.any(1).all()
+
+    @pytest.mark.parametrize("env_id", ["mcts_envs/LaneDefense3x3-v0", "CartPole-v1"])
+    def test_the_prior_leads_and_illegal_actions_have_none(self, env_id):
+        env = made(env_id)
+        legal = agents.bridge.view(env).legal_actions()
+        best = int(legal[-1])
+
+        def network(observations, masks):
+            prior = np.full(masks.shape, 3.0)
+            prior[:, best] = 300.0
+            return prior, np.zeros(len(observations))
+
+        result = agents.make("puct", policy=network, simulations=50).search(env)
+        assert result.visits.argmax() == best
+        illegal = np.setdiff1d(np.arange(env.action_space.n), legal)
+        assert not result.visits[illegal].any()
+        assert result.prior[legal].sum() == pytest.approx(1.0)
+        assert result.prior[best] == pytest.approx(300.0 / (300.0 + 3.0 * (len(legal) - 1)))
+
+    def test_its_values_are_those_of_leaves(self):
+        env = made("CartPole-v1")
+        result = agents.make("puct", policy=lambda o, m: (m * 1.0, o[:, 2] * 0 + 7.0), simulations=20).search(env)
+        assert result.values.max() > 7.0
+
+    def test_a_probability_of_nothing_is_equal_shares(self):
+        env = made("CartPole-v1")
+        result = agents.make("puct", policy=lambda o, m: (m * 0.0, np.zeros(len(o))), simulations=20).search(env)
+        assert result.prior.tolist() == [0.5, 0.5]
+
+    def test_what_it_does_to_its_arguments_changes_nothing(self):
+        env = made("mcts_envs/LaneDefense3x3-v0")
+
+        def spoiling(observations, masks):
+            said = equal(observations, masks)
+            observations[:], masks[:] = 9.0, False
+            return said
+
+        found = [agents.make("puct", policy=each, simulations=80).search(env).visits for each in (equal, spoiling)]
+        assert found[0].tolist() == found[1].tolist()
+
+    def test_a_game_of_ones_own(self):
+        game = tic_tac_toe()
+        view = first_view(game, 0)
+        game.place(view.state, {"board": [1, 1, 0, 2, 2, 0, 0, 0, 0], "turn": 0})
+        result = agents.make("gumbel", policy=equal, simulations=200).search(view)
+        assert result.action == 2
+
+    def test_tensors_that_are_learned(self):
+        torch = pytest.importorskip("torch")
+        layer, env = torch.nn.Linear(4, 3), made("CartPole-v1")
+
+        def network(observations, masks):
+            said = layer(torch.from_numpy(observations))
+            return said[:, :2].softmax(1), said[:, 2:]
+
+        assert agents.make("gumbel", policy=network, simulations=16).act(env) in (0, 1)
+
+    def test_an_agent_with_it_is_pickled(self):
+        agent = pickle.loads(pickle.dumps(agents.make("gumbel", policy=equal, simulations=16)))
+        assert agent.act(made("CartPole-v1")) in (0, 1)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("network", "said"),
+        [
+            (lambda o, m: m * 1.0, r"return \(probabilities, values\)"),
+            (lambda o, m: (m * 1.0, np.zeros(len(o)), 0), r"return \(probabilities, values\)"),
+            (lambda o, m: (m - 2.0, np.zeros(len(o))), "a probability of -1; they are 0 or more: give the softmax"),
+            (lambda o, m: (m * np.nan, np.zeros(len(o))), "not finite"),
+            (lambda o, m: (m * 1.0, np.full(len(o), np.inf)), "not finite"),
+            (lambda o, m: (m[:, :1] * 1.0, np.zeros(len(o))), r"have shape \(1, 1\); return \(1, 2\)"),
+            (lambda o, m: (m * 1.0, np.zeros(7)), r"have shape \(7,\); return \(1,\)"),
+            (lambda o, m: (m * 1.0, "much"), "values of policy .* are no array"),
+        ],
+    )
+    def test_of_what_it_returns(self, network, said):
+        with pytest.raises((ValueError, TypeError), match=said):
+            agents.make("puct", policy=network, simulations=20).act(made("CartPole-v1"))
+
+    def test_what_it_raises_says_what_it_was_called_with(self):
+        def broken(observations, masks):
+            return observations[:, 99], None
+
+        with pytest.raises(IndexError) as raised:
+            agents.make("puct", policy=broken, simulations=20).act(made("CartPole-v1"))
+        assert "broken was called with observations (1, 4) and masks (1, 2)" in raised.value.__notes__[0]
+
+    def test_of_other_arguments(self):
+        with pytest.raises(TypeError, match="is called with observations and masks"):
+            agents.make("puct", policy=lambda observation: observation)
+
+    def test_of_a_class(self):
+        class Network:
+            def __call__(self, observations, masks):
+                return equal(observations, masks)
+
+        with pytest.raises(TypeError, match="a class; load a model with it first"):
+            agents.make("puct", policy=Network)
+        assert agents.make("puct", policy=Network(), simulations=9).act(made("CartPole-v1")) in (0, 1)
+
+    def test_of_a_model_that_is_called_as_one_of_stable_baselines(self):
+        pytest.importorskip("stable_baselines3")
+        model = types.new_class("PPO")()
+        model.predict, model.policy = print, object()
+        with pytest.raises(ValueError, match=r"is no model of Stable-Baselines3 .*give a function that asks it"):
+            read_policy(model)
+
+    def test_of_what_sbx_saved(self, tmp_path):
+        pytest.importorskip("stable_baselines3")
+        said = {"policy_class": {"__module__": "sbx.ppo.policies"}, "rollout_buffer_class": {"__module__": "x"}}
+        with zipfile.ZipFile(tmp_path / "model.zip", "w") as file:
+            file.writestr("data", json.dumps(said))
+        with pytest.raises(ValueError, match="was saved by SBX"):
+            read_policy(tmp_path / "model.zip")
+
+
+class TestCommands:
+    def test_a_function_is_named_by_its_file_and_an_edited_one_is_another_configuration(self, tmp_path):
+        file, prints = tmp_path / "net.py", []
+        spec = parse_agent(f"puct:policy={file}:network:simulations=9")
+        assert spec.settings == {"policy": f"{file}:network", "simulations": 9}
+        for best in (0, 1):
+            file.write_text(NETWORK.format(best=best))
+            prints.append(Plan("CartPole-v1", (spec,), {}, 0, {}).configuration()["files"])
+        assert prints[0] != prints[1]
+        agent = agents.make("puct", policy=f"{file}:network", simulations=9)
+        assert agent.act(made("CartPole-v1")) == 1
+
+    def test_of_a_name_that_is_not_there(self, tmp_path):
+        (tmp_path / "other_net.py").write_text(NETWORK.format(best=0))
+        with pytest.raises(ValueError, match="unknown policy 'net'"):
+            agents.make("puct", policy=f"{tmp_path}/other_net.py:net")
