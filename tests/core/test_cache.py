@@ -12,6 +12,7 @@ from numba import types
 
 from mcts_envs.core.compiling import sources
 from mcts_envs.core.compiling.cache import cache_directory
+from mcts_envs.core.compiling.compiled import machine_of, machine_parts
 from mcts_envs.core.kernel import kernel
 from tests.core.processes import python
 
@@ -348,6 +349,18 @@ class TestCache:
 
         assert before == numba.config.CACHE_DIR
         assert same(np.int64(3)) == 3
+
+    def test_numba_is_prepared_to_compile_only_where_code_calls_what_it_knows_then(self, monkeypatch):
+        @kernel(SIGNATURE)
+        def same(value):
+            return value
+
+        context, (*parts, outside) = same.targetctx, machine_parts(same.ready())
+        asked = []
+        monkeypatch.setattr(type(context), "refresh", lambda self: asked.append(self))
+        for more in ([], ["no_such_name"]):
+            assert machine_of(context, (*parts, outside + more)).call(np.int64(3)) == 3
+            assert asked == [context] * len(more)
 
     def run_both(self, tmp_path, text, codes, **environment):
         """Write a module, and run programs on it at the same time; return what each printed, and complained of."""
