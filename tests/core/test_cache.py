@@ -245,13 +245,14 @@ class TestCache:
         ("constants", "used", "edit"),
         [
             ("import enum\nclass Cell(enum.IntEnum):\n    WALL = 5", "constants.Cell.WALL", ("= 5", "= 9")),
-            (
+            pytest.param(
                 "from collections import namedtuple\nCell = namedtuple('Cell', 'x y')",
                 "constants.Cell(5, 9).x",
                 ("x y", "y x"),
+                marks=pytest.mark.slow,
             ),
             ("import nested.deeper", "constants.nested.deeper.WALL", None),
-            ("LINES = 1, (2, 3)", "(4 * len(constants.LINES) - 3)", ("3)", "), 3")),
+            pytest.param("LINES = 1, (2, 3)", "(4 * len(constants.LINES) - 3)", ("3)", "), 3"), marks=pytest.mark.slow),
         ],
     )
     def test_what_classes_and_modules_of_anywhere_hold_belongs_to_the_key(self, tmp_path, constants, used, edit):
@@ -419,7 +420,7 @@ os.kill(os.getpid(), signal.SIGKILL)
         assert "waiting" not in said
 
     @pytest.mark.skipif(os.name == "nt", reason="directories are read-only in another way there")
-    @pytest.mark.parametrize("closed", ["cache", "."])
+    @pytest.mark.parametrize("closed", [pytest.param("cache", marks=pytest.mark.slow), "."])
     def test_a_filled_cache_that_may_only_be_read_is_read(self, tmp_path, closed):
         code = "import own; print(own.times(3)(1))"
         self.run_both(tmp_path, self.FACTORY, [code])
