@@ -115,7 +115,7 @@ $(RELEASE): $(RL)
 
 # Environments of others come without what they need: MiniGrid would lay pygame over pygame-ce.
 $(MORE): $(TEST)
-	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[docs,notebooks]" "minari[hdf5]" torchrl
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[docs,notebooks]" "minari[hdf5]" torchrl "pytest-cov>=7"
 	$(BIN)/python -m pip install --quiet --no-compile --no-deps ale-py box2d minigrid rlcard termcolor
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt choix evalica
 	touch $@

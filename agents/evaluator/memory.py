@@ -7,7 +7,6 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import lower_builtin, type_callable
-from numba.np.arrayobj import populate_array
 
 ROOM = 16_384
 """Numbers of 4 bytes in the room of a call."""
@@ -43,6 +42,8 @@ def _type_array_at(context: Any) -> Any:
 
 @lower_builtin(array_at, types.Integer, types.Integer, types.Any)
 def _lower_array_at(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    from numba.np.arrayobj import populate_array  # late, with all that Numba compiles arrays with
+
     kind = signature.return_type
     array = context.make_array(kind)(context, builder)
     size = context.cast(builder, arguments[1], signature.args[1], types.intp)

@@ -13,15 +13,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from html import escape
 from math import ceil, floor, inf
-from typing import NamedTuple, TypeAlias, cast
-from xml.sax.saxutils import escape
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import numpy as np
-from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from mcts_envs.core import errors
 from mcts_envs.core.typing import Bytes
+
+if TYPE_CHECKING:
+    from PIL import Image, ImageDraw, ImageFont
 
 Point: TypeAlias = tuple[float, float]
 Place: TypeAlias = tuple[float, float, float, float]
@@ -153,6 +155,8 @@ class Canvas:
         cell : int
             Pixels a cell, from 1 to 512.
         """
+        from PIL import Image, ImageDraw  # late, here and below: most processes draw nothing
+
         cell = errors.integer("cell", cell, 1, 512)
         fine = 2 if cell >= 48 else 3  # painted this many times larger, then averaged
         width, height = (2 * ceil(length * cell / 2 - 1e-9) * fine for length in (self.width, self.height))
@@ -230,7 +234,7 @@ def ansi(text: str, colour: str, *, bold: bool = False) -> str:
     return f"\x1b[{'1;' if bold else ''}{30 + _ANSI.index(colour)}m{text}\x1b[0m"
 
 
-def _paint(draw: ImageDraw.ImageDraw, shape: _Shape, scale: float, left: int = 0, top: int = 0) -> None:
+def _paint(draw: "ImageDraw.ImageDraw", shape: _Shape, scale: float, left: int = 0, top: int = 0) -> None:
     """Paint a shape at ``scale`` pixels a cell on an image whose first pixel is (left, top) of the whole."""
     pixels = [(x * scale - left, y * scale - top) for x, y in shape.points]
     fill, outline = _ink(shape.fill), _ink(shape.outline)
@@ -259,8 +263,10 @@ def _paint(draw: ImageDraw.ImageDraw, shape: _Shape, scale: float, left: int = 0
                 draw.ellipse((x - half, y - half, x + half, y + half), outline)
 
 
-def _blend(image: Image.Image, shape: _Shape, scale: float) -> None:
+def _blend(image: "Image.Image", shape: _Shape, scale: float) -> None:
     """Paint a translucent shape: blend the part of the image around it with the same part painted over."""
+    from PIL import Image, ImageDraw
+
     margin = max(shape.stroke, 2 * shape.size if shape.text else 0.0) + 2 / scale
     xs, ys = zip(*shape.points, strict=True)
     right = max(xs) + (_length(shape.text, shape.size) if shape.text else 0.0)
@@ -286,7 +292,7 @@ def _element(shape: _Shape) -> str:
     if shape.kind == "text":
         place = f'x="{_number(x)}" y="{_number(y)}" font-size="{_number(shape.size)}"'
         length = f'textLength="{_number(_length(shape.text, shape.size))}" lengthAdjust="spacingAndGlyphs"'
-        return f"<text {place} {length} {style}>{escape(shape.text)}</text>"
+        return f"<text {place} {length} {style}>{escape(shape.text, quote=False)}</text>"
     # SVG centres a stroke on the edge: draw the box smaller by half a stroke on each side.
     half = shape.stroke / 2
     width, height = (max(b - a - shape.stroke, 0.0) for a, b in zip(*shape.points, strict=True))
@@ -302,13 +308,17 @@ def _element(shape: _Shape) -> str:
 def _ink(colour: str | None) -> tuple[int, int, int] | None:
     if colour is None:
         return None
+    from PIL import ImageColor
+
     red, green, blue = ImageColor.getrgb(colour)[:3]
     return red, green, blue
 
 
 @lru_cache(maxsize=64)
-def _font(size: float) -> ImageFont.FreeTypeFont:
-    return cast(ImageFont.FreeTypeFont, ImageFont.load_default(size))  # raises ImportError without FreeType
+def _font(size: float) -> "ImageFont.FreeTypeFont":
+    from PIL import ImageFont
+
+    return cast("ImageFont.FreeTypeFont", ImageFont.load_default(size))  # raises ImportError without FreeType
 
 
 @lru_cache(maxsize=1024)

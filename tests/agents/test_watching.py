@@ -15,11 +15,14 @@ from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
+import play as playing
 import pytest
+import typer
 import watch as watching
 from _following import comparison, games
 from _live import serving
 from connect_four import GAME as CONNECT_FOUR  # registers it
+from typer.testing import CliRunner
 
 import agents
 import mcts_envs  # noqa: F401
@@ -206,10 +209,11 @@ def test_a_result_of_ones_own_needs_only_an_action():
     assert search_data(First().search(env), view_of(env))["value"] is None
 
 
-def command(*words):
-    script, streams = ROOT / "scripts/watch.py", {"stdin": subprocess.DEVNULL, "capture_output": True}
-    run = subprocess.run([sys.executable, script, *words], text=True, timeout=120, **streams)
-    return run.returncode, run.stdout, run.stderr
+def command(*words, script=watching):
+    app = typer.Typer()
+    app.command()(script.main)
+    done = CliRunner().invoke(app, words)
+    return done.exit_code, done.stdout, done.stderr
 
 
 def test_the_command_writes_a_page(tmp_path):
@@ -245,18 +249,17 @@ def test_a_page_is_served_until_it_is_interrupted(tmp_path):
             run.kill()
 
 
-@pytest.mark.parametrize("script", ["watch.py LaneDefense3x3-v0 --agents random --live", "play.py LaneDefense3x3-v0"])
-def test_a_port_in_use_is_named(tmp_path, script):
+@pytest.mark.parametrize(("script", "words"), [(watching, ["--agents", "random", "--live"]), (playing, [])])
+def test_a_port_in_use_is_named(tmp_path, monkeypatch, script, words):
+    monkeypatch.chdir(tmp_path)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        name, *words = script.split()
-        line = [sys.executable, ROOT / "scripts" / name, *words, "--no-browser", "--port", str(port)]
-        streams = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
-        ended = subprocess.run(line, **streams, cwd=tmp_path, timeout=60)
-    assert ended.returncode == 2
-    assert re.search(rf"port {port} cannot be had \(.+\); give another --port", ended.stderr)
+        words = ["LaneDefense3x3-v0", *words, "--no-browser", "--port", str(port)]
+        code, _, complaint = command(*words, script=script)
+    assert code == 2
+    assert re.search(rf"port {port} cannot be had \(.+\); give another --port", complaint)
 
 
 @pytest.mark.parametrize(
@@ -482,9 +485,12 @@ def test_an_analyst_that_did_not_search_says_nothing():
 
 @pytest.mark.slow
 def test_a_saved_game_of_ones_own_is_watched_with_the_file_that_registers_it(tmp_path):
-    file, out = tmp_path / "game.json", ["--out", str(tmp_path / "game.html")]
+    def started(saved):  # in a process of its own, where nothing is registered yet
+        line = [sys.executable, ROOT / "scripts/watch.py", saved, "--out", tmp_path / "game.html"]
+        return subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+
+    file = tmp_path / "game.json"
     Replay("ConnectFour-v0").save(file)
-    code, _, complaint = command(str(file), *out)
-    assert (code, f"import that first: my_game.py:{file}" in complaint) == (2, True)
-    code, said, _ = command(f"{ROOT / 'examples' / 'connect_four.py'}:{file}", *out)
-    assert (code, "0 moves" in said) == (0, True)
+    unknown, known = started(file), started(f"{ROOT / 'examples' / 'connect_four.py'}:{file}")
+    assert (unknown.returncode, f"import that first: my_game.py:{file}" in unknown.stderr) == (2, True)
+    assert (known.returncode, "0 moves" in known.stdout) == (0, True)

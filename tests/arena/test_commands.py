@@ -27,6 +27,14 @@ def module(name: str) -> Any:
     return importlib.import_module(name)
 
 
+def ran(monkeypatch: pytest.MonkeyPatch, capsys: Any, *arguments: str) -> tuple[int, str, str]:
+    """Run a command in this process; return its status and what it printed and complained of."""
+    monkeypatch.setattr(sys, "argv", ["mcts-envs", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        module("_commands").main()
+    return ended.value.code or 0, *capsys.readouterr()  # type: ignore[return-value]
+
+
 def command(*arguments: str, folder: Path = ROOT) -> "subprocess.CompletedProcess[str]":
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     line = [sys.executable, str(ROOT / "scripts"), *arguments]
@@ -71,17 +79,17 @@ def test_the_words_of_the_list_stand_below_each_other() -> None:
     assert len({len(line) - len(line.split(maxsplit=1)[1]) for line in named}) == 1
 
 
-def test_scripts_are_run_with_what_follows_them(tmp_path: Path) -> None:
-    listed = command("list")
-    assert listed.stdout == command("compare", "--list").stdout
-    assert listed.returncode == 0
+def test_scripts_are_run_with_what_follows_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    listed = ran(monkeypatch, capsys, "list")
+    assert listed == ran(monkeypatch, capsys, "compare", "--list")
+    assert listed[0] == 0
     assert "Usage: mcts-envs warm [OPTIONS] " in command("warm", "--help").stdout
     assert command("expert-iteration", "--help").stdout.split()[:2] == ["Usage:", "mcts-envs"]
     line = ["compare", "LaneDefense3x3-v0", "--agents", "random,scripted", "--episodes", "2", "--workers", "1"]
     played = command(*line, folder=tmp_path)
     assert played.returncode == 0, played.stderr
     assert "scripted" in played.stdout
-    assert command(*line[:2], "--agents", "mtcs", folder=tmp_path).returncode == 2
+    assert ran(monkeypatch, capsys, *line[:2], "--agents", "mtcs")[0] == 2
 
 
 @pytest.mark.parametrize(
@@ -107,10 +115,14 @@ def test_mistakes_are_named_in_a_line(
     assert message in told.err
 
 
-def test_a_number_of_boards_is_refused_before_it_is_said_what_they_find(tmp_path: Path) -> None:
-    refused = command("compare", "WallSurvival-v0", "--agents", "random,greedy", "--episodes", "-3", folder=tmp_path)
-    assert (refused.returncode, refused.stderr) == (2, "error: episodes -3 is outside [1, 1000000000]\n")
-    assert len(refused.stdout.splitlines()) == 1  # when and how it was begun
+def test_a_number_of_boards_is_refused_before_it_is_said_what_they_find(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = ["compare", "WallSurvival-v0", "--agents", "random,greedy", "--episodes", "-3"]
+    code, said, complaint = ran(monkeypatch, capsys, *line)
+    assert (code, complaint) == (2, "error: episodes -3 is outside [1, 1000000000]\n")
+    assert len(said.splitlines()) == 1  # when and how it was begun
 
 
 def test_what_is_missing_comes_with_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
@@ -306,13 +318,15 @@ class Losing:
         ("Losing", "KeyError: 'move' ({0}, line 13)"),
     ],
 )
-def test_errors_of_ones_own_code_are_told_with_their_line(tmp_path: Path, bot: str, said: str) -> None:
+def test_errors_of_ones_own_code_are_told_with_their_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, bot: str, said: str
+) -> None:
     file = tmp_path / "faulty.py"
     file.write_text(_FAULTY)
     out = str(tmp_path / "game.html")
-    done = command("watch", "LaneDefense3x3-v0", "--agents", f"{file}:{bot}", "--out", out)
+    _, _, told = ran(monkeypatch, capsys, "watch", "LaneDefense3x3-v0", "--agents", f"{file}:{bot}", "--out", out)
     expected = re.escape(said.format(file)).replace(r"\.\*", ".*")
-    assert re.search(f"error: {expected}$", done.stderr.strip()), done.stderr
+    assert re.search(f"error: {expected}$", told.strip()), told
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links are for administrators there")

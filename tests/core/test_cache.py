@@ -12,6 +12,7 @@ from numba import types
 
 from mcts_envs.core.compiling import sources
 from mcts_envs.core.compiling.cache import cache_directory
+from mcts_envs.core.compiling.compiled import machine_of, machine_parts
 from mcts_envs.core.kernel import kernel
 from tests.core.processes import python
 
@@ -244,13 +245,14 @@ class TestCache:
         ("constants", "used", "edit"),
         [
             ("import enum\nclass Cell(enum.IntEnum):\n    WALL = 5", "constants.Cell.WALL", ("= 5", "= 9")),
-            (
+            pytest.param(
                 "from collections import namedtuple\nCell = namedtuple('Cell', 'x y')",
                 "constants.Cell(5, 9).x",
                 ("x y", "y x"),
+                marks=pytest.mark.slow,
             ),
             ("import nested.deeper", "constants.nested.deeper.WALL", None),
-            ("LINES = 1, (2, 3)", "(4 * len(constants.LINES) - 3)", ("3)", "), 3")),
+            pytest.param("LINES = 1, (2, 3)", "(4 * len(constants.LINES) - 3)", ("3)", "), 3"), marks=pytest.mark.slow),
         ],
     )
     def test_what_classes_and_modules_of_anywhere_hold_belongs_to_the_key(self, tmp_path, constants, used, edit):
@@ -349,6 +351,18 @@ class TestCache:
         assert before == numba.config.CACHE_DIR
         assert same(np.int64(3)) == 3
 
+    def test_numba_is_prepared_to_compile_only_where_code_calls_what_it_knows_then(self, monkeypatch):
+        @kernel(SIGNATURE)
+        def same(value):
+            return value
+
+        context, (*parts, outside) = same.targetctx, machine_parts(same.ready())
+        asked = []
+        monkeypatch.setattr(type(context), "refresh", lambda self: asked.append(self))
+        for more in ([], ["no_such_name"]):
+            assert machine_of(context, (*parts, outside + more)).call(np.int64(3)) == 3
+            assert asked == [context] * len(more)
+
     def run_both(self, tmp_path, text, codes, **environment):
         """Write a module, and run programs on it at the same time; return what each printed, and complained of."""
         (tmp_path / "own.py").write_text(
@@ -406,7 +420,7 @@ os.kill(os.getpid(), signal.SIGKILL)
         assert "waiting" not in said
 
     @pytest.mark.skipif(os.name == "nt", reason="directories are read-only in another way there")
-    @pytest.mark.parametrize("closed", ["cache", "."])
+    @pytest.mark.parametrize("closed", [pytest.param("cache", marks=pytest.mark.slow), "."])
     def test_a_filled_cache_that_may_only_be_read_is_read(self, tmp_path, closed):
         code = "import own; print(own.times(3)(1))"
         self.run_both(tmp_path, self.FACTORY, [code])

@@ -85,8 +85,8 @@ def test_an_edited_source_is_compiled(shipped):
     [
         ("import own; own.FACTOR = 5", 20),
         ("import numba; numba.__version__ = '0.0.1'", 8),
-        ("import numpy; numpy.__version__ = '0.0.1'", 8),
-        ("import sys; sys.implementation.cache_tag = 'cpython-399'", 8),
+        pytest.param("import numpy; numpy.__version__ = '0.0.1'", 8, marks=pytest.mark.slow),
+        pytest.param("import sys; sys.implementation.cache_tag = 'cpython-399'", 8, marks=pytest.mark.slow),
     ],
     ids=["another constant", "another Numba", "another NumPy", "another Python"],
 )

@@ -111,6 +111,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled code for a signature; None if it is not kept, or damaged."""
+        target_context.refresh()
         parts = self._load(signature, target_context, _INNER)
         if parts is None:
             source = self._of[0]
@@ -141,7 +142,6 @@ class KernelCache(NullCache):  # type: ignore[misc]
             self._save(signature, target_context, _SUFFIX, lambda: machine_parts(machine))
 
     def _load(self, signature: Any, target_context: Any, suffix: str) -> Any:
-        target_context.refresh()
         for file in self._files(signature, target_context.codegen(), suffix):
             try:
                 sealed = file.read_bytes()

@@ -13,6 +13,7 @@ from numba.core.bytecode import FunctionIdentity
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, compile_result
 from numba.core.environment import lookup_environment
+from numba.core.runtime import rtsys
 
 from mcts_envs.core.compiling.meaning import meaning
 
@@ -153,12 +154,22 @@ def inner_of(context: Any, parts: tuple[Any, ...]) -> CompileResult:
 def machine_parts(machine: Machine) -> tuple[Any, ...]:
     """Return what :func:`machine_of` takes, to be pickled."""
     code = machine.library.name, machine.library._get_compiled_object()
-    return code, machine.fndesc, machine.environment, machine.others
+    module = machine.library._final_module
+    named = (*module.functions, *module.global_variables)
+    outside = [each.name for each in named if each.is_declaration and not each.name.startswith("llvm.")]
+    return code, machine.fndesc, machine.environment, machine.others, outside
 
 
 def machine_of(context: Any, parts: tuple[Any, ...]) -> Machine:
-    """Load machine code that was taken apart."""
-    (name, code), fndesc, environment, others = parts
+    """Load machine code that was taken apart.
+
+    What prepares Numba to compile takes longer than to load a game: it is left to who compiles, unless the code calls
+    what has no address before.
+    """
+    (name, code), fndesc, environment, others, outside = parts
+    rtsys.initialize(context)
+    if any(binding.address_of_symbol(each) is None for each in outside):
+        context.refresh()
     library = JITCodeLibrary(context.codegen(), name)
     library.enable_object_caching()
     library._set_compiled_object(code)
