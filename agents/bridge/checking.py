@@ -181,7 +181,10 @@ def _fidelity(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
         return OPEN, str(error)
     steps = 0
     for k in _up_to(_WALKS):
-        original.reset(**{**given, "seed": k})
+        try:
+            original.reset(**{**given, "seed": k})
+        except Exception as error:  # it may want to be told more than how it was made
+            return OPEN, f"another one, made in the same way, cannot be reset ({type(error).__name__}: {error})"
         found = mirrored(foreign_view(original, seen.game.seats[seen.player].name).state, k, _LENGTH)
         if found.differs:
             return FAILS, f"a copy is not as the original: {found.differs}"

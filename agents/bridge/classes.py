@@ -25,7 +25,7 @@ _SHARED = (
 
 _SHARED_MODULES = (
     *("pygame.time", "pygame.font", "pygame.freetype", "pygame.mixer"),
-    *("pyglet", "matplotlib", "tkinter", "cv2", "glfw"),
+    *("pyglet", "matplotlib", "tkinter", "cv2", "glfw", "mujoco.render", "mujoco._render", "mujoco.viewer"),
 )
 """Modules whose objects only show or sound a game."""
 

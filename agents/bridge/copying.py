@@ -35,6 +35,7 @@ from agents.bridge.classes import (
     quiet,
     slots_of,
 )
+from agents.bridge.physics import copy_array, copy_physics, is_physics
 from agents.bridge.weak import WEAK
 
 
@@ -126,6 +127,8 @@ class Copy:
             return _DRAWN[module_of(kind)]
         if name_of(kind) == TORCH:
             return _copy_torch_generator
+        if is_physics(kind):
+            return copy_physics
         return _copy_object if is_plain(kind) else _copy_opaque
 
     def _lend_generator(self) -> None:
@@ -194,6 +197,8 @@ def _copy_array(into: Copy, value: Any) -> Any:
 
 def _over_buffer(into: Copy, value: Any, owner: Any) -> Any:
     """Return a view of the copy of what an array looks into, as one of ``ctypes``; None where that has no buffer."""
+    if (view := copy_array(into, value)) is not None:
+        return view
     try:
         old = np.frombuffer(owner, np.uint8)
         memory = into.of(owner)

@@ -14,6 +14,7 @@ from numpy.random import BitGenerator
 
 from agents.bridge.chance import are_generators
 from agents.bridge.classes import container_of, has_table, is_plain, is_shared, module_of, name_of, slots_of
+from agents.bridge.physics import is_physics, token_of
 from agents.bridge.weak import behind
 
 _AS_IT_IS = frozenset({bool, bytes, complex, float, int, str, type(None)})
@@ -60,6 +61,8 @@ def _token(value: Any, met: dict[int, int]) -> Any:
     if id(value) in met:
         return met[id(value)]
     met[id(value)] = len(met)
+    if is_physics(kind):
+        return token_of(value)
     if callable(value):
         return _called(value, met)
     if is_plain(kind):

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import math
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -77,7 +78,9 @@ def _cure(actions: Any, name: Any) -> str:
     if name is not None:
         return "make the actions discrete inside the environment"
     if isinstance(actions, spaces.Box):
-        return "wrap it in gymnasium.wrappers.DiscretizeAction(env, bins)"
+        count = math.prod(actions.shape)
+        few = f", which makes bins ** {count} actions, or in an ActionWrapper that offers a few" * (count > 2)
+        return f"wrap it in gymnasium.wrappers.DiscretizeAction(env, bins){few}"
     return "wrap it in gymnasium.wrappers.TransformAction(env, function, spaces.Discrete(n)), or an ActionWrapper"
 
 

@@ -44,6 +44,17 @@ def _in_bins(name: str, **settings: Any) -> Any:
     return gymnasium.wrappers.DiscretizeAction(gymnasium.make(name, **settings), 3)
 
 
+def _in_pushes(name: str, **settings: Any) -> Any:
+    """Return an environment in which one of nine pushes is chosen, drawn once, each of all joints together."""
+    import gymnasium
+    import numpy as np
+
+    env = gymnasium.make(name, **settings)
+    box: Any = env.action_space
+    pushes = np.random.default_rng(0).uniform(box.low, box.high, (9, *box.shape)).astype(box.dtype)
+    return gymnasium.wrappers.TransformAction(env, pushes.__getitem__, gymnasium.spaces.Discrete(9))
+
+
 def _with(module: str) -> Any:
     def make(name: str, **settings: Any) -> Any:
         import gymnasium
@@ -87,6 +98,7 @@ _MAKERS = {
     "classic control": _gymnasium,
     "Box2D": _gymnasium,
     "continuous, in DiscretizeAction": _in_bins,
+    "MuJoCo, in nine pushes": _in_pushes,
     "MiniGrid": _with("minigrid"),
     "ALE": _with("ale_py"),
     "PettingZoo classic": _pettingzoo("classic"),
@@ -109,6 +121,12 @@ CATALOGUE = (
     *_all("Box2D", "CarRacing-v3", ("Box2D",), 5),
     *_all("continuous, in DiscretizeAction", "Pendulum-v1 MountainCarContinuous-v0"),
     *_all("continuous, in DiscretizeAction", "BipedalWalker-v3", ("Box2D",), 10),
+    *_all(
+        "MuJoCo, in nine pushes",
+        "InvertedPendulum-v5 InvertedDoublePendulum-v5 Reacher-v5 Pusher-v5 Swimmer-v5 HalfCheetah-v5 Hopper-v5 "
+        "Walker2d-v5 Ant-v5 Humanoid-v5",
+        ("mujoco",),
+    ),
     *_all(
         "MiniGrid",
         "MiniGrid-Empty-5x5-v0 MiniGrid-DoorKey-5x5-v0 MiniGrid-FourRooms-v0 MiniGrid-Dynamic-Obstacles-5x5-v0 "

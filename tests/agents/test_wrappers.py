@@ -116,6 +116,11 @@ def test_other_actions_are_told_what_makes_them_discrete():
     env.reset(seed=0)
     with pytest.raises(TypeError, match="TransformAction"):
         found(env)
+    env.action_space = spaces.Box(-1.0, 1.0, (8,))
+    with pytest.raises(TypeError, match=r"makes bins \*\* 8 actions, or in an ActionWrapper that offers a few"):
+        found(env)
+    env = Buttons()
+    env.reset(seed=0)
     env = TransformAction(env, lambda action: np.unravel_index(action, (2, 3)), spaces.Discrete(6))
     result = found(env, simulations=400)
     assert result.action == 5

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import gymnasium as gym
 import pytest
+from gymnasium.utils import EzPickle
 from pettingzoo.classic.rps import rps
 from pettingzoo.classic.tictactoe import tictactoe
 
@@ -124,6 +125,25 @@ def test_laws_that_are_broken_are_named():
     assert "cannot be copied" in report["copies"].evidence or report["restoring"].verdict != "holds"
     report = checked(Changing())
     assert report["observations"].verdict == "FAILS"
+
+
+def test_another_environment_that_cannot_be_reset_speaks_against_no_copy():
+    class Sent(Walk, EzPickle):
+        where = None  # told by whoever made it, and not by its arguments
+
+        def __init__(self):
+            EzPickle.__init__(self)
+            super().__init__()
+
+        def reset(self, **given):
+            assert self.where is not None
+            return super().reset(**given)
+
+    env = Sent()
+    env.where = "there"
+    law = checked(env)["fidelity"]
+    assert law.verdict == "open"
+    assert law.evidence.startswith("another one, made in the same way, cannot be reset (AssertionError: ")
 
 
 def test_a_step_that_raises_is_evidence():
