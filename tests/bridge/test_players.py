@@ -345,3 +345,23 @@ def test_wrappers_that_change_actions_are_refused():
     env.reset()
     with pytest.raises(TypeError, match="turns its actions Discrete"):
         mcts(10).act(env)
+
+
+class Marked(rps.raw_env):
+    """Shows a fraction that no two games have in common."""
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed=seed, options=options)
+        self.mark = np.random.default_rng(seed).random()
+
+    def observe(self, agent):
+        return np.array([self.mark, super().observe(agent)])
+
+
+def test_what_others_have_chosen_already_is_found_where_all_else_shows(monkeypatch):
+    monkeypatch.setattr("agents.bridge.adapters.SHIPPED", {})
+    env = Marked()
+    env.reset(seed=1)
+    env.step(0)
+    with pytest.warns(UserWarning, match="hides something from player_1, in state, and planning foresees"):
+        mcts(20).search(env)
