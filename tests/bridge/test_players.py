@@ -365,3 +365,11 @@ def test_what_others_have_chosen_already_is_found_where_all_else_shows(monkeypat
     env.step(0)
     with pytest.warns(UserWarning, match="hides something from player_1, in state, and planning foresees"):
         mcts(20).search(env)
+
+
+def test_an_episode_that_is_over_is_named():
+    env = Auction()
+    env.reset(seed=1)
+    env.agents = []
+    with pytest.raises(ValueError, match=r"nobody is to choose in .*: the episode is over; call reset\(\)"):
+        mcts(5).search(env)
