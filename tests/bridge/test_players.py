@@ -373,3 +373,30 @@ def test_an_episode_that_is_over_is_named():
     env.agents = []
     with pytest.raises(ValueError, match=r"nobody is to choose in .*: the episode is over; call reset\(\)"):
         mcts(5).search(env)
+
+
+class Together(ParallelEnv):
+    """One agent, which is told what is legal by another name."""
+
+    possible_agents, agents = ("a",), ()
+
+    def observation_space(self, agent):
+        return spaces.Discrete(2)
+
+    action_space = observation_space
+
+    def reset(self, seed=None, options=None):
+        self.agents = ["a"]
+        return {"a": 0}, {"a": {"legal_moves": [0]}}
+
+    def step(self, actions):
+        if actions["a"]:
+            raise ValueError("illegal")
+        return {"a": 0}, {"a": 0.0}, {"a": False}, {"a": False}, {"a": {"legal_moves": [0]}}
+
+
+def test_masks_of_several_by_other_names_are_told_the_right_one():
+    env = Together()
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match=r"illegal.*; if info\['legal_moves'\] tells what is legal, say it as"):
+        mcts().act(env)
