@@ -133,13 +133,13 @@ def _mask_shown(state: Any, player: int) -> Any:
 
 def _mask_aec(state: Any, player: int) -> Any:
     seat = state.game.seats[player]
-    mask = state.env.infos.get(seat.name, {}).get("action_mask")
+    mask = (state.env.infos.get(seat.name) or {}).get("action_mask")
     return _in_observation(seat, state.env.observe) if mask is None else mask
 
 
 def _mask_parallel(state: Any, player: int) -> Any:
     seat = state.game.seats[player]
-    mask = state.infos.get(seat.name, {}).get("action_mask") if state.infos else None
+    mask = (state.infos.get(seat.name) or {}).get("action_mask") if state.infos else None
     return _in_observation(seat, state.seen.get) if mask is None and state.seen else mask
 
 

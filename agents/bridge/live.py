@@ -250,6 +250,8 @@ class LiveParallel:
     def only_agent(self) -> Any:
         """Return the agent that is to choose, if there is no other."""
         agents = self.env.agents if hasattr(self.env, "agents") else self.env.possible_agents
+        if not agents:
+            raise ValueError(f"nobody is to choose in {self.game.name}: the episode is over; call reset()")
         if len(agents) != 1:
             raise ValueError(
                 f"{self.game.name} has {len(agents)} agents that choose at once; say for whom: "

@@ -201,10 +201,13 @@ def _tells(state: "ForeignState") -> str | None:
 
 
 def _misnamed(state: "ForeignState") -> str:
-    """Say what may tell the legal actions of a Gymnasium environment by a name that planners do not know."""
-    if state.game.seats[0].name is not None or state.game.notes.get("tells") or hasattr(state.env, "action_masks"):
+    """Say what may tell the legal actions of an environment by a name that planners do not know."""
+    if state.game.notes.get("tells") or hasattr(state.env, "action_masks"):
         return ""
-    said = [f"info[{name!r}]" for name in state.infos or () if _LEGAL.search(str(name))]
+    told = state.infos or getattr(state.env, "infos", None)
+    if state.game.seats[0].name is not None:  # by agent
+        told = next(iter(told.values()), None) if isinstance(told, Mapping) else None
+    said = [f"info[{name!r}]" for name in told or () if _LEGAL.search(str(name))]
     said += [name for name in dir(type(state.env)) if _LEGAL.search(name) and not name.startswith("_")]
     if not said:
         return ""

@@ -13,7 +13,7 @@ from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 from agents.bridge.adapters import adapter_of
 from agents.bridge.digest import digest
 from agents.bridge.layers import innermost
-from agents.bridge.returned import begun, masks_of
+from agents.bridge.returned import begun, masks_of, wrong
 from mcts_envs.core.view import Episode
 
 _nothing_equals = itertools.count(-1, -1)
@@ -107,12 +107,20 @@ def shown_after(env: Any, said: Any) -> dict[Any, int]:
         return _shown_in_turn(env)
     rewards = said[1] if len(said) > 2 else None
     if isinstance(env, ParallelEnv):
-        paid = {agent: 0.0 if rewards is None else float(rewards.get(agent, 0.0)) for agent in said[0]}
-        told = {agent: _told(env, said[-1].get(agent), agent) for agent in said[0] if agent in env.agents}
+        paid = {agent: 0.0 if rewards is None else _number(rewards.get(agent, 0.0)) for agent in said[0]}
+        told = {agent: _told(env, (said[-1] or {}).get(agent), agent) for agent in said[0] if agent in env.agents}
         return {agent: fingerprint((seen, paid[agent], told.get(agent))) for agent, seen in said[0].items()}
     over = len(said) > 2 and bool(said[2] or said[3])
     legal = None if over else _told(env, said[-1], None)
-    return {None: fingerprint((said[0], 0.0 if rewards is None else float(rewards), legal))}
+    return {None: fingerprint((said[0], 0.0 if rewards is None else _number(rewards), legal))}
+
+
+def _number(reward: Any) -> Any:
+    """Return a reward as a number; as it is where a wrapper around makes one of it."""
+    try:
+        return float(reward)
+    except (TypeError, ValueError):
+        return reward
 
 
 def _shown_in_turn(env: Any) -> dict[Any, int]:
@@ -172,7 +180,10 @@ class Remember(gymnasium.Wrapper[Any, Any, Any, Any]):
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Make a step."""
         said = self.env.step(action)
-        self.observation, _, terminated, truncated, self.info = said
+        try:
+            self.observation, _, terminated, truncated, self.info = said
+        except (TypeError, ValueError):
+            raise wrong(said, action) from None
         self.over = bool(terminated or truncated)
         if self.history is not None:
             self.history.actions.append(action)
@@ -220,7 +231,7 @@ class RememberMoves(BaseParallelWrapper):  # type: ignore[misc]
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
         """Reset the environment."""
         history = History(self.env, {"seed": seed, "options": options})
-        self.observations, self.infos = self.env.reset(seed=seed, options=options)
+        self.observations, self.infos = begun(self.env.reset(seed=seed, options=options))
         history.shown.append(shown_after(self.env, (self.observations, self.infos)))
         self.history = history
         return self.observations, self.infos
@@ -228,7 +239,10 @@ class RememberMoves(BaseParallelWrapper):  # type: ignore[misc]
     def step(self, actions: Any) -> Any:
         """Make a step."""
         said = self.env.step(actions)
-        self.observations, _, _, _, self.infos = said
+        try:
+            self.observations, _, _, _, self.infos = said
+        except (TypeError, ValueError):
+            raise wrong(said, actions) from None
         if self.history is not None:
             self.history.actions.append(dict(actions))
             self.history.shown.append(shown_after(self.env, said))

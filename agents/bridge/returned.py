@@ -75,7 +75,8 @@ def check_actions(space: Any, seat: Any, action: Any) -> None:
 
 def _wrong_reward(reward: Any, action: Any) -> StepError:
     kind = "not finite" if isinstance(reward, (float, int)) else f"{type(reward).__name__}, not a number"
-    return StepError(f"step({action}) pays {_short(reward)}, which is {kind}; rewards are finite numbers")
+    cure = "" if kind == "not finite" else ": make it one, in Gymnasium by wrappers.TransformReward(env, function)"
+    return StepError(f"step({action}) pays {_short(reward)}, which is {kind}; rewards are finite numbers{cure}")
 
 
 def _short(value: Any) -> str:

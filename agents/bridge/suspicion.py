@@ -78,15 +78,15 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
     options : mapping, optional
         What a reset takes besides a seed. Where it wants more, nothing can be told.
     """
-    met: dict[Any, list[Played]] = {}
+    met: dict[Any, list[tuple[int, Played]]] = {}
     pairs: Counter[int] = Counter()
     compared, haste = False, _Haste()
     try:
         with chance_apart(0):
-            for known, played in _situations(game, env, agent, options, haste):
+            for seed, known, played in _situations(game, env, agent, options, haste):
                 others = met.setdefault(known, [])
-                for other in others:
-                    compared = True
+                for begun, other in others:
+                    compared |= begun != seed  # games of one seed tell of choices alone
                     names = _differ(played, other)
                     count, tried = len(known), pairs.total()
                     if names and tried < _PAIRS and (pairs[count] < _LEAST_PAIRS or not haste.late()):
@@ -94,8 +94,8 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
                         lines = range(_LINES * tried, _LINES * (tried + 1))
                         if _told_apart(played, other, agent, lines, haste):
                             return names
-                if not others or (len(others) < 3 and _differ(played, others[0])):
-                    others.append(played.copy())
+                if not others or (len(others) < 3 and _differ(played, others[0][1])):
+                    others.append((seed, played.copy()))
     except (TypeError, NotImplementedError):  # what cannot be copied or looked into cannot be compared
         return None
     if haste.cut:
@@ -103,16 +103,20 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
     return () if compared else None
 
 
-def _situations(game: ForeignGame, env: Any, agent: Any, options: Any, haste: _Haste) -> Iterator[tuple[Any, Played]]:
-    """Play games for a few steps; yield what the player knows, and the game, whenever it is to choose.
+def _situations(
+    game: ForeignGame, env: Any, agent: Any, options: Any, haste: _Haste
+) -> Iterator[tuple[int, Any, Played]]:
+    """Play games for a few steps; yield the seed, what the player knows, and the game, whenever it is to choose.
 
-    Those that are begun late are played until the player is to choose for the first time.
+    Those that are begun late are played until the player is to choose for the first time. Where others play, each
+    seed is played twice: games of fractions show the same only where others have chosen what nobody has seen yet.
     """
-    played, chance = Played(game, Copy(env).env), np.random.default_rng(0)
+    played, chance, times = Played(game, Copy(env).env), np.random.default_rng(0), 1 + (game.players > 1)
     begun, games = 0, _GAMES
     while begun < games and (begun < _LEAST_GAMES or not haste.late(2)):
         try:
-            haste.timed(played.reset, begun, options)
+            seed = begun // times
+            haste.timed(played.reset, seed, options)
         except Exception as error:
             raise NotImplementedError from error
         known: list[Any] = []
@@ -122,13 +126,13 @@ def _situations(game: ForeignGame, env: Any, agent: Any, options: Any, haste: _H
                 if seen.size > _LARGE or not np.array_equal(seen, np.round(seen)):
                     games = _FEW_GAMES
                 known.append(played.shown[agent])
-                yield tuple(known), played
+                yield seed, tuple(known), played
             if not played.choosing() or t == _STEPS - 1 or (known and begun >= _FEW_GAMES and haste.late()):
                 break
             own = None
             if agent in played.choosing():
                 legal = played.legal(agent)
-                own = legal[(begun % 2 * t) % len(legal)]
+                own = legal[(seed % 2 * t) % len(legal)]
                 known.append(own)
             haste.timed(played.play, agent, own, chance)
         begun += 1

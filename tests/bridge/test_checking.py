@@ -49,6 +49,14 @@ def test_the_environment_is_left_as_it_is():
         assert env.step(action) == other.step(action)
 
 
+def test_of_an_episode_that_is_over_nothing_is_said_to_be_hidden():
+    env = agents.remember(Cups())
+    env.reset(seed=1)
+    while not env.over:
+        env.step(0)
+    assert agents.check_planning(env)["hidden"][1:] == ("open", "the episode is over")
+
+
 def test_where_chance_comes_from_is_named():
     with pytest.warns(UserWarning, match="draws from the global generator of random"):
         report = checked(type("Own", (Walk,), {})(noise=lambda: random.random()))

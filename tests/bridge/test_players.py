@@ -345,3 +345,58 @@ def test_wrappers_that_change_actions_are_refused():
     env.reset()
     with pytest.raises(TypeError, match="turns its actions Discrete"):
         mcts(10).act(env)
+
+
+class Marked(rps.raw_env):
+    """Shows a fraction that no two games have in common."""
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed=seed, options=options)
+        self.mark = np.random.default_rng(seed).random()
+
+    def observe(self, agent):
+        return np.array([self.mark, super().observe(agent)])
+
+
+def test_what_others_have_chosen_already_is_found_where_all_else_shows(monkeypatch):
+    monkeypatch.setattr("agents.bridge.adapters.SHIPPED", {})
+    env = Marked()
+    env.reset(seed=1)
+    env.step(0)
+    with pytest.warns(UserWarning, match="hides something from player_1, in state, and planning foresees"):
+        mcts(20).search(env)
+
+
+def test_an_episode_that_is_over_is_named():
+    env = Auction()
+    env.reset(seed=1)
+    env.agents = []
+    with pytest.raises(ValueError, match=r"nobody is to choose in .*: the episode is over; call reset\(\)"):
+        mcts(5).search(env)
+
+
+class Together(ParallelEnv):
+    """One agent, which is told what is legal by another name."""
+
+    possible_agents, agents = ("a",), ()
+
+    def observation_space(self, agent):
+        return spaces.Discrete(2)
+
+    action_space = observation_space
+
+    def reset(self, seed=None, options=None):
+        self.agents = ["a"]
+        return {"a": 0}, {"a": {"legal_moves": [0]}}
+
+    def step(self, actions):
+        if actions["a"]:
+            raise ValueError("illegal")
+        return {"a": 0}, {"a": 0.0}, {"a": False}, {"a": False}, {"a": {"legal_moves": [0]}}
+
+
+def test_masks_of_several_by_other_names_are_told_the_right_one():
+    env = Together()
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match=r"illegal.*; if info\['legal_moves'\] tells what is legal, say it as"):
+        mcts().act(env)

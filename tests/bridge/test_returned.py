@@ -30,6 +30,7 @@ TWISTS = {
     "the old API": (lambda *said: said[:4], r"step\(.\) returned 4 values; Gymnasium's returns 5: observation, reward"),
     "nothing": (lambda *said: None, r"step\(.\) returned None; Gymnasium's returns 5 values"),
     "no reward": (lambda at, _, *rest: (at, None, *rest), r"step\(.\) pays None, which is NoneType, not a number"),
+    "a vector": (lambda at, r, *rest: (at, np.array([r, 1.0]), *rest), r"pays array.*: make it one, in Gymnasium by"),
     "a list": (lambda at, r, *rest: (at, [r], *rest), r"step\(.\) pays \[.\.0\], which is list, not a number"),
     "nan": (lambda at, _, *rest: (at, float("nan"), *rest), r"step\(.\) pays nan, which is not finite"),
     "infinity": (lambda at, _, *rest: (at, np.float64("inf"), *rest), r"step\(.\) pays .*inf.*, which is not finite"),
@@ -189,6 +190,35 @@ def test_numbers_of_any_kind_are_rewards():
         env = Twisted(lambda at, reward, *rest, kind=kind: (at, kind(reward), *rest))
         env.reset(seed=0)
         assert mcts(50).act(env) == 1
+
+
+def test_a_reward_of_several_numbers_may_be_made_one_around_what_remembers():
+    env = agents.remember(Twisted(lambda at, reward, *rest: (at, np.array([reward, 1.0]), *rest)))
+    env = gym.wrappers.TransformReward(env, lambda reward: reward[0])
+    env.reset(seed=0)
+    env.step(1)
+    assert mcts(50, seed=1).act(env) == 1
+
+
+def test_what_remembers_names_a_broken_step():
+    env = agents.remember(Twisted(TWISTS["the old API"][0]))
+    env.reset(seed=0)
+    with pytest.raises(StepError, match=r"step\(1\) returned 4 values; Gymnasium's returns 5"):
+        env.step(1)
+
+
+@pytest.mark.parametrize("infos", [None, {"a": None, "b": None}])
+def test_infos_may_be_missing(infos):
+    class Silent(Both):
+        def reset(self, seed=None, options=None):
+            return super().reset(seed, options)[0], infos
+
+        def step(self, actions):
+            return *super().step(actions)[:4], infos
+
+    for env in (Silent(1.0), agents.remember(Silent(1.0))):
+        env.reset(seed=0)
+        assert mcts(20, horizon=5).act(bridge.view(env, "a")) in (0, 1)
 
 
 @pytest.mark.parametrize("name", ["graph", "rhea", "halving", "auto"])
