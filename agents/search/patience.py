@@ -82,7 +82,7 @@ def warn_if_late(view: View, result: Any, limit: float) -> None:
         how = f"; copies are made by {copies.means}; what is hidden: {copies.hidden}" if copies else ""
         warnings.warn(
             f"{game.name}: {simulations} simulation{'s' * (simulations > 1)} took {result.seconds:.2g} s, more than "
-            f"the time limit of {limit:g} s, which cannot be kept{how}; give more time",
+            f"the time limit of {limit:g} s, which cannot be kept{how}; give more time, or a shorter horizon",
             stacklevel=4,
         )
     notes["searched"] = True
