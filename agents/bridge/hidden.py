@@ -116,11 +116,13 @@ class Hidden:
             cure = "wrap it in agents.remember(env) before reset, so that it is drawn anew"
         else:
             pool = self._pool(observer)
-            pool.extend(self._time_limit)
+            if pool.particles or not game.notes.get(("never alike", name)):  # else none fits from another reset
+                pool.extend(self._time_limit)
             if pool.kept:
                 return SAMPLED
             pool.begin_here(*self._said)
-            cure = f"none of {pool.tried} other courses of the game fits what was seen"
+            tried = f"none of {pool.tried} other courses" if pool.tried else "no course from another reset"
+            cure = f"{tried} of the game fits what was seen"
         self._warn(observer, _said(game.name, whose, hides, cure))
         return AS_IT_IS
 

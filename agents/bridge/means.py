@@ -3,6 +3,7 @@
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 from gymnasium.error import ResetNeeded
@@ -82,7 +83,7 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
             except (KeepsError, StepError):
                 raise
             except Exception as error:
-                fault = f"{error}" if isinstance(error, (TypeError, ValueError)) else f"{type(error).__name__}: {error}"
+                fault = _said_by(error, live.env)
                 not_reset = error if isinstance(error, ResetNeeded) else not_reset
                 if isinstance(error, AttributeError) and isinstance(error.obj, type(live.env)):
                     lacking = f"{name} has no attribute {error.name!r}: call reset() first, if it was not; "
@@ -106,6 +107,14 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
         "clone_state() and restore_state(snapshot), or register an agents.bridge.Adapter"
         f"{'. It may have been stepped as it was tried; reset it' * stepped}"
     )
+
+
+def _said_by(error: Exception, env: Any) -> str:
+    """Return what an error says, and whether the environment's own step raised it, of which no copy is to blame."""
+    own = getattr(type(env).step, "__code__", None)
+    if any(frame.f_code is own for frame, _ in walk_tb(error.__traceback__)):
+        return f"its step raised {type(error).__name__}: {error}"
+    return f"{error}" if isinstance(error, (TypeError, ValueError)) else f"{type(error).__name__}: {error}"
 
 
 def _makers(live: Any) -> Iterator[tuple[str, Callable[[], Copier]]]:

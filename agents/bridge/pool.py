@@ -86,7 +86,7 @@ class Pool:
     def begin_here(self, seen: Any, infos: Any) -> None:
         """Let courses to come begin where the game is now, as no other fits; ``seen`` and ``infos`` were said last."""
         here = Played(self._game, Copy(self._history.env).env, (seen, infos))
-        self.particles, self._odds = [here], 0.0
+        self.particles, self._odds, self._time = [here], 0.0, len(self._history.actions)
 
     @property
     def acceptance(self) -> float:

@@ -66,7 +66,8 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
 
     Two games that showed the same, with the same actions of the player, are played on with the same actions and the
     same chance. An empty answer is no proof. None says that no two games showed the same, so that nothing can be told.
-    Where steps take so long that only part of it is looked at, the game notes ``"hasty"``.
+    Where steps take so long that only part of it is looked at, the game notes ``"hasty"``; where something is found,
+    but no games of two seeds showed the same, ``("never alike", agent)``.
 
     Parameters
     ----------
@@ -80,6 +81,7 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
     """
     met: dict[Any, list[tuple[int, Played]]] = {}
     pairs: Counter[int] = Counter()
+    found: tuple[str, ...] = ()
     compared, haste = False, _Haste()
     try:
         with chance_apart(0):
@@ -87,17 +89,22 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
                 others = met.setdefault(known, [])
                 for begun, other in others:
                     compared |= begun != seed  # games of one seed tell of choices alone
-                    names = _differ(played, other)
+                    names = () if found else _differ(played, other)
                     count, tried = len(known), pairs.total()
                     if names and tried < _PAIRS and (pairs[count] < _LEAST_PAIRS or not haste.late()):
                         pairs[count] += 1
                         lines = range(_LINES * tried, _LINES * (tried + 1))
                         if _told_apart(played, other, agent, lines, haste):
-                            return names
+                            found = names
+                if found and compared:
+                    return found
                 if not others or (len(others) < 3 and _differ(played, others[0][1])):
                     others.append((seed, played.copy()))
     except (TypeError, NotImplementedError):  # what cannot be copied or looked into cannot be compared
         return None
+    if found:
+        game.notes["never alike", agent] = True
+        return found
     if haste.cut:
         game.notes["hasty"] = True
     return () if compared else None

@@ -1,5 +1,7 @@
 """Foreign environments of several players: in turns, at once, with agents that leave."""
 
+import warnings
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -15,7 +17,9 @@ import agents
 import mcts_envs
 from agents import bridge
 from agents.bridge import hidden
+from agents.bridge.hidden import AS_IT_IS, SAMPLED
 from agents.bridge.live import foreign_view
+from agents.bridge.pool import Pool
 from mcts_envs.core.api.multi import GameAECEnv, GameParallelEnv
 from mcts_envs.core.contract import TRUNCATED
 from tests.bridge.worlds import mcts
@@ -365,6 +369,23 @@ def test_what_others_have_chosen_already_is_found_where_all_else_shows(monkeypat
     env.step(0)
     with pytest.warns(UserWarning, match="hides something from player_1, in state, and planning foresees"):
         mcts(20).search(env)
+
+
+def test_what_others_have_chosen_already_is_drawn_anew_from_the_second_search_on(monkeypatch):
+    monkeypatch.setattr("agents.bridge.adapters.SHIPPED", {})
+    tries = []
+    monkeypatch.setattr(Pool, "_begun", lambda self, now: tries.append(now))  # no other reset shows the fraction
+    env = agents.remember(type("Once", (Marked,), {})())
+    env.reset(seed=1)
+    for hidden_as in (AS_IT_IS, SAMPLED, SAMPLED):
+        env.step(0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = mcts(90, seed=3).search(env)
+        assert result.copies.hidden == hidden_as
+        env.step(1)
+    assert {course.env.state["player_0"] for course in env.history.pools["player_1"].particles} == {0, 1, 2}
+    assert not tries
 
 
 def test_an_episode_that_is_over_is_named():

@@ -200,6 +200,18 @@ def test_a_reward_of_several_numbers_may_be_made_one_around_what_remembers():
     assert mcts(50, seed=1).act(env) == 1
 
 
+def test_a_step_that_raises_is_told_from_a_copy_that_fails():
+    class Unpacking(Walk):
+        def step(self, action):
+            at, reward = super().step(action)
+            return at, reward, False, False, {}
+
+    env = Unpacking()
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match="fast copy: its step raised ValueError: too many values to unpack"):
+        mcts(20).search(env)
+
+
 def test_what_remembers_names_a_broken_step():
     env = agents.remember(Twisted(TWISTS["the old API"][0]))
     env.reset(seed=0)
