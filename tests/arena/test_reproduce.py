@@ -13,6 +13,7 @@ import pytest
 import reproduce
 import typer
 import typer.testing
+from papers import playing
 from papers.measures import Means, Points, Rate, Shares, Standings, Wins, mean, shares_verdict, verdict
 from papers.page import UNPLAYED, markdown, write
 from papers.playing import _entry, companies
@@ -20,7 +21,7 @@ from papers.record import Entry, Record, tallied, this_run
 from papers.study import Cell, Entrant, Study, Table, boards_of, plan_of
 
 import agents
-from agents.arena import interrupt
+from agents.arena import compare, interrupt
 from agents.arena.faults import CRASH, forfeit
 from agents.arena.formats.lineup_figures import side_name
 from agents.arena.report import Report
@@ -64,6 +65,12 @@ def small(published=11):
             Table("Counted", ("what",), mean_of, (count,), "Of the first numbers."),
         ],
     )
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Games are played in this process; `test_a_run_goes_on_after_kill_9` is with others, as the command plays them."""
+    monkeypatch.setattr(playing, "compare", lambda *given, workers, **more: compare(*given, **more))
 
 
 def played(study, tmp_path, scale=1.0, tables=None, fresh=False):
@@ -146,6 +153,7 @@ def test_a_share_differs_only_where_the_intervals_do_not_meet():
 # Playing, and going on
 
 
+@pytest.mark.usefixtures("here")
 def test_a_study_is_played_kept_and_written_once(tmp_path, monkeypatch):
     study = small()
     record = played(study, tmp_path)
@@ -181,6 +189,7 @@ def test_a_forfeit_is_lost_and_an_error_does_not_count():
     assert entry.errors == 1
 
 
+@pytest.mark.usefixtures("here")
 def test_two_runs_of_other_tables_keep_what_each_other_found(tmp_path):
     study = small()
     one, other = study.tables[:1], study.tables[3:]
@@ -212,6 +221,7 @@ def test_a_run_goes_on_after_kill_9(tmp_path):
     assert "Played at scale 0.01." in page
 
 
+@pytest.mark.usefixtures("here")
 @pytest.mark.slow
 def test_a_longer_run_stays(tmp_path, capsys):
     study = small()
@@ -224,6 +234,7 @@ def test_a_longer_run_stays(tmp_path, capsys):
     assert {entry.boards for entry in record.entries.values()} == {80}
 
 
+@pytest.mark.usefixtures("here")
 def test_figures_of_games_that_are_thrown_away_go_with_them(tmp_path, capsys):
     study = small()
     played(study, tmp_path, tables=study.tables[:1])
@@ -240,6 +251,7 @@ def test_a_cell_whose_games_all_failed_has_no_share(tmp_path):
     assert record.share(cell) is None
 
 
+@pytest.mark.usefixtures("here")
 @pytest.mark.slow
 def test_what_has_not_been_played_comes_first(tmp_path, monkeypatch):
     study = small()
@@ -252,6 +264,7 @@ def test_what_has_not_been_played_comes_first(tmp_path, monkeypatch):
     assert order == [cell.key for cell in reversed(table.cells)]
 
 
+@pytest.mark.usefixtures("here")
 def test_a_cell_that_changed_is_not_played_yet(tmp_path):
     study = small()
     record = played(study, tmp_path, tables=study.tables[:1])
@@ -272,6 +285,7 @@ def test_damaged_data_are_refused(tmp_path, line):
         Record.read(file)
 
 
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("fresh", "on"),
     [
@@ -282,9 +296,7 @@ def test_damaged_data_are_refused(tmp_path, line):
 def test_an_interrupted_run_has_a_page_of_what_there_is(tmp_path, monkeypatch, fresh, on):
     monkeypatch.setattr(interrupt, "_last", [-math.inf])
     monkeypatch.setattr(importlib.import_module("papers.lane"), "STUDY", small())
-    monkeypatch.setattr(
-        importlib.import_module("papers.playing"), "_measure", lambda *_: signal.raise_signal(signal.SIGTERM)
-    )
+    monkeypatch.setattr(playing, "_measure", lambda *_: signal.raise_signal(signal.SIGTERM))
     result = invoked("lane", "--workers", 1, "--out", tmp_path / "out", "--pages", tmp_path, *fresh)
     assert result.exit_code == 143
     assert f"interrupted; {on} goes on from here" in result.stderr

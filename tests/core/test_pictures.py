@@ -58,14 +58,15 @@ def test_frames_of_whole_games_can_be_drawn(env_id):
 
 
 @pytest.mark.parametrize("env_id", [env_id for env_id in IDS if "Bomber" in env_id])
-def test_every_frame_can_be_drawn_as_each_player_sees_it(env_id):
+def test_frames_can_be_drawn_as_each_player_sees_them(env_id):
+    """Every third frame as text and as shapes, every 51st as SVG too."""
     whole = game_of(env_id)
     seen = [game_of(env_id, viewer=player) for player in range(whole.players)]
     for number, state in enumerate(frames(whole, "rule_based", most=250)):
-        for game in seen:
+        for game in seen if number % 3 == 0 else ():
             assert game.text(state)
             canvas = game.picture(state)
-            if number % 50 == 0:
+            if number % 51 == 0:
                 ElementTree.fromstring(canvas.to_svg())
 
 

@@ -18,15 +18,20 @@ import pytest
 pytest.importorskip("stable_baselines3")
 pytest.importorskip("sb3_contrib")
 
+import expert_iteration
 import sb3_contrib.common.maskable.evaluation as maskable
+import train_all
+import typer
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import VecNormalize
+from typer.testing import CliRunner
 
 import agents
 import mcts_envs
-from agents.learning import callbacks, normalizing, progress, storage
+from agents.arena import interrupt
+from agents.learning import baselines, callbacks, expert, normalizing, progress, storage
 from agents.learning.evaluation import FRESH, evaluate
 from agents.learning.hyperparameters import hyperparameters, plain, resolved
 from agents.learning.networks import PlanesExtractor
@@ -307,18 +312,28 @@ def said_by(code, *arguments):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM])
-def test_commands_end_with_the_signal_that_came_and_say_what_is_kept(tmp_path, number):
-    came = f"import os, signal, sys, typer; came = lambda *_, **__: os.kill(os.getpid(), {int(number)})\n"
-    came += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    code = "import train_all as command; from agents.learning import baselines; baselines.train_all = came"
-    done = said_by(f"{came}{code}\ntyper.run(command.main)", "--workers", "1", "--out", str(tmp_path / "all"))
-    said = f"interrupted ({number.name}); what was trained is kept, and the same command goes on\n"
-    assert (done.returncode, done.stderr) == (128 + number, said)
-    code = "import expert_iteration as command; from agents.learning import expert; expert.play_all = came"
-    done = said_by(f"{came}{code}\ntyper.run(command.main)", IDS[0], "--workers", "1", "--out", str(tmp_path / "one"))
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_commands_end_with_the_signal_that_came_and_say_what_is_kept(tmp_path, monkeypatch, number):
+    def ended(command, *arguments):
+        app = typer.Typer()
+        app.command()(command.main)
+        done = CliRunner().invoke(app, [*arguments, "--workers", "1"])
+        return done.exit_code, done.stderr.splitlines()
+
+    monkeypatch.setattr(interrupt, "SECONDS_OF_ECHO", 0.0)
+    for module, name in ((baselines, "train_all"), (expert, "play_all")):
+        monkeypatch.setattr(module, name, lambda *_, **__: signal.raise_signal(number))
+    before = signal.signal(number, signal.default_int_handler)
+    try:
+        trained = ended(train_all, "--out", str(tmp_path / "all"))
+        played = ended(expert_iteration, IDS[0], "--out", str(tmp_path / "one"))
+        assert signal.getsignal(number) is signal.default_int_handler
+    finally:
+        signal.signal(number, before)
+    said = f"interrupted ({number.name}); what was trained is kept, and the same command goes on"
+    assert trained == (128 + number, [said])
     said = f"interrupted ({number.name}); the games are kept in {tmp_path / 'one'}, and the same command goes on"
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (128 + number, f"{said} from here")
+    assert (played[0], played[1][-1]) == (128 + number, f"{said} from here")
 
 
 @pytest.mark.slow
