@@ -351,7 +351,9 @@ class TestCache:
         assert before == numba.config.CACHE_DIR
         assert same(np.int64(3)) == 3
 
-    def test_numba_is_prepared_to_compile_only_where_code_calls_what_it_knows_then(self, monkeypatch):
+    def test_numba_is_prepared_to_compile_only_where_code_calls_what_it_knows_then(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("MCTS_ENVS_CACHE_DIR", str(tmp_path))  # what is kept has no parts to take
+
         @kernel(SIGNATURE)
         def same(value):
             return value
