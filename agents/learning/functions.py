@@ -54,6 +54,14 @@ class FunctionPolicy:
         return Shown(self, tuple(game.observation_shape), game.actions)
 
 
+def in_shape(game: Game) -> Game:
+    """Return a game that shows arrays in the shape that an environment of others gives them, without PettingZoo's mask.
+
+    Games of ours do so, and what is no array is flattened.
+    """
+    return next((game.variant(name) for name in ("array", "unmasked") if name in game.variants), game)
+
+
 @dataclass(frozen=True)
 class Shown:
     """A function that is shown observations of a game."""

@@ -17,7 +17,7 @@ from agents.learning.compiling import compiled_evaluator
 from agents.learning.export import plain_arrays
 from agents.learning.fitting import fitting, learned_rewards, own_mask, rewards_of
 from agents.learning.freezing import frozen
-from agents.learning.functions import FunctionPolicy
+from agents.learning.functions import FunctionPolicy, in_shape
 from agents.learning.loading import load_policy, load_shipped
 from agents.learning.moved import inside
 from agents.learning.notices import notice
@@ -82,8 +82,10 @@ def evaluator_for(policy: Policy | FunctionPolicy | str, game: Game) -> TableEva
         If none is shipped for the game, or the policy does not fit it.
     """
     if isinstance(policy, FunctionPolicy):
-        asked = policy.shown(game)
-        return BatchedEvaluator(asked, game) if hasattr(game.step, "overloads") else PlainEvaluator(asked, game)
+        if hasattr(game.step, "overloads"):
+            return BatchedEvaluator(policy.shown(game), game)
+        game = in_shape(game)
+        return PlainEvaluator(policy.shown(game), game)
     if isinstance(policy, str):
         policy = load_shipped(game, policy)
     evaluator = _evaluator_for(policy, game)

@@ -31,6 +31,23 @@ def equal(observations, masks):
     return masks / masks.sum(1, keepdims=True), np.zeros(len(observations))
 
 
+class Shows(gym.Env):
+    """An environment that shows something of a space."""
+
+    action_space = gym.spaces.Discrete(2)
+
+    def __init__(self, space):
+        self.observation_space = space
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.step(0)[0], {}
+
+    def step(self, action):
+        space = self.observation_space
+        return self.np_random.integers(0, 9, space.shape).astype(space.dtype), 0.0, False, False, {}
+
+
 def made(env_id, **settings):
     env = gym.make(env_id, **settings)
     env = env if env_id.startswith("mcts_envs/") else agents.remember(env)
@@ -74,6 +91,32 @@ class TestSearch:
             assert observations.shape[1:] == (shape or env.observation_space.shape)
             assert masks.shape == (len(observations), env.action_space.n)
             assert masks.any(1).all()
+
+    @pytest.mark.parametrize("space", [gym.spaces.Box(0, 255, (8, 6, 3), np.uint8), gym.spaces.Box(0.0, 9.0, (2, 5))])
+    def test_arrays_of_environments_of_others_keep_their_shape(self, space):
+        env, asked = agents.remember(Shows(space)), []
+        observation, _ = env.reset(seed=3)
+
+        def network(observations, masks):
+            asked.append(observations)
+            return equal(observations, masks)
+
+        agents.make("gumbel", policy=network, simulations=20).act(env)
+        assert asked[0].shape == (1, *space.shape)
+        assert (asked[0][0] == observation).all()
+
+    def test_of_pettingzoo_it_is_shown_the_board_without_the_mask(self):
+        asked = []
+
+        def network(observations, masks):
+            asked.append((observations, masks))
+            return equal(observations, masks)
+
+        env = pytest.importorskip("pettingzoo.classic.connect_four_v3").env()
+        env.reset(seed=3)
+        agents.make("gumbel", policy=network, simulations=20).act(env)
+        assert {observations.shape for observations, _ in asked} == {(1, 6, 7, 2)}
+        assert {masks.shape for _, masks in asked} == {(1, 7)}
 
     @pytest.mark.parametrize("env_id", ["mcts_envs/LaneDefense3x3-v0", "CartPole-v1"])
     def test_the_prior_leads_and_illegal_actions_have_none(self, env_id):
