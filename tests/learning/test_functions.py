@@ -174,6 +174,17 @@ class TestSearch:
 
         assert agents.make("gumbel", policy=network, simulations=16).act(env) in (0, 1)
 
+    @pytest.mark.parametrize("kind", ["float16", "bfloat16", "float64"])
+    def test_tensors_of_any_precision(self, kind):
+        torch = pytest.importorskip("torch")
+
+        def network(observations, masks):
+            prior = torch.tensor([[0.25, 0.75]] * len(observations), dtype=getattr(torch, kind), requires_grad=True)
+            return prior, prior[:, :1]
+
+        result = agents.make("puct", policy=network, simulations=16).search(made("CartPole-v1"))
+        assert result.prior.tolist() == [0.25, 0.75]
+
     def test_an_agent_with_it_is_pickled(self):
         agent = pickle.loads(pickle.dumps(agents.make("gumbel", policy=equal, simulations=16)))
         assert agent.act(made("CartPole-v1")) in (0, 1)
@@ -186,8 +197,9 @@ class TestRefusals:
             (lambda o, m: m * 1.0, r"return \(probabilities, values\)"),
             (lambda o, m: (m * 1.0, np.zeros(len(o)), 0), r"return \(probabilities, values\)"),
             (lambda o, m: (m - 2.0, np.zeros(len(o))), "a probability of -1; they are 0 or more: give the softmax"),
-            (lambda o, m: (m * np.nan, np.zeros(len(o))), "not finite"),
-            (lambda o, m: (m * 1.0, np.full(len(o), np.inf)), "not finite"),
+            (lambda o, m: (m * np.nan, np.zeros(len(o))), "probabilities of policy .* hold nan, which is not finite"),
+            (lambda o, m: (m * 1.0, np.full(len(o), np.inf)), "values of policy .* hold inf, which is not finite"),
+            (lambda o, m: (m * 1.0, np.full(len(o), -1e39)), r"values of policy .* hold -1e\+39, which is not finite"),
             (lambda o, m: (m[:, :1] * 1.0, np.zeros(len(o))), r"have shape \(1, 1\); return \(1, 2\)"),
             (lambda o, m: (m * 1.0, np.zeros(7)), r"have shape \(7,\); return \(1,\)"),
             (lambda o, m: (m * 1.0, "much"), "values of policy .* are no array"),
