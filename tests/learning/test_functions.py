@@ -185,6 +185,15 @@ class TestSearch:
         result = agents.make("puct", policy=network, simulations=16).search(made("CartPole-v1"))
         assert result.prior.tolist() == [0.25, 0.75]
 
+    def test_what_can_be_called_is_a_function_whatever_else_it_has(self):
+        class Network:
+            policy = predict = None
+
+            def __call__(self, observations, masks):
+                return equal(observations, masks)
+
+        assert agents.make("puct", policy=Network(), simulations=9).act(made("CartPole-v1")) in (0, 1)
+
     def test_an_agent_with_it_is_pickled(self):
         agent = pickle.loads(pickle.dumps(agents.make("gumbel", policy=equal, simulations=16)))
         assert agent.act(made("CartPole-v1")) in (0, 1)
@@ -237,6 +246,13 @@ class TestRefusals:
         with pytest.raises(ValueError, match=r"is no model of Stable-Baselines3 .*give a function that asks it"):
             read_policy(model)
 
+    def test_of_a_model_of_another_library(self):
+        class Other:
+            policy = predict = None
+
+        with pytest.raises(ValueError, match=r"unknown algorithm 'Other'.*or give a function \(docs/policies.md\)"):
+            read_policy(Other())
+
     def test_of_what_sbx_saved(self, tmp_path):
         pytest.importorskip("stable_baselines3")
         said = {"policy_class": {"__module__": "sbx.ppo.policies"}, "rollout_buffer_class": {"__module__": "x"}}
@@ -262,3 +278,7 @@ class TestCommands:
         (tmp_path / "other_net.py").write_text(NETWORK.format(best=0))
         with pytest.raises(ValueError, match="unknown policy 'net'"):
             agents.make("puct", policy=f"{tmp_path}/other_net.py:net")
+
+    def test_of_a_file_without_a_name(self):
+        with pytest.raises(ValueError, match=r"my_net.py is no policy but code; .* in it, my_net.py:NAME"):
+            agents.make("puct", policy="my_net.py")
