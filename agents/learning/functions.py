@@ -14,6 +14,8 @@ from mcts_envs.core.typing import Floats, Singles
 Function = Callable[[Singles, npt.NDArray[np.bool_]], tuple[Any, Any]]
 """``(observations, masks) -> (probabilities, values)``: see :class:`FunctionPolicy`."""
 
+_GREATEST = float(np.finfo(np.float32).max)
+
 
 @dataclass(frozen=True)
 class FunctionPolicy:
@@ -54,6 +56,14 @@ class FunctionPolicy:
         return Shown(self, tuple(game.observation_shape), game.actions)
 
 
+def in_shape(game: Game) -> Game:
+    """Return a game that shows arrays in the shape that an environment of others gives them, without PettingZoo's mask.
+
+    Games of ours do so, and what is no array is flattened.
+    """
+    return next((game.variant(name) for name in ("array", "unmasked") if name in game.variants), game)
+
+
 @dataclass(frozen=True)
 class Shown:
     """A function that is shown observations of a game."""
@@ -89,12 +99,15 @@ class Shown:
                 "the softmax of logits"
             )
         prior = np.where(allowed, prior, 0.0)
+        self._require_finite("probabilities", prior)
+        self._require_finite("values", values)
         total = prior.sum(1, keepdims=True)
         equal = allowed / allowed.sum(1, keepdims=True)
         return np.where(total == 0.0, equal, prior / np.where(total == 0.0, 1.0, total)), values
 
     def _array(self, what: str, given: Any, shape: tuple[int, ...]) -> Floats:
-        detached = given.detach().cpu() if hasattr(given, "detach") else given  # a tensor of PyTorch
+        # a tensor of PyTorch, which NumPy reads unless it is bfloat16
+        detached = given.detach().cpu().double() if hasattr(given, "detach") else given
         try:
             found = np.asarray(detached, np.float64)
         except (TypeError, ValueError) as error:
@@ -104,3 +117,11 @@ class Shown:
         if found.shape != shape:
             raise ValueError(f"{what} of policy {self.policy.name} have shape {found.shape}; return {shape}")
         return found
+
+    def _require_finite(self, what: str, found: Floats) -> None:
+        good = np.abs(found) <= _GREATEST
+        if not good.all():
+            raise ValueError(
+                f"{what} of policy {self.policy.name} hold {found[~good][0]:.4g}, which is not finite in single "
+                "precision: has its training diverged?"
+            )

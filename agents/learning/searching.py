@@ -17,7 +17,7 @@ from agents.learning.compiling import compiled_evaluator
 from agents.learning.export import plain_arrays
 from agents.learning.fitting import fitting, learned_rewards, own_mask, rewards_of
 from agents.learning.freezing import frozen
-from agents.learning.functions import FunctionPolicy
+from agents.learning.functions import FunctionPolicy, in_shape
 from agents.learning.loading import load_policy, load_shipped
 from agents.learning.moved import inside
 from agents.learning.notices import notice
@@ -82,8 +82,10 @@ def evaluator_for(policy: Policy | FunctionPolicy | str, game: Game) -> TableEva
         If none is shipped for the game, or the policy does not fit it.
     """
     if isinstance(policy, FunctionPolicy):
-        asked = policy.shown(game)
-        return BatchedEvaluator(asked, game) if hasattr(game.step, "overloads") else PlainEvaluator(asked, game)
+        if hasattr(game.step, "overloads"):
+            return BatchedEvaluator(policy.shown(game), game)
+        game = in_shape(game)
+        return PlainEvaluator(policy.shown(game), game)
     if isinstance(policy, str):
         policy = load_shipped(game, policy)
     evaluator = _evaluator_for(policy, game)
@@ -116,13 +118,13 @@ def _read(given: Any) -> Policy | FunctionPolicy:
         policy = given
     elif isinstance(given, str | Path):
         policy = _load(given)
+    elif callable(given) and not isinstance(given, type):
+        return FunctionPolicy(given)
     elif hasattr(given, "predict") and hasattr(given, "policy") and not isinstance(given, type):
         name, model = _algorithm(given), copy.copy(given)
         model.policy = frozen(given.policy)
         about = {**normalizing.of_model(given), "settings": _settings(given)}
         policy = storage.SavedPolicy(Path(type(given).__name__), name, model, about=about)
-    elif callable(given) and not isinstance(given, type):
-        return FunctionPolicy(given)
     else:
         known = ", ".join(map(repr, SHIPPED))
         hint = ": a class; load a model with it first" if isinstance(given, type) else ""
@@ -144,6 +146,8 @@ def _load(path: str | Path) -> Policy:
         return load_policy(path.removeprefix("sb3:") if isinstance(path, str) else path)
     except FileNotFoundError as error:
         near = str(path).lower()
+        if near.endswith(".py"):
+            raise ValueError(f"{path} is no policy but code; name the function in it, {path}:NAME") from None
         if near in SHIPPED:
             raise FileNotFoundError(f"{error}; or do you mean {near!r}, which comes with this package?") from None
         raise
@@ -153,7 +157,7 @@ def _algorithm(model: Any) -> str:
     known = {path.split(":")[1]: name for name, path in ALGORITHMS.items()}
     kind = type(model).__name__
     if kind not in known:
-        raise ValueError(errors.unknown("algorithm", kind, known))
+        raise ValueError(f"{errors.unknown('algorithm', kind, known)}; or give a function (docs/policies.md)")
     if not isinstance(model, algorithm_class(known[kind])):
         raise ValueError(
             f"{kind} of {type(model).__module__} is no model of Stable-Baselines3 or sb3-contrib, whose networks are "

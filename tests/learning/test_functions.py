@@ -31,6 +31,23 @@ def equal(observations, masks):
     return masks / masks.sum(1, keepdims=True), np.zeros(len(observations))
 
 
+class Shows(gym.Env):
+    """An environment that shows something of a space."""
+
+    action_space = gym.spaces.Discrete(2)
+
+    def __init__(self, space):
+        self.observation_space = space
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.step(0)[0], {}
+
+    def step(self, action):
+        space = self.observation_space
+        return self.np_random.integers(0, 9, space.shape).astype(space.dtype), 0.0, False, False, {}
+
+
 def made(env_id, **settings):
     env = gym.make(env_id, **settings)
     env = env if env_id.startswith("mcts_envs/") else agents.remember(env)
@@ -74,6 +91,32 @@ class TestSearch:
             assert observations.shape[1:] == (shape or env.observation_space.shape)
             assert masks.shape == (len(observations), env.action_space.n)
             assert masks.any(1).all()
+
+    @pytest.mark.parametrize("space", [gym.spaces.Box(0, 255, (8, 6, 3), np.uint8), gym.spaces.Box(0.0, 9.0, (2, 5))])
+    def test_arrays_of_environments_of_others_keep_their_shape(self, space):
+        env, asked = agents.remember(Shows(space)), []
+        observation, _ = env.reset(seed=3)
+
+        def network(observations, masks):
+            asked.append(observations)
+            return equal(observations, masks)
+
+        agents.make("gumbel", policy=network, simulations=20).act(env)
+        assert asked[0].shape == (1, *space.shape)
+        assert (asked[0][0] == observation).all()
+
+    def test_of_pettingzoo_it_is_shown_the_board_without_the_mask(self):
+        asked = []
+
+        def network(observations, masks):
+            asked.append((observations, masks))
+            return equal(observations, masks)
+
+        env = pytest.importorskip("pettingzoo.classic.connect_four_v3").env()
+        env.reset(seed=3)
+        agents.make("gumbel", policy=network, simulations=20).act(env)
+        assert {observations.shape for observations, _ in asked} == {(1, 6, 7, 2)}
+        assert {masks.shape for _, masks in asked} == {(1, 7)}
 
     @pytest.mark.parametrize("env_id", ["mcts_envs/LaneDefense3x3-v0", "CartPole-v1"])
     def test_the_prior_leads_and_illegal_actions_have_none(self, env_id):
@@ -131,6 +174,26 @@ class TestSearch:
 
         assert agents.make("gumbel", policy=network, simulations=16).act(env) in (0, 1)
 
+    @pytest.mark.parametrize("kind", ["float16", "bfloat16", "float64"])
+    def test_tensors_of_any_precision(self, kind):
+        torch = pytest.importorskip("torch")
+
+        def network(observations, masks):
+            prior = torch.tensor([[0.25, 0.75]] * len(observations), dtype=getattr(torch, kind), requires_grad=True)
+            return prior, prior[:, :1]
+
+        result = agents.make("puct", policy=network, simulations=16).search(made("CartPole-v1"))
+        assert result.prior.tolist() == [0.25, 0.75]
+
+    def test_what_can_be_called_is_a_function_whatever_else_it_has(self):
+        class Network:
+            policy = predict = None
+
+            def __call__(self, observations, masks):
+                return equal(observations, masks)
+
+        assert agents.make("puct", policy=Network(), simulations=9).act(made("CartPole-v1")) in (0, 1)
+
     def test_an_agent_with_it_is_pickled(self):
         agent = pickle.loads(pickle.dumps(agents.make("gumbel", policy=equal, simulations=16)))
         assert agent.act(made("CartPole-v1")) in (0, 1)
@@ -143,8 +206,9 @@ class TestRefusals:
             (lambda o, m: m * 1.0, r"return \(probabilities, values\)"),
             (lambda o, m: (m * 1.0, np.zeros(len(o)), 0), r"return \(probabilities, values\)"),
             (lambda o, m: (m - 2.0, np.zeros(len(o))), "a probability of -1; they are 0 or more: give the softmax"),
-            (lambda o, m: (m * np.nan, np.zeros(len(o))), "not finite"),
-            (lambda o, m: (m * 1.0, np.full(len(o), np.inf)), "not finite"),
+            (lambda o, m: (m * np.nan, np.zeros(len(o))), "probabilities of policy .* hold nan, which is not finite"),
+            (lambda o, m: (m * 1.0, np.full(len(o), np.inf)), "values of policy .* hold inf, which is not finite"),
+            (lambda o, m: (m * 1.0, np.full(len(o), -1e39)), r"values of policy .* hold -1e\+39, which is not finite"),
             (lambda o, m: (m[:, :1] * 1.0, np.zeros(len(o))), r"have shape \(1, 1\); return \(1, 2\)"),
             (lambda o, m: (m * 1.0, np.zeros(7)), r"have shape \(7,\); return \(1,\)"),
             (lambda o, m: (m * 1.0, "much"), "values of policy .* are no array"),
@@ -182,6 +246,13 @@ class TestRefusals:
         with pytest.raises(ValueError, match=r"is no model of Stable-Baselines3 .*give a function that asks it"):
             read_policy(model)
 
+    def test_of_a_model_of_another_library(self):
+        class Other:
+            policy = predict = None
+
+        with pytest.raises(ValueError, match=r"unknown algorithm 'Other'.*or give a function \(docs/policies.md\)"):
+            read_policy(Other())
+
     def test_of_what_sbx_saved(self, tmp_path):
         pytest.importorskip("stable_baselines3")
         said = {"policy_class": {"__module__": "sbx.ppo.policies"}, "rollout_buffer_class": {"__module__": "x"}}
@@ -207,3 +278,7 @@ class TestCommands:
         (tmp_path / "other_net.py").write_text(NETWORK.format(best=0))
         with pytest.raises(ValueError, match="unknown policy 'net'"):
             agents.make("puct", policy=f"{tmp_path}/other_net.py:net")
+
+    def test_of_a_file_without_a_name(self):
+        with pytest.raises(ValueError, match=r"my_net.py is no policy but code; .* in it, my_net.py:NAME"):
+            agents.make("puct", policy="my_net.py")
