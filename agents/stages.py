@@ -1,5 +1,7 @@
 """What a game that is watched looks like: ours as they are drawn, environments of others as they draw themselves."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -13,6 +15,8 @@ from mcts_envs.page import frame, header
 from mcts_envs.page.frames import Data
 
 PICTURE, TEXT = "rgb_array", "ansi"
+
+WINDOW = "human"
 
 
 class Stage(Protocol):
@@ -77,11 +81,28 @@ class OwnStage:
 
 
 class ForeignStage:
-    """An environment of others, made once more so that it draws itself, if it can."""
+    """An environment of others, made once more so that it draws itself, if it can.
 
-    def __init__(self, env: Any, plan: Plan) -> None:
-        self.env, drew, why = drawing(env, plan)
+    Parameters
+    ----------
+    env : environment
+        Made by the plan.
+    plan : Plan
+    modes : sequence of str
+        How it is to draw itself, the best first.
+    plain : bool
+        Whether its text is without colours.
+
+    Attributes
+    ----------
+    plan : Plan
+        Makes environments that draw themselves so.
+    """
+
+    def __init__(self, env: Any, plan: Plan, modes: Sequence[str] = (PICTURE, TEXT), plain: bool = True) -> None:
+        self.plan, self.env, drew, why = drawing(env, plan, modes)
         self._why = why if drew is None else None
+        self._plain = plain
         self._names = [str(name) for name in getattr(self.env, "possible_agents", ["player"])]
         self.seats = list(range(len(self._names)))
         self._now: Data = {}
@@ -96,7 +117,7 @@ class ForeignStage:
 
     def state(self, view: View) -> Any:
         """Return what is seen while all choose at once; where they take turns, each turn is a state."""
-        self._now = self._seen()
+        self.seen()
         return self._now if view.game.simultaneous else object()
 
     def frame(self, view: View) -> Data:
@@ -105,7 +126,7 @@ class ForeignStage:
 
     def last(self) -> Data:
         """Return what is seen now."""
-        return {"turn": [], "over": True} | self._seen()
+        return {"turn": [], "over": True} | self.seen()
 
     def number(self, view: View, action: int) -> int:
         """Return an action, counted from the first of its space."""
@@ -113,37 +134,50 @@ class ForeignStage:
         first = space(self.env.possible_agents[view.player]).start if callable(space) else space.start
         return int(action) - int(first)
 
-    def _seen(self) -> Data:
+    @property
+    def draws(self) -> bool:
+        """Whether it draws itself."""
+        return self._why is None
+
+    def seen(self) -> Data:
         """Return what it draws now; once it cannot any more, as after an end, what it drew last."""
-        if self._why is None:
-            try:
-                return drawn(self.env) or self._now
-            except Exception:  # whatever its code raises
-                return self._now
-        return {"text": self._why}
+        with suppress(Exception):  # whatever its code raises
+            self._now = {"text": self._why} if self._why is not None else drawn(self.env, self._plain) or self._now
+        return self._now
 
 
 def check_pictures(plan: Plan) -> None:
     """Raise ``ValueError`` if an environment of others draws no pictures of which a film could be made."""
-    _, drew, why = drawing(plan.make_env(), plan)
+    *_, drew, why = drawing(plan.make_env(), plan)
     if drew is None or "picture" not in drew:
         why = why if drew is None else f"{plan.id} draws text"
         raise ValueError(f"{why}, so there is no film of it; write a page, .html")
 
 
-def drawing(env: Any, plan: Plan) -> tuple[Any, Data | None, str]:
-    """Return an environment of a plan as it draws itself best, what it drew after a reset, and else why it did not."""
+def drawing(env: Any, plan: Plan, modes: Sequence[str] = (PICTURE, TEXT)) -> tuple[Plan, Any, Data | None, str]:
+    """Find how an environment of a plan draws itself best, without a window.
+
+    Returns
+    -------
+    plan, env
+        That make it so, and it; those that were given where it draws nothing.
+    drew : dict or None
+        What it drew after a reset.
+    why : str
+        Why it did not.
+    """
     why = f"{plan.id} draws nothing"
-    known = getattr(env, "metadata", {}).get("render_modes")
+    known = getattr(env, "metadata", {}).get("render_modes") or ()
     given = getattr(env, "render_mode", None)
-    modes = [mode for mode in (PICTURE, TEXT) if mode in known] if known and given is None else [given]
-    for mode in modes:
+    fixed = [] if given == WINDOW else [given]
+    for mode in [mode for mode in modes if mode in known] if known and given in (None, WINDOW) else fixed:
         settings = plan.settings if mode == given else {**plan.settings, "render_mode": mode}
+        other = replace(plan, settings=settings)
         try:
-            other = replace(plan, settings=settings).make_env()
-            other.reset(seed=plan.seed)
-            if (drew := drawn(other)) is not None:
-                return other, drew, ""
+            made = other.make_env()
+            made.reset(seed=plan.seed)
+            if (drew := drawn(made)) is not None:
+                return other, made, drew, ""
         except Exception as error:  # whatever its code raises: a library that is missing, say
             why += f"\n{mode or 'render()'}: {type(error).__name__}: {error}"
-    return env, None, why
+    return plan, env, None, why

@@ -4,8 +4,11 @@
     python scripts/play.py Football3-v0 --seats scripted,human --budget time=0.5
     python scripts/play.py LaneDefense3x3-v0 --terminal
     python scripts/play.py game.json                              # go on with a game that was saved
+    python scripts/play.py FrozenLake-v1                          # alone, with hints by mcts
+    python scripts/play.py pettingzoo.classic.connect_four_v3 --seats human,mcts
 
 The page is served to this machine alone; its address holds a random token. Needs pip install "mcts-envs[play]".
+Environments of others are played as they draw themselves, and their games are not saved.
 """
 
 import socket
@@ -20,12 +23,13 @@ import typer
 from _options import Budget, Settings
 from _words import binding, refusal
 
-HUMAN = "human"
-
 
 def main(
     environment: Annotated[
-        str, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/; or a saved game.")
+        str,
+        typer.Argument(
+            metavar="ID", help="Environment, with or without mcts_envs/, or any that planners take; or a saved game."
+        ),
     ],
     seats: Annotated[
         str | None, typer.Option(help="In their order, human or agents; default: you first, best in the others.")
@@ -37,7 +41,7 @@ def main(
     terminal: Annotated[bool, typer.Option("--terminal", help="Play here, in text.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
-    replay: Annotated[Path | None, typer.Option(help="Where the game is kept, after every step.")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Where the game, one of ours, is kept after every step.")] = None,
 ) -> None:
     """Play a game against agents, in a browser or in a terminal."""
     # Late, so that --help loads no game.
@@ -46,19 +50,13 @@ def main(
     from agents.arena import parse_budget, parse_settings
     from agents.playing.session import Session
     from mcts_envs.core.errors import writable
-    from mcts_envs.registry import find
-    from mcts_envs.replay import Replay
 
     try:
         if replay is not None:
             writable("replay", replay)
         game = saved_game(environment) or environment
-        entry = find(game.id if isinstance(game, Replay) else game)
-        sitting = (
-            [HUMAN] + ["best"] * (entry.players - 1) if seats is None else [each.strip() for each in seats.split(",")]
-        )
-        offered = ("best", "mcts", "random", *sorted(entry.presets))
-        options = {"seed": seed, "hint": hint, "offered": offered, "limits": parse_budget(budget), "keep": replay}
+        sitting = None if seats is None else [each.strip() for each in seats.split(",")]
+        options = {"seed": seed, "hint": hint, "limits": parse_budget(budget), "keep": replay, "text": terminal}
         session = Session(game, sitting, **options, **parse_settings(setting or []))
         try:
             if terminal:

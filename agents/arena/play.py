@@ -189,11 +189,15 @@ def _judge(seats: Sequence[Seat]) -> None:
     if len(seats) == 1:
         seats[0].outcome = None
         return
-    best = max(seat.episode_return for seat in seats)
-    winners = [seat for seat in seats if seat.episode_return == best]
-    for seat in seats:
-        seat.outcome = 1 / len(winners) if seat in winners else 0.0
-        seat.is_success = seat.outcome == 1.0
+    for seat, points in zip(seats, points_of([seat.episode_return for seat in seats]), strict=True):
+        seat.outcome = points
+        seat.is_success = points == 1.0
+
+
+def points_of(returns: Sequence[float]) -> list[float]:
+    """Return the points of each seat where those with the most rewards share one."""
+    best = max(returns)
+    return [1 / returns.count(best) if each == best else 0.0 for each in returns]
 
 
 def _pay(seat: Seat, reward: float, discount: float) -> None:

@@ -14,16 +14,20 @@ _WIDEST = 400
 """Pixels of a picture of others: a page holds hundreds."""
 
 _COLOURS = 64
+
+_COLUMNS, _ROWS = 64, 24
+"""Of a picture in a terminal."""
+
 _EMBEDDED = re.compile('href="data:image/png;base64,([^"]*)"')
 
 
-def drawn(env: Any) -> Data | None:
-    """Return what an environment draws of itself, a picture or text; None if it does not."""
+def drawn(env: Any, plain: bool = True) -> Data | None:
+    """Return what an environment draws of itself, a picture or text, plain or coloured; None if it does not."""
     shown = env.render()
     if isinstance(shown, list) and shown:
         shown = shown[-1]
     if isinstance(shown, str):
-        return {"text": COLOURING.sub("", shown)}
+        return {"text": COLOURING.sub("", shown) if plain else shown}
     pixels = np.asarray(shown)  # of an image of PIL too
     if pixels.ndim == 2:
         pixels = np.dstack([pixels] * 3)
@@ -57,11 +61,28 @@ def pictures(document: Data) -> list[npt.NDArray[np.uint8]]:
     ValueError
         If it drew none.
     """
-    from PIL import Image
-
     found = [_EMBEDDED.search(each.get("picture", "")) for each in document["frames"]]
     if None in found:
         raise ValueError(f"{document['title']}: {document['frames'][0].get('text', 'it draws no pictures')}")
-    images = [Image.open(io.BytesIO(base64.b64decode(each[1]))).convert("RGB") for each in found if each is not None]
+    images = [_image(each[1]) for each in found if each is not None]
     size = max(2, images[0].width // 2 * 2), max(2, images[0].height // 2 * 2)
     return [np.asarray(each.crop((0, 0, *size))) for each in images]
+
+
+def in_blocks(picture: str) -> str:
+    """Return a picture that an environment of others drew for a terminal of 256 colours, two pixels in a letter."""
+    (data,) = _EMBEDDED.findall(picture)
+    image = _image(data)
+    scale = min(_COLUMNS / image.width, 2 * _ROWS / image.height)
+    size = max(1, round(scale * image.width)), 2 * max(1, round(scale * image.height / 2))
+    red, green, blue = np.moveaxis(np.rint(np.asarray(image.resize(size), np.float64) / 51).astype(int), 2, 0)
+    codes = (16 + 36 * red + 6 * green + blue).tolist()
+    rows = zip(codes[::2], codes[1::2], strict=True)
+    lines = ["".join(f"\x1b[38;5;{up};48;5;{low}m\u2580" for up, low in zip(*row, strict=True)) for row in rows]
+    return "\n".join(f"{line}\x1b[0m" for line in lines)
+
+
+def _image(data: str) -> Any:
+    from PIL import Image
+
+    return Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB")

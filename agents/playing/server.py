@@ -13,6 +13,8 @@ from typing import Any
 
 from agents.playing.session import Session
 from mcts_envs.page import FOLDER
+from mcts_envs.page.document import numbered
+from mcts_envs.page.frames import Data
 
 try:
     import anyio.to_thread
@@ -32,6 +34,10 @@ _WAIT = 20.0
 """Seconds that a question for news is kept waiting."""
 
 _MOST_WAITING = 200
+
+_KNOWN = ("epoch", "-1"), ("known", "-1"), ("serial", "-1"), ("lines", "0")
+"""What a page knows already, and what if it says nothing; the lines are those of pictures, each of which is sent once.
+"""
 
 _FILES = {"page.js": "text/javascript", "play.js": "text/javascript", "page.css": "text/css", "play.css": "text/css"}
 _HEADERS = {
@@ -79,6 +85,7 @@ class Server:
     def __init__(self, session: Session, hosts: tuple[str, ...]) -> None:
         self.token = secrets.token_urlsafe(18)
         self._session, self._hosts = session, hosts
+        self._lines: dict[str, int] = {}
         self._waiting: anyio.CapacityLimiter | None = None
         kinds = {"": self._home, "state": self._state, "replay": self._replay, "position": self._position}
         routes = [Route(f"/{self.token}/{path}", self._guarded(found)) for path, found in kinds.items()]
@@ -108,22 +115,31 @@ class Server:
 
     async def _state(self, request: Request) -> Response:
         try:
-            epoch, known, serial = (int(request.query_params.get(name, "-1")) for name in ("epoch", "known", "serial"))
+            epoch, known, serial, lines = (int(request.query_params.get(name, default)) for name, default in _KNOWN)
         except ValueError:
-            return JSONResponse({"error": "epoch, known and serial are numbers"}, 400)
+            return JSONResponse({"error": f"{', '.join(name for name, _ in _KNOWN)} are numbers"}, 400)
         if self._waiting is None:  # threads of their own: those who ask for something need not wait behind these
             self._waiting = anyio.CapacityLimiter(_MOST_WAITING)
-        await anyio.to_thread.run_sync(self._session.wait, serial, _WAIT, limiter=self._waiting)
-        return JSONResponse({**self._session.since(epoch, known), "agents": self._session.offered})
+
+        def news() -> Data:
+            self._session.wait(serial, _WAIT)
+            return self._session.since(epoch, known)  # waits too, for what is done at present
+
+        new = await anyio.to_thread.run_sync(news, limiter=self._waiting)
+        new["frames"] = [numbered(each, self._lines) for each in new["frames"]]
+        return JSONResponse({**new, "lines": list(self._lines)[lines:], "agents": self._session.offered})
 
     async def _position(self, request: Request) -> Response:
         try:
-            return JSONResponse(self._session.position())
+            return JSONResponse(await run_in_threadpool(self._session.position))
         except ValueError as error:  # games of one's own may define none
             return JSONResponse({"error": str(error)}, 400)
 
     async def _replay(self, request: Request) -> Response:
-        text = self._session.saved()
+        try:
+            text = await run_in_threadpool(self._session.saved)
+        except ValueError as error:
+            return JSONResponse({"error": str(error)}, 400)
         return Response(text, headers={"content-disposition": 'attachment; filename="game.json"'})
 
     async def _ask(self, request: Request) -> Response:

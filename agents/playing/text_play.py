@@ -1,17 +1,15 @@
 """A session in a terminal: the board as text, and actions by name, number or the beginning of a name."""
 
 import os
-import re
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from agents.playing.session import Session
-from mcts_envs.core.showing import name_of, text_of
+from mcts_envs.core.showing import name_of
 
 _HELP = "an action, by name or number; list, hint, undo, new, quit"
 _LISTED = 60
-_COLOURS = re.compile("\x1b\\[[0-9;]*m")
 
 
 def play(session: Session, read: Callable[[str], str] = input, write: Callable[[str], None] = print) -> None:
@@ -27,9 +25,10 @@ def play(session: Session, read: Callable[[str], str] = input, write: Callable[[
     write(_HELP)
     while True:
         told = _wait(session, told, write)
-        replay = session.replay
-        if replay.over:
-            write(f"{_board(session)}\nover; points {replay.outcome}, returns {replay.returns.tolist()}")
+        if session.over:
+            points = session.table.outcome
+            told_points = "" if points is None else f" points {points},"
+            write(f"{_board(session)}\nover;{told_points} returns {session.table.returns}")
         people = session.people()
         if people:
             write(_board(session))
@@ -52,17 +51,14 @@ def play(session: Session, read: Callable[[str], str] = input, write: Callable[[
 
 
 def _board(session: Session) -> str:
-    replay = session.replay
-    viewer = session.viewer
-    text = text_of(replay.game, replay.state, viewer, viewer) if replay.game.text else str(replay)
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return text if coloured else _COLOURS.sub("", text)
+    return session.table.text(session.viewer, session.people(), coloured)
 
 
 def _wait(session: Session, told: int, write: Callable[[str], None]) -> int:
     """Wait until somebody who sits here is to choose, or the game is over; say what the others chose."""
     while True:
-        ready = session.people() or session.replay.over or session.stuck  # what led there is in the news
+        ready = session.people() or session.over or session.stuck  # what led there is in the news
         news = session.since()
         frames = news["frames"]
         for frame in frames[told:-1]:
@@ -89,7 +85,7 @@ def _do(session: Session, text: str, write: Callable[[str], None]) -> None:
         if len(options) > _LISTED:
             write(f"and {len(options) - _LISTED} more")
         return
-    session.ask({"do": "choose", "step": len(session.replay.actions), **_meant(session, options, text)})
+    session.ask({"do": "choose", "step": len(session.table.actions), **_meant(session, options, text)})
 
 
 def _meant(session: Session, options: list[dict[str, Any]], text: str) -> dict[str, int]:
@@ -99,7 +95,7 @@ def _meant(session: Session, options: list[dict[str, Any]], text: str) -> dict[s
     exact = [each for each in mine if text in (each["name"], str(each["action"]))]
     found = exact or [each for each in mine if each["name"].startswith(text)]
     if len(found) != 1:
-        game = session.replay.game
+        game = session.table.game
         if text.isdigit() and int(text) < game.actions:
             raise ValueError(f"{name_of(game, int(text))} is not legal now; list shows what is")
         some = ", ".join(each["name"] for each in found[:8])

@@ -72,13 +72,16 @@ def packed(document: dict[str, Any]) -> str:
     What pictures have in common is written once.
     """
     numbers: dict[str, int] = {}
-    frames = []
-    for frame in document["frames"]:
-        lines = frame["picture"].split("\n") if "picture" in frame else []
-        picture = [numbers.setdefault(line, len(numbers)) for line in lines]
-        frames.append({**frame, "picture": picture} if picture else frame)
+    frames = [numbered(frame, numbers) for frame in document["frames"]]
     text = json.dumps({**document, "frames": frames, "lines": list(numbers)}, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+def numbered(frame: dict[str, Any], numbers: dict[str, int]) -> dict[str, Any]:
+    """Return a frame with the numbers of its picture's lines in place of the lines; new ones get the next numbers."""
+    if "picture" not in frame:
+        return frame
+    return {**frame, "picture": [numbers.setdefault(line, len(numbers)) for line in frame["picture"].split("\n")]}
 
 
 def picture_html(frame: dict[str, Any]) -> str:

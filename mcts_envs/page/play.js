@@ -4,6 +4,7 @@ import {mount} from "./page.js";
 
 const root = document.getElementById("page"), bar = document.getElementById("bar");
 let page = null, epoch = -1, known = 0, serial = -1, shown = "";
+const lines = [];  // of all pictures
 
 const said = element("span", {className: "said", role: "status"});
 const seats = element("span", {});
@@ -73,16 +74,17 @@ function showSeats(got) {
 }
 
 function take(got) {
-  if (page === null) {
-    page = mount(root, {title: got.title, players: got.players, frames: got.frames});
-    page.show(got.frames.length - 1);
-  } else if (got.epoch !== epoch) {
-    page.load({title: got.title, players: got.players, frames: got.frames});
+  lines.push(...got.lines);
+  if (page === null || got.epoch !== epoch) {
+    const data = {title: got.title, players: got.players, frames: got.frames, lines};
+    if (page === null) page = mount(root, data);
+    else page.load(data);
     page.show(got.frames.length - 1);
   } else {
     got.frames.forEach((frame, i) => got.first + i < known ? page.replace(got.first + i, frame) : page.add(frame));
   }
   epoch = got.epoch; known = got.first + got.frames.length; serial = got.serial;
+  ofOurs.forEach(each => { each.hidden = !got.saves; });
   say(got.thinking ? `${got.thinking} is thinking` : got.said);
   showSeats(got);
 }
@@ -90,14 +92,15 @@ function take(got) {
 const actions = {u: () => ask({do: "undo"}), i: () => ask({do: "hint"}), n: () => ask({do: "new", seed: null})};
 root.addEventListener("choose", event => ask({do: "choose", step: known - 1, ...event.detail}));
 root.addEventListener("key", event => actions[event.detail.key]?.());
-bar.append(seats, button("Undo", "take the last choice back (u)", actions.u), button("Hint", "what the search thinks (i)", actions.i),
-  button("New game", "n", actions.n), button("Position", "look at the position, or set one up", setUp),
+const ofOurs = [button("Position", "look at the position, or set one up", setUp),
   button("Save", "the game as a file that proves itself", () => { location.href = "replay"; }),
-  button("Open", "go on with a game that was saved", open), said);
+  button("Open", "go on with a game that was saved", open)];
+bar.append(seats, button("Undo", "take the last choice back (u)", actions.u), button("Hint", "what the search thinks (i)", actions.i),
+  button("New game", "n", actions.n), ...ofOurs, said);
 
 for (;;) {
   try {
-    const answer = await fetch(`state?epoch=${epoch}&known=${known}&serial=${serial}`);
+    const answer = await fetch(`state?epoch=${epoch}&known=${known}&serial=${serial}&lines=${lines.length}`);
     if (!answer.ok) throw new Error(answer.status);
     take(await answer.json());
   } catch (error) {
