@@ -9,7 +9,21 @@ import numpy as np
 from gymnasium import spaces
 
 from agents.bridge.around import in_nothing, inward
+from agents.bridge.classes import name_of as class_name
 from agents.bridge.played import chance_apart
+
+KNOWN = {
+    "gymnasium.envs.box2d.lunar_lander.LunarLander": ("nothing", "left engine", "main engine", "right engine"),
+    "gymnasium.envs.classic_control.acrobot.AcrobotEnv": ("torque -1", "torque 0", "torque +1"),
+    "gymnasium.envs.classic_control.cartpole.CartPoleEnv": ("left", "right"),
+    "gymnasium.envs.classic_control.mountain_car.MountainCarEnv": ("left", "nothing", "right"),
+    "gymnasium.envs.toy_text.blackjack.BlackjackEnv": ("stick", "hit"),
+    "gymnasium.envs.toy_text.cliffwalking.CliffWalkingEnv": ("up", "right", "down", "left"),
+    "gymnasium.envs.toy_text.frozen_lake.FrozenLakeEnv": ("left", "down", "right", "up"),
+    "gymnasium.envs.toy_text.taxi.TaxiEnv": ("south", "north", "east", "west", "pick up", "drop off"),
+    "pettingzoo.classic.rps.rps.raw_env": ("rock", "paper", "scissors", "spock", "lizard"),
+}
+"""Names that only their pages tell, by class: not those of classes derived from them, whose actions may be others."""
 
 _MOST = 1000
 """Actions that are named where wrappers change them: to ask after each takes some 0.1 ms."""
@@ -19,7 +33,7 @@ def names_of(env: Any) -> tuple[str, ...]:
     """Return the names of an environment's actions, the first first; empty where it does not say them.
 
     It says them by ``get_action_meanings()``, as those of ALE do, or by ``actions``, an enumeration from 0 on, as those
-    of MiniGrid do.
+    of MiniGrid do. For a few that are played much, :data:`KNOWN` says them.
     """
     try:
         if callable(tell := getattr(env, "get_action_meanings", None)):
@@ -31,7 +45,7 @@ def names_of(env: Any) -> tuple[str, ...]:
         numbered = {each.value: each.name for each in listed if isinstance(each.value, int)}
         if sorted(numbered) == list(range(len(numbered))):
             return tuple(numbered[number] for number in range(len(numbered)))
-    return ()
+    return KNOWN.get(class_name(type(env)), ())
 
 
 def names_within(wrappers: Sequence[Any], env: Any) -> tuple[str, ...]:

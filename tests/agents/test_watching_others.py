@@ -12,9 +12,12 @@ from pettingzoo import AECEnv
 from PIL import Image
 
 import agents
+from agents import bridge
 from agents.arena import Plan, parse_meeting
 from agents.arena.room import Room
 from agents.arena.rows import Match
+from agents.bridge.classes import name_of as class_name
+from agents.bridge.naming import KNOWN
 from agents.inspection.pixels import pictures
 from agents.watching import fitted, seated, watch
 from mcts_envs.filming import write_film
@@ -312,3 +315,30 @@ def test_actions_are_called_as_the_environment_calls_them(names, shown):
     env.reset(seed=0)
     result = agents.make("mcts", simulations=20).search(env)
     assert {line.split()[0] for line in result.table().replace(">", " ").splitlines()[1:]} == shown
+
+
+@pytest.mark.parametrize("id", ["FrozenLake-v1", "CliffWalking-v1", "Taxi-v4", "Blackjack-v1", "CartPole-v1"])
+def test_actions_that_only_their_pages_name_have_names_and_those_of_derived_classes_have_not(id):
+    names = lambda env: [bridge.view(env).game.action_name(action) for action in range(env.action_space.n)]  # noqa: E731
+    known = gym.make(id).unwrapped
+    assert not any(name.isdigit() for name in names(known))
+    assert len(set(names(known))) == known.action_space.n == len(KNOWN[class_name(type(known))])
+    derived = type("Derived", (type(known),), {})()
+    assert names(derived) == [str(action) for action in range(derived.action_space.n)]
+
+
+@pytest.mark.parametrize(
+    ("id", "here", "there"),
+    [
+        ("CliffWalking-v1", 14, {"up": 2, "right": 15, "down": 26, "left": 13}),
+        ("FrozenLake-v1", 9, {"left": 8, "down": 13, "right": 10, "up": 5}),
+        ("Taxi-v4", 241, {"south": 341, "north": 141, "east": 261, "west": 221}),
+    ],
+)
+def test_names_of_ways_say_where_they_lead(id, here, there):
+    env = gym.make(id, **({"is_slippery": False} if "Lake" in id else {}))
+    names = KNOWN[class_name(type(env.unwrapped))]
+    for way, place in there.items():
+        env.reset(seed=0)
+        env.unwrapped.s = here
+        assert env.step(names.index(way))[0] == place
