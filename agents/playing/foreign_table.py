@@ -63,7 +63,7 @@ class ForeignTable:
         """
         env = plan.make_env()
         if isinstance(env.unwrapped, GameEnv | GameAECEnv):
-            raise ValueError(f"{plan.id} makes a game of ours; give its id, such as {env.unwrapped.game.name} has")
+            raise ValueError(f"{plan.id} makes a game of mcts_envs; give the id by which that is registered")
         stage = ForeignStage(env, plan, (TEXT, PICTURE) if text else (PICTURE, TEXT), plain=not text)
         if getattr(stage.env, "render_mode", None) == WINDOW:
             raise ValueError(f"{plan.id} opens a window of its own; make it with render_mode={PICTURE!r}, or none")
@@ -132,7 +132,8 @@ class ForeignTable:
         """
         course, before = self._course, self.choices()
         if self._lent or self._spoiled:
-            course = again(course, before, self.plan, "it cannot go on while somebody thinks about it; wait for that")
+            why = "its last step has failed; begin a new game" if self._spoiled else "somebody thinks about it; wait"
+            course = again(course, before, self.plan, f"it cannot go on, as {why}")
         try:
             course.step(actions)
             self._look(course)

@@ -269,7 +269,7 @@ def test_what_an_agent_thinks_about_is_left_alone(begun, name):
     session.ask({"do": "hint"})
     assert slow.begun.wait(60)
     if name == "Worn":
-        with pytest.raises(ValueError, match="it cannot go on while somebody thinks about it"):
+        with pytest.raises(ValueError, match="it cannot go on, as somebody thinks about it; wait"):
             choose(session)
     else:
         choose(session)
@@ -374,7 +374,7 @@ def test_games_are_neither_saved_nor_opened(begun, tmp_path):
 
 
 def test_what_cannot_be_played(begun):
-    with pytest.raises(ValueError, match="ours makes a game of ours; give its id, such as"):
+    with pytest.raises(ValueError, match="ours makes a game of mcts_envs; give the id"):
         begun("ours", ["human"])
     with pytest.raises(ValueError, match="opens a window of its own; make it with render_mode='rgb_array', or none"):
         begun("window")
