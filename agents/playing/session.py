@@ -386,7 +386,7 @@ class Session:
             self._fail(failed)
         else:
             self._chosen(player, decided)
-            self.said = self._written()
+            self.said = self._written() or self.said  # such as a hint
 
     def _fail(self, failed: str) -> None:
         self.said, self._stuck = f"{failed}; take it back, or seat somebody else", True

@@ -92,7 +92,8 @@ def _meant(session: Session, options: list[dict[str, Any]], text: str) -> dict[s
     """Return the option that is meant: of that name or number, or the only one whose name begins so."""
     people = session.people()
     mine = [each for each in options if people and each["player"] == people[0]]
-    exact = [each for each in mine if text in (each["name"], str(each["action"]))]
+    called = [each for each in mine if text == each["name"]]  # it may be a number, and that of another one
+    exact = called or [each for each in mine if text == str(each["action"])]
     found = exact or [each for each in mine if each["name"].startswith(text)]
     if len(found) != 1:
         game = session.table.game
