@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -35,22 +36,24 @@ class ForeignTable:
 
     All that it shows is looked at when a step was made: while an agent thinks about the environment, nobody else
     touches it, and whoever goes on meanwhile does so in another one that was played as far. So is it where a step has
-    failed.
+    failed. Environments are made, played and drawn in one thread: some are drawn in no other than that which began.
 
     Parameters
     ----------
     stage : ForeignStage
         What the environment looks like; makes others like it.
     seed : int
+    thread : Executor
+        Of one thread.
     """
 
     saves = False
 
-    def __init__(self, stage: ForeignStage, seed: int) -> None:
-        self._stage, self.plan = stage, replace(stage.plan, seed=seed)
+    def __init__(self, stage: ForeignStage, seed: int, thread: Executor) -> None:
+        self._stage, self.plan, self._thread = stage, replace(stage.plan, seed=seed), thread
         self.actions: list[list[int | None]] = []
         self._lent = self._spoiled = False
-        self._look(_Course(stage.plan.make_env(), seed))
+        thread.submit(lambda: self._look(_Course(stage.plan.make_env(), seed))).result()
 
     @classmethod
     def of(cls, plan: Plan, text: bool) -> "ForeignTable":
@@ -67,7 +70,7 @@ class ForeignTable:
         stage = ForeignStage(env, plan, (TEXT, PICTURE) if text else (PICTURE, TEXT), plain=not text)
         if getattr(stage.env, "render_mode", None) == WINDOW:
             raise ValueError(f"{plan.id} opens a window of its own; make it with render_mode={PICTURE!r}, or none")
-        return cls(stage, plan.seed)
+        return cls(stage, plan.seed, ThreadPoolExecutor(1))
 
     @property
     def replay(self) -> Replay:
@@ -130,6 +133,9 @@ class ForeignTable:
         ValueError
             If an agent still thinks about the environment, and another one cannot be played as far.
         """
+        self._thread.submit(self._step, actions).result()
+
+    def _step(self, actions: Mapping[int, int]) -> None:
         course, before = self._course, self.choices()
         if self._lent or self._spoiled:
             why = "its last step has failed; begin a new game" if self._spoiled else "somebody thinks about it; wait"
@@ -152,7 +158,8 @@ class ForeignTable:
         """
         if steps < len(self.actions):
             consequence = "it cannot take moves back, and nothing has changed"
-            self._look(again(self._course, self.choices()[:steps], self.plan, consequence))
+            kept = self.choices()[:steps]
+            self._thread.submit(lambda: self._look(again(self._course, kept, self.plan, consequence))).result()
             del self.actions[steps:]
 
     def choices(self) -> list[dict[int, int]]:
@@ -161,7 +168,7 @@ class ForeignTable:
 
     def anew(self, seed: int) -> "ForeignTable":
         """Return another game from the start."""
-        return ForeignTable(self._stage, seed)
+        return ForeignTable(self._stage, seed, self._thread)
 
     def lend(self, player: int, live: bool) -> Callable[[], tuple[Any, View]]:
         """Return what shows the environment itself: agents copy it.

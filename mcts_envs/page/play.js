@@ -95,6 +95,7 @@ root.addEventListener("key", event => actions[event.detail.key]?.());
 const ofOurs = [button("Position", "look at the position, or set one up", setUp),
   button("Save", "the game as a file that proves itself", () => { location.href = "replay"; }),
   button("Open", "go on with a game that was saved", open)];
+ofOurs.forEach(each => { each.hidden = true; });  // until it is known that the game is one
 bar.append(seats, button("Undo", "take the last choice back (u)", actions.u), button("Hint", "what the search thinks (i)", actions.i),
   button("New game", "n", actions.n), ...ofOurs, said);
 

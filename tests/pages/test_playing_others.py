@@ -1,181 +1,23 @@
 """Environments of others, at which people sit: drawn, chosen in, taken back, and thought about."""
 
 import copy
-import random
 import threading
 
-import gymnasium as gym
-import numpy as np
 import play as playing
 import pytest
 import typer.testing
-from pettingzoo import AECEnv, ParallelEnv
 
 from agents.playing import text_play
 from agents.playing.foreign_table import ForeignTable
 from agents.playing.session import Session
 from agents.playing.table import table_of
-from tests.agents.test_watching_others import Nim, Path
+from tests.agents.test_watching_others import Nim
+from tests.pages import strangers
+from tests.pages.strangers import First, Fragile, Slow
 from tests.pages.test_playing import until
 
-HERE = "tests.pages.test_playing_others"
+HERE = "tests.pages.strangers"
 CLASSIC = "pettingzoo.classic"
-
-
-class Keyed(Path):
-    """A path with keys, on which one cannot go on twice in a row; the last place pays, and nothing is legal twice."""
-
-    tired = False
-
-    def get_keys_to_action(self):
-        return {"a": 3, (ord("d"),): 4, ("w", "d"): 4, "x": 9}
-
-    def action_masks(self):
-        return np.array([True, not self.tired])
-
-    def step(self, action):
-        self.tired = action == 4
-        return super().step(action)
-
-
-class Worn(Path):
-    """A path with chance that no seed decides."""
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.place = random.SystemRandom().choice([1, 2, 3]) + 0.001 * random.SystemRandom().random()
-        return self.place, {}
-
-    def step(self, action):
-        self.place += random.SystemRandom().random() / 9
-        return self.place, 1.0, False, False, {}
-
-
-class Fragile(Path):
-    """A path whose steps, or pictures, break now and then."""
-
-    broken = ()
-
-    def step(self, action):
-        self.place += 1
-        if "step" in Fragile.broken:
-            raise ZeroDivisionError("path")
-        return self.place, 0.0, False, False, {}
-
-
-class Leaving(AECEnv):
-    """Three in turn stay or leave: who leaves has a reward for each turn that was taken, and the last one nothing."""
-
-    metadata = {"name": "leaving", "render_modes": ["ansi"]}  # noqa: RUF012
-    possible_agents = ("a", "b", "c")
-
-    def __init__(self, render_mode=None):
-        self.render_mode = render_mode
-
-    def observation_space(self, agent):
-        return gym.spaces.Discrete(99)
-
-    def action_space(self, agent):
-        return gym.spaces.Discrete(2)
-
-    def observe(self, agent):
-        return self.turns
-
-    def reset(self, seed=None, options=None):
-        self.agents, self.turns = list(self.possible_agents), 0
-        self.rewards, self._cumulative_rewards = (dict.fromkeys(self.agents, 0.0) for _ in range(2))
-        self.terminations, self.truncations = (dict.fromkeys(self.agents, False) for _ in range(2))
-        self.infos = {agent: {} for agent in self.agents}
-        self.agent_selection = "a"
-
-    def step(self, action):
-        agent = self.agent_selection
-        if self.terminations[agent]:
-            self._was_dead_step(action)
-            return
-        self.turns += 1
-        self._clear_rewards()
-        self._cumulative_rewards[agent] = 0.0
-        if action == 1:
-            self.rewards[agent], self.terminations[agent] = float(self.turns), True
-        left = [each for each in self.agents if not self.terminations[each]]
-        if len(left) == 1:
-            self.terminations[left[0]] = True
-        order = self.agents[self.agents.index(agent) + 1 :] + self.agents
-        self.agent_selection = next((each for each in order if not self.terminations[each]), agent)
-        self._accumulate_rewards()
-        self._deads_step_first()
-
-    def render(self):
-        return f"{self.turns} turns"
-
-
-class Pennies(ParallelEnv):
-    """Three times both show a penny at once: the first wants two of a kind, the second does not."""
-
-    metadata = {"name": "pennies", "render_modes": []}  # noqa: RUF012
-    possible_agents = ("odd", "even")
-    render_mode = None
-
-    def observation_space(self, agent):
-        return gym.spaces.Discrete(9)
-
-    def action_space(self, agent):
-        return gym.spaces.Discrete(2)
-
-    def reset(self, seed=None, options=None):
-        self.agents, self.shown = list(self.possible_agents), 0
-        return dict.fromkeys(self.agents, 0), {agent: {} for agent in self.agents}
-
-    def step(self, actions):
-        self.shown += 1
-        won = 1.0 if actions["odd"] == actions["even"] else -1.0
-        said = (dict.fromkeys(self.agents, each) for each in (self.shown, self.shown == 3, False))
-        seen, ended, cut = said
-        rewards, infos = {"odd": won, "even": -won}, {agent: {} for agent in self.agents}
-        self.agents = [] if self.shown == 3 else self.agents
-        return seen, rewards, ended, cut, infos
-
-    def render(self):
-        raise NotImplementedError
-
-
-class Slow:
-    """Thinks until it is told that it may choose the first action, and then tells where the environment stands."""
-
-    def __init__(self):
-        self.begun, self.go, self.saw = threading.Event(), threading.Event(), None
-
-    def reseed(self, seed):
-        pass
-
-    def act(self, env):
-        self.begun.set()
-        assert self.go.wait(60)
-        self.saw = env.unwrapped.place
-        return 3
-
-
-class First:
-    """Plays the first action, whatever it is shown."""
-
-    asked = []  # noqa: RUF012
-
-    def predict(self, observation):
-        First.asked.append(observation)
-        return 0
-
-
-def path(**settings):
-    return Path(**settings)
-
-
-def window():
-    return Path("human")
-
-
-def ours():
-    return gym.make("mcts_envs/LaneDefense3x3-v0")
 
 
 @pytest.fixture
@@ -184,7 +26,7 @@ def begun():
     sessions = []
 
     def begin(name, *given, **more):
-        id = f"{HERE}:{name}" if name in globals() else name
+        id = f"{HERE}:{name}" if hasattr(strangers, name) else name
         sessions.append(Session(id, *given, **more))
         return sessions[-1]
 
@@ -389,6 +231,34 @@ def test_a_window_that_is_asked_for_is_a_picture(begun):
     assert (session.table._stage.env.render_mode, "picture" in session.since()["frames"][0]) == ("rgb_array", True)
 
 
+def test_it_is_drawn_by_one_thread(begun):
+    session = begun("Bound", ["human"], seed=5)
+    thread = threading.Thread(target=choose, args=(session, 1))
+    thread.start()
+    thread.join()
+    session.ask({"do": "undo"})
+    thread = threading.Thread(target=choose, args=(session, 0))
+    thread.start()
+    thread.join()
+    first, second = told(session)["frames"]
+    assert first["picture"] != second["picture"]
+
+
+def test_a_hint_stays_while_the_others_choose(begun):
+    session = begun("Pennies", ["human", "random"], hint="random")
+    session.ask({"do": "hint"})
+    until(session, lambda: session.said and 1 in session._now and not session.since()["thinking"])
+    assert session.said.startswith("hint: ")
+
+
+def test_a_number_that_is_a_name_is_that(begun):
+    session = begun("numbered", text=True)
+    said, lines = [], iter(["3", "0", "quit"])
+    text_play.play(session, lambda prompt: next(lines), said.append)
+    assert [line for line in said if line.startswith("human: ")] == ["human: 3", "human: 3"]
+    assert session.table.actions == [[0], [0]]
+
+
 def test_a_game_in_a_terminal(begun):
     session = begun("Path", ["human"], seed=1, hint="mcts:simulations=20", text=True)
     said, lines = [], iter(["list", "hint", "on", "undo", "back", "nonsense", "quit"])
@@ -419,7 +289,7 @@ def test_the_command(tmp_path):
         result = typer.testing.CliRunner().invoke(app, [*arguments, "--terminal"], input="on\nundo\nquit\n")
         return result.exit_code, " ".join(result.output.split())
 
-    code, words = said(f"{__file__}:path", "--hint", "random", "--seed", "1")
+    code, words = said(f"{strangers.__file__}:path", "--hint", "random", "--seed", "1")
     assert (code, words.count("[..x]"), "human: on" in words) == (0, 2, True)
     code, words = said(f"{HERE}:path", f"--replay={tmp_path / 'game.json'}")
     assert (code, "whose games have no positions and are not saved" in words) == (2, True)
