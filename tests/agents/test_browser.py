@@ -227,6 +227,7 @@ def played(browser):
         ["WallSurvival-v0", "--set", "board_size=4", "--seats", "human,greedy"],
         ["BomberDuel-v0", "--seats", "rule_based,human", "--set", "max_steps=12"],
         ["Football1-v0", "--seats", "human,random", "--set", "turns=2"],
+        ["pettingzoo.classic.tictactoe_v3", "--seats", "human,random"],
     ],
 )
 def test_a_person_plays_to_the_end(played, arguments):
