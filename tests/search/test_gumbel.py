@@ -230,7 +230,7 @@ class TestBudgets:
         assert 400 < result.steps < 500 + 5 * threads
         result = search(arms_view(length=5), time_limit=0.1, threads=threads)
         assert 0.05 < result.seconds < 3.0
-        assert result.visits[result.action] == result.visits.max()
+        assert result.visits[result.action] >= result.visits.max() - threads  # the end comes within a pass
 
     def test_no_time_at_all(self):
         result = search(arms_view(arms=900, length=9000), time_limit=1e-6, considered=900)
