@@ -65,7 +65,7 @@ class Hidden:
         self._history: History | None = live.history
         self._env, self._wrappers = live.env, live.wrappers
         self._said: Any = live.seen, live.infos
-        self._time_limit: float = live.time_limit
+        self.time_limit: float = live.time_limit
         self._how: dict[int, str] = {}
         self._deciding = Lock()
 
@@ -117,7 +117,7 @@ class Hidden:
         else:
             pool = self._pool(observer)
             if pool.particles or not game.notes.get(("never alike", name)):  # else none fits from another reset
-                pool.extend(self._time_limit)
+                pool.extend(self.time_limit)
             if pool.kept:
                 return SAMPLED
             pool.begin_here(*self._said)

@@ -1,5 +1,7 @@
 """Time in environments of others: rollouts that come to no end are cut, and what is too slow for its limit is told."""
 
+import math
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +12,10 @@ from mcts_envs.core.view import View
 MOST, LEAST = 1000, 60
 """Bounds of what a rollout may take, in steps."""
 
+_PROBE, _TRIED, _TIMES = 10, 16, 4
+"""Steps that tell what a step costs, the fewest of any rollout; actions that there is to be time for, at most; how
+often each of them is to be tried."""
+
 
 def patient(simulate: Callable[..., int], game: Any) -> Callable[..., int]:
     """Return a rollout that is cut off where it would be in vain.
@@ -19,6 +25,8 @@ def patient(simulate: Callable[..., int], game: Any) -> Callable[..., int]:
     then others are tried from the same state, each for half as long, until one comes to an end, 60 steps at least. All
     rollouts of the search take as long as that one was allowed to, twice over: they can be compared only if they are
     equally long. What is cut off is evaluated as at any horizon.
+
+    With a time limit, rollouts are no longer than leaves time to try each action four times, or 16 of them.
 
     Parameters
     ----------
@@ -34,15 +42,31 @@ def patient(simulate: Callable[..., int], game: Any) -> Callable[..., int]:
         allowed = getattr(state, "patience", limit)
         if allowed:
             return simulate(table, how, work, store, depth, min(limit, allowed))
-        kept, state.patience = state.copy(), MOST
-        steps = simulate(table, how, work, store, depth, min(limit, MOST))
-        while game.active(state) and 0 <= steps >= state.patience > LEAST:
-            state.patience = max(LEAST, state.patience // 2)
+        kept, most = state.copy(), MOST
+        found: list[int] = []
+
+        def run(most: int) -> tuple[int, float]:
+            began = time.perf_counter()
+            return simulate(table, how, work, store, depth, min(limit, most)), time.perf_counter() - began
+
+        def go_back() -> None:
             state[:] = kept
             work.values[:] = [0.0] * len(work.values)
-            steps = simulate(table, how, work, store, depth, min(limit, state.patience))
+
+        seconds = state.hidden.time_limit / (_TIMES * min(game.actions, _TRIED))
+        while seconds < math.inf and len(found) < 2:  # the first may load code
+            made, taken = run(_PROBE)
+            found.append(int(max(1, made) * seconds / taken))
+            go_back()
+            most = min(MOST, max(_PROBE, *found))
+        state.patience = most
+        steps, _ = run(most)
+        while game.active(state) and 0 <= steps >= state.patience > LEAST:
+            state.patience = max(LEAST, state.patience // 2)
+            go_back()
+            steps, _ = run(state.patience)
         if not game.active(state):
-            state.patience = min(MOST, 2 * state.patience)
+            state.patience = min(most, 2 * state.patience)
         return steps
 
     return rollout

@@ -457,6 +457,7 @@ def test_the_look_does_what_is_legal_after_other_chance():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*than the time limit:UserWarning")  # of a busy machine
 def test_auto_is_good_by_default():
     lake = agents.remember(gym.make("FrozenLake-v1"))
     crossed = [total(lake, agents.make("auto", time_limit=0.02, seed=seed), seed, 100) for seed in range(40)]
