@@ -94,8 +94,9 @@ class Session:
 
     def close(self) -> None:
         """Let nobody think any more."""
+        self._closed = True
+        self.table.leave()  # who waits there holds the lock
         with self._changed:
-            self._closed = True
             self._changed.notify_all()
 
     # What people ask for.
@@ -190,8 +191,7 @@ class Session:
             first = max(0, min(known, len(self._frames)) - 1) if same else 0
             frames = [self._seen(each) for each in self._frames[first:]]
             new: Data = {"epoch": self._epoch, "first": first, "frames": frames, "said": self.said}
-            new |= {"thinking": self._thinking, "serial": self._serial, "names": self._names}
-            new |= {"saves": self.table.saves}
+            new |= {"thinking": self._thinking, "serial": self._serial, "names": self._names, "saves": self.table.saves}
             return new if same else new | {name: self._document[name] for name in ("title", "players")}
 
     def wait(self, serial: int, seconds: float) -> None:

@@ -51,6 +51,19 @@ class Fragile(Path):
         return self.place, 0.0, False, False, {}
 
 
+class Endless(Path):
+    """A path on which the way back takes until it is told that it may end, and the way on ends the program."""
+
+    begun, go = threading.Event(), threading.Event()
+
+    def step(self, action):
+        if action == 4:
+            raise SystemExit(3)
+        Endless.begun.set()
+        assert Endless.go.wait(60)
+        return super().step(action)
+
+
 class Leaving(AECEnv):
     """Three in turn stay or leave: who leaves has a reward for each turn that was taken, and the last one nothing."""
 
