@@ -110,9 +110,11 @@ class ForeignTable:
 
     def text(self, viewer: int | None, people: Sequence[int], coloured: bool) -> str:
         """Return what the environment writes or, where there are colours, draws; else what it shows."""
+        drawn = self._seen.get("text") if self._stage.draws else None
         if "picture" in self._seen and coloured:
-            return in_blocks(self._seen["picture"])
-        written = self._seen["text"] if self._stage.draws and "text" in self._seen else self._told(people)
+            drawn = in_blocks(self._seen["picture"])
+        note = f"\n{self._seen['note']}" if "note" in self._seen else ""
+        written = self._told(people) if drawn is None else drawn + note
         return written if coloured else COLOURING.sub("", _HIGHLIGHT.sub(r"[\1]", written))
 
     def options(self, player: int) -> list[Data]:

@@ -50,6 +50,11 @@ class Fragile(Path):
             raise ZeroDivisionError("path")
         return self.place, 0.0, False, False, {}
 
+    def render(self):
+        if "pencil" in Fragile.broken:
+            raise ZeroDivisionError("pencil")
+        return None if "paper" in Fragile.broken else super().render()
+
 
 class Endless(Path):
     """A path on which the way back takes until it is told that it may end, and the way on ends the program."""

@@ -151,6 +151,20 @@ def test_a_step_that_fails_leaves_everything_as_it_was(begun, monkeypatch, how):
     assert (len(session.table.actions), session.table._course.env.unwrapped.place) == (2, 4)
 
 
+@pytest.mark.parametrize(("what", "why"), [("pencil", "ZeroDivisionError: pencil"), ("paper", "it draws nothing")])
+def test_a_picture_that_is_not_of_now_says_so(begun, monkeypatch, what, why):
+    session = begun("Fragile", ["human"], hint="random", text=what == "paper")
+    drew = session.since()["frames"][0]
+    monkeypatch.setattr(Fragile, "broken", (what,))
+    kind = "text" if what == "paper" else "picture"
+    for _ in range(2):
+        frame = choose(session)
+        assert (frame[kind], frame["note"]) == (drew[kind], f"as it was drawn last; now {why}")
+    assert session.table.text(None, [0], True).endswith(f"\n{frame['note']}")
+    monkeypatch.undo()
+    assert "note" not in choose(session)
+
+
 def test_a_step_that_never_ends_keeps_nobody_from_leaving(begun):
     session = begun("Endless", ["human"], hint="random")
     wrong = []
