@@ -145,8 +145,7 @@ class Session:
             raise ValueError("there is nothing to take back")
         self.table.cut(steps)
         self._epoch += 1
-        self._frames[steps + 1 :] = []
-        self._clocks[steps + 1 :] = []
+        del self._frames[steps + 1 :], self._clocks[steps + 1 :]
         self._now = {}
         self._frames[steps] = self._fresh()
 
@@ -320,8 +319,9 @@ class Session:
     def _chosen(self, player: int, decided: Data) -> None:
         """Take a choice in, and make the step when all have chosen; nobody sees a choice before."""
         self._now[player] = decided
-        now = self._frames[-1]
-        now["legal"] = [each for each in now["legal"] if each["player"] != player]
+        now, people = self._frames[-1], self.people()
+        now = now | {"legal": [each for each in now["legal"] if each["player"] in people]}
+        self._frames[-1] = now = now | (self.table.frame(self.viewer, people) if people else {})
         if not self._waiting():
             now["decisions"], self._now = list(self._now.values()), {}
             clocks = list(self._clocks[-1])

@@ -146,6 +146,15 @@ class Pennies(ParallelEnv):
         raise NotImplementedError
 
 
+class Dealt(Pennies):
+    """The same, where each is shown a number of its own at first."""
+
+    metadata = {"name": "dealt", "render_modes": []}  # noqa: RUF012
+
+    def reset(self, seed=None, options=None):
+        return {"odd": 3, "even": 7}, super().reset()[1]
+
+
 class Bound(Path):
     """A path that is drawn by one thread alone, as what draws on a graphics card is."""
 
