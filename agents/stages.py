@@ -1,7 +1,6 @@
 """What a game that is watched looks like: ours as they are drawn, environments of others as they draw themselves."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -140,9 +139,15 @@ class ForeignStage:
         return self._why is None
 
     def seen(self) -> Data:
-        """Return what it draws now; once it cannot any more, as after an end, what it drew last."""
-        with suppress(Exception):  # whatever its code raises
-            self._now = {"text": self._why} if self._why is not None else drawn(self.env, self._plain) or self._now
+        """Return what it draws now; where it cannot any more, as after an end, what it drew last, and a note of why."""
+        if self._why is not None:
+            self._now = {"text": self._why}
+            return self._now
+        try:
+            drew, why = drawn(self.env, self._plain), "it draws nothing"
+        except Exception as error:  # whatever its code raises
+            drew, why = None, f"{type(error).__name__}: {error}"
+        self._now = drew or {**self._now, "note": f"as it was drawn last; now {why}"}
         return self._now
 
 

@@ -21,7 +21,27 @@ KNOWN = {
     "gymnasium.envs.toy_text.cliffwalking.CliffWalkingEnv": ("up", "right", "down", "left"),
     "gymnasium.envs.toy_text.frozen_lake.FrozenLakeEnv": ("left", "down", "right", "up"),
     "gymnasium.envs.toy_text.taxi.TaxiEnv": ("south", "north", "east", "west", "pick up", "drop off"),
+    "pettingzoo.classic.rlcard_envs.leduc_holdem.raw_env": ("call", "raise", "fold", "check"),
+    "pettingzoo.classic.rlcard_envs.texas_holdem.raw_env": ("call", "raise", "fold", "check"),
+    "pettingzoo.classic.rlcard_envs.texas_holdem_no_limit.raw_env": (
+        "fold",
+        "check or call",
+        "raise half the pot",
+        "raise the pot",
+        "all in",
+    ),
     "pettingzoo.classic.rps.rps.raw_env": ("rock", "paper", "scissors", "spock", "lizard"),
+    "pettingzoo.classic.tictactoe.tictactoe.raw_env": (
+        "top left",
+        "left",
+        "bottom left",
+        "top",
+        "centre",
+        "bottom",
+        "top right",
+        "right",
+        "bottom right",
+    ),
 }
 """Names that only their pages tell, by class: not those of classes derived from them, whose actions may be others."""
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -16,6 +15,7 @@ from agents.bridge.returned import paid
 from agents.bridge.states import ForeignGame
 from agents.inspection.pixels import in_blocks
 from agents.inspection.showing import decision
+from agents.playing.lone_thread import LoneThread
 from agents.stages import PICTURE, TEXT, WINDOW, ForeignStage
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
@@ -43,17 +43,16 @@ class ForeignTable:
     stage : ForeignStage
         What the environment looks like; makes others like it.
     seed : int
-    thread : Executor
-        Of one thread.
+    thread : LoneThread
     """
 
     saves = False
 
-    def __init__(self, stage: ForeignStage, seed: int, thread: Executor) -> None:
+    def __init__(self, stage: ForeignStage, seed: int, thread: LoneThread) -> None:
         self._stage, self.plan, self._thread = stage, replace(stage.plan, seed=seed), thread
         self.actions: list[list[int | None]] = []
         self._lent = self._spoiled = False
-        thread.submit(lambda: self._look(_Course(stage.plan.make_env(), seed))).result()
+        thread.do(lambda: self._look(_Course(stage.plan.make_env(), seed)))
 
     @classmethod
     def of(cls, plan: Plan, text: bool) -> "ForeignTable":
@@ -70,7 +69,7 @@ class ForeignTable:
         stage = ForeignStage(env, plan, (TEXT, PICTURE) if text else (PICTURE, TEXT), plain=not text)
         if getattr(stage.env, "render_mode", None) == WINDOW:
             raise ValueError(f"{plan.id} opens a window of its own; make it with render_mode={PICTURE!r}, or none")
-        return cls(stage, plan.seed, ThreadPoolExecutor(1))
+        return cls(stage, plan.seed, LoneThread())
 
     @property
     def replay(self) -> Replay:
@@ -111,9 +110,11 @@ class ForeignTable:
 
     def text(self, viewer: int | None, people: Sequence[int], coloured: bool) -> str:
         """Return what the environment writes or, where there are colours, draws; else what it shows."""
+        drawn = self._seen.get("text") if self._stage.draws else None
         if "picture" in self._seen and coloured:
-            return in_blocks(self._seen["picture"])
-        written = self._seen["text"] if self._stage.draws and "text" in self._seen else self._told(people)
+            drawn = in_blocks(self._seen["picture"])
+        note = f"\n{self._seen['note']}" if "note" in self._seen else ""
+        written = self._told(people) if drawn is None else drawn + note
         return written if coloured else COLOURING.sub("", _HIGHLIGHT.sub(r"[\1]", written))
 
     def options(self, player: int) -> list[Data]:
@@ -133,7 +134,7 @@ class ForeignTable:
         ValueError
             If an agent still thinks about the environment, and another one cannot be played as far.
         """
-        self._thread.submit(self._step, actions).result()
+        self._thread.do(lambda: self._step(actions))
 
     def _step(self, actions: Mapping[int, int]) -> None:
         course, before = self._course, self.choices()
@@ -159,7 +160,7 @@ class ForeignTable:
         if steps < len(self.actions):
             consequence = "it cannot take moves back, and nothing has changed"
             kept = self.choices()[:steps]
-            self._thread.submit(lambda: self._look(again(self._course, kept, self.plan, consequence))).result()
+            self._thread.do(lambda: self._look(again(self._course, kept, self.plan, consequence)))
             del self.actions[steps:]
 
     def choices(self) -> list[dict[int, int]]:
@@ -191,6 +192,10 @@ class ForeignTable:
     def take_back(self) -> None:
         """Note that nobody thinks about the environment any more."""
         self._lent = False
+
+    def leave(self) -> None:
+        """Let nobody wait for the environment any more."""
+        self._thread.leave()
 
     def _look(self, course: "_Course") -> None:
         """Take an environment for the present one, and look at all that is to be shown of it."""

@@ -94,8 +94,9 @@ class Session:
 
     def close(self) -> None:
         """Let nobody think any more."""
+        self._closed = True
+        self.table.leave()  # who waits there holds the lock
         with self._changed:
-            self._closed = True
             self._changed.notify_all()
 
     # What people ask for.
@@ -144,8 +145,7 @@ class Session:
             raise ValueError("there is nothing to take back")
         self.table.cut(steps)
         self._epoch += 1
-        self._frames[steps + 1 :] = []
-        self._clocks[steps + 1 :] = []
+        del self._frames[steps + 1 :], self._clocks[steps + 1 :]
         self._now = {}
         self._frames[steps] = self._fresh()
 
@@ -190,8 +190,7 @@ class Session:
             first = max(0, min(known, len(self._frames)) - 1) if same else 0
             frames = [self._seen(each) for each in self._frames[first:]]
             new: Data = {"epoch": self._epoch, "first": first, "frames": frames, "said": self.said}
-            new |= {"thinking": self._thinking, "serial": self._serial, "names": self._names}
-            new |= {"saves": self.table.saves}
+            new |= {"thinking": self._thinking, "serial": self._serial, "names": self._names, "saves": self.table.saves}
             return new if same else new | {name: self._document[name] for name in ("title", "players")}
 
     def wait(self, serial: int, seconds: float) -> None:
@@ -320,8 +319,9 @@ class Session:
     def _chosen(self, player: int, decided: Data) -> None:
         """Take a choice in, and make the step when all have chosen; nobody sees a choice before."""
         self._now[player] = decided
-        now = self._frames[-1]
-        now["legal"] = [each for each in now["legal"] if each["player"] != player]
+        now, people = self._frames[-1], self.people()
+        now = now | {"legal": [each for each in now["legal"] if each["player"] in people]}
+        self._frames[-1] = now = now | (self.table.frame(self.viewer, people) if people else {})
         if not self._waiting():
             now["decisions"], self._now = list(self._now.values()), {}
             clocks = list(self._clocks[-1])

@@ -92,6 +92,9 @@ class Table(Protocol):
     def take_back(self) -> None:
         """Note that nobody thinks about the lent state any more."""
 
+    def leave(self) -> None:
+        """Let nobody wait for a step any more whose end is not in sight."""
+
 
 def table_of(given: str | Replay, settings: dict[str, Any], seed: int, text: bool) -> Table:
     """Return a game at its beginning.
@@ -209,6 +212,9 @@ class OwnTable:
 
     def take_back(self) -> None:
         """Copies need not come back."""
+
+    def leave(self) -> None:
+        """Rules of ours come to an end."""
 
 
 def _keys_of(replay: Replay) -> dict[str, int]:

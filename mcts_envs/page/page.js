@@ -311,7 +311,8 @@ class Page {
 
   /** The name of an option, and whose it is where several are to choose. */
   called({player, name}) {
-    return this.options.some(each => each.player !== player) ? `${this.data.players[player].seat}: ${name}` : name;
+    const several = this.options.some(each => each.player !== player) || this.seatWords(player) && this.frame.turn?.length > 1;
+    return several ? `${this.data.players[player].seat}: ${name}` : name;
   }
 
   optionButton(option) {

@@ -246,6 +246,16 @@ def test_a_person_plays_to_the_end(played, arguments):
     sync_api.expect(option).to_be_visible()
 
 
+def test_two_at_one_screen_see_whose_turn_it_is(played):
+    page = played("tests.pages.strangers:Dealt", "--seats", "human,human", "--hint", "random")
+    options = page.locator(".options .list button")
+    sync_api.expect(options).to_have_count(4)
+    options.first.click()
+    sync_api.expect(options).to_have_count(2)
+    assert [each.get_attribute("aria-label") for each in options.all()] == ["even: 0", "even: 1"]
+    assert page.inner_text(".board").endswith("7")
+
+
 def test_a_game_is_saved_and_opened_again(played, tmp_path):
     page = played(
         "WallSurvival-v0", "--set", "board_size=5", "--seats", "human,greedy", "--hint", "mcts:simulations=50"

@@ -1,5 +1,6 @@
 """Environments of others, watched: as they draw themselves, with what the search thought of each decision."""
 
+import importlib
 import re
 from enum import IntEnum
 
@@ -9,6 +10,7 @@ import pytest
 import typer.testing
 import watch as watching
 from pettingzoo import AECEnv
+from pettingzoo.classic.tictactoe import tictactoe
 from PIL import Image
 
 import agents
@@ -342,3 +344,41 @@ def test_names_of_ways_say_where_they_lead(id, here, there):
         env.reset(seed=0)
         env.unwrapped.s = here
         assert env.step(names.index(way))[0] == place
+
+
+def test_names_of_places_say_where_they_are_seen():
+    pytest.importorskip("pygame")
+    env = tictactoe.env(render_mode="rgb_array")
+    env.reset(seed=0)
+    names = KNOWN[class_name(type(env.unwrapped))]
+    thirds = {"top": 0, "bottom": 2, "left": 0, "right": 2}
+    before = env.render()
+    for number, name in enumerate(names):
+        env.step(number)
+        if any(env.terminations.values()):
+            env.reset(seed=0)
+            before = env.render()
+            env.step(number)
+        after = env.render()
+        rows, columns = np.nonzero((after != before).any(2))
+        row = next((thirds[word] for word in name.split() if word in ("top", "bottom")), 1)
+        column = next((thirds[word] for word in name.split() if word in ("left", "right")), 1)
+        seen = 3 * np.mean(rows) // len(after), 3 * np.mean(columns) // after.shape[1]
+        assert (name, *seen) == (name, row, column)
+        before = after
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of a space that is said not to fit
+@pytest.mark.parametrize("name", ["leduc_holdem", "texas_holdem", "texas_holdem_no_limit"])
+def test_names_of_cards_are_those_of_their_library(name):
+    pytest.importorskip("rlcard")
+    env = importlib.import_module(f"pettingzoo.classic.rlcard_envs.{name}").env()
+    env.reset(seed=1)
+    names = KNOWN[class_name(type(env.unwrapped))]
+    said = {"fold": "fold", "check_call": "check or call", "raise_half_pot": "raise half the pot"}
+    said |= {"raise_pot": "raise the pot", "all_in": "all in"}
+    while env.agents and not env.terminations[env.agent_selection]:
+        mask = env.observe(env.agent_selection)["action_mask"]
+        legal = {str(getattr(each, "name", each)).lower() for each in env.unwrapped.env.game.get_legal_actions()}
+        assert {names[action] for action in np.flatnonzero(mask)} == {said.get(each, each) for each in legal}
+        env.step(int(np.flatnonzero(mask)[1 if names[0] == "fold" else 0]))

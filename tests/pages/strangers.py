@@ -50,6 +50,24 @@ class Fragile(Path):
             raise ZeroDivisionError("path")
         return self.place, 0.0, False, False, {}
 
+    def render(self):
+        if "pencil" in Fragile.broken:
+            raise ZeroDivisionError("pencil")
+        return None if "paper" in Fragile.broken else super().render()
+
+
+class Endless(Path):
+    """A path on which the way back takes until it is told that it may end, and the way on ends the program."""
+
+    begun, go = threading.Event(), threading.Event()
+
+    def step(self, action):
+        if action == 4:
+            raise SystemExit(3)
+        Endless.begun.set()
+        assert Endless.go.wait(60)
+        return super().step(action)
+
 
 class Leaving(AECEnv):
     """Three in turn stay or leave: who leaves has a reward for each turn that was taken, and the last one nothing."""
@@ -126,6 +144,15 @@ class Pennies(ParallelEnv):
 
     def render(self):
         raise NotImplementedError
+
+
+class Dealt(Pennies):
+    """The same, where each is shown a number of its own at first."""
+
+    metadata = {"name": "dealt", "render_modes": []}  # noqa: RUF012
+
+    def reset(self, seed=None, options=None):
+        return {"odd": 3, "even": 7}, super().reset()[1]
 
 
 class Bound(Path):

@@ -13,7 +13,7 @@ from agents.playing.session import Session
 from agents.playing.table import table_of
 from tests.agents.test_watching_others import Nim
 from tests.pages import strangers
-from tests.pages.strangers import First, Fragile, Slow
+from tests.pages.strangers import Endless, First, Fragile, Slow
 from tests.pages.test_playing import until
 
 HERE = "tests.pages.strangers"
@@ -151,6 +151,49 @@ def test_a_step_that_fails_leaves_everything_as_it_was(begun, monkeypatch, how):
     assert (len(session.table.actions), session.table._course.env.unwrapped.place) == (2, 4)
 
 
+@pytest.mark.parametrize(("what", "why"), [("pencil", "ZeroDivisionError: pencil"), ("paper", "it draws nothing")])
+def test_a_picture_that_is_not_of_now_says_so(begun, monkeypatch, what, why):
+    session = begun("Fragile", ["human"], hint="random", text=what == "paper")
+    drew = session.since()["frames"][0]
+    monkeypatch.setattr(Fragile, "broken", (what,))
+    kind = "text" if what == "paper" else "picture"
+    for _ in range(2):
+        frame = choose(session)
+        assert (frame[kind], frame["note"]) == (drew[kind], f"as it was drawn last; now {why}")
+    assert session.table.text(None, [0], True).endswith(f"\n{frame['note']}")
+    monkeypatch.undo()
+    assert "note" not in choose(session)
+
+
+def test_a_step_that_never_ends_keeps_nobody_from_leaving(begun):
+    session = begun("Endless", ["human"], hint="random")
+    wrong = []
+
+    def choose_back():
+        try:
+            choose(session)
+        except RuntimeError as error:
+            wrong.append(str(error))
+
+    thread = threading.Thread(target=choose_back)
+    thread.start()
+    assert Endless.begun.wait(60)
+    session.close()
+    thread.join(60)
+    Endless.go.set()
+    assert wrong == ["the game is left, in which something was still to be done"]
+    with pytest.raises(RuntimeError, match="the game is left"):
+        session.ask({"do": "new", "seed": None})
+
+
+def test_a_step_that_would_end_the_program_is_one_that_fails(begun):
+    session = begun("Endless", ["human"], hint="random")
+    before = told(session)
+    with pytest.raises(RuntimeError, match="SystemExit: 3, which would end the program"):
+        choose(session, 1)
+    assert told(session) == before
+
+
 def test_who_has_left_is_passed_over(begun):
     session = begun("Leaving", ["human", "human", "human"])
     for number in (0, 1, 0):  # the second leaves
@@ -191,14 +234,22 @@ def test_who_choose_at_once_do_not_see_each_other(begun):
     assert (len(session.table.actions), session.people()) == (2, [1])
 
 
+def test_each_who_chooses_at_once_is_shown_its_own(begun):
+    session = begun("Dealt", ["human", "human"], hint="random")
+    shown = [frame["text"].split()[-1] for frame in (session.since()["frames"][-1], choose(session))]
+    assert (shown, session.people()) == (["3", "7"], [1])
+    session.ask({"do": "undo"})
+    assert session.since()["frames"][-1]["text"].split()[-1] == "3"
+
+
 def test_agents_of_ones_own_are_asked_when_it_is_their_turn(begun):
-    session = begun("Pennies", ["human", f"{HERE}:First"])
     First.asked.clear()
+    session = begun("Pennies", ["human", f"{HERE}:First"])
     choose(session)
     assert session.said == ""
     choose(session, 1)
     assert (session.said, session.table.returns) == ("", [0.0, 0.0])
-    assert First.asked == [0, 1]
+    assert First.asked[:2] == [0, 1]  # for the third step it may have been asked already
 
 
 def test_games_are_neither_saved_nor_opened(begun, tmp_path):
