@@ -305,8 +305,13 @@ def own_view(env: Any, agent: Any = None) -> View | None:
 
 def outward(view: View, action: int) -> int:
     """Return an action as the environment's action space has it: one that is not ours may not count from 0."""
-    from_0: Callable[[int, int], int] | None = getattr(view.game, "outward", None)
-    return action if from_0 is None else from_0(view.player, action)
+    own: Callable[[int, int], int] | None = getattr(view.game, "outward", None)
+    return action if own is None else own(view.player, action)
+
+
+def from_0(view: View, action: Any) -> int:
+    """Return an action of the environment's action space, counted from 0: the reverse of :func:`outward`."""
+    return int(action) - outward(view, 0)
 
 
 def check_turn(view: View) -> None:

@@ -44,9 +44,6 @@ class Stage(Protocol):
     def last(self) -> Data:
         """Return what the state looks like in which the game was left."""
 
-    def number(self, view: View, action: int) -> int:
-        """Return the number of an action, counted from 0, that an agent has chosen."""
-
 
 class OwnStage:
     """A game of ours."""
@@ -73,10 +70,6 @@ class OwnStage:
         """Return the present state as its game draws it."""
         env = self._inner
         return self.frame(env.view() if isinstance(env, GameEnv) else env.view(env.possible_agents[0]))
-
-    def number(self, view: View, action: int) -> int:
-        """Return the action."""
-        return action
 
 
 class ForeignStage:
@@ -126,12 +119,6 @@ class ForeignStage:
     def last(self) -> Data:
         """Return what is seen now."""
         return {"turn": [], "over": True} | self.seen()
-
-    def number(self, view: View, action: int) -> int:
-        """Return an action, counted from the first of its space."""
-        space = self.env.action_space
-        first = space(self.env.possible_agents[view.player]).start if callable(space) else space.start
-        return int(action) - int(first)
 
     @property
     def draws(self) -> bool:

@@ -9,7 +9,7 @@ from agents.arena.plan import Plan
 from agents.arena.play import play
 from agents.arena.rows import Match, Row, blank_row
 from agents.arena.spec import AgentSpec
-from agents.base import view_of
+from agents.base import from_0, view_of
 from agents.inspection.showing import decision, pruned
 from agents.stages import ForeignStage, OwnStage, Stage
 from mcts_envs.core.api.env import GameEnv
@@ -177,8 +177,7 @@ class Recorder:
     def note(self, view: View, action: int, result: Any, seconds: float) -> None:
         """Write down a decision in the last frame."""
         self._clocks[view.player] += seconds
-        number = self._stage.number(view, action)
-        self.frames[-1]["decisions"].append(decision(view, number, result, seconds))
+        self.frames[-1]["decisions"].append(decision(view, from_0(view, action), result, seconds))
         self._tell(self.document)
 
     def end(self) -> None:

@@ -194,7 +194,7 @@ class Replay:
 
     def choices(self) -> list[dict[int, int]]:
         """Return for each step what each player who was to choose chose, as :meth:`play` takes it."""
-        return [_by_player(chosen) for chosen in self.actions]
+        return [by_player(chosen) for chosen in self.actions]
 
     def anew(self) -> "Replay":
         """Return the same game at its beginning."""
@@ -297,7 +297,7 @@ class Replay:
         for step, expected in enumerate(hashes):
             if step:
                 try:
-                    self.play(_by_player(written["actions"][step - 1]))
+                    self.play(by_player(written["actions"][step - 1]))
                 except (ValueError, TypeError) as error:
                     raise ValueError(f"{path} does not come out as written, in step {step}: {error}") from error
             if self.hashes[step] != expected:
@@ -335,7 +335,8 @@ def sealed(path: Path) -> str | None:
         return None
 
 
-def _by_player(chosen: Sequence[int | None]) -> dict[int, int]:
+def by_player(chosen: Sequence[int | None]) -> dict[int, int]:
+    """Return what each player chose in a step, of a number a seat, None for who was not to choose."""
     return {player: action for player, action in enumerate(chosen) if action is not None}
 
 

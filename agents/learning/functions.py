@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from agents.learning.policy import in_shares
 from mcts_envs.core.contract import Game
 from mcts_envs.core.typing import Floats, Singles
 
@@ -101,9 +102,7 @@ class Shown:
         prior = np.where(allowed, prior, 0.0)
         self._require_finite("probabilities", prior)
         self._require_finite("values", values)
-        total = prior.sum(1, keepdims=True)
-        equal = allowed / allowed.sum(1, keepdims=True)
-        return np.where(total == 0.0, equal, prior / np.where(total == 0.0, 1.0, total)), values
+        return in_shares(prior, allowed), values
 
     def _array(self, what: str, given: Any, shape: tuple[int, ...]) -> Floats:
         # a tensor of PyTorch, which NumPy reads unless it is bfloat16

@@ -122,9 +122,7 @@ class Policy(ABC):
         prior = allowed.astype(np.float64)
         if self.has_probabilities:
             prior *= self.probabilities(observations, allowed if self.masked else None)
-        total = prior.sum(1, keepdims=True)
-        equal = allowed / allowed.sum(1, keepdims=True)
-        return np.where(total == 0.0, equal, prior / np.maximum(total, 1e-300)), values
+        return in_shares(prior, allowed), values
 
     @property
     def unit(self) -> float:
@@ -164,6 +162,14 @@ class Policy(ABC):
 
     def _no_probabilities(self) -> ValueError:
         return ValueError(f"a policy of {self.algorithm} has no probabilities; leave out deterministic=False")
+
+
+def in_shares(prior: npt.NDArray[np.float64], allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """Return what actions that are allowed weigh [n, A], 0 for the others, as shares of 1; equal ones of nothing."""
+    total = prior.sum(1, keepdims=True)
+    equal = allowed / allowed.sum(1, keepdims=True)
+    shares: npt.NDArray[np.float64] = np.where(total == 0.0, equal, prior / np.maximum(total, 1e-300))
+    return shares
 
 
 @dataclass(frozen=True)

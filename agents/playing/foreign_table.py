@@ -22,7 +22,7 @@ from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.view import View
 from mcts_envs.page import options
 from mcts_envs.page.frames import COLOURING, Data
-from mcts_envs.replay import Replay
+from mcts_envs.replay import Replay, by_player
 
 _MOST_NUMBERS = 200
 """Of an observation in words."""
@@ -165,7 +165,7 @@ class ForeignTable:
 
     def choices(self) -> list[dict[int, int]]:
         """Return for each step what each player who was to choose chose."""
-        return [{player: action for player, action in enumerate(each) if action is not None} for each in self.actions]
+        return [by_player(chosen) for chosen in self.actions]
 
     def anew(self, seed: int) -> "ForeignTable":
         """Return another game from the start."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from agents.base import outward
+from agents.base import from_0
 from agents.inspection.showing import decision
 from agents.watching import asked
 from mcts_envs.core.view import View
@@ -38,7 +38,7 @@ class Job(NamedTuple):
 def thought(agent: Any, shown: Any, view: View) -> Data:
     """Return what an agent chooses that is shown this, as a page shows it; a view of its own tells what is legal."""
     action, found, seconds = asked(agent, shown)
-    number = int(action) - outward(view, 0)  # counted from 0, as all that is shown
+    number = from_0(view, action)
     if number not in view.legal_actions():
         raise ValueError(f"it chose {action}, which is not legal")
     return decision(view, number, found, round(seconds, 4))
