@@ -193,11 +193,12 @@ def observe(state, player, out):
     out[8] = np.float32(s.turn == player)
 
 
-def text(state):
-    """Return cards and stakes as a line."""
+def text(state, viewer=None):
+    """Return cards and stakes as a line; for a viewer without the other's card."""
     s = record(state, STATE)
-    ranks = ["JQK"[card // 2] for card in s.deck[:3].tolist()]
-    return f"cards {ranks[0]} {ranks[1]}, open {ranks[2] if s.second else '-'}, stakes {s.staked[0]} {s.staked[1]}"
+    shown = viewer in (None, 0), viewer in (None, 1), s.second
+    cards = ["JQK"[card // 2] if seen else "-" for card, seen in zip(s.deck[:3].tolist(), shown, strict=True)]
+    return f"cards {cards[0]} {cards[1]}, open {cards[2]}, stakes {s.staked[0]} {s.staked[1]}"
 
 
 GAME = Game(

@@ -9,6 +9,7 @@ import pytest
 import agents
 import mcts_envs
 from mcts_envs.core.kernel import record
+from mcts_envs.core.showing import draws_views, text_of
 from mcts_envs.core.view import View
 
 GAME = leduc.GAME
@@ -66,6 +67,16 @@ def test_all_unseen_cards_are_equally_likely():
         counts[0, deck[1]] += 1
         counts[1, deck[2]] += 1
     assert np.abs(np.delete(counts, own, axis=1) / 6000 - 0.2).max() < 4 * (0.16 / 6000) ** 0.5
+
+
+def test_who_plays_at_a_screen_sees_no_card_of_the_other():
+    state = GAME.new_state()
+    GAME.reset(state, np.uint64(0))
+    record(state, leduc.STATE).deck[:] = [0, 2, 4, 1, 3, 5]
+    assert draws_views(GAME)
+    assert text_of(GAME, state, viewer=0) == "cards J -, open -, stakes 1 1"
+    assert text_of(GAME, state, viewer=1) == "cards - Q, open -, stakes 1 1"
+    assert text_of(GAME, state) == "cards J Q, open -, stakes 1 1"
 
 
 def test_who_is_told_the_truth_knows_whom_to_call():
