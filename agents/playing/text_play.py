@@ -62,7 +62,8 @@ def _wait(session: Session, told: int, write: Callable[[str], None]) -> int:
         news = session.since()
         frames = news["frames"]
         for frame in frames[told:-1]:
-            write("; ".join(f"{session.name(each['player'])}: {each['name']}" for each in frame["decisions"]))
+            if frame["decisions"]:  # or else they are hidden
+                write("; ".join(f"{session.name(each['player'])}: {each['name']}" for each in frame["decisions"]))
         told = len(frames) - 1
         if ready and not news["thinking"]:
             if news["said"]:

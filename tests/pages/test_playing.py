@@ -308,6 +308,14 @@ class TestTerminal:
         assert [who for who, _, _ in told] == ["human", "greedy"] * 3
         assert [name for _, _, name in told[-2:]] == [each["name"] for each in chosen[-2:]]
 
+    def test_a_move_that_is_hidden_leaves_no_empty_line(self):
+        session = Session("leduc:Leduc-v0", ["human", "random"], seed=1)
+        said, lines = [], iter(["call", "quit"])
+        text_play.play(session, lambda prompt: next(lines), said.append)
+        session.close()
+        assert "human: call" in said
+        assert not any(line == "" or line.startswith("random: ") for line in said)
+
     def test_a_game_that_fails_does_not_end_it(self, session):
         def fail(*_):
             raise ZeroDivisionError("rules")
