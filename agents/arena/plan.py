@@ -168,6 +168,10 @@ class Plan:
             If there is no agent, or one twice, or too few for the game, or the environment cannot be made.
         """
         errors.integer("seed", self.seed, 0, 2**63 - 1)
+        for spec in self.agents:
+            if not isinstance(spec, AgentSpec):
+                kind = type(spec).__name__
+                raise TypeError(f"agent {spec!r} is {kind}, no AgentSpec; give parse_agents('random,my_bot.py:Bot')")
         env = self.make_env()
         self.format.check(self)
         env.reset(seed=0)
