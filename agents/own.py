@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from agents.base import Agent, view_of
+from agents.reading import read
 from mcts_envs.core import errors
-from mcts_envs.core.loading import file_of, load
+from mcts_envs.core.loading import file_of
 from mcts_envs.core.view import View
 
 
@@ -164,7 +165,7 @@ def class_of(path: str) -> Callable[..., Any]:
         If it is no class with ``act`` or ``predict``, and no function of an environment.
     """
     source, _, name = path.rpartition(":")
-    module = load(source)
+    module = read(source)
     if not hasattr(module, name):
         source_name = module.__name__
         known = [key for key, value in vars(module).items() if _plays(value) and value.__module__ == source_name]
@@ -191,7 +192,9 @@ def seeded(made_by: type, settings: dict[str, Any], seed: int) -> dict[str, Any]
 
 def source_of(path: str) -> Path | None:
     """Return the file of an agent by where it is, None if it cannot be told."""
-    return file_of(path.rpartition(":")[0])
+    source = path.rpartition(":")[0]
+    script = getattr(sys.modules["__main__"], "__file__", None) if source == "__main__" else None
+    return file_of(source) if script is None else Path(script)
 
 
 def _seed_all(seed: int) -> None:

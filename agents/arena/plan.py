@@ -304,6 +304,12 @@ def _digests_of_agent(spec: AgentSpec, game: Game | None) -> dict[str, str]:
     if (source := spec.source()) is not None:
         own = {source.name: closure_digest(source)[:16]} if source.is_file() else {}
         return own | _digests_of_settings(spec.settings)
+    if spec.name.startswith("__main__:"):
+        file, bot = "my_bot.py", spec.name.partition(":")[2]
+        raise ValueError(
+            f"agent {spec.name!r} is in no file, by which results would know whether it was edited: write it to one, "
+            f"in a notebook by %%writefile {file}, and give {file}:{bot}"
+        )
     try:
         name = str(spec.settings.get("policy", spec.name))
         policy = spec.policy() or (shipped_for(game, name) if isinstance(game, Game) else None)

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import gymnasium
@@ -176,6 +177,36 @@ def test_an_edited_agent_is_another_configuration(bots: Path) -> None:
     assert len({default_folder(configuration) for configuration in found}) == 3
 
 
+def test_an_edited_agent_is_read_again(bots: Path) -> None:
+    """As in a notebook: or else the old one plays, and its games are kept as those of the new one."""
+    env = gymnasium.make(f"mcts_envs/{ID}")
+    env.reset(seed=0)
+    legal = env.unwrapped.legal_actions().tolist()
+    played = [agents.make(f"{bots}:Bot").act(env)]
+    (beside,) = bots.parent.glob("beside_*.py")
+    beside.write_text(beside.read_text().replace("legal[0]", "legal[1]"))
+    played.append(agents.make(f"{bots}:Bot").act(env))
+    bots.write_text(bots.read_text().replace("first(legal)", "first(legal[1:])"))
+    played.append(agents.make(f"{bots}:Bot").act(env))
+    assert played == legal[:3]
+    assert type(agents.make(f"{bots}:Bot")) is type(agents.make(f"{bots}:Bot"))
+
+
+def test_results_are_of_agents_in_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a class of a notebook nobody can tell whether it was edited since."""
+    monkeypatch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))
+    monkeypatch.setattr(sys.modules["__main__"], "Bot", Still, raising=False)
+    with pytest.raises(ValueError, match=r"'__main__:Bot' is in no file.*writefile"):
+        Plan(ID, parse_agents("__main__:Bot")).configuration()
+
+
+class Still:
+    """Plays the first action."""
+
+    def act(self, env):  # type: ignore[no-untyped-def]
+        return 0
+
+
 POLICIES = """
 from agents.policies.parameters import Parameter, parameter_record
 from agents.policies.signatures import SELECT, nth, policy
@@ -289,7 +320,7 @@ def test_files_that_settings_name_belong_to_the_results(bots: Path, tmp_path: Pa
         assert compare(plan, 1, folder=tmp_path / str(number)).finished
     weights.write_text("2")
     np.savez(net, **dict(np.load(net)))  # type: ignore[arg-type]
-    bots.write_text(f"{BOT}\n# edited")
+    bots.write_text(f"{bots.read_text()}\n# edited")
     for number, plan in enumerate(plans):
         with pytest.raises(ValueError, match=r"holds results of another configuration: files .*Choose another folder"):
             compare(plan, 1, folder=tmp_path / str(number))

@@ -1,0 +1,41 @@
+"""Files of people's own, read again where they were edited since this process read them, as beside a notebook."""
+
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from mcts_envs.core.compiling.sources import _closure, closure_digest
+from mcts_envs.core.loading import file_of, load
+
+_ROOTS = tuple(str(Path(__file__).resolve().parents[1] / name) for name in ("agents", "mcts_envs"))
+
+_read: dict[Path, str] = {}
+"""The digest of each file, and of what it imports from beside it, when it was read."""
+
+
+def read(source: str) -> ModuleType:
+    """Import a module by its name or its file, like :func:`mcts_envs.core.loading.load`, as it is now.
+
+    Raises
+    ------
+    ValueError
+        Like ``load``.
+    """
+    file = file_of(source)
+    if file is None or not file.is_file():
+        return load(source)
+    digest = closure_digest(file)
+    if _read.get(file, digest) != digest:
+        _forget(file)
+    module = load(source)
+    _read[file] = digest
+    return module
+
+
+def _forget(file: Path) -> None:
+    """Have Python read a file again, and what it imports from beside it."""
+    stale = {name for name in _closure(file) if not name.startswith(_ROOTS)}
+    for name, module in list(sys.modules.items()):
+        there = getattr(module, "__file__", None)
+        if name != "__main__" and there is not None and str(Path(there).resolve()) in stale:
+            del sys.modules[name]
