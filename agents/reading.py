@@ -1,5 +1,8 @@
 """Files of people's own, read again where they were edited since this process read them, as beside a notebook."""
 
+import contextlib
+import importlib.util
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -35,6 +38,9 @@ def read(source: str) -> ModuleType:
 def _forget(file: Path) -> None:
     """Have Python read a file again, and what it imports from beside it."""
     stale = {name for name in _closure(file) if not name.startswith(_ROOTS)}
+    for name in stale:
+        with contextlib.suppress(OSError):  # Python takes bytecode of the same second and length for that of the file
+            os.remove(importlib.util.cache_from_source(name))
     for name, module in list(sys.modules.items()):
         there = getattr(module, "__file__", None)
         if name != "__main__" and there is not None and str(Path(there).resolve()) in stale:

@@ -27,6 +27,7 @@ from agents.arena.spec import AgentSpec, parse_agent
 from agents.learning.network import SUFFIX
 from agents.learning.normalizing import chosen
 from agents.learning.shipped import shipped_for
+from agents.reading import read
 from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
@@ -172,6 +173,8 @@ class Plan:
             if not isinstance(spec, AgentSpec):
                 kind = type(spec).__name__
                 raise TypeError(f"agent {spec!r} is {kind}, no AgentSpec; give parse_agents('random,my_bot.py:Bot')")
+        if source := self.environment.rpartition(":")[0]:
+            read(source)
         env = self.make_env()
         self.format.check(self)
         env.reset(seed=0)

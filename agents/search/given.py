@@ -8,8 +8,8 @@ from numba.core.config import DISABLE_JIT
 from agents import policies
 from agents.budget import LIMITS, Budget, read_budget
 from agents.policies.signatures import SIGNATURES, check_form
+from agents.reading import read
 from mcts_envs.core import errors
-from mcts_envs.core.loading import load
 
 
 def limit(name: str, given: int | None, low: int, high: int) -> int:
@@ -72,7 +72,7 @@ def named(what: str, path: str) -> Any:
         If there is nothing of that name.
     """
     source, _, name = path.rpartition(":")
-    module = load(source)
+    module = read(source)
     if not hasattr(module, name):
         known = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
         raise ValueError(f"{source}: {errors.unknown(what, name, known)}")

@@ -177,8 +177,9 @@ def test_an_edited_agent_is_another_configuration(bots: Path) -> None:
     assert len({default_folder(configuration) for configuration in found}) == 3
 
 
-def test_an_edited_agent_is_read_again(bots: Path) -> None:
+def test_an_edited_agent_is_read_again(bots: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a notebook: or else the old one plays, and its games are kept as those of the new one."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     env = gymnasium.make(f"mcts_envs/{ID}")
     env.reset(seed=0)
     legal = env.unwrapped.legal_actions().tolist()
@@ -188,8 +189,39 @@ def test_an_edited_agent_is_read_again(bots: Path) -> None:
     played.append(agents.make(f"{bots}:Bot").act(env))
     bots.write_text(bots.read_text().replace("first(legal)", "first(legal[1:])"))
     played.append(agents.make(f"{bots}:Bot").act(env))
-    assert played == legal[:3]
+    bots.write_text(bots.read_text().replace("legal[1:]", "legal[2:]"))  # as long, and maybe in the same second
+    played.append(agents.make(f"{bots}:Bot").act(env))
+    assert played == legal[:4]
     assert type(agents.make(f"{bots}:Bot")) is type(agents.make(f"{bots}:Bot"))
+
+
+WORLD = """
+import gymnasium
+
+class World(gymnasium.Env):
+    observation_space = action_space = gymnasium.spaces.Discrete(2)
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return 0, {}
+    def step(self, action):
+        return 0, 1.0, True, False, {}
+
+def last(visits, values, legal, stream):
+    return int(legal[-1])
+"""
+
+
+def test_edited_environments_and_policies_are_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "edited_world.py"
+    file.write_text(WORLD)
+    plan = Plan(f"{file}:World", parse_agents("random"))
+    agent = agents.make("mcts", recommend=f"{file}:last")
+    assert compare(plan, 1, folder=tmp_path / "one").summaries[0].mean_return.value == 1.0
+    file.write_text(WORLD.replace("1.0, True", "22.0, True").replace("last(", "final("))
+    assert compare(plan, 1, folder=tmp_path / "two").summaries[0].mean_return.value == 22.0
+    file.write_text(WORLD.replace("legal[-1]", "legal[0] "))
+    again = agents.make("mcts", recommend=f"{file}:last")
+    assert [each.recommend(None, None, [3, 4], None) for each in (agent, again)] == [4, 3]
 
 
 def test_results_are_of_agents_in_files(monkeypatch: pytest.MonkeyPatch) -> None:
