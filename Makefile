@@ -26,7 +26,7 @@ RL = $(VENV)/.installed-rl
 TEST = $(VENV)/.installed-test
 MORE = $(VENV)/.installed-more
 RELEASE = $(VENV)/.installed-release
-MINIMUM = $(VENV)/gymnasium-1.2.2
+MINIMUM = $(VENV)/minimum
 RLLIB = $(VENV)/rllib/.installed
 
 .PHONY: compare answer test test-all test-minimum test-rllib train-all lint docs compile wheel release clean
@@ -44,7 +44,7 @@ test-all: $(MORE)
 	$(BIN)/python -m pytest --cov
 	$(MAKE) test-minimum test-rllib
 
-# The APIs once more on the oldest Gymnasium that is supported, laid over the newest.
+# The APIs once more on the oldest Gymnasium and PettingZoo that are supported, laid over the newest.
 test-minimum: $(TEST) $(MINIMUM)
 	PYTHONPATH=$(MINIMUM) $(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal tests/core/test_env*.py tests/core/test_vector.py tests/core/test_multi*.py
 
@@ -121,7 +121,7 @@ $(MORE): $(TEST)
 	touch $@
 
 $(MINIMUM): $(TEST)
-	$(BIN)/python -m pip install --quiet --no-deps --target $@ gymnasium==1.2.2
+	$(BIN)/python -m pip install --quiet --no-deps --target $@ gymnasium==1.2.2 pettingzoo==1.26.0
 	touch $@
 
 $(RLLIB): $(TEST)

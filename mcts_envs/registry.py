@@ -198,6 +198,14 @@ def register(id: str, game: "Game | Callable[..., Game]") -> None:
     _register(ENTRIES[id])
 
 
+def registered_with_pettingzoo() -> dict[str, dict[str, Any]]:
+    """Return what PettingZoo has registered, by ``"aec"`` and ``"parallel"``; nothing before 1.27, which began it."""
+    import pettingzoo
+
+    kinds = ("aec", "parallel") if hasattr(pettingzoo, "register") else ()
+    return {kind: getattr(pettingzoo, f"{kind}_registry") for kind in kinds}
+
+
 def _first_game(game: Any) -> "Game":
     """Return the game to register, as it is without settings."""
     from mcts_envs.core.checked import check_decorated, check_kernels, check_shown
@@ -246,7 +254,7 @@ def _register(entry: Entry) -> None:
 def _register_with_pettingzoo(entry: Entry) -> None:
     import pettingzoo
 
-    for kind, registry in (("aec", pettingzoo.aec_registry), ("parallel", pettingzoo.parallel_registry)):
+    for kind, registry in registered_with_pettingzoo().items():
         if entry.id not in registry:
             kwargs = {"id": entry.id}
             pettingzoo.register(kind, entry.id, entry_point=f"mcts_envs:make_{kind}", kwargs=kwargs)

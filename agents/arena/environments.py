@@ -3,6 +3,7 @@
 import difflib
 import importlib.util
 import re
+from itertools import chain
 from typing import Any
 
 import gymnasium
@@ -18,10 +19,11 @@ from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.loading import load
-from mcts_envs.registry import full_id
+from mcts_envs.registry import full_id, registered_with_pettingzoo
 
 _VERSION = re.compile(r"_v(\d+)$")
 _ONE_SEAT = ("opponent", "seat")
+_REGISTERED = registered_with_pettingzoo()
 
 
 def make(name: str, settings: dict[str, Any]) -> Any:
@@ -77,7 +79,7 @@ def _made(name: str, settings: dict[str, Any]) -> Any:
     if known in gymnasium.registry:
         return gymnasium.make(known, disable_env_checker=True, **settings)
     if (registered := _of_pettingzoo(name)) is not None:
-        return pettingzoo.make("aec" if registered in pettingzoo.aec_registry else "parallel", registered, **settings)
+        return pettingzoo.make("aec" if registered in _REGISTERED["aec"] else "parallel", registered, **settings)
     if known != name:
         colon, asked = name.rpartition(":")[1:]
         if near := _near(asked):
@@ -94,7 +96,7 @@ def _made(name: str, settings: dict[str, Any]) -> Any:
 
 def _near(name: str) -> list[str]:
     """Return ids of Gymnasium, and of PettingZoo by the last part of theirs, that look much like a name."""
-    ids = {id.rpartition("/")[2]: id for id in (*pettingzoo.aec_registry, *pettingzoo.parallel_registry)}
+    ids = {id.rpartition("/")[2]: id for id in chain(*_REGISTERED.values())}
     ids |= {id: id for id in gymnasium.registry}
     return [ids[found] for found in difflib.get_close_matches(_VERSION.sub(r"-v\1", name), ids, 3, 0.8)]
 
@@ -120,7 +122,7 @@ def _is_module(name: str) -> bool:
 def _of_pettingzoo(name: str) -> str | None:
     """Return the id by which PettingZoo knows one of its environments, or the module of one; None if it knows none."""
     known = _VERSION.sub(r"-v\1", name.removeprefix("pettingzoo.").replace(".", "/"))
-    return known if known in pettingzoo.aec_registry or known in pettingzoo.parallel_registry else None
+    return known if any(known in ids for ids in _REGISTERED.values()) else None
 
 
 def _check_bare(name: str, env: Any) -> None:

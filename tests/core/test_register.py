@@ -7,6 +7,7 @@ from inspect import signature
 
 import gymnasium as gym
 import numpy as np
+import pettingzoo
 import pytest
 
 import mcts_envs
@@ -220,6 +221,13 @@ def test_no_more_is_shown_of_a_state_than_there_is():
         with pytest.raises(ValueError, match=r"observation_shape \(3, 3\) of count has 9 numbers, .* the 8 bytes"):
             make(wrong)
     GameEnv(game=replace(count(), observation_shape=(2, 2)))
+
+
+def test_pettingzoo_without_a_registry_is_enough(monkeypatch):
+    for name in ("register", "make", "aec_registry", "parallel_registry"):  # which 1.26 has not
+        monkeypatch.delattr(pettingzoo, name)
+    mcts_envs.register("Count-v0", count())
+    assert mcts_envs.make_aec("Count-v0").possible_agents == ["player_0", "player_1"]
 
 
 @pytest.mark.parametrize("given", [3, None, lambda: 3])
