@@ -28,7 +28,8 @@ GOOD = {"board": [0, 0, 2, 0, 0, 0, 0, 0, 0], "t": 4, "can_plant": True}
         (True, TypeError, "action True is a boolean, not an integer"),
         (np.True_, TypeError, "is a boolean"),
         (None, TypeError, "action None is NoneType, not an integer"),
-        (np.array([1, 2]), TypeError, r"action array\(\[1, 2\]\) is ndarray, not an integer"),
+        (np.array([1, 2]), TypeError, r"action array\(\[1, 2\]\) is ndarray, not an integer; legal now"),
+        (np.array([1]), TypeError, r"action array\(\[1\]\) is ndarray, not an integer; give action.item\(\)"),
     ],
 )
 def test_impossible_actions(action, error, text):

@@ -158,9 +158,8 @@ def checked_action(action: Any, game: Game, legal: Ints) -> int:
     try:
         number = action.__index__()
     except (AttributeError, TypeError):
-        raise TypeError(
-            f"action {action!r} is {type(action).__name__}, not an integer; legal now: {some(legal)}"
-        ) from None
+        cure = "give action.item()" if getattr(action, "size", 0) == 1 else f"legal now: {some(legal)}"
+        raise TypeError(f"action {action!r} is {type(action).__name__}, not an integer; {cure}") from None
     if not 0 <= number < game.actions:
         raise ValueError(f"action {number} is outside Discrete({game.actions}); legal now: {some(legal)}")
     return int(number)
