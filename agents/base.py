@@ -119,9 +119,10 @@ class Agent(ABC):
 
     def prepared(self, game: Game) -> Any:
         """Return what :meth:`prepare` made for this game, or one like it; it is kept until another game is played."""
-        if self._prepared is None or not _alike(self._prepared[0], game):
-            self._prepared = game, self.prepare(game)
-        return self._prepared[1]
+        held = self._prepared  # once: another thread may play another game
+        if held is None or not _alike(held[0], game):
+            self._prepared = held = game, self.prepare(game)
+        return held[1]
 
     def reseed(self, seed: int) -> None:
         """Start the random stream anew, as at construction; it is unrelated to that of a game with the same seed."""

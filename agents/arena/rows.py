@@ -8,6 +8,7 @@ import numpy as np
 
 from agents.arena.schema import Count, Points, Seconds, read
 from agents.arena.spec import AgentSpec
+from mcts_envs.core import errors
 
 Transition: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[tuple[str, ...], int]
@@ -202,7 +203,12 @@ def row_of(given: Mapping[str, Any]) -> Row:
     ValueError, TypeError
         If it is none.
     """
-    return read(Row, given if "seats" in given else _with_seat(given))
+    row = read(Row, given if "seats" in given else _with_seat(given))
+    if row.last_asked is not None:
+        errors.integer("last_asked", row.last_asked, 0, len(row.seats) - 1)
+    if row.forfeit is not None:
+        errors.keys("forfeit", row.forfeit, ("reason", "type", "message"), ("traceback",))
+    return row
 
 
 def _with_seat(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -103,7 +103,7 @@ class Results:
     def __init__(
         self, folder: Path, configuration: Mapping[str, Any], fresh: bool = False, *, replays: bool = False
     ) -> None:
-        self.folder = folder
+        self.folder, self._place = folder, folder.absolute()  # an agent in this process may go to another folder
         self.rows: dict[Key, Row] = {}
         folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
@@ -198,6 +198,7 @@ class Results:
             if stream is not None:
                 with written(Path(stream.name)):
                     os.fsync(stream.fileno())
+                    os.stat(self._place / Path(stream.name).name)  # a deleted file takes whatever is written
         self._synced = monotonic()
 
     def _open_transitions(self) -> Any:

@@ -146,7 +146,18 @@ class AlphaBeta(Planner[AlphaBetaResult]):
         ValueError
             If the game is not for two players in turns.
         """
-        game, work = self.prepared(view.game)
+        game, spare = self.prepared(view.game)
+        try:
+            work = spare.pop()
+        except IndexError:  # another thread searches with them
+            work = new_work(game, self.depth, self._settings.buckets)
+        try:
+            return self._search(view, clock, game, work)
+        finally:
+            spare.append(work)
+
+    def _search(self, view: View, clock: Clock, game: Game, work: Work) -> AlphaBetaResult:
+        """Search in these work arrays."""
         copy(work.states[0], view.state.copy())
         game.determinize(work.states[0], view.player, draw(self.stream))
         _clear(work)
@@ -171,8 +182,8 @@ class AlphaBeta(Planner[AlphaBetaResult]):
         spent = clock.simulations, clock.steps, clock.seconds
         return AlphaBetaResult(action, value, reached, end_in, line, *spent, game, view.copied())
 
-    def prepare(self, game: Game) -> tuple[Game, Work]:
-        """Return the game as the search sees it, and work arrays for it."""
+    def prepare(self, game: Game) -> tuple[Game, list[Work]]:
+        """Return the game as the search sees it, and the work arrays in which nobody searches."""
         if game.players != 2 or game.simultaneous or len(game.teams) == 1:
             apart = "are one team" if game.players == 2 else "take turns"
             how = "choose at the same time" if game.simultaneous else apart
@@ -181,7 +192,7 @@ class AlphaBeta(Planner[AlphaBetaResult]):
                 "take 'mcts'"
             )
         model = variant_of(game, None, self.evaluate)
-        return model, new_work(model, self.depth, self._settings.buckets)
+        return model, []
 
 
 def _checked(evaluate: Any) -> Any:

@@ -335,6 +335,20 @@ def test_what_is_prepared_is_kept_until_another_game_is_played():
     assert agent.prepared_for == [one.game.name, other.game.name, one.game.name]
 
 
+def test_what_is_prepared_is_that_of_the_game_where_threads_play_several(monkeypatch):
+    """Another thread asks for another game when this one has just seen that its own is there."""
+    agent, one, other = Toy(simulations=1), started().game, started(Tron).game
+    ours = agent.prepared(one)
+
+    def alike(held, game):
+        if game is one:
+            agent.prepared(other)
+        return held is game
+
+    monkeypatch.setattr("agents.base._alike", alike)
+    assert agent.prepared(one) is ours
+
+
 class TestExample:
     PATH = f"{one_ply.__file__}:OnePly"
 

@@ -323,6 +323,8 @@ def test_limits_are_checked() -> None:
         ({"is_success": 1}, "is_success 1 is int, not bool"),
         ({"error": "no"}, "error 'no' is str, not dict"),
         ({"error": {"type": 3}}, r"error\['type'\] 3 is int, not str"),
+        ({"forfeit": {}}, "forfeit lacks 'message', 'reason', 'type'"),
+        ({"last_asked": 7}, r"last_asked 7 is outside \[0, 0\]"),
         ({"transitions": [1, "a"]}, r"transitions\[1\] 'a' is str"),
         ({"outcomes": 1.0}, "unknown row key 'outcomes'; did you mean 'outcome'"),
         ({"agent": None}, "agent None is NoneType, not str"),

@@ -116,6 +116,18 @@ def interrupt(found: Report) -> None:
     raise KeyboardInterrupt
 
 
+def test_a_folder_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Games of hours would be written to a file that nobody finds."""
+    monkeypatch.chdir(tmp_path)
+    configuration = fakes(*TWO).configuration()
+    kept, results = Results(Path("kept"), configuration), Results(Path("gone"), configuration)
+    shutil.rmtree(results.folder)
+    monkeypatch.chdir(tmp_path.parent)
+    kept.close()
+    with pytest.raises(FileNotFoundError, match=f"{EPISODES} cannot be written"):
+        results.close()
+
+
 def test_torn_lines_are_dropped(tmp_path: Path) -> None:
     plan = fakes(*TWO, record=True)
     whole = compare(plan, 10, folder=tmp_path)

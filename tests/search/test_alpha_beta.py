@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from agents.budget import Clock
 from agents.planners.alpha_beta import AlphaBeta
 from agents.planners.frames import UNIT, WIN
 from mcts_envs.core.contract import ACTIVE, EVALUATE, LEGAL, OUTCOME, RESET, STATUS, STEP, Game, blank, state_dtype
@@ -287,6 +288,20 @@ def test_a_search_can_be_interrupted():
 def said_by(result):
     """Return all that a result says but for its clock."""
     return {name: value for name, value in vars(result).items() if name not in ("seconds", "game", "view")}
+
+
+def test_one_agent_searches_for_several_at_once():
+    """As threads do that share it: in the middle of each slice of a search there is another one."""
+    view, other, agent = view_of_start(wall(5), 3), view_of_start(wall(5), 4), AlphaBeta(max_steps=3000)
+    alone = said_by(agent.search(view))
+
+    class Disturbed(Clock):
+        def slice(self, *given):
+            agent.search(other)
+            return super().slice(*given)
+
+    assert said_by(agent.plan(view, Disturbed(agent.budget))) == alone
+    assert said_by(agent.search(view)) == alone
 
 
 @pytest.mark.parametrize("margin", [None, 0.1])
