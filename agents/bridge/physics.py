@@ -7,6 +7,7 @@ too, since steps may change the wind, or where a goal is drawn; its meshes and t
 
 import copy
 import gc
+import importlib
 import types
 from collections.abc import Iterator
 from functools import cache
@@ -17,13 +18,20 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from agents.bridge.classes import are_shared, name_of
+from agents.bridge.weak import behind
 
 _COMPILED = "mujoco._structs."
 _DATA, _MODEL = f"{_COMPILED}MjData", f"{_COMPILED}MjModel"
 _VIEWER = "gymnasium.envs.mujoco.mujoco_rendering.BaseRender"
 
+_INDEXER = "dm_control.mujoco.index.make_struct_indexer.<locals>.StructIndexer"
+"""What finds the numbers of data or a model by name: its class holds them, one class for each."""
+
 _LARGE = 10_000
 """Bytes from which on an array of a model is a mesh, a field of heights or a texture."""
+
+_PARTS = ("opt", "warning", "timer", "solver")
+"""What data or models hold besides, with arrays of its own."""
 
 _ALIGNED = 64
 """Bytes between the beginnings of two arrays in the buffer of a model are a multiple of this."""
@@ -35,7 +43,8 @@ _CAPSULE = "PyCapsule"
 @cache
 def is_physics(kind: type) -> bool:
     """Say whether objects of a class are MuJoCo's, or show what it simulates."""
-    return name_of(kind).startswith(_COMPILED) or any(name_of(base) == _VIEWER for base in kind.__mro__)
+    name = name_of(kind)
+    return name == _INDEXER or name.startswith(_COMPILED) or any(name_of(base) == _VIEWER for base in kind.__mro__)
 
 
 def copy_physics(into: Any, value: Any) -> Any:
@@ -66,6 +75,8 @@ def copy_physics(into: Any, value: Any) -> Any:
             mujoco.mj_copyData(each, model, value)
         into._others.append((mujoco.mj_copyData, (made, model, kept)))
         return made
+    if name == _INDEXER:
+        return _copy_indexer(into, value)
     if hasattr(value, "id"):  # a part of it by name, as data.body("torso")
         array = next(each for each in map(value.__getattribute__, dir(value)) if isinstance(each, np.ndarray))
         holder = _holder_of(into._source, array.base)
@@ -77,6 +88,15 @@ def copy_physics(into: Any, value: Any) -> Any:
     if name.startswith(f"{_COMPILED}Mjv"):  # how it is looked at
         return value
     raise TypeError(f"it holds a {name}; keep the data or the model that it belongs to, and ask that for it")
+
+
+def _copy_indexer(into: Any, value: Any) -> Any:
+    """Return what finds the numbers of a copy by name, as dm_control has it."""
+    fields = value._asdict()
+    memories = (behind(each._field).base for each in fields.values())
+    made = into.of(next(filter(None, (_holder_of(into._source, memory) for memory in memories))))
+    index: Any = importlib.import_module(type(value).__module__)
+    return index.make_struct_indexer({name: type(each)(made, name, each._axes) for name, each in fields.items()})
 
 
 def copy_array(into: Any, value: Any) -> Any:
@@ -91,9 +111,13 @@ def copy_array(into: Any, value: Any) -> Any:
     if holder is None:
         return None
     made, at = into.of(holder), _address(value)
-    for old, new in (holder, made), (getattr(holder, "opt", None), getattr(made, "opt", None)):
+    parts = [(holder, made)]
+    parts += [(getattr(holder, part), getattr(made, part)) for part in _PARTS if hasattr(holder, part)]
+    for old, new in parts:
         for name, array in _arrays(old).items():
-            if 0 <= at - _address(array) < array.nbytes:
+            if at == _address(array) and (value.shape, value.strides) == (array.shape, array.strides):
+                return getattr(new, name)
+            if 0 <= at - _address(array) < array.nbytes and array.flags.contiguous:
                 return np.ndarray(value.shape, value.dtype, getattr(new, name), at - _address(array), value.strides)
     raise TypeError("it holds an array that MuJoCo puts elsewhere in each step, as of contacts; ask the data for it")
 

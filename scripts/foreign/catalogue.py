@@ -55,6 +55,14 @@ def _in_pushes(name: str, **settings: Any) -> Any:
     return gymnasium.wrappers.TransformAction(env, pushes.__getitem__, gymnasium.spaces.Discrete(9))
 
 
+def _of_dm_control(name: str, **settings: Any) -> Any:
+    """Return an environment of the control suite, with nine pushes."""
+    import gymnasium
+
+    gymnasium.register_envs(importlib.import_module("shimmy"))
+    return _in_pushes(name, **settings)
+
+
 def _with(module: str) -> Any:
     def make(name: str, **settings: Any) -> Any:
         import gymnasium
@@ -99,6 +107,7 @@ _MAKERS = {
     "Box2D": _gymnasium,
     "continuous, in DiscretizeAction": _in_bins,
     "MuJoCo, in nine pushes": _in_pushes,
+    "dm_control, through Shimmy, in nine pushes": _of_dm_control,
     "MiniGrid": _with("minigrid"),
     "ALE": _with("ale_py"),
     "PettingZoo classic": _pettingzoo("classic"),
@@ -126,6 +135,12 @@ CATALOGUE = (
         "InvertedPendulum-v5 InvertedDoublePendulum-v5 Reacher-v5 Pusher-v5 Swimmer-v5 HalfCheetah-v5 Hopper-v5 "
         "Walker2d-v5 Ant-v5 Humanoid-v5",
         ("mujoco",),
+    ),
+    *_all(
+        "dm_control, through Shimmy, in nine pushes",
+        "dm_control/cartpole-swingup-v0 dm_control/ball_in_cup-catch-v0 dm_control/finger-spin-v0 "
+        "dm_control/walker-walk-v0 dm_control/cheetah-run-v0 dm_control/humanoid-walk-v0",
+        ("dm_control", "shimmy"),
     ),
     *_all(
         "MiniGrid",

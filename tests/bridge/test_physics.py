@@ -1,5 +1,7 @@
 """Worlds that MuJoCo simulates: copies hold all that compiled code does, and go on bit by bit as the original."""
 
+import gc
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -138,3 +140,23 @@ def test_the_laws_of_planning_hold():
         report = agents.check_planning(env)
         assert report, report
         assert report["copies"].evidence == "by fast copy"
+
+
+@pytest.mark.parametrize("name", ["walker-walk", "manipulator-bring_ball"])
+def test_what_dm_control_finds_by_name_is_the_copy_s(name):
+    pytest.importorskip("dm_control")
+    gym.register_envs(pytest.importorskip("shimmy"))
+    env = Few(gym.make(f"dm_control/{name}-v0"))
+    env.reset(seed=1)
+    copied = Copy(env.unwrapped).env
+    gc.collect()  # what nothing but the Copy held has gone
+    for one, other in (copied, env.unwrapped), (Copy(copied).env, copied):
+        mine, others = one._env.physics, other._env.physics
+        assert np.shares_memory(np.asarray(mine.named.data.qpos), mine.data.ptr.qpos)
+        assert not np.shares_memory(np.asarray(mine.named.data.qpos), others.data.ptr.qpos)
+        assert np.shares_memory(mine._warnings, mine.data.warning.number)
+        assert not np.shares_memory(mine.named.model.body_mass[:], others.named.model.body_mass[:])
+        assert all(np.shape(field[:]) is not None for field in mine.named.data._asdict().values())
+    report = agents.check_planning(env)
+    assert report, report
+    assert report["copies"].evidence == "by fast copy"
