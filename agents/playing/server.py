@@ -85,7 +85,7 @@ class Server:
     def __init__(self, session: Session, hosts: tuple[str, ...]) -> None:
         self.token = secrets.token_urlsafe(18)
         self._session, self._hosts = session, hosts
-        self._lines: dict[str, int] = {}
+        self._lines: dict[int, dict[str, int]] = {}  # by epoch
         self._waiting: anyio.CapacityLimiter | None = None
         kinds = {"": self._home, "state": self._state, "replay": self._replay, "position": self._position}
         routes = [Route(f"/{self.token}/{path}", self._guarded(found)) for path, found in kinds.items()]
@@ -126,8 +126,12 @@ class Server:
             return self._session.since(epoch, known)  # waits too, for what is done at present
 
         new = await anyio.to_thread.run_sync(news, limiter=self._waiting)
-        new["frames"] = [numbered(each, self._lines) for each in new["frames"]]
-        return JSONResponse({**new, "lines": list(self._lines)[lines:], "agents": self._session.offered})
+        now = new["epoch"]
+        self._lines = {each: kept for each, kept in self._lines.items() if each >= now - 1}  # an answer may come late
+        numbers = self._lines.setdefault(now, {})
+        new["frames"] = [numbered(each, numbers) for each in new["frames"]]
+        unknown = list(numbers)[lines if epoch == now else 0 :]
+        return JSONResponse({**new, "lines": unknown, "agents": self._session.offered})
 
     async def _position(self, request: Request) -> Response:
         try:

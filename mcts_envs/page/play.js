@@ -4,7 +4,7 @@ import {mount} from "./page.js";
 
 const root = document.getElementById("page"), bar = document.getElementById("bar");
 let page = null, epoch = -1, known = 0, serial = -1, shown = "";
-const lines = [];  // of all pictures
+const lines = [];  // of the pictures of an epoch
 
 const said = element("span", {className: "said", role: "status"});
 const seats = element("span", {});
@@ -74,6 +74,7 @@ function showSeats(got) {
 }
 
 function take(got) {
+  if (got.epoch !== epoch) lines.length = 0;
   lines.push(...got.lines);
   if (page === null || got.epoch !== epoch) {
     const data = {title: got.title, players: got.players, frames: got.frames, lines};

@@ -362,14 +362,29 @@ class TestServer:
         lines, known = [], {"epoch": -1, "known": -1, "serial": -1, "lines": 0}
         for number in (1, 1, None):
             news = client.get(f"{at}/state", params=known).json()
-            lines += news["lines"]
+            lines = (lines if news["epoch"] == known["epoch"] else []) + news["lines"]
             known = {"epoch": news["epoch"], "known": news["first"] + len(news["frames"]), "serial": news["serial"]}
             known["lines"] = len(lines)
             shown = ["\n".join(lines[line] for line in frame["picture"]) for frame in news["frames"]]
             assert shown == [frame["picture"] for frame in session.since()["frames"][news["first"] :]]
-            session.ask({"do": "undo"}) if number is None else choose(session, number)
-        assert client.get(f"{at}/state", params=known).json()["lines"] == []
+            if number is not None:
+                choose(session, number)
+        assert client.get(f"{at}/state", params={**known, "serial": -1}).json()["lines"] == []
         assert len(set(lines)) == len(lines)
+
+    def test_pictures_of_earlier_games_are_let_go(self, served):
+        client, at, session = served
+        sizes = []
+        for seed in range(4):
+            session.ask({"do": "new", "seed": seed})
+            choose(session, 1)
+            news = client.get(f"{at}/state").json()
+            shown = ["\n".join(news["lines"][line] for line in frame["picture"]) for frame in news["frames"]]
+            assert shown == [frame["picture"] for frame in session.since()["frames"]]
+            sizes.append(len(news["lines"]))
+        late = client.get(f"{at}/state", params={"epoch": news["epoch"] - 1, "lines": 99}).json()
+        assert late["lines"] == news["lines"]
+        assert max(sizes) == min(sizes)
 
     def test_there_is_nothing_to_save(self, served):
         client, at, _ = served
