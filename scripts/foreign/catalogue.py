@@ -107,7 +107,7 @@ _MAKERS = {
     "Box2D": _gymnasium,
     "continuous, in DiscretizeAction": _in_bins,
     "MuJoCo, in nine pushes": _in_pushes,
-    "dm_control, through Shimmy, in nine pushes": _of_dm_control,
+    "control suite of dm_control, in nine pushes": _of_dm_control,
     "MiniGrid": _with("minigrid"),
     "ALE": _with("ale_py"),
     "PettingZoo classic": _pettingzoo("classic"),
@@ -137,7 +137,7 @@ CATALOGUE = (
         ("mujoco",),
     ),
     *_all(
-        "dm_control, through Shimmy, in nine pushes",
+        "control suite of dm_control, in nine pushes",
         "dm_control/cartpole-swingup-v0 dm_control/ball_in_cup-catch-v0 dm_control/finger-spin-v0 "
         "dm_control/walker-walk-v0 dm_control/cheetah-run-v0 dm_control/humanoid-walk-v0",
         ("dm_control", "shimmy"),
