@@ -11,7 +11,7 @@ _NOTHING.flags.writeable = False
 
 
 class CarRacing(Adapter):
-    """Lets simulations step without pictures, and draws one where it is looked at."""
+    """Lets simulations step without pictures, draws one where it is looked at, and gives each race its own world."""
 
     def draws(self, env: Any, whether: bool) -> None:
         """Say whether steps draw."""
@@ -22,3 +22,8 @@ class CarRacing(Adapter):
     def observe(self, env: Any, agent: None) -> Any:
         """Return the picture of what is."""
         return type(env)._render(env, "state_pixels")
+
+    def renew(self, env: Any) -> None:
+        """Race in a new world: contacts in one where others were before come in another order."""
+        env._destroy()
+        env.world = type(env.world)((0, 0))

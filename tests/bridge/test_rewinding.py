@@ -1,0 +1,218 @@
+"""Replays that are rewound: what lies in the memory of Box2D is put back, bit by bit."""
+
+import collections
+import gc
+import sys
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.wrappers import DiscretizeAction
+
+import agents
+from agents import bridge
+from agents.bridge import means, worlds
+from agents.bridge.mirroring import mirrored
+from agents.bridge.rewinding import Kept, Rewind
+
+pytest.importorskip("Box2D")
+import Box2D
+
+LANDER = "LunarLander-v3"
+
+
+def made(name):
+    env = gym.make(name, **({"continuous": False} if name == "CarRacing-v3" else {}))
+    return agents.remember(DiscretizeAction(env, 3) if isinstance(env.action_space, spaces.Box) else env)
+
+
+def means_of(env):
+    live = bridge.view(env).state
+    live.copy()
+    return live.game.notes["means"]
+
+
+def compared(env, actions):
+    """Return what a copy of an environment says to actions that are played in it before, and what that says itself."""
+    live = bridge.view(env).state
+    state, rewards, said = live.copy(), [0.0], []
+    for action in actions:
+        live.game.step(state, [action], rewards)
+        said.append((np.asarray(state.seen).tobytes(), rewards[0]))
+    own = [env.step(action)[:2] for action in actions]
+    return said, [(np.asarray(seen).tobytes(), float(reward)) for seen, reward in own]
+
+
+@pytest.mark.parametrize("name", [LANDER, "BipedalWalker-v3", "CarRacing-v3"])
+def test_copies_go_on_as_the_original_in_every_episode(name):
+    env = made(name)
+    for seed in range(4):
+        env.reset(seed=seed)
+        for t in range(3 * seed):
+            env.step(t % 4)
+        assert means_of(env) == means.REWIND
+        walk = mirrored(bridge.view(env).state, seed, 12)  # plays on in what is inside
+        assert (walk.steps, walk.differs) == (12, "")
+
+
+def test_rewound_it_plays_the_same_whatever_was_done():
+    env = made(LANDER)
+    env.reset(seed=1)
+    for _ in range(60):
+        env.step(2)
+    copy, shown = Rewind(env.history, env.unwrapped), set()
+    for wild in range(20):
+        copy.restore()
+        copy.seed(3)
+        shown.add(b"".join(copy.env.step(t % 4)[0].tobytes() for t in range(60)))
+        copy.restore()
+        for t in range(5 * wild):
+            copy.env.step(t * wild % 4)
+    assert len(shown) == 1
+
+
+def test_later_searches_go_on_from_what_earlier_ones_made(monkeypatch):
+    env, resets = made(LANDER), []
+    kind = type(env.unwrapped)
+    reset = kind.reset
+
+    def noted(self, *, seed=None, options=None):
+        resets.append(seed)
+        return reset(self, seed=seed, options=options)
+
+    monkeypatch.setattr(kind, "reset", noted)
+    env.reset(seed=1)
+    planner = agents.make("mcts", simulations=4, horizon=5)
+    planner.act(env)
+    before = len(resets)
+    for _ in range(4):
+        env.step(planner.act(env))
+    assert len(resets) <= before + 2  # while the last result is held
+    assert len(env.history.twins) <= 4
+    copy = Rewind(env.history, env.unwrapped)
+    copy.env.step(2)
+    again = copy.again()
+    assert np.array_equal(copy.env.step(1)[0], again.env.step(1)[0])
+
+
+class Bricks(gym.Env):
+    """A ball under bricks that break, and come again: bodies go and come in steps, and refer to what only they do."""
+
+    action_space = spaces.Discrete(3)
+    observation_space = spaces.Box(-np.inf, np.inf, (4,), np.float32)
+
+    def __init__(self, chain=False):
+        self.chain, self.world = chain, None
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.world = Box2D.b2World(gravity=(0, -2))
+        self.bricks = [self.brick(i - 4) for i in range(8)]
+        if self.chain:
+            self.world.CreateStaticBody(shapes=Box2D.b2ChainShape(vertices_chain=[(-9, -9), (9, -9)]))
+        shape = Box2D.b2FixtureDef(shape=Box2D.b2CircleShape(radius=0.3), density=1, restitution=0.9)
+        self.ball = self.world.CreateDynamicBody(position=(0, 0), fixtures=shape, linearVelocity=(0, 5))
+        self.steps = 0
+        return self.seen(), {}
+
+    def brick(self, x):
+        shape = Box2D.b2FixtureDef(shape=Box2D.b2PolygonShape(box=(0.4, 0.1)))
+        brick = self.world.CreateStaticBody(position=(x, 3), fixtures=shape)
+        brick.userData = {"worth": [1.0]}
+        return brick
+
+    def seen(self):
+        return np.array([*self.ball.position, *self.ball.linearVelocity], np.float32)
+
+    def step(self, action):
+        if self.steps == getattr(self, "fails_at", -1):
+            raise RuntimeError("it fails")
+        self.ball.ApplyLinearImpulse((0.4 * (action - 1), 0.2), self.ball.worldCenter, True)
+        self.world.Step(1 / 20, 6, 2)
+        self.steps += 1
+        paid = 0.0
+        for brick in {edge.other for edge in self.ball.contacts} & {*self.bricks}:
+            paid += brick.userData["worth"].pop()
+            self.bricks.remove(brick)
+            self.world.DestroyBody(brick)
+        if self.steps % 5 == 0:
+            self.bricks.append(self.brick(self.np_random.uniform(-4, 4)))
+        return self.seen(), paid, False, False, {}
+
+
+@pytest.fixture
+def bricks():
+    gym.register("Bricks-v0", Bricks, max_episode_steps=200, disable_env_checker=True)
+    yield lambda **given: agents.remember(gym.make("Bricks-v0", **given))
+    del gym.registry["Bricks-v0"]
+
+
+def test_what_bodies_refer_to_outlives_them_and_no_more(bricks):
+    env = bricks()
+    env.reset(seed=0)
+    for _ in range(7):
+        env.step(1)
+    copy = Rewind(env.history, env.unwrapped)
+    paid = set()
+    for _ in range(300):
+        copy.restore()
+        copy.seed(1)
+        paid.add(sum(copy.env.step(t % 3)[1] for t in range(40)))
+    copy.restore()
+    gc.collect()
+    assert len(paid) == 1
+    assert paid != {0.0}
+    assert len({sys.getrefcount(brick.userData) for brick in copy.env.bricks}) == 1  # those that broke, and the others
+    assert all(brick.userData == {"worth": [1.0]} for brick in copy.env.bricks)
+    data = [brick.userData for each in (copy.env, env.unwrapped) for brick in each.bricks]
+    assert not [each for each in gc.get_objects() if type(each) is dict and [*each] == ["worth"] and each not in data]
+    said, own = compared(env, [t % 3 for t in range(60)])
+    assert said == own
+
+
+def test_a_step_that_fails_is_rewound_too(bricks):
+    env = bricks()
+    env.reset(seed=0)
+    env.step(1)
+    copy = Rewind(env.history, env.unwrapped)
+    copy.env.fails_at = 4
+    for _ in range(3):
+        copy.env.step(1)
+    with pytest.raises(RuntimeError, match="it fails"):
+        copy.env.step(1)
+    copy.restore()
+    assert copy.env.step(1)[0].tobytes() == env.step(1)[0].tobytes()
+
+
+@pytest.mark.parametrize("how", ["chain", "elsewhere"])
+def test_worlds_that_lie_elsewhere_are_replayed(bricks, monkeypatch, how):
+    if how == "elsewhere":
+        monkeypatch.setattr(worlds, "_SAYS", worlds._SAYS + 8)
+    env = bricks(chain=how == "chain")
+    env.reset(seed=0)
+    env.step(1)
+    assert means_of(env) == means.REPLAY
+    assert agents.make("mcts", simulations=5, horizon=5).act(env) in range(3)
+
+
+class Slots:
+    __slots__ = ("at", "never")
+
+
+def test_what_an_environment_holds_is_put_back():
+    env = gym.make("CartPole-v1").unwrapped
+    env.reset(seed=1)
+    env.slots, env.bag, env.line = Slots(), {1, 2}, collections.deque([1, 2], maxlen=2)
+    env.slots.at, env.list, env.raw, env.numbers = 1, [1, [2]], bytearray(b"ab"), np.zeros((2, 2))
+    env.point = np.array(1.0)
+    kept, before = Kept(env), (str(vars(env)), env.slots.at)
+    drawn = env.np_random.random()
+    env.slots.at, env.gone = 2, 1
+    env.bag.add(3), env.line.append(3), env.list[1].append(3), env.raw.extend(b"c")
+    env.numbers[0], env.point[()] = 1, 2
+    env.state = None
+    env.np_random.random()
+    kept.restore()
+    assert (str(vars(env)), env.slots.at) == before
+    assert env.np_random.random() == drawn
