@@ -59,9 +59,7 @@ class Kept:
             self._note(value, kind)
             inside = [vars(value)] if hasattr(value, "__dict__") else []
             waiting += reversed(inside + gc.get_referents(value))
-        for world in worlds:
-            world.count()
-            self._others.append((world.restore, ()))
+        self._others += [(world.restore, ()) for world in worlds]
 
     def restore(self) -> None:
         """Bring the environment back."""

@@ -9,12 +9,10 @@ Where the pieces lie follows from the sources (E. Catto, Box2D 2.3: ``b2World``,
 ``b2DynamicTree``). It is believed only where what is read there is what the world says of itself.
 """
 
+import collections
 import ctypes
 import struct
-import sys
 from typing import Any
-
-import numpy as np
 
 from agents.bridge.classes import name_of
 
@@ -31,11 +29,32 @@ tree, and of the number of one."""
 _CHUNKS, _NODES, _MOVES, _PAIRS = 0, 8, 48, 64
 """Where the pointer to each array stands, and two numbers after it: in the world, and from the broad phase on."""
 
-_SAYS, _END = 88, 192
-"""Where, from the broad phase on, a world keeps what it says of itself, and where it ends."""
+_SAYS, _LISTS, _END = 88, 128, 192
+"""Where, from the broad phase on, a world keeps what it says of itself, its lists, and where it ends."""
+
+_PLACE, _BYTE = ctypes.c_size_t, ctypes.c_char
+"""A pointer, and what lies between those that are read."""
 
 _CHAIN = 3
 """The type of shapes that have memory of their own."""
+
+
+class _Body(ctypes.Structure):
+    """Where a body keeps what it refers to."""
+
+    _fields_ = (("_", _BYTE * 104), ("older", _PLACE), ("fixtures", _PLACE), ("_", _BYTE * 56), ("data", _PLACE))
+
+
+class _Fixture(ctypes.Structure):
+    """Where a fixture does."""
+
+    _fields_ = (("_", _BYTE * 8), ("older", _PLACE), ("_", _BYTE * 48), ("data", _PLACE))
+
+
+class _Joint(ctypes.Structure):
+    """Where a joint does."""
+
+    _fields_ = (("_", _BYTE * 24), ("older", _PLACE), ("_", _BYTE * 88), ("data", _PLACE))
 
 
 def is_world(value: Any) -> bool:
@@ -53,7 +72,7 @@ class Memory:
     Attributes
     ----------
     data : list
-        What bodies, fixtures and joints have as ``userData``.
+        What bodies, fixtures and joints have as ``userData``: they stay alive as long as they may be put back.
 
     Raises
     ------
@@ -65,59 +84,65 @@ class Memory:
         self._world, self._at, self._phase = world, int(world.this), int(world.contactManager.broadPhase.this)
         if not self._lies_as_expected():
             raise TypeError(f"its {_WORLD} does not lie in memory as expected, of which no other one is known")
-        bodies = world.bodies
-        fixtures = [fixture for body in bodies for fixture in body.fixtures]
+        fixtures = [fixture for body in world.bodies for fixture in body.fixtures]
         if any(fixture.type == _CHAIN for fixture in fixtures):
             raise TypeError(f"its {_WORLD} has chain shapes, which lie elsewhere")
-        parts = [*bodies, *fixtures, *world.joints]
-        self._bodies = [int(body.this) for body in bodies]
-        self.data = [part.userData for part in parts if part.userData is not None]
-        self._references = [0] * len(self.data)
+        self.data = [part.userData for part in (*world.bodies, *fixtures, *world.joints)]
+        self._references = self._referred()
         self._save()
 
     def restore(self) -> None:
         """Bring the world back."""
-        self._destroy_newer()
-        arrays = self._arrays()
-        if arrays != self._kept_arrays:
+        references, arrays = self._referred(), self._arrays()
+        changed = references != self._references
+        for data in self._references if changed else ():  # what was destroyed let go of them
+            ctypes.pythonapi.Py_IncRef(ctypes.c_void_p(data))
+        if arrays == self._kept_arrays:
+            self._put()
+        else:
             self._follow(arrays)
-        for place, kept in self._pieces:
-            place[:] = kept
-        if arrays != self._kept_arrays:
+            self._put()
             self._free(self._chunks()[self._count :])
             self._save()
-        for data, now, before in zip(self.data, self._counted(), self._references, strict=True):
-            for _ in range(now, before):  # dropped with what was destroyed, which is back
-                ctypes.pythonapi.Py_IncRef(ctypes.py_object(data))
+        for data in references if changed else ():
+            ctypes.pythonapi.Py_DecRef(ctypes.c_void_p(data))
 
-    def _destroy_newer(self) -> None:
-        """Destroy bodies that were made since, so that they let go of what they refer to."""
-        (newest,) = self._read("P", self._phase + _SAYS + 40)
-        if newest == (self._bodies or [0])[-1] or self._world.locked:
-            return
-        older = iter(self._bodies)
-        for body in self._world.bodies:
-            if int(body.this) not in older:  # they come in the order in which they were made
-                self._world.DestroyBody(body)
+    def _put(self) -> None:
+        """Put all pieces back, in one call of compiled code: no signal finds half of them."""
+        collections.deque(map(ctypes.memmove, *self._pieces), maxlen=0)
 
-    def count(self) -> None:
-        """Count who refers to the data, once all have been found who will; what is destroyed lets go of them."""
-        self._references = self._counted()
-
-    def _counted(self) -> list[int]:
-        return [sys.getrefcount(self.data[i]) for i in range(len(self.data))]
+    def _referred(self) -> list[int]:
+        """Return where the userData of bodies and their fixtures, and of joints, is; each of them holds a reference."""
+        found = []
+        body, joint = self._read("PP", self._phase + _LISTS)
+        while body:
+            each = _Body.from_address(body)
+            found.append(each.data)
+            body, fixture = each.older, each.fixtures
+            while fixture:
+                part = _Fixture.from_address(fixture)
+                found.append(part.data)
+                fixture = part.older
+        while joint:
+            link = _Joint.from_address(joint)
+            found.append(link.data)
+            joint = link.older
+        return found
 
     def _lies_as_expected(self) -> bool:
         """Say whether what is read where it should stand is what the world says of itself."""
         world = self._world
         if struct.calcsize("P") != ctypes.sizeof(ctypes.c_double) or world.locked:
             return False
-        listed = [{int(each.this) for each in part} or {0} for part in (world.contacts, world.bodies, world.joints)]
-        contact, contacts, _, _, owner, body, joint, *counts = self._read("PiPPPPPii2f", self._phase + _SAYS)
+        contacts = {int(each.this) for each in world.contacts} or {0}
+        contact, count, _, _, owner, body, joint, *counts = self._read("PiPPPPPii2f", self._phase + _SAYS)
         said = [world.bodyCount, world.jointCount, *world.gravity, world.contactCount, world.proxyCount]
-        if [*counts, contacts, *self._read("i", self._phase + 40)] != said or owner != self._at:
+        if [*counts, count, *self._read("i", self._phase + 40)] != said or owner != self._at or contact not in contacts:
             return False
-        known = all(first in part for first, part in zip((contact, body, joint), listed, strict=True))
+        if [body, joint] != [_newest(world.bodies), _newest(world.joints)]:
+            return False
+        known = all(_lie_linked(each.fixtures, _Fixture) for each in world.bodies)
+        known = known and _lie_linked(world.bodies, _Body) and _lie_linked(world.joints, _Joint)
         return known and all(size in _SIZES for size, _ in self._chunks())
 
     def _save(self) -> None:
@@ -125,22 +150,22 @@ class Memory:
         nodes, room = self._read("P4xi", self._phase + _NODES)
         moves, space = self._read("Pi", self._phase + _MOVES)
         after = self._at + _ALLOCATOR + _SCRATCH
-        places = [_piece(self._at, _ALLOCATOR), _piece(after, self._phase + _END - after)]
-        places += [_piece(nodes, room * _NODE), _piece(moves, space * _INDEX)]
-        places += [_piece(blocks, _CHUNK) for _, blocks in chunks]
-        self._pieces = [(place, place.copy()) for place in places]
-        self._after, self._count, self._kept_arrays = after, len(chunks), arrays
+        places = [(self._at, _ALLOCATOR), (after, self._phase + _END - after)]
+        places += [(nodes, room * _NODE), (moves, space * _INDEX), *((blocks, _CHUNK) for _, blocks in chunks)]
+        kept = [ctypes.create_string_buffer(ctypes.string_at(*place), place[1]) for place in places]
+        pieces = [at for at, _ in places], kept, [size for _, size in places]
+        self._pieces, self._count, self._kept_arrays = pieces, len(chunks), arrays
 
     def _follow(self, arrays: tuple[Any, ...]) -> None:
         """Let what is kept be put where arrays are by now that have grown, and freed what they were."""
         chunks, nodes, moves, pairs = arrays
-        (_, world), (_, phase), (_, tree), (_, buffer) = self._pieces[:4]
-        phase = phase[self._phase - self._after :]
+        places, (world, phase, *_), _ = self._pieces
+        start = self._phase - places[1]
         struct.pack_into("Pii", world, _CHUNKS, *chunks)
-        struct.pack_into("P", phase, _NODES, nodes)
-        struct.pack_into("P", phase, _MOVES, moves)
-        struct.pack_into("Pi", phase, _PAIRS, *pairs)  # what is in it belongs to a step
-        self._pieces[2:4] = [(_piece(nodes, len(tree)), tree), (_piece(moves, len(buffer)), buffer)]
+        struct.pack_into("P", phase, start + _NODES, nodes)
+        struct.pack_into("P", phase, start + _MOVES, moves)
+        struct.pack_into("Pi", phase, start + _PAIRS, *pairs)  # what is in it belongs to a step
+        places[2:4] = nodes, moves
 
     def _free(self, chunks: list[tuple[int, int]]) -> None:
         """Append blocks of chunks that came later to the lists of the free ones, so that they are used again."""
@@ -173,7 +198,17 @@ class Memory:
         ctypes.c_void_p.from_address(at).value = pointer
 
 
-def _piece(at: int, size: int) -> Any:
-    """Return a piece of memory as an array of bytes."""
-    memory: Any = (ctypes.c_ubyte * size).from_address(at)
-    return np.frombuffer(memory, np.uint8)
+def _lie_linked(parts: list[Any], kind: Any) -> bool:
+    """Say whether parts lead to each other, and to what they hold, where they should."""
+    for i, part in enumerate(parts):
+        read, held = kind.from_address(int(part.this)), part.userData
+        if read.older != _newest(parts[max(i - 1, 0) : i]) or (read.data or id(None)) != id(held):
+            return False
+        if kind is _Body and read.fixtures != _newest(part.fixtures):
+            return False
+    return True
+
+
+def _newest(parts: list[Any]) -> int:
+    """Return where the last of some parts is, which come in the order in which they were made; 0 if there is none."""
+    return int(parts[-1].this) if parts else 0

@@ -2,7 +2,9 @@
 
 import collections
 import gc
+import itertools
 import sys
+import weakref
 
 import gymnasium as gym
 import numpy as np
@@ -12,7 +14,7 @@ from gymnasium.wrappers import DiscretizeAction
 
 import agents
 from agents import bridge
-from agents.bridge import means, worlds
+from agents.bridge import means, rewinding, worlds
 from agents.bridge.mirroring import mirrored
 from agents.bridge.rewinding import Kept, Rewind
 
@@ -194,6 +196,99 @@ def test_worlds_that_lie_elsewhere_are_replayed(bricks, monkeypatch, how):
     env.step(1)
     assert means_of(env) == means.REPLAY
     assert agents.make("mcts", simulations=5, horizon=5).act(env) in range(3)
+
+
+class Data:
+    """What a body may refer to."""
+
+
+def test_what_is_held_elsewhere_while_a_world_is_put_back_is_counted_all_the_same():
+    world = Box2D.b2World()
+    body = world.CreateStaticBody(userData=Data())
+    memory = worlds.Memory(world)
+    held = body.userData  # as what a step has said of it
+    counted = sys.getrefcount(held)
+    for _ in range(5):
+        world.DestroyBody(body)
+        memory.restore()
+        assert sys.getrefcount(held) == counted
+    body.userData = None
+    memory.restore()
+    assert body.userData is held
+    assert sys.getrefcount(held) == counted
+
+
+def test_what_came_later_lets_go_of_what_it_refers_to():
+    world = Box2D.b2World()
+    one, other = world.CreateDynamicBody(), world.CreateDynamicBody()
+    memory = worlds.Memory(world)
+    data = [Data() for _ in range(4)]
+    gone = [weakref.ref(each) for each in data]
+    one.userData = data.pop()
+    one.CreateFixture(Box2D.b2FixtureDef(shape=Box2D.b2CircleShape(radius=1), userData=data.pop()))
+    world.CreateWeldJoint(bodyA=one, bodyB=other, userData=data.pop())
+    world.CreateStaticBody(userData=data.pop())
+    memory.restore()
+    gc.collect()
+    assert [ref() for ref in gone] == [None] * 4
+    assert (world.bodyCount, world.jointCount, one.userData) == (2, 0, None)
+
+
+class Ends(Box2D.b2ContactListener):
+    count = 0
+
+    def EndContact(self, contact):  # noqa: N802
+        self.count += 1
+
+
+def test_to_put_a_world_back_tells_no_listener():
+    env = gym.make("CartPole-v1").unwrapped
+    env.world, env.ends = Box2D.b2World(), Ends()
+    env.world.contactListener = env.ends
+    shape = Box2D.b2FixtureDef(shape=Box2D.b2CircleShape(radius=1), density=1)
+    env.world.CreateDynamicBody(fixtures=shape)
+    kept = Kept(env)
+    env.world.CreateDynamicBody(position=(0.5, 0), fixtures=shape)
+    env.world.Step(1 / 20, 6, 2)
+    kept.restore()
+    assert (env.world.bodyCount, env.world.contactCount, env.ends.count) == (1, 0, 0)
+
+
+def interrupted(kept, line):
+    """Put back what is kept, until that many lines were executed."""
+    lines, before = itertools.count(1), sys.gettrace()
+
+    def trace(frame, event, told):
+        if frame.f_code.co_filename in (worlds.__file__, rewinding.__file__) and next(lines) == line:
+            raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        kept.restore()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_it_can_be_interrupted_anywhere(bricks):
+    env = bricks()
+    env.reset(seed=0)
+    copy, line, shown, left = Rewind(env.history, env.unwrapped), 0, set(), True
+    while left:
+        line += 1 + line // 20
+        copy.restore()
+        for t in range(60):
+            copy.env.step(t % 3)
+        for _ in range(200 * (line % 3)):  # memory grows
+            copy.env.brick(0)
+        left = interrupted(copy._start, line)
+        copy.restore()
+        shown.add(b"".join(copy.env.step(t % 3)[0].tobytes() for t in range(4)))
+    assert line > 40
+    assert len(shown) == 1
 
 
 class Slots:
