@@ -1,17 +1,34 @@
 """Replays that are rewound: of environments whose world lies in memory that can be saved and put back."""
 
+import contextlib
+import functools
 import gc
+import re
+import weakref
 from collections.abc import Callable
+from datetime import date, time, timedelta
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from agents.bridge.chance import is_generator
-from agents.bridge.classes import container_of, slots_of
+from agents.bridge.classes import container_of, has_memory, name_of, slots_of
 from agents.bridge.cloning import Replay, drawing_of, drawn_from, lies_elsewhere
 from agents.bridge.layers import innermost
 from agents.bridge.remembering import History
 from agents.bridge.worlds import Memory, is_world
+
+_NEVER_CHANGE = (
+    *(tuple, frozenset, np.ndarray, weakref.ref, functools.partial, MappingProxyType),
+    *(re.Pattern, date, time, timedelta, BaseException),
+)
+"""What has memory of compiled code that need not be put back: nothing changes it, or it has been noted."""
+
+_LIE_ELSEWHERE = ("SwigPyObject", "pygame.surface.Surface")
+"""What has memory that is put back with a world, or drawn over."""
+
+_EMPTY = object()
 
 
 def holds_world(env: Any) -> bool:
@@ -39,7 +56,7 @@ class Kept:
     """
 
     def __init__(self, env: Any) -> None:
-        self._dicts: list[tuple[Any, Any]] = []
+        self._dicts: list[tuple[Any, Any, Any]] = []
         self._others: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
         worlds: list[Memory] = []
         met: set[int] = set()
@@ -57,33 +74,57 @@ class Kept:
                 worlds.append(Memory(value))
                 waiting += worlds[-1].data
             self._note(value, kind)
-            inside = [vars(value)] if hasattr(value, "__dict__") else []
-            waiting += reversed(inside + gc.get_referents(value))
+            for slot in slots_of(kind):
+                self._note_slot(slot, value)
+            waiting += reversed(_inside(value))
         self._others += [(world.restore, ()) for world in worlds]
 
     def restore(self) -> None:
         """Bring the environment back."""
-        for table, kept in self._dicts:
-            if table.keys() != kept.keys():
-                table.clear()
-            table.update(kept)
+        for base, table, kept in self._dicts:
+            if [*table] != [*kept]:
+                base.clear(table)
+            base.update(table, kept)
         for put, given in self._others:
             put(*given)
 
     def _note(self, value: Any, kind: Any) -> None:
-        """Note what a container holds, and what is in the slots of an object."""
-        base = container_of(kind)
+        """Note what a container holds."""
+        base, name = container_of(kind), name_of(kind)
         if issubclass(base, dict):
-            self._dicts.append((value, dict(value)))
-        elif base in (list, bytearray) or (isinstance(value, np.ndarray) and value.flags.writeable):
-            whole = slice(None) if base is not object or value.ndim else ()
-            self._others.append((kind.__setitem__, (value, whole, value.copy())))
+            self._dicts.append((base, value, dict(value)))
+        elif base in (list, bytearray):
+            self._others.append((base.__setitem__, (value, slice(None), base.__getitem__(value, slice(None)))))
         elif base is not object:
             add = base.update if base is set else base.extend
             self._others += [(base.clear, (value,)), (add, (value, list(value)))]
-        for slot in slots_of(kind) if base is object else ():
-            if hasattr(value, slot.__name__):
-                self._others.append((slot.__set__, (value, slot.__get__(value))))
+        elif isinstance(value, np.ndarray) and value.flags.writeable:
+            self._others.append((kind.__setitem__, (value, slice(None) if value.ndim else (), value.copy())))
+        elif name == "Box2D.Box2D.b2Vec2" and value.thisown:
+            self._others.append((value.Set, tuple(value)))
+        elif has_memory(kind) and not issubclass(kind, _NEVER_CHANGE) and name not in _LIE_ELSEWHERE:
+            raise TypeError(f"it holds a {name}, which cannot be rewound")
+
+    def _note_slot(self, slot: Any, value: Any) -> None:
+        """Note what is in a slot, if anything is; those of compiled code may be only to read."""
+        held = getattr(value, slot.__name__, _EMPTY)
+        with contextlib.suppress(AttributeError, TypeError):
+            _fill(slot, value, held)
+            self._others.append((_fill, (slot, value, held)))
+
+
+def _fill(slot: Any, value: Any, held: Any) -> None:
+    if held is not _EMPTY:
+        slot.__set__(value, held)
+    elif hasattr(value, slot.__name__):
+        slot.__delete__(value)
+
+
+def _inside(value: Any) -> list[Any]:
+    """Return what something holds; Python does not ask arrays for that."""
+    held = [vars(value)] if hasattr(value, "__dict__") else []
+    items = value.ravel().tolist() if isinstance(value, np.ndarray) and value.dtype.hasobject else []
+    return held + items + gc.get_referents(value)
 
 
 def _chance_of(generator: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -1,6 +1,7 @@
 """Replays that are rewound: what lies in the memory of Box2D is put back, bit by bit."""
 
 import collections
+import functools
 import gc
 import itertools
 import sys
@@ -303,7 +304,7 @@ def test_what_an_environment_holds_is_put_back():
     env.point = np.array(1.0)
     kept, before = Kept(env), (str(vars(env)), env.slots.at)
     drawn = env.np_random.random()
-    env.slots.at, env.gone = 2, 1
+    env.slots.at, env.slots.never, env.gone = 2, 2, 1
     env.bag.add(3), env.line.append(3), env.list[1].append(3), env.raw.extend(b"c")
     env.numbers[0], env.point[()] = 1, 2
     env.state = None
@@ -311,3 +312,32 @@ def test_what_an_environment_holds_is_put_back():
     kept.restore()
     assert (str(vars(env)), env.slots.at) == before
     assert env.np_random.random() == drawn
+    assert not hasattr(env.slots, "never")
+
+
+class Own(dict):
+    """Counts what is set, and does not tell how it is emptied."""
+
+    def clear(self):
+        raise NotImplementedError
+
+    update = __setitem__ = clear
+
+
+def test_what_containers_mean_by_their_methods_is_not_asked():
+    env = gym.make("CartPole-v1").unwrapped
+    env.count, env.order, env.own = collections.Counter("aab"), collections.OrderedDict(a=1, b=2), Own(a=1)
+    env.plain, env.objects, env.at = {"a": 1, "b": 2}, np.empty(1, object), Box2D.b2Vec2(1, 2)
+    env.objects[0], env.partial = [1], functools.partial(max, 1)
+    before = str(vars(env))
+    kept = Kept(env)
+    env.count.update("ab"), env.order.move_to_end("a"), dict.clear(env.own)
+    env.plain["a"] = env.plain.pop("a")
+    env.objects[0].append(2)
+    env.at += (1, 1)
+    assert str(vars(env)) != before
+    kept.restore()
+    assert str(vars(env)) == before
+    env.iterator = iter([1])
+    with pytest.raises(TypeError, match=r"builtins.list_iterator, which cannot be rewound"):
+        Kept(env)
