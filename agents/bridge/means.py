@@ -165,6 +165,8 @@ def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str 
         first.restore()
         differ = _walk(live, state, first) != walks[0]
     apart = differ and not isinstance(first, Clone) and not drawn_from_system(lambda: _walk(live, state, second))
+    if apart and isinstance(first, Rewind):  # it lies in what is not put back, as a function's variables
+        return "rewound and played again with the same chance, it goes on in another way"
     if apart and not getattr(first, "opaque", False):  # what saves itself says what its state is
         return _OUTSIDE
     if walks[0] != walks[1] and (start is None or start != back):

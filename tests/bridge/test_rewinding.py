@@ -292,6 +292,32 @@ def test_it_can_be_interrupted_anywhere(bricks):
     assert len(shown) == 1
 
 
+class Turning(Bricks):
+    """Keeps something where only its function finds it, or compiled code."""
+
+    turns = None
+
+    def reset(self, *, seed=None, options=None):
+        turns = [0]
+        self.turn = (
+            (lambda: turns.append(0) or len(turns)) if self.chain else functools.partial(next, itertools.count())
+        )
+        self.chain = False
+        return super().reset(seed=seed, options=options)
+
+    def seen(self):
+        return super().seen() + self.turn()
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_what_cannot_be_rewound_is_replayed_without_another_reset(hidden):
+    gym.register("Turning-v0", Turning, disable_env_checker=True)
+    env = agents.remember(gym.make("Turning-v0", chain=hidden))
+    del gym.registry["Turning-v0"]
+    env.reset(seed=0)
+    assert means_of(env) == means.REPLAY
+
+
 class Slots:
     __slots__ = ("at", "never")
 
