@@ -66,6 +66,10 @@ class History:
         self.pools: dict[Any, Any] = {}
         self.episode = Episode()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is kept where this is copied or pickled: not environments, which may not allow it."""
+        return {**vars(self), "twins": []}
+
     @property
     def known(self) -> bool:
         """Whether the reset can be repeated."""

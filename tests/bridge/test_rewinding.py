@@ -1,9 +1,11 @@
 """Replays that are rewound: what lies in the memory of Box2D is put back, bit by bit."""
 
 import collections
+import copy
 import functools
 import gc
 import itertools
+import pickle
 import sys
 import weakref
 
@@ -290,6 +292,16 @@ def test_it_can_be_interrupted_anywhere(bricks):
         shown.add(b"".join(copy.env.step(t % 3)[0].tobytes() for t in range(4)))
     assert line > 40
     assert len(shown) == 1
+
+
+def test_what_is_remembered_can_be_copied_after_a_search():
+    env = made(LANDER)
+    env.reset(seed=1)
+    agents.make("mcts", simulations=4, horizon=5).act(env)
+    gc.collect()
+    assert env.history.twins
+    assert copy.deepcopy(env.history).twins == []
+    pickle.dumps(env)
 
 
 class Turning(Bricks):
