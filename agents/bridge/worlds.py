@@ -35,6 +35,12 @@ _SAYS, _LISTS, _END = 88, 128, 192
 _PLACE, _BYTE = ctypes.c_size_t, ctypes.c_char
 """A pointer, and what lies between those that are read."""
 
+_SETTINGS = (
+    *("autoClearForces", "continuousPhysics", "subStepping", "warmStarting"),
+    *("contactFilter", "contactListener", "destructionListener", "renderer"),
+)
+"""What a world can be told, beside its gravity."""
+
 _CHAIN = 3
 """The type of shapes that have memory of their own."""
 
@@ -60,6 +66,18 @@ class _Joint(ctypes.Structure):
 def is_world(value: Any) -> bool:
     """Say whether something is a world of Box2D."""
     return name_of(type(value)) == _WORLD
+
+
+def renewed(world: Any) -> Any:
+    """Return a world with nothing in it that is set as another one; that one, where there is something in it."""
+    if world.bodyCount:
+        return world
+    made = type(world)(world.gravity)
+    made.SetAllowSleeping(world.GetAllowSleeping())
+    for name in _SETTINGS:
+        if getattr(world, name) is not None:  # no filter is not the one that there is at first
+            setattr(made, name, getattr(world, name))
+    return made
 
 
 class Memory:

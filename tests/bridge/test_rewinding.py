@@ -18,11 +18,14 @@ from gymnasium.wrappers import DiscretizeAction
 import agents
 from agents import bridge
 from agents.bridge import means, rewinding, worlds
+from agents.bridge.adapters import adapter_of
 from agents.bridge.mirroring import mirrored
 from agents.bridge.rewinding import Kept, Rewind
 
 pytest.importorskip("Box2D")
 import Box2D
+from gymnasium.envs.box2d.bipedal_walker import BipedalWalker
+from gymnasium.envs.box2d.car_racing import CarRacing
 
 LANDER = "LunarLander-v3"
 
@@ -302,6 +305,20 @@ def test_what_is_remembered_can_be_copied_after_a_search():
     assert env.history.twins
     assert copy.deepcopy(env.history).twins == []
     pickle.dumps(env)
+
+
+@pytest.mark.parametrize("kind", [BipedalWalker, CarRacing])
+def test_a_new_world_is_set_as_the_old_one(kind):
+    env = kind()
+    env.world.gravity, env.world.warmStarting, env.world.contactFilter = (0, -3), False, Box2D.b2ContactFilter()
+    old = env.world
+    adapter_of(kind).renew(env)
+    assert env.world is not old
+    assert (*env.world.gravity, env.world.warmStarting, env.world.contactFilter) == (0, -3, False, old.contactFilter)
+    kept = env.world
+    kept.CreateStaticBody()  # as a class derived from it may
+    adapter_of(kind).renew(env)
+    assert env.world is kept
 
 
 class Turning(Bricks):

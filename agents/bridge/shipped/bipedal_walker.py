@@ -3,6 +3,7 @@
 from typing import Any
 
 from agents.bridge.adapters import Adapter
+from agents.bridge.worlds import renewed
 
 
 class BipedalWalker(Adapter):
@@ -11,4 +12,4 @@ class BipedalWalker(Adapter):
     def renew(self, env: Any) -> None:
         """Walk in a new world: contacts in one where others were before come in another order."""
         env._destroy()
-        env.world = type(env.world)()
+        env.world = renewed(env.world)

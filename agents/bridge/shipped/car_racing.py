@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from agents.bridge.adapters import Adapter
+from agents.bridge.worlds import renewed
 
 _NOTHING = np.zeros((96, 96, 3), np.uint8)
 _NOTHING.flags.writeable = False
@@ -26,4 +27,4 @@ class CarRacing(Adapter):
     def renew(self, env: Any) -> None:
         """Race in a new world: contacts in one where others were before come in another order."""
         env._destroy()
-        env.world = type(env.world)((0, 0))
+        env.world = renewed(env.world)
