@@ -107,16 +107,23 @@ class Kept:
 
     def _note_slot(self, slot: Any, value: Any) -> None:
         """Note what is in a slot, if anything is; those of compiled code may be only to read."""
-        held = getattr(value, slot.__name__, _EMPTY)
+        held = _in_slot(slot, value)
         with contextlib.suppress(AttributeError, TypeError):
             _fill(slot, value, held)
             self._others.append((_fill, (slot, value, held)))
 
 
+def _in_slot(slot: Any, value: Any) -> Any:
+    try:
+        return slot.__get__(value)
+    except AttributeError:
+        return _EMPTY
+
+
 def _fill(slot: Any, value: Any, held: Any) -> None:
     if held is not _EMPTY:
         slot.__set__(value, held)
-    elif hasattr(value, slot.__name__):
+    elif _in_slot(slot, value) is not _EMPTY:
         slot.__delete__(value)
 
 

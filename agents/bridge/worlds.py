@@ -11,6 +11,7 @@ Where the pieces lie follows from the sources (E. Catto, Box2D 2.3: ``b2World``,
 
 import collections
 import ctypes
+import functools
 import struct
 from typing import Any
 
@@ -65,7 +66,12 @@ class _Joint(ctypes.Structure):
 
 def is_world(value: Any) -> bool:
     """Say whether something is a world of Box2D."""
-    return name_of(type(value)) == _WORLD
+    return _are_worlds(type(value))
+
+
+@functools.cache
+def _are_worlds(kind: type) -> bool:
+    return any(name_of(base) == _WORLD for base in kind.__mro__)
 
 
 def renewed(world: Any) -> Any:

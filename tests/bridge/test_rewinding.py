@@ -204,6 +204,21 @@ def test_worlds_that_lie_elsewhere_are_replayed(bricks, monkeypatch, how):
     assert agents.make("mcts", simulations=5, horizon=5).act(env) in range(3)
 
 
+class Arena(Box2D.b2World):
+    """A world of one's own."""
+
+
+def test_worlds_of_derived_classes_are_worlds():
+    env = gym.make("CartPole-v1").unwrapped
+    env.world = Arena()
+    assert rewinding.holds_world(env)
+    body = env.world.CreateDynamicBody(position=(1, 2))
+    kept = Kept(env)
+    body.position = (3, 4)
+    kept.restore()
+    assert body.position == (1, 2)
+
+
 class Data:
     """What a body may refer to."""
 
