@@ -14,6 +14,7 @@ import ctypes
 import functools
 import struct
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from agents.bridge.classes import name_of
 
@@ -42,6 +43,9 @@ _SETTINGS = (
 )
 """What a world can be told, beside its gravity."""
 
+_BEFORE: "WeakKeyDictionary[Any, Any]" = WeakKeyDictionary()
+"""Worlds in place of which others are: what still refers to bodies there, as where a reset fails, reads its memory."""
+
 _CHAIN = 3
 """The type of shapes that have memory of their own."""
 
@@ -66,7 +70,8 @@ class _Joint(ctypes.Structure):
 
 def is_world(value: Any) -> bool:
     """Say whether something is a world of Box2D."""
-    return _are_worlds(type(value))
+    kind: Any = type(value)
+    return _are_worlds(kind)
 
 
 @functools.cache
@@ -78,7 +83,9 @@ def renewed(world: Any) -> Any:
     """Return a world with nothing in it that is set as another one; that one, where there is something in it."""
     if world.bodyCount:
         return world
+    _BEFORE.pop(world, None)
     made = type(world)(world.gravity)
+    _BEFORE[made] = world
     made.SetAllowSleeping(world.GetAllowSleeping())
     for name in _SETTINGS:
         if getattr(world, name) is not None:  # no filter is not the one that there is at first
