@@ -1,19 +1,20 @@
 """Replays that are rewound: of environments whose world lies in memory that can be saved and put back."""
 
 import contextlib
+import dis
 import functools
 import gc
 import re
 import weakref
 from collections.abc import Callable
 from datetime import date, time, timedelta
-from types import MappingProxyType
+from types import BuiltinFunctionType, CodeType, FunctionType, MappingProxyType, MethodType
 from typing import Any
 
 import numpy as np
 
 from agents.bridge.chance import is_generator
-from agents.bridge.classes import container_of, has_memory, name_of, slots_of
+from agents.bridge.classes import container_of, has_memory, is_shared, name_of, slots_of
 from agents.bridge.cloning import Replay, drawing_of, drawn_from, lies_elsewhere
 from agents.bridge.layers import innermost
 from agents.bridge.remembering import History
@@ -27,6 +28,8 @@ _NEVER_CHANGE = (
 
 _LIE_ELSEWHERE = ("SwigPyObject", "pygame.surface.Surface")
 """What has memory that is put back with a world, or drawn over."""
+
+_FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
 
 _EMPTY = object()
 
@@ -60,10 +63,13 @@ class Kept:
         self._others: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
         worlds: list[Memory] = []
         met: set[int] = set()
+        functions: list[Any] = []
         waiting = [env]
         while waiting:
             value = waiting.pop()
             kind: Any = type(value)
+            if isinstance(value, _FUNCTIONS):
+                functions.append(value)
             if id(value) in met or lies_elsewhere(kind):
                 continue
             met.add(id(value))
@@ -78,6 +84,7 @@ class Kept:
                 self._note_slot(slot, value)
             waiting += reversed(_inside(value))
         self._others += [(world.restore, ()) for world in worlds]
+        _check_functions(functions, met)
 
     def restore(self) -> None:
         """Bring the environment back."""
@@ -111,6 +118,33 @@ class Kept:
         with contextlib.suppress(AttributeError, TypeError):
             _fill(slot, value, held)
             self._others.append((_fill, (slot, value, held)))
+
+
+def _check_functions(functions: list[Any], met: set[int]) -> None:
+    """Refuse functions that change what they alone know: it may be the original's too, so that it is not put back."""
+    waiting, seen = functions, set(met)
+    while waiting:
+        value = waiting.pop()
+        kind: Any = type(value)
+        if id(value) in seen or is_shared(value):
+            continue
+        seen.add(id(value))
+        if isinstance(value, FunctionType):
+            if _varies(value.__code__):
+                raise TypeError(f"it holds the function {value.__qualname__}, whose variables cannot be rewound")
+            waiting += gc.get_referents(*value.__closure__ or ())
+        elif isinstance(value, (MethodType, BuiltinFunctionType)):
+            waiting.append(value.__self__)
+        elif isinstance(value, tuple):
+            waiting += value
+        elif not lies_elsewhere(kind):
+            raise TypeError(f"it holds a function that alone knows of a {name_of(kind)}, which cannot be rewound")
+
+
+@functools.cache
+def _varies(code: CodeType) -> bool:
+    """Say whether a function sets variables of the one around it."""
+    return any(each.opname == "STORE_DEREF" and each.argval in code.co_freevars for each in dis.get_instructions(code))
 
 
 def _in_slot(slot: Any, value: Any) -> Any:

@@ -344,15 +344,19 @@ def test_a_new_world_is_set_as_the_old_one(kind):
 
 
 class Turning(Bricks):
-    """Keeps something where only its function finds it, or compiled code."""
+    """Keeps something where only a class finds it, or compiled code."""
 
-    turns = None
+    turn = int
 
     def reset(self, *, seed=None, options=None):
         turns = [0]
-        self.turn = (
-            (lambda: turns.append(0) or len(turns)) if self.chain else functools.partial(next, itertools.count())
-        )
+
+        class Turn:
+            def __call__(self):
+                turns.append(0)
+                return len(turns)
+
+        self.turn = Turn() if self.chain else functools.partial(next, itertools.count())
         self.chain = False
         return super().reset(seed=seed, options=options)
 
@@ -415,6 +419,27 @@ def test_what_containers_mean_by_their_methods_is_not_asked():
     assert str(vars(env)) != before
     kept.restore()
     assert str(vars(env)) == before
-    env.iterator = iter([1])
-    with pytest.raises(TypeError, match=r"builtins.list_iterator, which cannot be rewound"):
+
+
+def counting():
+    count = 0
+
+    def counted():
+        nonlocal count
+        count += 1
+        return count
+
+    return counted
+
+
+@pytest.mark.parametrize(
+    "held", [iter([1]), counting(), [].append, collections.Counter().update, functools.partial(counting())]
+)
+def test_what_cannot_be_rewound_is_refused(held):
+    env = gym.make("CartPole-v1").unwrapped
+    env.known, env.held = [1], [lambda: env, len, env.reset]
+    env.held += [env.known.append, functools.partial(max, 1), lambda: counting]
+    Kept(env)
+    env.held.append(held)
+    with pytest.raises(TypeError, match=r"cannot be rewound"):
         Kept(env)
