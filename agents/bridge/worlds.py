@@ -14,7 +14,6 @@ import ctypes
 import functools
 import struct
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from agents.bridge.classes import name_of
 
@@ -42,9 +41,6 @@ _SETTINGS = (
     *("contactFilter", "contactListener", "destructionListener", "renderer"),
 )
 """What a world can be told, beside its gravity."""
-
-_BEFORE: "WeakKeyDictionary[Any, Any]" = WeakKeyDictionary()
-"""Worlds in place of which others are: what still refers to bodies there, as where a reset fails, reads its memory."""
 
 _CHAIN = 3
 """The type of shapes that have memory of their own."""
@@ -83,9 +79,7 @@ def renewed(world: Any) -> Any:
     """Return a world with nothing in it that is set as another one; that one, where there is something in it."""
     if world.bodyCount:
         return world
-    _BEFORE.pop(world, None)
     made = type(world)(world.gravity)
-    _BEFORE[made] = world
     made.SetAllowSleeping(world.GetAllowSleeping())
     for name in _SETTINGS:
         if getattr(world, name) is not None:  # no filter is not the one that there is at first
