@@ -12,6 +12,7 @@ GROUP = "mcts_envs.adapters"
 
 SHIPPED = {
     "agents.bridge.functional.PgxEnvironment": "agents.bridge.shipped.pgx:Pgx",
+    "gymnasium.envs.box2d.bipedal_walker.BipedalWalker": "agents.bridge.shipped.bipedal_walker:BipedalWalker",
     "gymnasium.envs.box2d.car_racing.CarRacing": "agents.bridge.shipped.car_racing:CarRacing",
     "gymnasium.envs.toy_text.blackjack.BlackjackEnv": "agents.bridge.shipped.blackjack:Blackjack",
     "jumanji.wrappers.JumanjiToGymWrapper": "agents.bridge.shipped.jumanji:Jumanji",
@@ -56,6 +57,9 @@ class Adapter:
     ``draws(env, whether)`` with ``observe(env, agent) -> observation``
         Whether steps of a copy draw what they show, where that takes most of their time: simulations step without it,
         and ask ``observe`` for what is shown now, with or without, where they look at it.
+    ``renew(env)``
+        Makes anew what earlier episodes have left their mark on, as a world that counts on: called before a reset of
+        what :func:`agents.remember` remembers, so that another environment, reset in the same way, goes on as it does.
     """
 
     copy: Any = None
@@ -69,6 +73,7 @@ class Adapter:
     play: Any = None
     draws: Any = None
     observe: Any = None
+    renew: Any = None
 
 
 def register(kind: type | str, adapter: Adapter) -> None:

@@ -15,7 +15,7 @@ from agents.bridge.copying import Copy
 from agents.bridge.hidden import AS_IT_IS, HASTY, UNKNOWN, UNTOLD
 from agents.bridge.layers import innermost
 from agents.bridge.live import foreign_view
-from agents.bridge.means import DEEP, FAST, NATIVE, REPLAY, REPLAY_ANEW
+from agents.bridge.means import DEEP, FAST, NATIVE, REPLAY, REPLAY_ANEW, REWIND
 from agents.bridge.mirroring import mirrored, walk, whole
 from agents.bridge.played import chance_apart
 from agents.bridge.remembering import own, remember
@@ -208,7 +208,7 @@ def _chance(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     found = f"{futures} future{'s' * (futures > 1)} of {seeds} seeds; it holds {', '.join(where) or 'no generator'}"
     if len(same) > 1 and seen.game.notes["means"] == FAST:
         return FAILS, f"{found}; the same seed gives {len(same)} futures of 4: chance from elsewhere, as the system's"
-    if futures == 1 and seen.game.notes["means"] in (DEEP, REPLAY, REPLAY_ANEW):
+    if futures == 1 and seen.game.notes["means"] in (DEEP, REWIND, REPLAY, REPLAY_ANEW):
         return OPEN, f"{found}: nothing is left to chance, or it lies where no seed reaches, and is then foreseen"
     return HOLDS, found
 

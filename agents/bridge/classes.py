@@ -80,11 +80,17 @@ def is_plain(kind: type) -> bool:
 
     It is not where a class has memory that only compiled code can read, or says itself how to be copied.
     """
+    return not has_memory(kind) and not hasattr(kind, "__deepcopy__")
+
+
+@functools.cache
+def has_memory(kind: type) -> bool:
+    """Say whether a class has memory that only compiled code can read, beside that of a built-in container."""
     base = container_of(kind)
     pointers = len(slots_of(kind)) - len(slots_of(base))
     pointers += (kind.__dictoffset__ > 0) - (base.__dictoffset__ > 0)
     pointers += (kind.__weakrefoffset__ > 0) - (base.__weakrefoffset__ > 0)
-    return kind.__basicsize__ <= base.__basicsize__ + 8 * pointers and not hasattr(kind, "__deepcopy__")
+    return bool(kind.__basicsize__ > base.__basicsize__ + 8 * pointers)
 
 
 @functools.cache

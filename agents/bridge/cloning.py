@@ -7,6 +7,7 @@ import inspect
 import random
 import sys
 import weakref
+from collections.abc import Callable
 from types import BuiltinFunctionType, FrameType, MethodType
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
@@ -161,6 +162,20 @@ class Replay:
 
     def restore(self) -> None:
         """Play once more what was played, in a new environment where one that was played on shows something else."""
+        self._bring_back()
+        since: list[Any] = []
+        step = self.env.step
+
+        def noted(action: Any) -> Any:
+            since.append(("step", action))
+            return step(action)
+
+        self._since = since
+        for kind, given in self._then:
+            self.seed(given) if kind == "seed" else noted(given)
+        self.env.step = noted
+
+    def _bring_back(self) -> None:
         anew = self._chain is None or self._anew
         try:
             self._repeat(anew)
@@ -168,38 +183,32 @@ class Replay:
             if anew:
                 raise
             self._repeat(anew=True)
-        self._step = self.env.step
-        self._since: list[Any] = []
-        for kind, given in self._then:
-            self.seed(given) if kind == "seed" else self._noted(given)
-        self.env.step = self._noted
 
     def _repeat(self, anew: bool) -> None:
         if anew:
             self._chain = fresh(self._history.env, self._source)
         self.env = innermost(self._chain)
         vars(self.env).pop("step", None)
-        self._history.repeat(self._chain, functools.partial(_drawing_of(self.env), self.env))
-
-    def _noted(self, action: Any) -> Any:
-        self._since.append(("step", action))
-        return self._step(action)
+        self._history.repeat(self._chain, drawing_of(self.env))
 
     def seed(self, seed: int) -> None:
         """Start all random generators of the copy anew."""
         self._since.append(("seed", seed))
-        reseed(drawn_from(self.env), seed)
+        reseed(self._drawn_from(), seed)
+
+    def _drawn_from(self) -> list[Any]:
+        return drawn_from(self.env)
 
     def again(self) -> "Replay":
         """Return another copy of what this one has become."""
-        return Replay(self._history, self._source, self._anew, tuple(self._since))
+        return type(self)(self._history, self._source, self._anew, tuple(self._since))
 
 
-def _drawing_of(env: Any) -> Any:
+def drawing_of(env: Any) -> Callable[[bool], None]:
     """Return what says whether steps draw what they show; nothing does where no adapter knows how."""
     kind: Any = type(env)
     adapter = adapter_of(kind)
-    return (lambda env, whether: None) if adapter is None or adapter.draws is None else adapter.draws
+    return (lambda whether: None) if adapter is None or adapter.draws is None else functools.partial(adapter.draws, env)
 
 
 def offers_clones(env: Any) -> bool:
@@ -261,7 +270,7 @@ def generators_in(env: Any) -> list[Any]:
     while waiting:
         value = waiting.pop()
         kind: Any = type(value)
-        if id(value) in seen or _lies_elsewhere(kind):
+        if id(value) in seen or lies_elsewhere(kind):
             continue
         seen.add(id(value))
         if is_generator(value):
@@ -277,7 +286,7 @@ def _leads_on(value: Any) -> bool:
 
 
 @functools.cache
-def _lies_elsewhere(kind: type) -> bool:
+def lies_elsewhere(kind: type) -> bool:
     """Say whether objects of a class lead from an environment to all that Python has loaded, or to the original.
 
     Functions do, those of Cython and Numba too, which have ``__get__`` since they may become methods.

@@ -16,6 +16,7 @@ from agents.bridge.cloning import Clone, Copier, Deep, Replay, offers_clones
 from agents.bridge.copying import Copy
 from agents.bridge.digest import digest
 from agents.bridge.returned import StepError
+from agents.bridge.rewinding import Rewind, holds_world
 from mcts_envs.core.contract import EVERYTHING
 
 if TYPE_CHECKING:
@@ -24,15 +25,17 @@ if TYPE_CHECKING:
 _STEPS = 7
 """Length of the walks that are compared: a prime, so that as many steps to the left as to the right lead nowhere."""
 
-NATIVE, FAST, DEEP, REPLAY, REPLAY_ANEW = (
+NATIVE, FAST, DEEP, REWIND, REPLAY, REPLAY_ANEW = (
     "its own snapshots",
     "fast copy",
     "copy.deepcopy",
+    "replay, rewound",
     "replay",
     "replay in new environments",
 )
 """The means by name: what the environment or its adapter saves and restores; containers that are noted and put back;
-deep copies; its reset and actions once more; the same in an environment that is made anew each time."""
+deep copies; its reset and actions once more, in memory that is put back from then on; these each time; the same in an
+environment that is made anew each time."""
 
 
 _CHANGES = "a step of a copy changes the original"
@@ -125,6 +128,8 @@ def _makers(live: Any) -> Iterator[tuple[str, Callable[[], Copier]]]:
     if not isinstance(env, EzPickle):  # which is copied as it was made, without its state
         yield DEEP, lambda: Deep(env)
     if history is not None and history.known:
+        if holds_world(env):
+            yield REWIND, lambda: Rewind(history, env)
         yield REPLAY, lambda: Replay(history, env, False)
         yield REPLAY_ANEW, lambda: Replay(history, env, True)
 
@@ -160,6 +165,8 @@ def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str 
         first.restore()
         differ = _walk(live, state, first) != walks[0]
     apart = differ and not isinstance(first, Clone) and not drawn_from_system(lambda: _walk(live, state, second))
+    if apart and isinstance(first, Rewind):  # it lies in what is not put back, as a function's variables
+        return "rewound and played again with the same chance, it goes on in another way"
     if apart and not getattr(first, "opaque", False):  # what saves itself says what its state is
         return _OUTSIDE
     if walks[0] != walks[1] and (start is None or start != back):

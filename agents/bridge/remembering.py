@@ -47,6 +47,8 @@ class History:
     shown : list of dict
         From the reset on, by player: a hash of what each that was to choose was shown, and of what was legal for it. In
         Gymnasium the player is None.
+    twins : list
+        Environments in which it was done before, for :class:`agents.bridge.rewinding.Rewind`.
     pools : dict
         By player, the :class:`agents.bridge.hidden.Pool` of what the player could not know.
     episode : Episode
@@ -54,40 +56,58 @@ class History:
     """
 
     def __init__(self, env: Any, given: Mapping[str, Any]) -> None:
+        _renew(env)
         self.env, self.given = env, own(dict(given))
         generator = None if self.given.get("seed") is not None else getattr(env.unwrapped, "np_random", None)
         self.chance = generator.bit_generator.state if isinstance(generator, np.random.Generator) else None
         self.actions: list[Any] = []
         self.shown: list[dict[Any, int]] = []
+        self.twins: list[Any] = []
         self.pools: dict[Any, Any] = {}
         self.episode = Episode()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is kept where this is copied or pickled: not environments, which may not allow it."""
+        return {**vars(self), "twins": []}
 
     @property
     def known(self) -> bool:
         """Whether the reset can be repeated."""
         return self.given.get("seed") is not None or self.chance is not None
 
-    def repeat(self, env: Any, draws: Callable[[bool], None]) -> None:
+    def repeat(self, env: Any, draws: Callable[[bool], None], start: int | None = None) -> None:
         """Do all of it with another environment like this one, which draws only what it shows last.
+
+        ``start`` are the steps that were made with it since the same reset, if it was reset.
 
         Raises
         ------
         ValueError
             If it shows something else.
         """
-        draws(not self.actions)
-        if self.chance is not None:
-            env.reset(seed=0)
-            env.unwrapped.np_random.bit_generator.state = self.chance
-        said = env.reset(**own(self.given))
-        for left in range(len(self.actions) - 1, -1, -1):
-            draws(left == 0)
-            said = env.step(self.actions[-1 - left])
+        if start is None:
+            _renew(env)
+            draws(not self.actions)
+            if self.chance is not None:
+                env.reset(seed=0)
+                env.unwrapped.np_random.bit_generator.state = self.chance
+            said = env.reset(**own(self.given))
+        for t in range(start or 0, len(self.actions)):
+            draws(t == len(self.actions) - 1)
+            said = env.step(self.actions[t])
         draws(False)
         if type(env) is type(self.env) and shown_after(env, said) != self.shown[-1]:
             raise ValueError(
                 f"with the same seed and actions, another {type(env.unwrapped).__name__} shows other things"
             )
+
+
+def _renew(env: Any) -> None:
+    """Let the adapter of an environment that is about to be reset make anew what earlier episodes have marked."""
+    inside: Any = innermost(env)
+    adapter = adapter_of(inside.__class__)
+    if adapter is not None and adapter.renew is not None:
+        adapter.renew(inside)
 
 
 def own(given: Any) -> Any:

@@ -413,23 +413,6 @@ def test_atari_games_are_copied_by_their_own_snapshots():
     assert seen == [env.step(action)[0].tobytes() for action in (2, 3, 0, 2) * 5]
 
 
-def test_worlds_of_box2d_are_replayed():
-    pytest.importorskip("Box2D")
-    env = agents.remember(gym.make("LunarLander-v3"))
-    env.reset(seed=1)
-    for action in (0, 2, 2, 1):
-        env.step(action)
-    state = bridge.view(env).state.copy()
-    assert bridge.view(env).game.notes["means"] == means.REPLAY
-    rewards = [0.0]
-    for action in (2, 2, 3, 0, 2) * 4:
-        state.game.step(state, [action], rewards)
-        seen, reward, *_ = env.step(action)
-        assert np.array_equal(seen, state.seen)
-        assert rewards[0] == reward
-    assert mcts(3, horizon=5).act(env) in range(4)
-
-
 def test_what_was_not_reset_says_so():
     for asked in (agents.check_planning, mcts().search):
         env = gym.make(TAXI)
