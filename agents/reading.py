@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from mcts_envs.core.compiling.sources import _closure, closure_digest
+from mcts_envs.core.compiling.sources import closure_digest, closure_of
 from mcts_envs.core.loading import file_of, load
 
 _ROOTS = tuple(str(Path(__file__).resolve().parents[1] / name) for name in ("agents", "mcts_envs"))
@@ -37,7 +37,7 @@ def read(source: str) -> ModuleType:
 
 def _forget(file: Path) -> None:
     """Have Python read a file again, and what it imports from beside it."""
-    stale = {name for name in _closure(file) if not name.startswith(_ROOTS)}
+    stale = {name for name in closure_of(file) if not name.startswith(_ROOTS)}
     for name in stale:
         with contextlib.suppress(OSError):  # Python takes bytecode of the same second and length for that of the file
             os.remove(importlib.util.cache_from_source(name))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from gymnasium.spaces import Box
+from gymnasium.spaces import Box, Dict, Tuple
 
 import agents
 from agents.budget import Budget, Clock
@@ -230,8 +230,16 @@ def _look(root: Any, player: int, stream: Any, seconds: float) -> Look:
 
 def _steered(game: Game) -> bool:
     """Say whether a few numbers that may be fractions are observed."""
-    space: Any = game.seats[0].shown  # type: ignore[attr-defined]
-    return isinstance(space, Box) and np.issubdtype(space.dtype, np.floating) and math.prod(space.shape) <= _NUMBERS
+    spaces, numbers = [game.seats[0].shown], 0  # type: ignore[attr-defined]
+    while spaces:
+        space: Any = spaces.pop()
+        if isinstance(space, (Dict, Tuple)):
+            spaces += space.values() if isinstance(space, Dict) else space.spaces
+        elif isinstance(space, Box) and np.issubdtype(space.dtype, np.floating):
+            numbers += math.prod(space.shape)
+        else:
+            return False
+    return 0 < numbers <= _NUMBERS
 
 
 def _chance(root: Any, player: int, stream: Any) -> float:

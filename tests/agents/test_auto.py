@@ -7,7 +7,9 @@ from dataclasses import replace
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.wrappers import FrameStackObservation, TimeAwareObservation
+from gymnasium import spaces
+from gymnasium.envs.classic_control import CartPoleEnv
+from gymnasium.wrappers import FrameStackObservation, TimeAwareObservation, TimeLimit
 from pettingzoo.classic.tictactoe import tictactoe
 
 import agents
@@ -217,6 +219,30 @@ def test_policies_act_under_wrappers_that_keep_something_of_the_past(past):
     assert agents.bridge.view(within).observe().shape == (4,)
     with pytest.raises(ValueError, match=r"wrap it in agents\.bridge\.Remember, inside of what stacks frames"):
         agents.bridge.view(around).observe()
+
+
+@pytest.mark.parametrize(
+    ("more", "picked"), [(spaces.Box(-1.0, 1.0, (2,)), "policy_search"), (spaces.Discrete(3), "mcts")]
+)
+def test_numbers_may_be_observed_in_parts(more, picked):
+    nothing = more.sample() * 0
+
+    class Parts(CartPoleEnv):
+        def __init__(self):
+            super().__init__()
+            self.observation_space = spaces.Dict({"cart": self.observation_space, "more": more})
+
+        def reset(self, **given):
+            return {"cart": super().reset(**given)[0], "more": nothing}, {}
+
+        def step(self, action):
+            seen, *said = super().step(action)
+            return {"cart": seen, "more": nothing}, *said
+
+    env = agents.remember(TimeLimit(Parts(), 200))
+    agent = agents.make("auto", simulations=5, seed=1)
+    assert total(env, agent, 1, most=20) == 20
+    assert picked in agent.picked
 
 
 def test_what_is_found_by_policies_depends_on_the_seed_alone():

@@ -32,7 +32,7 @@ def closure_digest(source: Path) -> str:
 
     A kernel is compiled together with those that it calls, and Numba alone would not see changes in their files.
     """
-    return _digest(_closure(source))
+    return _digest(closure_of(source))
 
 
 def kernels_in(folder: Path) -> int:
@@ -41,7 +41,8 @@ def kernels_in(folder: Path) -> int:
     return sum(len(re.findall(rb"^@(?:kernel|policy)\(", file.read_bytes(), re.M)) for file in files)
 
 
-def _closure(source: Path) -> list[str]:
+def closure_of(source: Path) -> list[str]:
+    """Return a file, and all that it imports, directly or not, from its own package (or folder) and from this one."""
     source = source.resolve()
     package = package_of(source)
     first, below, whole = str(source), str(package), (package / "__init__.py").exists()
