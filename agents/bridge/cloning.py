@@ -155,7 +155,7 @@ class Replay:
         If no other environment like it can be made.
     """
 
-    def __init__(self, history: History, source: Any, anew: bool, then: tuple[Any, ...] = ()) -> None:
+    def __init__(self, history: History, source: Any, anew: bool = True, then: tuple[Any, ...] = ()) -> None:
         self._history, self._source, self._anew, self._then = history, source, anew, then
         self._chain: Any = None
         self.restore()

@@ -17,7 +17,6 @@ from agents.bridge.chance import is_generator
 from agents.bridge.classes import container_of, has_memory, is_shared, name_of, slots_of
 from agents.bridge.cloning import Replay, drawing_of, drawn_from, lies_elsewhere
 from agents.bridge.layers import innermost
-from agents.bridge.remembering import History
 from agents.bridge.worlds import Memory, is_world
 
 _NEVER_CHANGE = (
@@ -181,29 +180,11 @@ def _chance_of(generator: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
 class Rewind(Replay):
     """Another environment in which everything was done that was done with the first, once, and which is rewound then.
 
-    When a search is done with it, the next one goes on from there.
-
-    Parameters
-    ----------
-    history : History
-        What :func:`agents.remember` has kept.
-    source : object
-        The environment, unwrapped.
-    anew : bool
-        Whether it is made anew where it shows something else, as for a replay.
-    then : tuple
-        Steps and seeds that came later.
-
-    Raises
-    ------
-    TypeError
-        If no other environment like it can be made, or its world does not lie in memory as expected.
+    When a search is done with it, the next one goes on from there. Parameters and errors are those of a replay; there
+    is a TypeError too if a world does not lie in memory as expected.
     """
 
     _start: Kept | None = None
-
-    def __init__(self, history: History, source: Any, anew: bool = True, then: tuple[Any, ...] = ()) -> None:
-        super().__init__(history, source, anew, then)
 
     def __del__(self) -> None:
         """Leave the environment to the next search."""
