@@ -1,5 +1,6 @@
 """By what means environments are copied: the first that works, by name, and replay where nothing else does."""
 
+import functools
 import random
 
 import gymnasium as gym
@@ -222,6 +223,7 @@ class Adopting(SavingGym):
     def __init__(self, guest):
         super().__init__()
         self.own, self.guest, self.function, self.all = {"die": np.random.default_rng(0)}, guest, squared, mtrand._rand
+        self.draw = functools.partial(max, np.random.default_rng(0))
 
 
 def test_generators_that_belong_to_others_are_left_alone():
@@ -232,7 +234,8 @@ def test_generators_that_belong_to_others_are_left_alone():
     twin = Clone(env).env
     assert twin.spec is env.spec
     twin.all = mtrand._rand
-    assert set(map(id, generators_in(twin))) == set(map(id, [twin.own["die"], twin.guest[0], twin._np_random]))
+    own = [twin.own["die"], twin.guest[0], twin._np_random, twin.draw.args[0]]
+    assert set(map(id, generators_in(twin))) == set(map(id, own))
     before, guest = mtrand.get_state(legacy=False), env.guest[0].bit_generator.state
     mcts().search(env)
     assert str(mtrand.get_state(legacy=False)) == str(before)
