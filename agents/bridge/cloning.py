@@ -291,11 +291,8 @@ def lies_elsewhere(kind: type) -> bool:
 
     Functions do, those of Cython and Numba too, which have ``__get__`` since they may become methods.
     """
-    if issubclass(kind, functools.partial):  # which has ``__get__`` too, from Python 3.13 on
-        return False
-    return (
-        are_shared(kind) or issubclass(kind, (BuiltinFunctionType, FrameType, MethodType)) or hasattr(kind, "__get__")
-    )
+    bound = hasattr(kind, "__get__") and not issubclass(kind, functools.partial)  # a partial has it from 3.13 on
+    return are_shared(kind) or issubclass(kind, (BuiltinFunctionType, FrameType, MethodType)) or bound
 
 
 _SPARES: "WeakKeyDictionary[Any, list[Any]]" = WeakKeyDictionary()
