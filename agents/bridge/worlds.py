@@ -107,12 +107,14 @@ class Memory:
 
     def __init__(self, world: Any) -> None:
         self._world, self._at, self._phase = world, int(world.this), int(world.contactManager.broadPhase.this)
-        if not self._lies_as_expected():
+        bodies, joints = world.bodies, world.joints  # each is a list made anew
+        fixtures = [body.fixtures for body in bodies]
+        if not self._lies_as_expected(bodies, fixtures, joints):
             raise TypeError(f"its {_WORLD} does not lie in memory as expected, of which no other one is known")
-        fixtures = [fixture for body in world.bodies for fixture in body.fixtures]
-        if any(fixture.type == _CHAIN for fixture in fixtures):
+        parts = [fixture for held in fixtures for fixture in held]
+        if any(fixture.type == _CHAIN for fixture in parts):
             raise TypeError(f"its {_WORLD} has chain shapes, which lie elsewhere")
-        self.data = [part.userData for part in (*world.bodies, *fixtures, *world.joints)]
+        self.data = [part.userData for part in (*bodies, *parts, *joints)]
         self._references = self._referred()
         self._save()
 
@@ -154,7 +156,7 @@ class Memory:
             joint = link.older
         return found
 
-    def _lies_as_expected(self) -> bool:
+    def _lies_as_expected(self, bodies: list[Any], fixtures: list[list[Any]], joints: list[Any]) -> bool:
         """Say whether what is read where it should stand is what the world says of itself."""
         world = self._world
         if struct.calcsize("P") != ctypes.sizeof(ctypes.c_double) or world.locked:
@@ -164,10 +166,13 @@ class Memory:
         said = [world.bodyCount, world.jointCount, *world.gravity, world.contactCount, world.proxyCount]
         if [*counts, count, *self._read("i", self._phase + 40)] != said or owner != self._at or contact not in contacts:
             return False
-        if [body, joint] != [_newest(world.bodies), _newest(world.joints)]:
+        if [body, joint] != [_newest(bodies), _newest(joints)]:
             return False
-        known = all(_lie_linked(each.fixtures, _Fixture) for each in world.bodies)
-        known = known and _lie_linked(world.bodies, _Body) and _lie_linked(world.joints, _Joint)
+        known = all(
+            _Body.from_address(int(each.this)).fixtures == _newest(held) and _lie_linked(held, _Fixture)
+            for each, held in zip(bodies, fixtures, strict=True)
+        )
+        known = known and _lie_linked(bodies, _Body) and _lie_linked(joints, _Joint)
         return known and all(size in _SIZES for size, _ in self._chunks())
 
     def _save(self) -> None:
@@ -224,12 +229,10 @@ class Memory:
 
 
 def _lie_linked(parts: list[Any], kind: Any) -> bool:
-    """Say whether parts lead to each other, and to what they hold, where they should."""
+    """Say whether parts lead to each other, and to their data, where they should."""
     for i, part in enumerate(parts):
         read, held = kind.from_address(int(part.this)), part.userData
         if read.older != _newest(parts[max(i - 1, 0) : i]) or (read.data or id(None)) != id(held):
-            return False
-        if kind is _Body and read.fixtures != _newest(part.fixtures):
             return False
     return True
 
