@@ -3,6 +3,7 @@
 import marshal
 import numbers
 import pickle
+import sys
 import weakref
 from collections.abc import Callable
 from enum import Enum
@@ -55,7 +56,7 @@ def _token(value: Any, met: dict[int, int]) -> Any:
     if isinstance(value, tuple) and hasattr(kind, "_fields"):  # pickle knows none of a class inside a function
         return kind.__qualname__, _items(value, met)
     if hasattr(kind, "__array__"):  # of JAX, say; tables of pandas have labels beside
-        return _items((np.asarray(value), *map(np.asarray, getattr(value, "axes", ()))), met)
+        return _items((_numbers(value), *map(np.asarray, getattr(value, "axes", ()))), met)
     if is_shared(value):
         return repr(value) if isinstance(value, (numbers.Number, str, bytes, range, slice)) else None
     if id(value) in met:
@@ -71,6 +72,14 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return pickle.dumps(value)
     except Exception as error:
         raise TypeError(f"no key can be made of a {name_of(kind)} ({error}); search with loop='open'") from error
+
+
+def _numbers(value: Any) -> Any:
+    """Return an array of another library as one of NumPy's; of JAX's keys, which are none, their numbers."""
+    try:
+        return np.asarray(value)
+    except TypeError:
+        return np.asarray(sys.modules["jax"].random.key_data(value))
 
 
 def _called(value: Any, met: dict[int, int]) -> Any:

@@ -1,5 +1,6 @@
 """Whether an environment hides something from its player that matters: found out by playing a few games."""
 
+import contextlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -100,7 +101,7 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
                     return found
                 if not others or (len(others) < 3 and _differ(played, others[0][1])):
                     others.append((seed, played.copy()))
-    except (TypeError, NotImplementedError):  # what cannot be copied or looked into cannot be compared
+    except (TypeError, NotImplementedError):  # what cannot be copied cannot be compared
         return None
     if found:
         game.notes["never alike", agent] = True
@@ -162,9 +163,10 @@ def _numbers(played: Played, agent: Any) -> Any:
 
 
 def _differ(one: Played, other: Played) -> tuple[str, ...]:
-    """Return the attributes in which two environments differ, but for chance to come."""
-    if one.game.key(one.state, EVERYTHING) == other.game.key(other.state, EVERYTHING):
-        return ()
+    """Return the attributes in which two environments differ, but for chance to come: any that has no key may."""
+    with contextlib.suppress(TypeError):
+        if one.game.key(one.state, EVERYTHING) == other.game.key(other.state, EVERYTHING):
+            return ()
     held, others = vars(innermost(one.env)), vars(innermost(other.env))
     names = [name for name in held if name in others and name != "_np_random_seed"]
     found = [name for name in names if fingerprint((held[name],)) != fingerprint((others[name],))]
