@@ -17,8 +17,8 @@ What is hidden
     player the same (:mod:`agents.bridge.hidden`). Where neither is possible, a warning says what is foreseen.
 
 What is not looked after
-    Chance that cannot be found: seeds or keys that an environment keeps as plain numbers and draws from, and simulators
-    in compiled code, are copied with their future. State outside the environment's object (class attributes, module
+    Chance that cannot be found: seeds that an environment keeps as plain numbers and draws from, and simulators in
+    compiled code, are copied with their future. State outside the environment's object (class attributes, module
     globals, files, other processes) is not copied, and refused where a few steps show it; nor is the action that an
     Atari game may repeat (a "sticky" one): its emulator leaves it out of snapshots. Rewards and observations are those
     inside all wrappers. A Gymnasium environment does not know by itself that it has ended, nor what its last ``info``

@@ -31,7 +31,7 @@ GLOBALS = RLock()
 """Held by the thread that has seeded the global generators, until it has put them back."""
 
 
-def _next(seed: int) -> int:
+def successor(seed: int) -> int:
     """Return the seed after this one: a step of a linear congruential generator (D. Knuth's constants)."""
     return (seed * 6364136223846793005 + 1442695040888963407) & _WORD
 
@@ -51,7 +51,7 @@ def are_generators(kind: type) -> bool:
 def reseed(generators: list[Any], seed: int) -> None:
     """Start random generators anew, each from a seed of its own that follows from the given one."""
     for generator in generators:
-        seed = _next(seed)
+        seed = successor(seed)
         if isinstance(generator, Generator):
             bits = generator.bit_generator
             if type(bits) is PCG64:  # setting the state takes 1 us, seeding 7 us
@@ -206,7 +206,7 @@ class Watch:
         mtrand.set_state(self._world[1])
 
     def _step_apart(self, step: Callable[[Any], Any], action: Any) -> Any:
-        self._own.seed = seed = _next(getattr(self._own, "seed", 0))
+        self._own.seed = seed = successor(getattr(self._own, "seed", 0))
         with GLOBALS:
             random.seed(seed)
             mtrand.seed(seed >> 32)

@@ -202,7 +202,7 @@ def _chance(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     tried = [[repr(_future(root, state, seed, k)) for seed in _up_to(_SEEDS)] for k in _up_to(_CHOICES)]
     futures, seeds = max((len(set(each)), len(each)) for each in tried)
     same = {repr(_future(root, state, 0, 0)) for _ in range(4)}
-    own = Copy(seen.state.env).generators if seen.game.notes["means"] == FAST else drawn_from(seen.state.env)
+    own = _drawn_from(Copy(seen.state.env)) if seen.game.notes["means"] == FAST else drawn_from(seen.state.env)
     where = [f"{len(own)} generator(s) of its own"] if own else []
     where += [f"the global generator of {name}" for name in sorted(drawn)]
     found = f"{futures} future{'s' * (futures > 1)} of {seeds} seeds; it holds {', '.join(where) or 'no generator'}"
@@ -211,6 +211,10 @@ def _chance(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     if futures == 1 and seen.game.notes["means"] in (DEEP, REWIND, REPLAY, REPLAY_ANEW):
         return OPEN, f"{found}: nothing is left to chance, or it lies where no seed reaches, and is then foreseen"
     return HOLDS, found
+
+
+def _drawn_from(made: Copy) -> list[Any]:
+    return made.generators + made.keys
 
 
 def _free_walk(state: ForeignState, k: int) -> Iterator[Any]:

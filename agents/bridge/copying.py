@@ -17,6 +17,7 @@ import numpy as np
 
 from agents.bridge.chance import is_generator, reseed
 from agents.bridge.classes import is_shared
+from agents.bridge.keys import drawn_anew, is_key
 from agents.bridge.makers import maker_of
 
 
@@ -37,6 +38,8 @@ class Copy:
         observed may be what is drawn.
     generators : list
         The NumPy and Python random generators in it.
+    keys : list
+        Where it keeps keys of JAX: tables, each with a name in it.
     opaque : bool
         Whether it holds something whose inside cannot be seen.
     held : list
@@ -66,6 +69,7 @@ class Copy:
         known = set(map(id, self.generators))  # those in what was deep-copied are not
         self.generators += [made for made in self._memo.values() if is_generator(made) and id(made) not in known]
         self._lend_generator()
+        self.keys = [(table, name) for table, kept in self._dicts for name, item in kept.items() if is_key(name, item)]
         self._memo = {}
 
     def restore(self) -> None:
@@ -82,8 +86,10 @@ class Copy:
             put(*given)
 
     def seed(self, seed: int) -> None:
-        """Start all random generators of the copy anew."""
+        """Start all random generators of the copy anew, and draw its keys anew."""
         reseed(self.generators, seed)
+        for number, (table, name) in enumerate(self.keys, 1):
+            table[name] = drawn_anew(table[name], seed ^ number)
 
     def again(self) -> "Copy":
         """Return another copy of what this one has become."""

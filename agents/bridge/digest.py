@@ -15,6 +15,7 @@ from numpy.random import BitGenerator
 
 from agents.bridge.chance import are_generators
 from agents.bridge.classes import container_of, has_table, is_plain, is_shared, module_of, name_of, slots_of
+from agents.bridge.keys import is_key
 from agents.bridge.physics import is_physics, token_of
 from agents.bridge.weak import behind
 
@@ -25,7 +26,7 @@ _LARGE = 10_000
 
 
 def digest(value: Any) -> int:
-    """Return a 63-bit hash of what an environment or an observation holds, without its random generators.
+    """Return a 63-bit hash of what an environment or an observation holds, without its random generators and keys.
 
     Raises
     ------
@@ -95,7 +96,7 @@ def _items(value: Any, met: dict[int, int]) -> Any:
 
 
 def _pairs(value: Any, met: dict[int, int]) -> Any:
-    return tuple([(_token(key, met), _token(item, met)) for key, item in value.items()])
+    return tuple([(_token(key, met), _token(item, met)) for key, item in value.items() if not is_key(key, item)])
 
 
 def _unordered(value: Any, met: dict[int, int]) -> Any:
@@ -122,7 +123,8 @@ def _object(value: Any, met: dict[int, int]) -> Any:
     token += [_token(slot.__get__(value), met) for slot in slots_of(kind) if hasattr(value, slot.__name__)]
     if hasattr(value, "__dict__"):
         left_out = (*_LEFT_OUT, "P") if has_table(kind) else _LEFT_OUT
-        token += [(name, _token(item, met)) for name, item in vars(value).items() if name not in left_out]
+        kept = [each for each in vars(value).items() if each[0] not in left_out and not is_key(*each)]
+        token += [(name, _token(item, met)) for name, item in kept]
     return tuple(token)
 
 

@@ -1,12 +1,15 @@
 """Coins that were tossed beforehand: whatever holds them, a search foresees none, or says so."""
 
 import zlib
+from dataclasses import dataclass
+from typing import Any
 
 import gymnasium as gym
 import pytest
 from gymnasium import spaces
 
 import agents
+from agents.bridge.copying import Copy
 from agents.bridge.digest import digest
 from agents.bridge.hidden import AS_IT_IS, SAMPLED
 from tests.bridge.worlds import mcts
@@ -59,3 +62,52 @@ def test_keys_of_jax_are_told_apart_by_their_numbers():
     jax = pytest.importorskip("jax")
     one, same, other = (jax.random.key(seed) for seed in (0, 0, 1))
     assert digest([one]) == digest([same]) != digest([other])
+
+
+class Keyed(Coins):
+    """Tosses by a key of JAX that it keeps, plain or typed, and in what it holds."""
+
+    def __init__(self, kind, place):
+        self.jax, self.kind, self.place = pytest.importorskip("jax"), kind, place
+
+    def hold(self, number):
+        key = getattr(self.jax.random, self.kind)(number)
+        self.held = State(key) if self.place == "state" else {"rng": key}
+        self.rng = key
+
+    def toss(self):
+        kept = vars(self.held) if self.place == "state" else vars(self) if self.place == "itself" else self.held
+        kept["rng"], now = self.jax.random.split(kept["rng"])
+        return int(self.jax.random.bernoulli(now))
+
+
+@dataclass(frozen=True)
+class State:
+    rng: Any
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("place", ["itself", "state", "dictionary"])
+@pytest.mark.parametrize("kind", ["PRNGKey", "key"])
+def test_keys_of_jax_are_drawn_anew(kind, place):
+    env = Keyed(kind, place)
+    env.reset(seed=0)
+    kept = repr((env.rng, env.held))
+    report = agents.check_planning(env)
+    assert report
+    assert report["hidden"].evidence == "nothing found"
+    assert report["chance"].verdict == "holds"
+    assert report["chance"].evidence.startswith("16 futures of 16 seeds")
+    found = [mcts(30, horizon=3).search(env).values for _ in range(2)]
+    assert found[0].tolist() == found[1].tolist()
+    assert repr((env.rng, env.held)) == kept
+    env.rng = env.jax.random.fold_in(env.rng, 1)
+    env.held = State(env.rng) if place == "state" else {"rng": env.rng}
+    assert mcts(30, horizon=3).search(env).values.tolist() == found[0].tolist()
+
+
+def test_two_numbers_by_another_name_are_no_key():
+    numpy = pytest.importorskip("jax").numpy
+    made = Copy({"at": numpy.array([3, 4], numpy.uint32), "rng": numpy.array([3.0, 4.0])})
+    made.seed(1)
+    assert {name: item.tolist() for name, item in made.env.items()} == {"at": [3, 4], "rng": [3.0, 4.0]}
