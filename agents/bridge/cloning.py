@@ -15,7 +15,8 @@ from weakref import WeakKeyDictionary
 import gymnasium
 from gymnasium.utils import EzPickle
 from numpy.random import mtrand
-from pettingzoo.utils.conversions import aec_to_parallel_wrapper
+from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo.utils.conversions import aec_to_parallel_wrapper, parallel_to_aec
 
 from agents.bridge.adapters import Adapter, adapter_of
 from agents.bridge.around import changing, worn
@@ -359,7 +360,8 @@ def _fresh(chain: Any, source: Any) -> Any:
         given: Any = source._ezpickle_kwargs
         made: Any = type(source)(*source._ezpickle_args, **given)
         vars(made).update({"render_mode": _mode_of(source)} if hasattr(made, "render_mode") else {})
-        return made
+        in_turn = isinstance(chain, AECEnv) and isinstance(source, ParallelEnv)
+        return parallel_to_aec(made) if in_turn else made
     raise TypeError(
         f"no other {type(source).__name__} can be made: it was made without gymnasium.make, and is no "
         "gymnasium.utils.EzPickle"

@@ -19,10 +19,11 @@ from agents import bridge
 from agents.bridge import hidden
 from agents.bridge.hidden import AS_IT_IS, SAMPLED
 from agents.bridge.live import foreign_view
+from agents.bridge.means import REPLAY
 from agents.bridge.pool import Pool
 from mcts_envs.core.api.multi import GameAECEnv, GameParallelEnv
 from mcts_envs.core.contract import TRUNCATED
-from tests.bridge.worlds import mcts
+from tests.bridge.worlds import Handle, mcts
 from tests.toys import TicTacToe, Tron
 
 
@@ -421,3 +422,43 @@ def test_masks_of_several_by_other_names_are_told_the_right_one():
     env.reset(seed=0)
     with pytest.raises(TypeError, match=r"illegal.*; if info\['legal_moves'\] tells what is legal, say it as"):
         mcts().act(env)
+
+
+class Engines(ParallelEnv, EzPickle):
+    """Two who choose at once, in an engine that cannot be copied."""
+
+    metadata = {"is_parallelizable": True, "name": "engines"}  # noqa: RUF012
+
+    def __init__(self):
+        EzPickle.__init__(self)
+        self.possible_agents, self.engine, self.render_mode = ["a", "b"], Handle(), None
+
+    def observation_space(self, agent):
+        return spaces.Discrete(9)
+
+    action_space = observation_space
+
+    def said(self):
+        return {agent: self.t for agent in self.agents}, {agent: {} for agent in self.agents}
+
+    def reset(self, seed=None, options=None):
+        self.agents, self.t = ["a", "b"], 0
+        return self.said()
+
+    def step(self, actions):
+        self.t += 1
+        paid, over = {agent: float(actions[agent]) for agent in self.agents}, dict.fromkeys(self.agents, False)
+        seen, infos = self.said()
+        return seen, paid, over, over, infos
+
+
+def test_who_chooses_at_once_is_replayed_in_turns_too():
+    env = agents.remember(parallel_to_aec(Engines()))
+    env.reset(seed=1)
+    for agent in "abab":
+        assert env.agent_selection == agent
+        found = mcts(40, horizon=2).search(env)
+        assert found.copies.means == REPLAY
+        assert found.values[8] == max(found.values)
+        env.step(found.action)
+    assert env.unwrapped.t == 2
