@@ -439,7 +439,7 @@ class Engines(ParallelEnv, EzPickle):
     action_space = observation_space
 
     def said(self):
-        return {agent: self.t for agent in self.agents}, {agent: {} for agent in self.agents}
+        return dict.fromkeys(self.agents, self.t), {agent: {} for agent in self.agents}
 
     def reset(self, seed=None, options=None):
         self.agents, self.t = ["a", "b"], 0
