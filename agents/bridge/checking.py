@@ -12,7 +12,7 @@ from agents.bridge.around import changing, dressed
 from agents.bridge.chance import drawn_from_global, drawn_from_system
 from agents.bridge.cloning import drawn_from, fresh
 from agents.bridge.copying import Copy
-from agents.bridge.hidden import AS_IT_IS, HASTY, UNKNOWN, UNTOLD
+from agents.bridge.hidden import AS_IT_IS, HASTY, SINCE, UNKNOWN, UNTOLD
 from agents.bridge.layers import innermost
 from agents.bridge.live import foreign_view
 from agents.bridge.means import DEEP, FAST, NATIVE, REPLAY, REPLAY_ANEW, REWIND
@@ -253,7 +253,9 @@ def _hidden(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     said = f"{copies.hidden}" + (f"; games that show the same differ in {', '.join(hides)}" if hides else "")
     if copies.particles:
         said += f"; {copies.particles} courses, {copies.acceptance:.2g} of those tried"
-    return (FAILS if copies.hidden == AS_IT_IS else OPEN if copies.hidden in (HASTY, UNKNOWN, UNTOLD) else HOLDS), said
+    if copies.hidden in (AS_IT_IS, SINCE):
+        return FAILS, said
+    return (OPEN if copies.hidden in (HASTY, UNKNOWN, UNTOLD) else HOLDS), said
 
 
 def _masks(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from agents.bridge.suspicion import hidden_from
 from mcts_envs.core.contract import EVERYTHING
 
 NOTHING, ADAPTER, SAMPLED = "nothing found", "drawn by the adapter", "drawn by replay"
+SINCE = "drawn by replay since it was seen as it is"
 AS_IT_IS, UNKNOWN, UNTOLD = "seen as it is", "not looked for", "not told: no two games showed the same"
 HASTY = "nothing found in two seconds, as steps take long"
 
@@ -36,9 +37,11 @@ class Copies(NamedTuple):
     hidden : str
         What became of what the player cannot know: ``"nothing found"`` that is hidden; ``"drawn by the adapter"`` or
         ``"drawn by replay"`` anew in each simulation; or ``"seen as it is"``, with ``information="full"``, or where
-        neither is possible, which a warning has said; ``"not looked for"`` where games take too long to begin anew;
-        ``"not told: no two games showed the same"``, as where observations are fractions; ``"nothing found in two
-        seconds, as steps take long"`` where a step takes more than two milliseconds, and less was looked at.
+        neither is possible, which a warning has said; ``"drawn by replay since it was seen as it is"`` from then on in
+        the episode: what came before, and what follows from it, is still seen; ``"not looked for"`` where games take
+        too long to begin anew; ``"not told: no two games showed the same"``, as where observations are fractions;
+        ``"nothing found in two seconds, as steps take long"`` where a step takes more than two milliseconds, and less
+        was looked at.
     particles : int
         Courses of the game, drawn by replay, that showed the player the same.
     acceptance : float
@@ -74,7 +77,7 @@ class Hidden:
         if observer not in self._how:
             with self._deciding:  # one of several threads
                 self._how[observer] = self._how.get(observer) or self._decided(observer)
-        if self._how[observer] == SAMPLED:
+        if self._how[observer] in (SAMPLED, SINCE):
             particles = self._pool(observer).particles
             course = particles[(seed >> 20) % len(particles)]
             state.deal(course)
@@ -84,7 +87,7 @@ class Hidden:
         means, how = str(self._game.notes["means"]), self._how.get(observer, AS_IT_IS)
         if self._game.redraws and observer != EVERYTHING:
             return Copies(means, ADAPTER)
-        if how != SAMPLED:
+        if how not in (SAMPLED, SINCE):
             return Copies(means, how)
         pool = self._pool(observer)
         return Copies(means, how, len(pool.particles), pool.acceptance)
@@ -119,7 +122,7 @@ class Hidden:
             if pool.particles or not game.notes.get(("never alike", name)):  # else none fits from another reset
                 pool.extend(self.time_limit)
             if pool.kept:
-                return SAMPLED
+                return SINCE if pool.from_here else SAMPLED
             pool.begin_here(*self._said)
             tried = f"none of {pool.tried} other courses" if pool.tried else "no course from another reset"
             cure = f"{tried} of the game fits what was seen"
@@ -137,9 +140,10 @@ class Hidden:
         return found
 
     def _warn(self, observer: int, said: str) -> None:
-        """Say something of a player, once."""
-        if ("warned", observer) not in self._game.notes:
-            self._game.notes["warned", observer] = True
+        """Say something of a player, once; once more where the cure was taken, which is to remember."""
+        said_before = "warned", observer, self._history is not None
+        if said_before not in self._game.notes:
+            self._game.notes[said_before] = True
             warnings.warn(said, stacklevel=2)
 
 

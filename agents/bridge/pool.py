@@ -51,6 +51,8 @@ class Pool:
         From which the next search goes on.
     tried, kept : int
         Courses that were tried last, and those that showed the player the same.
+    from_here : bool
+        Whether they all begin where no other fitted, with what was hidden there as it is.
     """
 
     def __init__(self, game: ForeignGame, history: History, agent: Any) -> None:
@@ -61,6 +63,7 @@ class Pool:
         self._until = self._given_up = math.inf
         self.particles: list[Played] = []
         self.tried = self.kept = 0
+        self.from_here = False
 
     def extend(self, time_limit: float = math.inf) -> None:
         """Bring the courses to where the game is now, for a search that may take so many seconds.
@@ -87,6 +90,7 @@ class Pool:
         """Let courses to come begin where the game is now, as no other fits; ``seen`` and ``infos`` were said last."""
         here = Played(self._game, Copy(self._history.env).env, (seen, infos))
         self.particles, self._odds, self._time = [here], 0.0, len(self._history.actions)
+        self.from_here = True
 
     @property
     def acceptance(self) -> float:

@@ -11,7 +11,7 @@ from gymnasium import spaces
 import agents
 from agents.bridge.copying import Copy
 from agents.bridge.digest import digest
-from agents.bridge.hidden import AS_IT_IS, SAMPLED
+from agents.bridge.hidden import AS_IT_IS, SAMPLED, SINCE
 from tests.bridge.worlds import mcts
 
 _FACTOR, _SUM, _WORD = 6364136223846793005, 1442695040888963407, 2**64
@@ -39,6 +39,35 @@ class Coins(gym.Env):
     def step(self, action):
         self.t += 1
         return self.t, float(action == self.toss()), self.t >= 30, False, {}
+
+
+def followed(env, steps):
+    """Return the step of a game at which what it hides is seen as it is."""
+    for step in range(steps):
+        found = mcts(20, horizon=3).search(env).copies.hidden
+        if found != SAMPLED:
+            assert found == AS_IT_IS
+            return step
+        env.step(0)
+    return -1
+
+
+def test_what_the_cure_leaves_open_is_said_too():
+    env = Coins()
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="wrap it in agents.remember"):
+        mcts(20, horizon=3).search(env)
+    env = agents.remember(Coins())
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="Coins hides something.* none of 2000 other courses of the game fits"):
+        assert followed(env, 14) > 3
+    assert agents.check_planning(env)["hidden"].verdict == "FAILS"
+    env.step(0)
+    assert mcts(20, horizon=3).search(env).copies.hidden == SINCE
+    law = agents.check_planning(env)["hidden"]
+    assert (law.verdict, law.evidence.split(";")[0]) == ("FAILS", SINCE)
+    env.reset(seed=1)
+    assert mcts(20, horizon=3).search(env).copies.hidden == SAMPLED
 
 
 class Buried(Coins):

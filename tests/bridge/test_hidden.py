@@ -17,7 +17,7 @@ from pettingzoo.classic.tictactoe import tictactoe
 import agents
 from agents import bridge
 from agents.bridge import live
-from agents.bridge.hidden import ADAPTER, AS_IT_IS, NOTHING, SAMPLED, UNTOLD
+from agents.bridge.hidden import ADAPTER, AS_IT_IS, NOTHING, SAMPLED, SINCE, UNTOLD
 from agents.bridge.suspicion import hidden_from
 from tests.bridge.worlds import TAXI, mcts, same_whatever_is_hidden
 
@@ -361,7 +361,7 @@ def test_where_no_course_fits_later_ones_begin_there():
     with pytest.warns(UserWarning, match="none of 2000 other courses of the game fits"):
         assert mcts(8, horizon=3).search(env).copies.hidden == AS_IT_IS
     env.step(3)
-    assert mcts(8, horizon=3).search(env).copies.hidden == SAMPLED
+    assert mcts(8, horizon=3).search(env).copies.hidden == SINCE
 
 
 @pytest.mark.filterwarnings("ignore:Dear. . simulations took")

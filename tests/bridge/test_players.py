@@ -17,7 +17,7 @@ import agents
 import mcts_envs
 from agents import bridge
 from agents.bridge import hidden
-from agents.bridge.hidden import AS_IT_IS, SAMPLED
+from agents.bridge.hidden import AS_IT_IS, SINCE
 from agents.bridge.live import foreign_view
 from agents.bridge.means import REPLAY
 from agents.bridge.pool import Pool
@@ -378,7 +378,7 @@ def test_what_others_have_chosen_already_is_drawn_anew_from_the_second_search_on
     monkeypatch.setattr(Pool, "_begun", lambda self, now: tries.append(now))  # no other reset shows the fraction
     env = agents.remember(type("Once", (Marked,), {})())
     env.reset(seed=1)
-    for hidden_as in (AS_IT_IS, SAMPLED, SAMPLED):
+    for hidden_as in (AS_IT_IS, SINCE, SINCE):
         env.step(0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
