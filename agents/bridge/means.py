@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
@@ -47,6 +48,7 @@ _OUTSIDE = (
 
 
 _LEGAL = re.compile("avail|legal|mask|valid")
+_LISTED = re.compile("legal|mask|(allowed|avail|possible|valid).*(action|move)")
 
 
 def copier_of(live: Any, state: "ForeignState") -> Copier:
@@ -91,6 +93,8 @@ def copier_of(live: Any, state: "ForeignState") -> Copier:
                 if isinstance(error, AttributeError) and isinstance(error.obj, type(live.env)):
                     lacking = f"{name} has no attribute {error.name!r}: call reset() first, if it was not; "
             if fault is None:
+                if known is None:
+                    _warn_of_other_names(state)
                 live.game.notes["means"] = means
                 return made
             refused.append(f"{means}: {fault}")
@@ -228,6 +232,33 @@ def _misnamed(state: "ForeignState") -> str:
     if not said:
         return ""
     return f"; if {said[0]} tells what is legal, say it as info['action_mask'] or action_masks(), 1 or 0 for an action"
+
+
+def _warn_of_other_names(state: "ForeignState") -> None:
+    """Say that a step of a Gymnasium environment tells by another name what is legal, which nobody reads then."""
+    game = state.game
+    if game.notes.get("tells") or game.adapter is not None or hasattr(state.env, "action_masks"):
+        return
+    told = {"info": state.infos, "observation": state.seen} if game.seats[0].name is None else {}
+    for where, said in told.items():
+        for name, value in said.items() if isinstance(said, Mapping) else ():
+            if _LISTED.search(str(name)) and _are_actions(value, range(game.actions), game.seats[0].start):
+                warnings.warn(
+                    f"{game.name} says in {where}[{name!r}] what is legal, so it seems, but planners do not know that "
+                    f"name and try all {game.actions} actions: say it as info['action_mask'] or action_masks(), 1 or 0 "
+                    "for an action",
+                    stacklevel=2,
+                )
+                return
+
+
+def _are_actions(value: Any, actions: range, start: int) -> bool:
+    """Say whether something has a mark for each action, or is a list of some."""
+    numbers = np.asarray(list(value) if isinstance(value, (set, frozenset)) else value)
+    if numbers.ndim != 1 or not numbers.size or numbers.dtype.kind not in "biu":
+        return False
+    marks = numbers.size == len(actions) and set(numbers.tolist()) <= {0, 1}
+    return marks or (numbers.dtype.kind != "b" and all(each - start in actions for each in numbers.tolist()))
 
 
 def _whole(env: Any) -> int | None:

@@ -233,6 +233,33 @@ def test_masks_that_nothing_keeps_are_missed_once():
         assert mcts(5).act(bridge.view(env, info=env.said())) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("valid_actions", [1]),
+        ("legal_moves", {1}),
+        ("mask", np.array([False, True])),
+        ("available_action_mask", (0, 1)),
+    ],
+)
+def test_what_is_legal_by_another_name_is_missed_once(name, told):
+    env = type("Lenient", (Walk,), {"said": lambda self: {name: told}})()
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match=rf"Lenient says in info\['{name}'\] what is legal.*try all 2 actions.*mask"):
+        mcts(5).act(env)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mcts(5).act(env)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("said", [{"is_legal": True}, {"invalid_moves": 3}, {"available": [1]}, {"valid_moves": [7]}])
+def test_other_words_are_no_masks(said):
+    env = type("Chatty", (Walk,), {"said": lambda self: said})()
+    env.reset(seed=0)
+    mcts(5).act(env)
+
+
 def test_a_mask_that_a_wrapper_takes_out_is_missed():
     class Lenient(Walk):
         """Shows what is legal, and takes what is not."""
