@@ -41,6 +41,8 @@ class Played:
     said : object
         What its ``reset`` or ``step`` said last.
     over : bool
+    held : list, optional
+        What a copy refers to weakly, which would go without it.
 
     Attributes
     ----------
@@ -48,13 +50,14 @@ class Played:
         By player that is to choose: a hash of what it is shown.
     """
 
-    def __init__(self, game: ForeignGame, env: Any, said: Any = None, over: bool = False) -> None:
-        self.game, self.env, self.said, self.over = game, env, said, over
+    def __init__(self, game: ForeignGame, env: Any, said: Any = None, over: bool = False, held: Any = ()) -> None:
+        self.game, self.env, self.said, self.over, self.held = game, env, said, over, held
         self.shown: dict[Any, int] = {}
 
     def copy(self) -> "Played":
         """Return another one like it, with what was said: the environment may write over that."""
-        return Played(self.game, Copy(self.env).env, Copy(self.said).env, self.over)
+        made = Copy(self.env)
+        return Played(self.game, made.env, Copy(self.said).env, self.over, made.held)
 
     def reset(self, seed: int, options: Any = None) -> None:
         """Begin an episode."""

@@ -88,7 +88,8 @@ class Pool:
 
     def begin_here(self, seen: Any, infos: Any) -> None:
         """Let courses to come begin where the game is now, as no other fits; ``seen`` and ``infos`` were said last."""
-        here = Played(self._game, Copy(self._history.env).env, (seen, infos))
+        made = Copy(self._history.env)
+        here = Played(self._game, made.env, (seen, infos), held=made.held)
         self.particles, self._odds, self._time = [here], 0.0, len(self._history.actions)
         self.from_here = True
 
@@ -108,7 +109,8 @@ class Pool:
 
     def _begun(self, now: int) -> list[Played]:
         """Return courses from other resets on."""
-        trial = Played(self._game, Copy(self._history.env).env)
+        made = Copy(self._history.env)
+        trial = Played(self._game, made.env, held=made.held)
         found: list[Played] = []
         options = self._history.given.get("options")
         while not self._enough(len(found), TRIES):
@@ -131,7 +133,7 @@ class Pool:
             else:
                 copies[at] = Copy(course.env)
             copies[at].seed(self._draw())
-            trial = Played(self._game, copies[at].env, course.said, course.over)
+            trial = Played(self._game, copies[at].env, course.said, course.over, copies[at].held)
             if self._follows(trial, self._time, now):
                 found.append(trial)
                 del copies[at]  # it is the course's now

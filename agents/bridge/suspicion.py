@@ -119,7 +119,8 @@ def _situations(
     Those that are begun late are played until the player is to choose for the first time. Where others play, each
     seed is played twice: games of fractions show the same only where others have chosen what nobody has seen yet.
     """
-    played, chance, times = Played(game, Copy(env).env), np.random.default_rng(0), 1 + (game.players > 1)
+    made, chance, times = Copy(env), np.random.default_rng(0), 1 + (game.players > 1)
+    played = Played(game, made.env, held=made.held)
     begun, games = 0, _GAMES
     while begun < games and (begun < _LEAST_GAMES or not haste.late(2)):
         try:
