@@ -42,6 +42,8 @@ class Copy:
         Where it keeps keys of JAX: tables, each with a name in it.
     opaque : bool
         Whether it holds something whose inside cannot be seen.
+    awaited : str
+        What a thread waits for that is none of its parts.
     held : list
         What is referred to weakly.
 
@@ -64,8 +66,10 @@ class Copy:
         self._dicts: list[tuple[Any, Any]] = []
         self._others: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
         self.held: list[Any] = []
-        self.opaque = False
+        self.opaque, self.awaited = False, ""
         self.env = self.of(self._source)
+        if self.awaited:
+            raise TypeError(f"it holds a {self.awaited} for which a thread waits, which does not run on in a copy")
         known = set(map(id, self.generators))  # those in what was deep-copied are not
         self.generators += [made for made in self._memo.values() if is_generator(made) and id(made) not in known]
         self._lend_generator()

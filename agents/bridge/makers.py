@@ -229,6 +229,12 @@ def _copy_thread(into: Any, value: Any) -> Any:
     return _copy_object(into, value)
 
 
+def _copy_condition(into: Any, value: Any) -> Any:
+    if value._waiters:  # as of a queue that a thread fills, or empties: without it, a copy would wait for ever
+        into.awaited = name_of(type(value))
+    return _copy_object(into, value)
+
+
 def _copy_memoryview(into: Any, value: Any) -> Any:
     made = memoryview(into.of(value.obj))
     if (made.format, made.shape, made.strides) != (value.format, value.shape, value.strides):
@@ -353,6 +359,7 @@ _MAKERS_OF_SUBCLASSES: tuple[tuple[type, Maker], ...] = (
     (tuple, _copy_tuple),
     (random.Random, _copy_random),
     (np.random.BitGenerator, _copy_bits),
+    (threading.Condition, _copy_condition),
     (threading.Thread, _copy_thread),
 )
 

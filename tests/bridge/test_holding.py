@@ -3,6 +3,7 @@
 import functools
 import gc
 import threading
+import time
 import weakref
 from queue import Queue
 from typing import ClassVar
@@ -139,6 +140,32 @@ def test_a_running_thread_is_refused_and_not_waited_for():
     env.asked.put(None)
     env.server.join()
     assert Copy(env).env.server is not env.server
+
+
+class Fed(Walk):
+    """Draws from a queue that a thread fills, which it does not hold."""
+
+    def reset(self, *, seed=None, options=None):
+        self.drawn = Queue(2)
+        feed = self.drawn.put
+        threading.Thread(target=lambda: [feed(number) for number in range(20)], daemon=True).start()
+        while not self.drawn.not_full._waiters:
+            time.sleep(0.001)
+        return super().reset(seed=seed)
+
+    def step(self, action):
+        at, _, *rest = super().step(action)
+        return at, float(self.drawn.get(timeout=20)), *rest
+
+
+def test_a_queue_for_which_a_thread_waits_is_refused():
+    env = Fed()
+    env.reset(seed=0)
+    with pytest.raises(
+        TypeError, match=r"it holds a threading\.Condition for which a thread waits, which does not run"
+    ):
+        mcts().act(env)
+    assert env.step(0)[1] == 0.0
 
 
 class Cached(Walk):
