@@ -20,7 +20,7 @@ from agents.bridge.kinds import in_cycle
 from agents.bridge.layers import innermost, peeled
 from agents.bridge.lenses import lenses_of
 from agents.bridge.means import copier_of
-from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
+from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint, of_old
 from agents.bridge.states import NO_LIMIT, ForeignState
 from agents.wrappers import check_steps, check_wrappers, layers_of, repeats_of
 from mcts_envs.core import errors
@@ -74,6 +74,9 @@ def foreign_view(env: Any, agent: Any = None, *, observation: Any = None, info: 
     return View(live.game, live, live.game.numbers[agent])
 
 
+_OTHERWISE = "; give the environment itself, not an observation of it"
+
+
 def _refused(env: Any) -> str:
     """Say why planners cannot look at something, and what to give in its place."""
     name = type(env).__name__
@@ -86,7 +89,7 @@ def _refused(env: Any) -> str:
         return f"{name} holds {env.num_envs} environments, and act and search look at one: give them {cure}"
     return (
         f"{name} is no environment that planners can look at: it is neither one of Gymnasium's or "
-        "PettingZoo's nor has it a view() of its own; give the environment itself, not an observation of it"
+        f"PettingZoo's nor has it a view() of its own{of_old(env) or _OTHERWISE}"
     )
 
 

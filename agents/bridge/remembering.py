@@ -287,4 +287,14 @@ def remember(env: Any) -> Any:
     for kind, wrapper in ((gymnasium.Env, Remember), (AECEnv, RememberTurns), (ParallelEnv, RememberMoves)):
         if isinstance(env, kind):
             return wrapper(env)
-    raise TypeError(f"{type(env).__name__} is neither an environment of Gymnasium nor of PettingZoo")
+    raise TypeError(f"{type(env).__name__} is neither an environment of Gymnasium nor of PettingZoo{of_old(env)}")
+
+
+def of_old(env: Any) -> str:
+    """Return the cure where something is an environment of OpenAI's gym, which came before Gymnasium; else nothing."""
+    if not any(kind.__name__ == "Env" and kind.__module__ == "gym.core" for kind in type(env).__mro__):
+        return ""
+    return (
+        ": it is one of OpenAI's gym; give shimmy.GymV21CompatibilityV0(env=env), or shimmy.GymV26CompatibilityV0(env="
+        "env) where reset takes a seed (pip install shimmy), or an environment of Gymnasium that calls it"
+    )

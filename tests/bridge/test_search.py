@@ -406,6 +406,9 @@ def test_a_result_that_cannot_be_pickled_says_what_can(name):
         pickle.dumps(result)
 
 
+_OLD = type("Env", (), {"__module__": "gym.core"})
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -413,6 +416,10 @@ def test_a_result_that_cannot_be_pickled_says_what_can(name):
         (lambda: Walk, r"Walk is a class; give an environment of it, Walk\(\), after its reset\(\)"),
         (lambda: gym.make_vec("CartPole-v1", 2), r"CartPoleVectorEnv holds 2 environments, .* by gymnasium\.make"),
         (lambda: gym.make_vec("FrozenLake-v1", 2, "sync"), r"SyncVectorEnv holds 2 environments, .* its envs\[i\]"),
+        (
+            lambda: type("Old", (_OLD,), {})(),
+            r"Old is no environment .*OpenAI's gym; give shimmy\.GymV21Compat.*\(env=env\)",
+        ),
         (lambda: np.zeros(4), "ndarray is no environment that planners can look at: .* not an observation of it"),
     ],
 )
