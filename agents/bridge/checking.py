@@ -179,6 +179,8 @@ def _fidelity(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
         original = remember(dressed(inside, around[: len(around) - len(changing(layers_of(inside)))]))
     except TypeError as error:
         return OPEN, str(error)
+    except Exception as error:  # two may not fit, as where each opens the same port
+        return OPEN, f"no other {type(seen.state.env).__name__} can be made ({type(error).__name__}: {error})"
     steps = 0
     for k in _up_to(_WALKS):
         try:

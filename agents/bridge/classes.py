@@ -2,6 +2,7 @@
 
 import collections
 import functools
+import inspect
 import io
 import logging
 import numbers
@@ -106,6 +107,15 @@ def quiet(kind: type) -> Any:
         return kind
     names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__slots__": ()}
     return type(kind)(kind.__name__, (kind,), {**names, "__del__": _do_nothing})
+
+
+@functools.cache
+def takes_arguments(kind: type) -> bool:
+    """Say whether objects of a class may be made in several ways."""
+    try:
+        return bool(inspect.signature(kind).parameters)
+    except (TypeError, ValueError):  # as of classes of compiled extensions
+        return True
 
 
 def _do_nothing(value: Any) -> None:

@@ -21,7 +21,7 @@ from pettingzoo.utils.conversions import aec_to_parallel_wrapper, parallel_to_ae
 from agents.bridge.adapters import Adapter, adapter_of
 from agents.bridge.around import changing, worn
 from agents.bridge.chance import is_generator, reseed
-from agents.bridge.classes import are_shared
+from agents.bridge.classes import are_shared, takes_arguments
 from agents.bridge.copying import Copy
 from agents.bridge.layers import innermost
 from agents.bridge.remembering import History
@@ -356,16 +356,20 @@ def _fresh(chain: Any, source: Any) -> Any:
             return _made_by(source.spec, source).unwrapped
     if isinstance(source, aec_to_parallel_wrapper):
         return type(source)(fresh(source.aec_env, innermost(source.aec_env)))
+    kind: Any = type(source)
     if isinstance(source, EzPickle):
         given: Any = source._ezpickle_kwargs
-        made: Any = type(source)(*source._ezpickle_args, **given)
-        vars(made).update({"render_mode": _mode_of(source)} if hasattr(made, "render_mode") else {})
-        in_turn = isinstance(chain, AECEnv) and isinstance(source, ParallelEnv)
-        return parallel_to_aec(made) if in_turn else made
-    raise TypeError(
-        f"no other {type(source).__name__} can be made: it was made without gymnasium.make, and is no "
-        "gymnasium.utils.EzPickle"
-    )
+        made: Any = kind(*source._ezpickle_args, **given)
+    elif takes_arguments(kind):
+        raise TypeError(
+            f"no other {kind.__name__} can be made: it was made without gymnasium.make, is no "
+            "gymnasium.utils.EzPickle, and its class takes arguments"
+        )
+    else:
+        made = kind()
+    if hasattr(made, "render_mode"):
+        vars(made)["render_mode"] = _mode_of(source)
+    return parallel_to_aec(made) if isinstance(chain, AECEnv) and isinstance(source, ParallelEnv) else made
 
 
 def _made_by(spec: Any, source: Any) -> Any:

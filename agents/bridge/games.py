@@ -1,7 +1,6 @@
 """The game that environments of others of one class, made in one way, are."""
 
 import functools
-import inspect
 import math
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -13,6 +12,7 @@ from agents.bridge import kinds
 from agents.bridge.adapters import adapter_of
 from agents.bridge.around import acted_on
 from agents.bridge.chance import Watch
+from agents.bridge.classes import takes_arguments
 from agents.bridge.naming import name_of, names_of, names_within
 from agents.bridge.shapes import bounds, shaped, structure
 from agents.bridge.states import ForeignGame, ForeignSeat
@@ -93,14 +93,7 @@ def _made(env: Any) -> str | None:
     """Return what an environment was made with, None where nothing says so: other settings may hide other things."""
     spec = getattr(env, "spec", None)
     said = [getattr(*each, None) for each in ((env, "_ezpickle_args"), (env, "_ezpickle_kwargs"), (spec, "kwargs"))]
-    return repr(said) if any(each is not None for each in said) or not _takes_arguments(type(env)) else None
-
-
-def _takes_arguments(kind: type) -> bool:
-    try:
-        return bool(inspect.signature(kind).parameters)
-    except (TypeError, ValueError):  # as of classes of compiled extensions
-        return True
+    return repr(said) if any(each is not None for each in said) or not takes_arguments(type(env)) else None
 
 
 def _check_actions(env: Any, inside: Any, outside: Any) -> None:

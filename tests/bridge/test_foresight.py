@@ -1,5 +1,6 @@
 """Coins that were tossed beforehand: whatever holds them, a search foresees none, or says so."""
 
+import random
 import zlib
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ import agents
 from agents.bridge.copying import Copy
 from agents.bridge.digest import digest
 from agents.bridge.hidden import AS_IT_IS, SAMPLED, SINCE
+from agents.bridge.means import REPLAY
 from tests.bridge.worlds import mcts
 
 _FACTOR, _SUM, _WORD = 6364136223846793005, 1442695040888963407, 2**64
@@ -140,3 +142,47 @@ def test_two_numbers_by_another_name_are_no_key():
     made = Copy({"at": numpy.array([3, 4], numpy.uint32), "rng": numpy.array([3.0, 4.0])})
     made.seed(1)
     assert {name: item.tolist() for name, item in made.env.items()} == {"at": [3, 4], "rng": [3.0, 4.0]}
+
+
+class Streamed(Coins):
+    """Tosses by a generator of Python's, which nobody can copy."""
+
+    def hold(self, number):
+        dice = random.Random(number)
+        self.stream = (dice.getrandbits(1) for _ in range(99))
+
+    def toss(self):
+        return next(self.stream)
+
+
+class Named(Streamed):
+    def __init__(self, name):
+        self.name = name
+
+
+def test_what_a_class_without_arguments_makes_is_replayed():
+    env = agents.remember(Streamed())
+    env.reset(seed=3)
+    for t in range(3):
+        assert mcts(10, horizon=2).search(env).copies.means == REPLAY
+        assert env.step(0)[0] == t + 1
+    assert agents.check_planning(env)["fidelity"].verdict == "holds"
+    env = agents.remember(Named("coin"))
+    env.reset(seed=3)
+    with pytest.raises(TypeError, match=r"no other Named can be made: .* is no .*EzPickle, and its class takes arg"):
+        mcts(10).search(env)
+
+
+def test_another_one_that_cannot_be_made_speaks_against_no_copy():
+    class Only(Coins):
+        made = 0
+
+        def __init__(self):
+            Only.made += 1
+            if Only.made > 1:
+                raise OSError("the port is in use")
+
+    env = Only()
+    env.reset(seed=0)
+    law = agents.check_planning(env)["fidelity"]
+    assert law == ("fidelity", "open", "no other Only can be made (OSError: the port is in use)")
