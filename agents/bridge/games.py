@@ -92,8 +92,9 @@ def _name(env: Any) -> str:
 def _made(env: Any) -> str | None:
     """Return what an environment was made with, None where nothing says so: other settings may hide other things."""
     spec = getattr(env, "spec", None)
+    kind: Any = type(env)
     said = [getattr(*each, None) for each in ((env, "_ezpickle_args"), (env, "_ezpickle_kwargs"), (spec, "kwargs"))]
-    return repr(said) if any(each is not None for each in said) or not takes_arguments(type(env)) else None
+    return repr(said) if any(each is not None for each in said) or not takes_arguments(kind) else None
 
 
 def _check_actions(env: Any, inside: Any, outside: Any) -> None:

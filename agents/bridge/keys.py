@@ -39,7 +39,8 @@ def is_key(name: Any, value: Any) -> bool:
 def drawn_anew(key: Any, seed: int) -> Any:
     """Return another key like this one, which follows from a seed alone."""
     random, numpy = sys.modules["jax"].random, sys.modules["jax"].numpy
-    typed = are_keys(type(key))
+    kind: Any = type(key)
+    typed = are_keys(kind)
     numbers = []
     for _ in range(random.key_data(key).size if typed else key.size):
         seed = successor(seed)
