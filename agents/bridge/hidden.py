@@ -5,11 +5,12 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from agents.bridge.around import dressed
-from agents.bridge.means import FAST, NATIVE
+from agents.bridge.cloning import fresh
+from agents.bridge.means import FAST, NATIVE, REPLAY, REPLAY_ANEW
 from agents.bridge.pool import Pool
 from agents.bridge.remembering import History
 from agents.bridge.states import ForeignGame, ForeignState
-from agents.bridge.suspicion import hidden_from
+from agents.bridge.suspicion import go_apart, hidden_from
 from mcts_envs.core.contract import EVERYTHING
 
 NOTHING, ADAPTER, SAMPLED = "nothing found", "drawn by the adapter", "drawn by replay"
@@ -23,6 +24,11 @@ _OTHERS = 3
 _UNTOLD = (
     "nobody can tell whether {} hides something from {}: {}; if so, planning foresees "
     "what comes of it: register an agents.bridge.Adapter with determinize, or say information='full' and mean it"
+)
+_APART = (
+    "{} is replayed, and planning foresees what it hides from {}, or what chance draws where no seed reaches: games "
+    "that began alike went on differently; draw what is to come from self.np_random, or say information='full' and "
+    "mean it"
 )
 _NEVER_THE_SAME, _DEAR = "no two games showed it the same", "its steps take long, and a few games showed nothing of it"
 
@@ -103,6 +109,8 @@ class Hidden:
     def _decided(self, observer: int) -> str:
         """Find out what is hidden from a player, and what can be done about it."""
         game, name = self._game, self._game.seats[observer].name
+        if game.notes["means"] in (REPLAY, REPLAY_ANEW):
+            return self._of_replayed(observer)
         if game.notes["means"] not in (FAST, NATIVE):
             return UNKNOWN
         hides, whose = self._found(observer), "its player" if name is None else str(name)
@@ -128,6 +136,20 @@ class Hidden:
             cure = f"{tried} of the game fits what was seen"
         self._warn(observer, _said(game.name, whose, hides, cure))
         return AS_IT_IS
+
+    def _of_replayed(self, observer: int) -> str:
+        """Find out whether an environment that is replayed hides something from a player, of which nothing is drawn."""
+        game, name, history = self._game, self._game.seats[observer].name, self._history
+        assert history is not None
+        if ("apart", observer) not in game.notes:
+            try:
+                env = fresh(history.env, self._env)
+                game.notes["apart", observer] = go_apart(game, env, name, history.given.get("options"))
+            except Exception:  # whatever another one raises where it is reset and stepped
+                game.notes["apart", observer] = False
+        if game.notes["apart", observer]:
+            self._warn(observer, _APART.format(game.name, "its player" if name is None else name))
+        return AS_IT_IS if game.notes["apart", observer] else UNKNOWN
 
     def _found(self, observer: int) -> tuple[str, ...] | None:
         """Return what games that show a player the same were found to differ in."""

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from agents.bridge.chance import reseed
+from agents.bridge.cloning import drawn_from
 from agents.bridge.copying import Copy
 from agents.bridge.layers import innermost
 from agents.bridge.played import Played, chance_apart
@@ -109,6 +111,41 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
     if haste.cut:
         game.notes["hasty"] = True
     return () if compared else None
+
+
+def go_apart(game: ForeignGame, env: Any, agent: Any, options: Any = None) -> bool:
+    """Say whether games that begin alike go on differently, with the same actions and the same chance.
+
+    So it is where a reset has drawn what the player does not see, or where chance lies that no seed reaches: of what is
+    replayed no more can be told.
+
+    Parameters
+    ----------
+    game : ForeignGame
+    env : object
+        One that nobody else plays, in its wrappers.
+    agent : object
+    options : mapping, optional
+        What a reset takes besides a seed.
+    """
+    courses: dict[Any, list[Any]] = {}
+    haste = _Haste()
+    for seed in range(_LEAST_GAMES):
+        with chance_apart(0):
+            played, chance = Played(game, env), np.random.default_rng(0)
+            played.reset(seed, options)
+            reseed(drawn_from(innermost(env)), 0)
+            begun, shown = played.shown.get(agent), []
+            while begun is not None and len(shown) < _FUTURE and (names := played.choosing()):
+                legal = played.legal(agent) if agent in names else []
+                own = legal[int(chance.integers(len(legal)))] if legal else None
+                haste.timed(played.play, agent, own, chance)
+                shown.append(played.shown.get(agent))
+        if courses.setdefault(begun, shown) != shown:
+            return True
+        if haste.late():
+            break
+    return False
 
 
 def _situations(
