@@ -135,7 +135,8 @@ def go_apart(game: ForeignGame, env: Any, agent: Any, options: Any = None) -> bo
             played, chance = Played(game, env), np.random.default_rng(0)
             played.reset(seed, options)
             reseed(drawn_from(innermost(env)), 0)
-            begun, shown = played.shown.get(agent), []
+            begun = played.shown.get(agent)
+            shown: list[Any] = []
             while begun is not None and len(shown) < _FUTURE and (names := played.choosing()):
                 legal = played.legal(agent) if agent in names else []
                 own = legal[int(chance.integers(len(legal)))] if legal else None
