@@ -1,7 +1,6 @@
 """What can be told from the class of an object: whether copies share it, and where its state is."""
 
 import collections
-import contextvars
 import functools
 import io
 import logging
@@ -20,7 +19,7 @@ _ATOMS = frozenset({bool, bytes, float, int, str, type(None), np.float32, np.flo
 _SHARED = (
     *(Enum, bytes, numbers.Number, property, range, slice, str, type, type(...), type(NotImplemented)),
     *(EnvSpec, io.IOBase, logging.Logger, np.dtype, np.generic, np.ufunc, random.SystemRandom),
-    *(contextvars.Context, types.CodeType, types.ModuleType, type(threading.Lock()), type(threading.RLock())),
+    *(types.CodeType, types.ModuleType, type(threading.Lock()), type(threading.RLock())),
 )
 """What cannot change, or does not belong to the state of a game."""
 
