@@ -152,6 +152,7 @@ def test_a_search_asks_a_model_in_memory_as_it_was_trained(tmp_path, norm_reward
         ("rl_model_2048_steps", "rl_model_vecnormalize_2048_steps.pkl"),
         ("best_model", "vecnormalize.pkl"),
         ("final", "final_vecnormalize.pkl"),
+        ("mine", "mine.pkl"),
         ("ppo", "vec_normalize.pkl"),
         ("LaneDefense3x3-v0", "LaneDefense3x3-v0/vecnormalize.pkl"),
     ],
