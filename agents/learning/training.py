@@ -5,7 +5,7 @@ import math
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -273,7 +273,7 @@ def _learn(
             callbacks.append(past)
         if progress:
             callbacks.append(report)
-        with naming(run.out):
+        with naming(run.out), _staying(run.out):
             try:
                 model.learn(
                     run.hyper.n_timesteps - run.done,
@@ -287,6 +287,20 @@ def _learn(
                 came = signal.SIGINT
             keep(run.target, not (came or limits.broken))
         return stop.signal or came
+
+
+@contextlib.contextmanager
+def _staying(folder: Path) -> Iterator[None]:
+    """Let an error say that the folder that is written to is no longer there."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        if folder.is_dir():
+            raise
+        raise FileNotFoundError(
+            f"{folder} was moved or deleted while a training wrote to it; resume its last checkpoint where that lies "
+            "now, or begin anew"
+        ) from error
 
 
 def _resumed(run: Run, model: "BaseAlgorithm", progress: bool) -> "BaseCallback":

@@ -175,6 +175,21 @@ def test_a_full_disk_is_told_with_what_to_do(tmp_path, monkeypatch, capsys, fits
     assert "1,024 steps" in capsys.readouterr().out
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # TensorBoard's
+def test_a_folder_that_is_moved_while_it_is_written_to_is_named(tmp_path, monkeypatch):
+    out, moved, save = tmp_path / "out", tmp_path / "moved", storage.save
+
+    def move(*given):
+        save(*given)
+        out.rename(moved)
+
+    monkeypatch.setattr(storage, "save", move)
+    with pytest.raises(FileNotFoundError, match="out was moved or deleted while a training"):
+        quick(out, checkpoint_every=256, tensorboard=True)
+    monkeypatch.setattr(storage, "save", save)
+    assert quick(moved, resume=moved / "checkpoints" / "ppo_256.zip").timesteps == 1024
+
+
 def test_a_folder_that_no_file_system_takes_is_refused_in_a_line(tmp_path, capsys):
     with pytest.raises(typer.Exit):
         training.main(LANE, timesteps=1024, out=tmp_path / ("x" * 300))
