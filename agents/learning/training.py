@@ -15,6 +15,7 @@ import numpy as np
 from agents.learning.algorithms import one_thread, takes_masks
 from agents.learning.beside import beside
 from agents.learning.evaluation import CURVE
+from agents.learning.expert_folder import PLAN
 from agents.learning.imitation import checked, imitate
 from agents.learning.run import Run, begin, environment, given, made, planned, protect, save
 from agents.learning.settings import to_evaluate_in
@@ -132,7 +133,8 @@ def train(
         If a name, a setting or a hyper-parameter is unknown, a number is out of its bounds, the policy to go on from is
         of another board, or nothing is left to train. Nothing is written then.
     FileExistsError
-        If ``out`` holds a policy or checkpoints already, and this training does not go on from the last of them.
+        If ``out`` holds a policy or checkpoints already, and this training does not go on from the last of them; or an
+        expert iteration.
     BlockingIOError
         If another training is writing to ``out``.
     FileNotFoundError
@@ -144,6 +146,8 @@ def train(
         errors.number("minutes", minutes, _SHORTEST, math.inf)
     changes = {**(changes or {}), **given(n_envs=n_envs, n_timesteps=timesteps)}
     run = planned(env_id, algorithm, Path(out), seed, settings, changes, resume, start)
+    if (run.out / PLAN).is_file() and (run.out / "games").is_dir():
+        raise FileExistsError(f"{run.out} holds an expert iteration, which would be lost; give another --out")
     protect(run)
     errors.writable("out", run.out, folder=True)
     total = run.hyper.n_timesteps

@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import expert_iteration as iterating
 import filelock
 import pytest
 import train as training
@@ -90,6 +91,21 @@ def test_a_plan_by_which_nothing_was_played_is_in_nobodys_way(tmp_path):
     (tmp_path / "plan.json").write_text("{")
     with pytest.raises(ValueError, match=r"plan\.json is damaged .* choose another out"):
         learned(tmp_path)
+
+
+def test_an_expert_iteration_is_not_trained_over(tmp_path):
+    path = learned(tmp_path / "expert").path
+    with pytest.raises(FileExistsError, match="expert holds an expert iteration, which would be lost"):
+        quick(path.parent, resume=path, timesteps=2048)
+    assert quick(tmp_path / "on", resume=path, timesteps=2048).timesteps >= 2048
+    assert len(learned(tmp_path / "expert", iterations=2).history) == 3
+
+
+def test_an_expert_iteration_that_begins_with_a_policy_is_of_its_algorithm(tmp_path):
+    start, out = quick(tmp_path / "first").path, tmp_path / "out"
+    options = {"iterations": 0, "games": 8, "match_games": 0, "search": "gumbel:simulations=4", "workers": 1}
+    iterating.main(LANE, start=start, out=out, **options)
+    assert (out / "ppo.zip").is_file()
 
 
 def test_a_search_that_brings_a_policy_is_refused(tmp_path):
