@@ -96,8 +96,7 @@ def played(agent, env, games=5):
         over = False
         while not over:
             before = env.unwrapped.view().state.copy()
-            action = agent.act(env)
-            yield before, action
+            yield before, (action := agent.act(env))
             _, _, terminated, truncated, _ = env.step(action)
             over = terminated or truncated
 
