@@ -20,7 +20,7 @@ pytest.importorskip("sb3_contrib")
 
 from agents.arena import Plan as Comparison
 from agents.arena import parse_agents
-from agents.learning import expert, storage
+from agents.learning import expert, jobs, storage
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_folder import checkpoints
 from agents.learning.expert_plan import Plan
@@ -222,6 +222,15 @@ def test_a_full_disk_is_named_where_a_file_appears_whole(tmp_path):
     said = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert said.stderr.endswith("OSError: [Errno 27] File too large: '0000.npz'\n")
     assert not list(tmp_path.iterdir())
+
+
+def test_no_room_for_what_processes_share_is_named(monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(jobs, "ProcessPoolExecutor", full)
+    with pytest.raises(OSError, match="No space left on device: '/dev/shm'"):
+        local(2)
 
 
 def test_checkpoints_are_in_the_order_of_their_iterations(tmp_path):
