@@ -11,6 +11,7 @@ import io
 import os
 import sys
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -64,9 +65,11 @@ class _Output(io.FileIO):
 def _told(outputs: dict[str, _Output]) -> None:
     """Say at the end what was lost of outputs that are no terminal."""
     for name, output in outputs.items():
-        getattr(sys, name).flush()
-        if output.lost and not output.isatty():
-            sys.stderr.write(f"warning: {name} is on a full disk; {output.lost:,} bytes of what it was told are lost\n")
+        with suppress(ValueError):  # of what is closed
+            getattr(sys, name).flush()
+            if output.lost and not output.isatty():
+                lost = f"{output.lost:,} bytes of what it was told are lost"
+                sys.stderr.write(f"warning: {name} is on a full disk; {lost}\n")
 
 
 def _line(message: object, *_: object, **__: object) -> str:

@@ -319,6 +319,9 @@ def test_a_log_on_a_full_disk_costs_nothing_but_itself() -> None:
             for line in lines
         )
     assert [run.returncode for run in (both, one, printed)] == [5, 5, 2]
+    closed = [sys.executable, "-c", "import _own, sys; sys.stdout.close(); sys.exit(5)"]
+    done = subprocess.run(closed, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (5, "")
     assert one.stderr == "seen\nwarning: stdout is on a full disk; 5 bytes of what it was told are lost\n"
     assert printed.stderr == "error: No space left on device: what is printed cannot be written; make room\n"
 
