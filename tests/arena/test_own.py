@@ -59,6 +59,10 @@ class Vague:
 
 class Mute:
     pass
+
+class Wanting(Pole):
+    def __init__(self, weights, size=3):
+        self.weights = weights
 """
 
 
@@ -136,6 +140,7 @@ def test_an_agent_of_a_module_is_found_and_plays_inside_an_environment(
         ("my_bot.py:Mute", r"is no class with a method act\(env\)"),
         ("os:abort", r"is no class with a method act\(env\)"),
         ("my_bot.py:Bot:lats=1", "unknown setting 'lats'; did you mean 'last'"),
+        ("my_bot.py:Wanting", "Wanting needs the setting 'weights'; give it, as in Wanting:weights=VALUE"),
         ("my_bot.py:Pole:last=1", "unknown setting 'last'; known: none"),
         ("broken.py:Bot", r"broken.py cannot be imported \(SystemExit: 3\)"),
     ],
