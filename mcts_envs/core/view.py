@@ -81,6 +81,16 @@ class View:
         """Return a view of a copy of the state, which the game leaves behind when it goes on."""
         return View(self.game, self.state.copy(), self.player)
 
+    def still(self) -> "View":
+        """Return the view as it is now, of a copy of the state, whatever another thread does to the game.
+
+        States of environments that are not ours are looked at as they are.
+        """
+        if not isinstance(self.state, np.ndarray):
+            return self
+        state = np.frombuffer(bytearray(self.state.data), np.uint8)  # copied at once: NumPy would release the GIL
+        return View(self.game, state, self.player, self.episode)
+
     @property
     def over(self) -> bool:
         """Whether the game has ended for this player."""
