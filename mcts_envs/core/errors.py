@@ -94,6 +94,11 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
     return number
 
 
+def is_list(given: Any) -> bool:
+    """Return whether these are entries one after the other, in Python or in an array."""
+    return isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim > 0)
+
+
 def listed(game: str, action: int, actions: int) -> str:
     """Say that a game lists an action as legal that it does not have."""
     return (
