@@ -39,11 +39,16 @@ _snapshot: Callable[[tuple[str, bytes, Any, int]], Snapshot] = partial(tuple.__n
 
 
 def begin(game: Game, state: Bytes, seed: int, start: Bytes | None) -> Any:
-    """Reset a state, or set it up like ``start`` [size]; return the number that seeds the inner opponents (uint64)."""
-    game.restart(state, seed)
-    opponents = draw(state)
+    """Reset a state, or set it up like ``start`` [size]; return the number that seeds the inner opponents (uint64).
+
+    The state changes at once, so that no other thread sees half of it.
+    """
+    fresh = game.new_state()
+    game.reset(fresh, np.uint64(seed))
+    opponents = draw(fresh)
     if start is not None:
-        copy_except_rng(state, start)
+        copy_except_rng(fresh, start)
+    state.data[:] = fresh.data
     return opponents
 
 
@@ -88,9 +93,7 @@ class LiveGame:
         """
         if seed is None:
             seed = int(draw(self.state)) if self.started else fresh()
-        state = self.state.copy()
-        opponents = begin(self.game, state, seed, start)
-        self.put(state)
+        opponents = begin(self.game, self.state, seed, start)
         self.started, self.episode = True, Episode()
         return opponents
 
