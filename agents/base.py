@@ -113,6 +113,26 @@ class Agent(ABC):
         check_turn(view)
         return outward(view, self.choose(view))
 
+    def search(self, env: Any) -> Any:
+        """Refuse: planners search (:class:`agents.planner.Planner`).
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError(f"{self.name} acts without a search; call act(env), or search with a planner, such as 'mcts'")
+
+    def start(self, env: Any) -> Any:
+        """Refuse: searches that grow trees go on (:meth:`agents.mcts.MCTS.start`).
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError(f"{self.name} has no search that goes on; start one of an 'mcts' agent")
+
     def prepare(self, game: Game) -> Any:
         """Return what the agent makes once for a game, such as a variant of it or work arrays; for :meth:`prepared`."""
         return game

@@ -144,16 +144,6 @@ class Planner(Agent, Generic[Result]):
             self.stream[:], self._memory = stream, memory
         self._loaded |= {named}
 
-    def start(self, env: Any) -> Any:
-        """Refuse: only searches that grow trees go on.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
-        raise TypeError(f"{self.name} has no search that goes on; call search(env), or start an 'mcts' agent")
-
     def memory(self, view: View) -> dict[str, Any]:
         """Return what the planner keeps for this player until the episode ends: empty at first, to be written to.
 
