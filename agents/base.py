@@ -109,7 +109,7 @@ class Agent(ABC):
         ValueError
             If the player is not to choose: the game is over, or it is another's turn.
         """
-        view = view_of(env)
+        view = view_of(env).still()
         check_turn(view)
         return outward(view, self.choose(view))
 
@@ -198,7 +198,7 @@ class Agent(ABC):
         """
         if not self._bound:
             raise RuntimeError(f"{self.name} has no environment to look at; call agent.bind(env) before predict")
-        views = [view() for view in self._bound]
+        views = [view().still() for view in self._bound]
         for part in self._leaf:
             observation = observation[part]
         observations = np.asarray(observation)

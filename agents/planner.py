@@ -111,7 +111,7 @@ class Planner(Agent, Generic[Result]):
         ValueError
             If the player is not to choose, or the planner does not play such a game.
         """
-        view = view_of(env)
+        view = view_of(env).still()
         check_turn(view)
         budget = self.budget_for(view)
         if budget.time_limit < math.inf:

@@ -1,5 +1,6 @@
 """Comparisons of one's own: agents, games, and environments that are not of this package."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -472,3 +473,20 @@ def test_what_cannot_be_compared_is_refused(plan: Plan, message: str, tmp_path: 
 def test_a_label_with_a_path_is_one_agent() -> None:
     spec = parse_agent("some/where/my_bot.py:Bot:depth=3")
     assert (spec.name, spec.settings) == ("some/where/my_bot.py:Bot", {"depth": 3})
+
+
+def test_workers_find_the_modules_of_python_before_files_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("signal", "socket", "random", "types"):
+        (tmp_path / f"{name}.py").write_text("")
+    (tmp_path / "safe.py").write_text(
+        "import os\n"
+        "class Bot:\n"
+        "    def act(self, env):\n"
+        "        assert 'PYTHONSAFEPATH' not in os.environ, 'programs of its own look where they lie'\n"
+        "        return int(env.unwrapped.view().legal_actions()[0])\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert compare(Plan(ID, parse_agents("random,safe.py:Bot")), 1, workers=1, folder=tmp_path / "out").finished
+    assert "PYTHONSAFEPATH" not in os.environ
