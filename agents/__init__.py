@@ -3,12 +3,13 @@
 import difflib
 import importlib
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from mcts_envs.core import errors, loading
 
 if TYPE_CHECKING:
     from agents.base import Agent
+    from agents.mcts import MCTS
 
 MCTS_ENVS = True
 """Tells this package from the others that are imported under the name ``agents``."""
@@ -40,6 +41,15 @@ NAMES = {
 """Agents by name; the module is imported when the agent is made."""
 
 
+@overload
+def make(
+    name: Literal["determinized", "flat_mc", "gumbel", "halving", "mcts", "one_step", "puct"],
+    *,
+    seed: int = 0,
+    **settings: Any,
+) -> "MCTS": ...
+@overload
+def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent": ...
 def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
     """Return an agent.
 

@@ -109,9 +109,29 @@ class Agent(ABC):
         ValueError
             If the player is not to choose: the game is over, or it is another's turn.
         """
-        view = view_of(env)
+        view = view_of(env).still()
         check_turn(view)
         return outward(view, self.choose(view))
+
+    def search(self, env: Any) -> Any:
+        """Refuse: planners search (:class:`agents.planner.Planner`).
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError(f"{self.name} acts without a search; call act(env), or search with a planner, such as 'mcts'")
+
+    def start(self, env: Any) -> Any:
+        """Refuse: searches that grow trees go on (:meth:`agents.mcts.MCTS.start`).
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError(f"{self.name} has no search that goes on; start one of an 'mcts' agent")
 
     def prepare(self, game: Game) -> Any:
         """Return what the agent makes once for a game, such as a variant of it or work arrays; for :meth:`prepared`."""
@@ -178,7 +198,7 @@ class Agent(ABC):
         """
         if not self._bound:
             raise RuntimeError(f"{self.name} has no environment to look at; call agent.bind(env) before predict")
-        views = [view() for view in self._bound]
+        views = [view().still() for view in self._bound]
         for part in self._leaf:
             observation = observation[part]
         observations = np.asarray(observation)

@@ -1,4 +1,8 @@
-"""Processes that begin, where Ctrl-C would end each with a traceback of its imports, and that end with their parent."""
+"""Processes that begin, where Ctrl-C would end each with a traceback of its imports, and that end with their parent.
+
+Python begins them as it does ``python -c``, which looks for modules in the present folder first: a ``signal.py`` there
+would stand in for Python's own.
+"""
 
 import multiprocessing
 import os
@@ -10,10 +14,31 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 
+_SAFE_PATH, _OURS = "PYTHONSAFEPATH", "mcts_envs"  # any word sets it; by this one it is known as ours
+
 
 @contextmanager
 def beginning() -> Iterator[None]:
-    """Keep Ctrl-C from processes that are begun here, for good, and from this one until they are."""
+    """Keep Ctrl-C from processes that are begun here, for good, and from this one until they are.
+
+    They find the modules of Python before those of the present folder.
+    """
+    os.environ.setdefault(_SAFE_PATH, _OURS)
+    try:
+        with _uninterrupted():
+            yield
+    finally:
+        _forget_safe_path()
+
+
+def _forget_safe_path() -> None:
+    """Let processes begin again as they do: those of an agent may want what is beside it."""
+    if os.environ.get(_SAFE_PATH) == _OURS:
+        del os.environ[_SAFE_PATH]
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
@@ -27,6 +52,7 @@ def beginning() -> Iterator[None]:
 
 def end_with_parent(first: Callable[[], None] = lambda: None) -> None:
     """End this process when the one that began it has ended, however that was, and do what comes first."""
+    _forget_safe_path()
     parent = multiprocessing.parent_process()
     if parent is None:
         return

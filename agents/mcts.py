@@ -253,7 +253,7 @@ class MCTS(Planner[SearchResult]):
         """
         if self.shares_budget:
             raise TypeError(f"{self.name} shares a known budget; call search(env), or start an 'mcts' agent")
-        view = view_of(env)
+        view = view_of(env).still()
         check_turn(view)
         self.load(view)
         return self._started(view, self.max_nodes, None)
@@ -276,6 +276,7 @@ class MCTS(Planner[SearchResult]):
 
         Those that wait for a policy go on together, and wait for one batch, unless their budget is time.
         """
+        views = [view.still() for view in views]
         budgets = [self.budget_for(view) for view in views]
         timed = any(budget.time_limit < math.inf for budget in budgets)
         if timed or not views or not self.waits_in(views[0].game):

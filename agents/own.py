@@ -20,6 +20,8 @@ from mcts_envs.core import errors
 from mcts_envs.core.loading import file_of
 from mcts_envs.core.view import View
 
+_NAMED = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+
 
 class NoActionError(TypeError):
     """Raised where an agent returns what is no action."""
@@ -213,12 +215,15 @@ def _parameters(called: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 def _check_settings(found: Callable[..., Any], settings: dict[str, Any]) -> None:
     known = _parameters(found)
-    if _takes_any(known):
-        return
     names = list(known)[not isinstance(found, type) :]  # the first parameter of a function is the environment
     for name in settings:
-        if name not in names:
+        if name not in names and not _takes_any(known):
             raise TypeError(errors.unknown("setting", name, names))
+    for name in names:
+        required = known[name].default is inspect.Parameter.empty and known[name].kind in _NAMED
+        if required and name not in ("seed", *settings):
+            own = found.__name__
+            raise TypeError(f"{own} needs the setting {name!r}; give it, as in {own}:{name}=VALUE")
 
 
 def _plays(found: Any) -> bool:

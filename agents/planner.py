@@ -111,7 +111,7 @@ class Planner(Agent, Generic[Result]):
         ValueError
             If the player is not to choose, or the planner does not play such a game.
         """
-        view = view_of(env)
+        view = view_of(env).still()
         check_turn(view)
         budget = self.budget_for(view)
         if budget.time_limit < math.inf:
@@ -143,16 +143,6 @@ class Planner(Agent, Generic[Result]):
         finally:
             self.stream[:], self._memory = stream, memory
         self._loaded |= {named}
-
-    def start(self, env: Any) -> Any:
-        """Refuse: only searches that grow trees go on.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
-        raise TypeError(f"{self.name} has no search that goes on; call search(env), or start an 'mcts' agent")
 
     def memory(self, view: View) -> dict[str, Any]:
         """Return what the planner keeps for this player until the episode ends: empty at first, to be written to.

@@ -8,9 +8,11 @@ from mcts_envs.version import __version__
 from mcts_envs.zoo import modules
 
 if TYPE_CHECKING:
-    from gymnasium.vector import VectorEnv
-    from pettingzoo import AECEnv, ParallelEnv
+    from pettingzoo import ParallelEnv
     from stable_baselines3.common.vec_env import VecEnv
+
+    from mcts_envs.core.api.multi import GameAECEnv
+    from mcts_envs.core.api.vector import GameVectorEnv
 
 __all__ = [
     "__version__",
@@ -32,7 +34,7 @@ def environment_ids() -> list[str]:
     return list(ENTRIES)
 
 
-def make_vec(id: str, num_envs: int = 1, **settings: Any) -> "VectorEnv[Any, Any, Any]":
+def make_vec(id: str, num_envs: int = 1, **settings: Any) -> "GameVectorEnv":
     """Return the batched environment: ``gymnasium.make_vec`` with "did you mean".
 
     Parameters
@@ -50,7 +52,8 @@ def make_vec(id: str, num_envs: int = 1, **settings: Any) -> "VectorEnv[Any, Any
     """
     import gymnasium
 
-    return gymnasium.make_vec(find(id).id, num_envs=num_envs, **settings)
+    env: Any = gymnasium.make_vec(find(id).id, num_envs=num_envs, **settings)
+    return env
 
 
 def make_sb3_vec_env(id: str, n_envs: int = 1, seed: int | None = None, **settings: Any) -> "VecEnv":
@@ -81,7 +84,7 @@ def make_sb3_vec_env(id: str, n_envs: int = 1, seed: int | None = None, **settin
     return GameVecEnv.monitored(entry.env_class(), n_envs, seed, {**entry.settings, **settings})
 
 
-def make_aec(id: str, **settings: Any) -> "AECEnv[Any, Any, Any]":
+def make_aec(id: str, **settings: Any) -> "GameAECEnv":
     """Return the PettingZoo AEC environment of a game for several players.
 
     Parameters

@@ -1,5 +1,6 @@
 """What can be done, by name, and how it is begun. Nothing heavy is imported before it is known what is wanted."""
 
+import errno
 import importlib
 import os
 import sys
@@ -13,6 +14,9 @@ OWN = {"list": "_listing", "info": "_info", "doctor": "_doctor", "completion": "
 ALIASES = {"warm": "compile"}
 EXTRAS = {"train": "rl", "train-all": "rl", "expert-iteration": "rl", "tune": "tune", "play": "play"}
 """What a command needs that needs more than ``commands``, said at once where nothing is installed yet."""
+
+FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
+"""Errors of a disk that takes no more."""
 
 
 def scripts() -> list[str]:
@@ -103,3 +107,9 @@ def main() -> None:
         sys.exit(2)
     except BrokenPipeError:  # as when `head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"error: {error.strerror}: what is printed cannot be written; make room", file=sys.stderr)
+        sys.exit(2)

@@ -2,14 +2,16 @@
 
 It ends, with a line that says why, where ``agents`` is another package than ours or something is not installed, and
 shows warnings as a line. What an output cannot encode is written as ``?``. What is written to an output or a terminal
-that is closed goes nowhere.
+that is closed, or to a log whose disk is full, goes nowhere; of the latter the end warns, where it can.
 """
 
+import atexit
 import errno
 import io
 import os
 import sys
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -39,20 +41,35 @@ def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType
 
 sys.excepthook = _ended
 
+from _commands import FULL  # noqa: E402
+
 import agents  # noqa: E402
 from mcts_envs.core.errors import require_own_agents  # noqa: E402
 
 
-class _Terminal(io.FileIO):
-    """A terminal; once it is closed, what a command that outlives it writes is lost, and nothing else."""
+class _Output(io.FileIO):
+    """An output; once its terminal is closed or its disk full, what is written is lost, and nothing else."""
+
+    lost = 0
 
     def write(self, data: Any) -> int:
         try:
             return super().write(data)
         except OSError as error:
-            if error.errno != errno.EIO:
+            if error.errno not in (errno.EIO, *FULL):
                 raise
+            self.lost += memoryview(data).nbytes
             return memoryview(data).nbytes
+
+
+def _told(outputs: dict[str, _Output]) -> None:
+    """Say at the end what was lost of outputs that are no terminal."""
+    for name, output in outputs.items():
+        with suppress(ValueError):  # of what is closed
+            getattr(sys, name).flush()
+            if output.lost and not output.isatty():
+                lost = f"{output.lost:,} bytes of what it was told are lost"
+                sys.stderr.write(f"warning: {name} is on a full disk; {lost}\n")
 
 
 def _line(message: object, *_: object, **__: object) -> str:
@@ -60,13 +77,17 @@ def _line(message: object, *_: object, **__: object) -> str:
 
 
 warnings.formatwarning = _line
-for name in ("stdout", "stderr"):  # neither a narrow code page nor a closed terminal shall cost a night's results
+outputs = {}
+for name in ("stdout", "stderr"):  # neither a narrow code page, a closed terminal nor a full log shall cost a night
     stream = getattr(sys, name)
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="replace")
-        if stream.isatty() and sys.platform != "win32":
-            raw = io.BufferedWriter(_Terminal(stream.fileno(), "w", closefd=False))
-            setattr(sys, name, io.TextIOWrapper(raw, stream.encoding, "replace", line_buffering=True))
+        if stream is getattr(sys, f"__{name}__") and sys.platform != "win32":
+            outputs[name] = _Output(stream.fileno(), "w", closefd=False)
+            at_once = stream.line_buffering or stream.write_through
+            raw = io.BufferedWriter(outputs[name])
+            setattr(sys, name, io.TextIOWrapper(raw, stream.encoding, "replace", line_buffering=at_once))
+atexit.register(_told, outputs)
 try:
     require_own_agents(agents)
 except ImportError as error:

@@ -1,6 +1,5 @@
 """Errors in the terms of a command line."""
 
-import errno
 import re
 import shlex
 import sys
@@ -13,6 +12,7 @@ from types import MappingProxyType
 
 import gymnasium
 import typer
+from _commands import FULL
 
 HOST = "mcts-envs"
 """The command that runs scripts as its own commands."""
@@ -24,7 +24,6 @@ _NOT_OWN = (
     *(Path(__file__).resolve().parents[1] / name for name in ("agents", "mcts_envs", "scripts")),
     *{Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "purelib", "platlib")},
 )
-_FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 _SCRIPT = re.compile(r"(?:python )?scripts/(\w+)\.py")
 _SETTING = re.compile(r"\b(\w+)=(?:'([^']*)'|(True|False|None)\b)")
 
@@ -45,7 +44,7 @@ def said(
         return f"{options[name]} {value}" if name in options else f"{name}={value}"
 
     text = _SETTING.sub(written, str(error))
-    if isinstance(error, OSError) and error.errno in _FULL and "make room" not in text:
+    if isinstance(error, OSError) and error.errno in FULL and "make room" not in text:
         cure = again() if again else f"give {going_on('--fresh' in sys.argv)} again"
         text += f"; make room, then {cure}"
     return _SCRIPT.sub(lambda found: command(found[1]), text) if _hosted() else text

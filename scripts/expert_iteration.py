@@ -27,7 +27,9 @@ def main(
     environment: Annotated[
         str, typer.Argument(help="Environment id, with or without mcts_envs/; module:ID and FILE.py:ID import that.")
     ],
-    algo: Annotated[str, typer.Option(help="ppo or maskable_ppo: what the policy is saved as.")] = "maskable_ppo",
+    algo: Annotated[
+        str | None, typer.Option(help="ppo or maskable_ppo (default), or --start's: what the policy is saved as.")
+    ] = None,
     iterations: Annotated[int, typer.Option(help="After iteration 0; 0: behaviour cloning.")] = 20,
     games: Annotated[int, typer.Option(help="Played in each iteration.")] = 256,
     minutes: Annotated[float | None, typer.Option(help="Time limit of this run; whichever comes first.")] = None,
@@ -84,7 +86,7 @@ def main(
         )
         result = expert_iteration(
             environment,
-            algo,
+            algo or (None if start else "maskable_ppo"),
             out=folder,
             plan=plan,
             minutes=minutes,

@@ -79,7 +79,8 @@ def main(
         raise typer.Exit(128 + result.signal)
     if games:
         found = evaluate(result.path, games)
-        typer.echo(f"won {found.wins} of {found.games} games ({found.wins / found.games:.1%})")
+        share, mean = found.wins / found.games, found.returns.mean()
+        typer.echo(f"won {found.wins} of {found.games} games ({share:.1%}); mean return {mean:.4g}")
 
 
 def folder(environment: str, name: str, resume: Path | None) -> Path:

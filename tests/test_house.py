@@ -183,10 +183,11 @@ def test_worker_processes_need_only_the_prefix():
 
 
 def bindings(source):
-    """Yield the constants, functions and classes of a module."""
+    """Yield the constants, functions and classes of a module, and a function's other signatures not."""
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name
+            if "overload" not in map(ast.unparse, node.decorator_list):
+                yield node.name
         elif isinstance(node, ast.Assign):
             names = [name for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)]
             yield from (name.id for name in names if isinstance(name.ctx, ast.Store))

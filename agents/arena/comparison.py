@@ -109,7 +109,7 @@ def compare(
             stack.enter_context(crew)
         crew.check()
         configuration = plan.unwritten(configuration)
-        results = stack.enter_context(Results(folder, configuration, fresh, replays=plan.replays))
+        results = stack.enter_context(Results(folder, configuration, fresh, replays=plan.replays, scored=plan.scored))
         jobs = plan.jobs(episodes)
         for other in merge:
             results.take(Path(other), configuration, jobs)

@@ -195,8 +195,8 @@ def blank_row(match: Match, seed: int) -> Row:
     return Row(match.episode, first, seats)
 
 
-def row_of(given: Mapping[str, Any]) -> Row:
-    """Return a row that was written as JSON.
+def row_of(given: Mapping[str, Any], scored: bool = False) -> Row:
+    """Return a row that was written as JSON; where games are ``scored``, every seat of it has points.
 
     Raises
     ------
@@ -208,6 +208,8 @@ def row_of(given: Mapping[str, Any]) -> Row:
         errors.integer("last_asked", row.last_asked, 0, len(row.seats) - 1)
     if row.forfeit is not None:
         errors.keys("forfeit", row.forfeit, ("reason", "type", "message"), ("traceback",))
+    if scored and (lacking := [seat.agent for seat in row.seats if seat.outcome is None]):
+        raise ValueError(f"the outcome of {lacking[0]} is null, in a game that is won or lost: it is in [0, 1]")
     return row
 
 

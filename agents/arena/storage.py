@@ -43,10 +43,10 @@ def read_header(folder: Path) -> dict[str, Any]:
     return found
 
 
-def read_rows(folder: Path) -> dict[Key, Row]:
+def read_rows(folder: Path, scored: bool = False) -> dict[Key, Row]:
     """Return the rows in a folder by their keys, as in :class:`Results`."""
     lines = (folder / EPISODES).read_bytes().split(b"\n")[1:-1]
-    return {row.key: row for row in (_row(folder / EPISODES, n, line) for n, line in enumerate(lines, 2))}
+    return {row.key: row for row in (_row(folder / EPISODES, n, line, scored) for n, line in enumerate(lines, 2))}
 
 
 def read_transitions(folder: Path, episodes: int) -> Iterator[Transition]:
@@ -84,6 +84,8 @@ class Results:
         Throw away what is there.
     replays : bool
         Whether replays are kept: then games that have lost theirs are forgotten, and replays without a game removed.
+    scored : bool
+        Whether every game is won or lost: then a row without points is a damaged one.
 
     Attributes
     ----------
@@ -101,9 +103,16 @@ class Results:
     """
 
     def __init__(
-        self, folder: Path, configuration: Mapping[str, Any], fresh: bool = False, *, replays: bool = False
+        self,
+        folder: Path,
+        configuration: Mapping[str, Any],
+        fresh: bool = False,
+        *,
+        replays: bool = False,
+        scored: bool = False,
     ) -> None:
         self.folder, self._place = folder, folder.absolute()  # an agent in this process may go to another folder
+        self._scored = scored
         self.rows: dict[Key, Row] = {}
         folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
@@ -179,7 +188,7 @@ class Results:
             played = read_header(folder)["configuration"]
             check_same(_circumstances(played), _circumstances(configuration), folder, "Merge what is played alike")
             wanted = None if played == configuration else _in_common(played, configuration, folder, jobs)
-            for row in read_rows(folder).values():
+            for row in read_rows(folder, self._scored).values():
                 there = self.rows.get(row.key)
                 if row.error is not None or not (wanted is None or row.key in wanted):
                     continue
@@ -217,7 +226,7 @@ class Results:
         whole = content.rfind(b"\n") + 1
         for number, line in enumerate(content[:whole].splitlines(), 1):
             if number > 1:
-                row = _row(file, number, line)
+                row = _row(file, number, line, self._scored)
                 self.rows[row.key] = row
                 continue
             try:
@@ -239,10 +248,10 @@ def _lean(row: Row) -> Row:
     return row
 
 
-def _row(file: Path, number: int, line: bytes) -> Row:
+def _row(file: Path, number: int, line: bytes, scored: bool) -> Row:
     """Read a line of a file of episodes."""
     try:
-        return _lean(row_of(json.loads(line)))
+        return _lean(row_of(json.loads(line), scored))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise _damaged(file, number, error) from error
 

@@ -178,16 +178,16 @@ class Watch:
     def determinize(self, seed: int) -> None:
         """Seed what the steps of one simulation may draw, in this thread."""
         self._own.seed = seed
-        if self._moved():  # the world has gone on since the search began, or another thread is at a step
-            with GLOBALS:
-                self._save()
 
     def step(self, step: Callable[[Any], Any], action: Any) -> Any:
         """Make a step of a simulated environment, and return what it returns."""
+        if self._moved():  # the world has gone on, a policy has drawn, or another thread is at a step
+            with GLOBALS:
+                self._save()
         if self.apart:
             return self._step_apart(step, action)
         result = step(action)
-        if self.python.value != self.python_at or self.numpy.value != self.numpy_at:
+        if self._moved():
             with GLOBALS:
                 drawn = _changed(self._world, _states())
                 self._put_back()

@@ -224,8 +224,9 @@ def _copy_constant_dict(into: Any, value: Any) -> Any:
 def _copy_thread(into: Any, value: Any) -> Any:
     if value.is_alive():
         raise TypeError(f"it holds a running {name_of(type(value))}, which does not run on in a copy")
-    handle = vars(value).get("_handle")  # from Python 3.13 on: of what has run, it says that it has
-    into._memo[id(handle)] = handle
+    for name in ("_handle", "_os_thread_handle", "_context"):  # from Python 3.13 and 3.14 on: of what has run
+        part = vars(value).get(name)
+        into._memo[id(part)] = part
     return _copy_object(into, value)
 
 

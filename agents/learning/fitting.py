@@ -181,7 +181,9 @@ def _unpacked(game: Game) -> str:
 
 
 def _hint(whole: Shape, shapes: list[Shape]) -> str:
-    """Say which number of stacked frames would make up an observation."""
+    """Say that planes were turned, or which number of stacked frames would make up an observation."""
+    if whole not in shapes and sorted(whole) in map(sorted, shapes):
+        return "; Stable-Baselines3 turned the planes: train in make_sb3_vec_env, or VecTransposeImage(env, skip=True)"
     counts = {math.prod(whole) // math.prod(shape) for shape in shapes}
     found = sorted(n for n in counts if n > 1 and any(axis_of(shape, n, whole) is not None for shape in shapes))
     if not found:

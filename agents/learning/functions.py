@@ -41,9 +41,13 @@ class FunctionPolicy:
 
     def __post_init__(self) -> None:
         try:
-            inspect.signature(self.function).bind(None, None)
+            called = inspect.signature(self.function)
+            if any(given.kind is given.VAR_POSITIONAL for given in called.parameters.values()):  # a module of PyTorch
+                called = inspect.signature(getattr(self.function, "forward", self.function))
+            called.bind(None, None)
         except TypeError as error:
-            raise TypeError(f"policy {self.name} is called with observations and masks ({error})") from None
+            called_with = "is called with observations and masks"
+            raise TypeError(f"policy {self.name} {called_with} ({error}); write a function of both") from None
         except ValueError:  # of what tells no signature
             return
 

@@ -227,7 +227,10 @@ def plain(value: Any) -> Any:
             raise ValueError("it is not a call with keywords")
         return {str(pair.arg): ast.literal_eval(pair.value) for pair in call.keywords}
     except (SyntaxError, ValueError, TypeError) as error:
-        raise ValueError(f"hyper-parameter {value!r} is no dict(key=literal, ...): {error}; use a mapping") from error
+        raise ValueError(
+            f"hyper-parameter {value!r} is neither dict(key=literal, ...) nor a mapping, "
+            'which JSON writes {"net_arch": [64, 64]}'
+        ) from error
 
 
 def _steps(value: Any) -> int:

@@ -19,6 +19,7 @@ from agents.learning import playing, positions
 from agents.learning.playing import Job
 from mcts_envs.core import errors
 from mcts_envs.core.cores import cores, most_processes
+from mcts_envs.core.writing import naming
 
 _SECONDS_BETWEEN_LOOKS = 0.2
 _SECONDS_TO_SAVE = 30.0
@@ -65,7 +66,8 @@ class Processes(Executor):
         self._pool.shutdown(wait, cancel_futures=cancel_futures)
 
     def _begun(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self._count, multiprocessing.get_context("spawn"), _settle)
+        with naming(Path("/dev/shm")):  # where the locks lie that they share
+            return ProcessPoolExecutor(self._count, multiprocessing.get_context("spawn"), _settle)
 
 
 def local(workers: int | None = None) -> Executor:

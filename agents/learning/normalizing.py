@@ -56,11 +56,12 @@ def beside(policy: Path) -> Path | None:
     """Return the pickle of statistics that lies beside a policy, where those who write them put it.
 
     They are ``CheckpointCallback`` (``NAME_vecnormalize_1000_steps.pkl`` for ``NAME_1000_steps.zip``), rl-zoo3
-    (``NAME/vecnormalize.pkl``), and people (``NAME_vecnormalize.pkl``, or ``vecnormalize.pkl`` or ``vec_normalize.pkl``
-    in the same folder).
+    (``NAME/vecnormalize.pkl``), and people (``NAME_vecnormalize.pkl``, ``NAME.pkl``, or ``vecnormalize.pkl`` or
+    ``vec_normalize.pkl`` in the same folder).
     """
     folder, stem = policy.parent, policy.stem
-    names = [f"{stem}_{name}" for name in _NAMES] + [f"{stem}/{name}" for name in _NAMES] + [*_NAMES]
+    names = [f"{stem}_{name}" for name in _NAMES] + [f"{stem}/{name}" for name in _NAMES]
+    names += [f"{stem}.pkl", *_NAMES]
     if match := _CHECKPOINT.fullmatch(stem):
         names.insert(0, f"{match[1]}_vecnormalize_{match[2]}.pkl")
     return next((folder / name for name in names if (folder / name).is_file()), None)

@@ -145,7 +145,8 @@ def _game(env_id: str, pickled: bytes) -> tuple[Game, Starts | None]:
 def _player(pickled: bytes, thread: int) -> Agent:
     """Return a player, another one for each thread: two at the same time would draw from one stream."""
     settings = pickle.loads(pickled)
-    return agents.make(settings.pop("agent"), **settings)
+    name: str = settings.pop("agent")
+    return agents.make(name, **settings)
 
 
 def _waits(agent: Agent, game: Game) -> TypeGuard[MCTS]:

@@ -113,7 +113,8 @@ def _check_own(path: Path, about: Mapping[str, Any]) -> None:
     if "hyperparameters" not in about:
         raise ValueError(
             f"what {path} was trained on is unknown: it lies without the {path.stem}.json that scripts/train.py saves "
-            "beside a policy; copy that too, or, if a script of your own saved it, go on in that"
+            "beside a policy; copy that too, or take the checkpoint before, if a kill came between the two; if a "
+            "script of your own saved it, go on in that"
         )
 
 

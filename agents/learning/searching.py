@@ -64,8 +64,8 @@ def read_policy(policy: Any, *, prior: bool = True) -> Policy | FunctionPolicy |
         return arrays
     if prior and not arrays.has_probabilities:
         raise ValueError(
-            f"{arrays.path} is a policy of {arrays.algorithm}, which has no probabilities; leave out select='puct' and "
-            "'advised', and take evaluate='policy' alone"
+            f"{arrays.path} is a policy of {arrays.algorithm}, which has no probabilities; it has values alone: take "
+            "'mcts' with evaluate='policy', and leave out select='puct' and 'advised'"
         )
     return arrays
 

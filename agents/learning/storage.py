@@ -322,8 +322,11 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
         where = "let PYTHONPATH name the folder that holds it, or install it"
         raise ValueError(f"{path} wants the module {error.name!r}, which is not found here; {where}") from error
     except Exception as error:
-        detail = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-        raise ValueError(f"{path} is damaged, or no policy of {algorithm} ({detail}); save or train it anew") from error
+        detail = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        what, cure = f"is damaged, or no policy of {algorithm}", "save or train it anew"
+        if "loading state_dict" in detail:
+            what, cure = "has weights of another network than its classes make now", "bring back those of its training"
+        raise ValueError(f"{path} {what} ({detail}); {cure}") from error
     derived = isinstance(model.policy, next(iter(cls.policy_aliases.values())))  # recurrent ones are derived from PPO's
     if not derived or hasattr(model.policy, "lstm_actor") != (algorithm == "recurrent_ppo"):
         kind = type(model.policy).__name__

@@ -5,7 +5,7 @@ import math
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import numpy as np
 from agents.learning.algorithms import one_thread, takes_masks
 from agents.learning.beside import beside
 from agents.learning.evaluation import CURVE
+from agents.learning.expert_folder import PLAN
 from agents.learning.imitation import checked, imitate
 from agents.learning.run import Run, begin, environment, given, made, planned, protect, save
 from agents.learning.settings import to_evaluate_in
@@ -132,7 +133,8 @@ def train(
         If a name, a setting or a hyper-parameter is unknown, a number is out of its bounds, the policy to go on from is
         of another board, or nothing is left to train. Nothing is written then.
     FileExistsError
-        If ``out`` holds a policy or checkpoints already, and this training does not go on from the last of them.
+        If ``out`` holds a policy or checkpoints already, and this training does not go on from the last of them; or an
+        expert iteration.
     BlockingIOError
         If another training is writing to ``out``.
     FileNotFoundError
@@ -144,6 +146,8 @@ def train(
         errors.number("minutes", minutes, _SHORTEST, math.inf)
     changes = {**(changes or {}), **given(n_envs=n_envs, n_timesteps=timesteps)}
     run = planned(env_id, algorithm, Path(out), seed, settings, changes, resume, start)
+    if (run.out / PLAN).is_file() and (run.out / "games").is_dir():
+        raise FileExistsError(f"{run.out} holds an expert iteration, which would be lost; give another --out")
     protect(run)
     errors.writable("out", run.out, folder=True)
     total = run.hyper.n_timesteps
@@ -273,7 +277,7 @@ def _learn(
             callbacks.append(past)
         if progress:
             callbacks.append(report)
-        with naming(run.out):
+        with naming(run.out), _staying(run.out):
             try:
                 model.learn(
                     run.hyper.n_timesteps - run.done,
@@ -287,6 +291,20 @@ def _learn(
                 came = signal.SIGINT
             keep(run.target, not (came or limits.broken))
         return stop.signal or came
+
+
+@contextlib.contextmanager
+def _staying(folder: Path) -> Iterator[None]:
+    """Let an error say that the folder that is written to is no longer there."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        if folder.is_dir():
+            raise
+        raise FileNotFoundError(
+            f"{folder} was moved or deleted while a training wrote to it; resume its last checkpoint where that lies "
+            "now, or begin anew"
+        ) from error
 
 
 def _resumed(run: Run, model: "BaseAlgorithm", progress: bool) -> "BaseCallback":

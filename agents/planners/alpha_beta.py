@@ -17,6 +17,7 @@ from agents.planners.frames import (
     FRAME,
     GENERATION,
     LEAVES,
+    LISTED,
     STEPS,
     UNIT,
     WIN,
@@ -209,7 +210,7 @@ def _checked(evaluate: Any) -> Any:
 
 def _clear(work: Work) -> None:
     """Forget the last search."""
-    work.counters[STEPS] = work.counters[LEAVES] = 0
+    work.counters[STEPS] = work.counters[LEAVES] = work.counters[LISTED] = 0
     work.counters[GENERATION] += 1
     work.killers[:] = -1
     work.answers[:] = -1
@@ -221,6 +222,7 @@ class _Iterations:
 
     def __init__(self, game: Game, settings: AlphaBetaSettings, work: Work, clock: Clock) -> None:
         self._table, self._settings, self._work, self._clock = game.table, settings, work, clock
+        self._name = game.name
         self._begin: Callable[..., Any]
         self._search: Callable[..., Any]
         self._begin, self._search = _plain() if isinstance(game.table, tuple) else (begin, search)
@@ -232,6 +234,8 @@ class _Iterations:
         while count := clock.slice():
             # A line takes a step at least, so that many steps end no more lines than that.
             done = self._search(self._table, self._settings, self._work, clock.steps + count)
+            if counters[LISTED]:
+                raise ValueError(errors.listed(self._name, int(counters[LISTED]), self._work.moves.shape[1]))
             steps = int(counters[STEPS]) - clock.steps
             clock.spend(int(counters[LEAVES]) - clock.simulations, steps, done=steps)
             if done:

@@ -54,6 +54,14 @@ EVOLUTION = numba_type(Evolution)
 GENES = types.int64[:, ::1]
 
 
+@kernel(types.void(GENES, _I8, BYTES))
+def draw_genes(genes: Ints, alleles: int, stream: Bytes) -> None:
+    """Draw all genes but those of the last row, which is room for a child."""
+    for i in range(genes.shape[0] - 1):
+        for j in range(genes.shape[1]):
+            genes[i, j] = below(stream, alleles)
+
+
 @kernel()
 def _play(game: Any, settings: Evolution, first: Ints, genes: Ints, place: int, work: Work) -> int:
     """Play an individual in ``work.state``: each gene is a place among the legal actions, modulo their number.

@@ -18,10 +18,10 @@ WIN = 2 * UNIT
 
 INFINITY = 4 * UNIT
 
-STEPS, LEAVES, PLY, BEST, BEST_SCORE, GENERATION = range(6)
+STEPS, LEAVES, PLY, BEST, BEST_SCORE, GENERATION, LISTED = range(7)
 """Places in ``Work.counters``: steps of the model and lines ended so far; the ply of the present frame; the best move
-at the root in this iteration, -1 before one is known, and its score; and the number of this search, by which entries of
-earlier ones are told."""
+at the root in this iteration, -1 before one is known, and its score; the number of this search, by which entries of
+earlier ones are told; and an action out of range that the game listed, else 0."""
 
 EXACT, LOWER, UPPER = 1, 2, 3
 """What the score of a transposition is: exact, or a lower or an upper bound."""
@@ -86,7 +86,7 @@ class Work(NamedTuple):
     actions: Ints  # [P]
     rewards: Floats  # [P]
     values: Floats  # [P]
-    counters: Ints  # [6]
+    counters: Ints  # [7]
     entries: Bytes  # [2 * buckets] entries of the transposition table
 
 
@@ -113,7 +113,7 @@ def new_work(game: Game, depth: int, buckets: int) -> Work:
         actions=np.zeros(p, np.int64),
         rewards=np.zeros(p),
         values=np.zeros(p),
-        counters=np.zeros(6, np.int64),
+        counters=np.zeros(7, np.int64),
         entries=np.zeros(2 * buckets * ENTRY.itemsize, np.uint8),
     )
 

@@ -27,6 +27,7 @@ from agents.planners.frames import (
     FRAME,
     INFINITY,
     LEAVES,
+    LISTED,
     LOWER,
     NONE,
     PLY,
@@ -122,6 +123,10 @@ def enter(game: Any, work: Work, ply: int, depth: int, alpha: int, beta: int, ke
     frame.beta, frame.best, frame.best_move = beta, -INFINITY, NONE
     frame.index = frame.front = frame.length = frame.open = frame.scout = 0
     frame.count = legal_of(game)(state, mover, moves)
+    for i in range(frame.count):
+        if moves[i] < 0 or moves[i] >= len(moves):
+            work.counters[LISTED] = moves[i]
+            moves[i] = 0
     if first >= 0:
         _to_front(work, frame, ply, first)
     _to_front(work, frame, ply, work.killers[ply, 0])

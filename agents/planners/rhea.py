@@ -11,7 +11,7 @@ import numpy as np
 from agents.budget import NO_LIMIT, Clock
 from agents.inspection.ranking import Ranking, best_line
 from agents.planner import Planner, variant_of
-from agents.planners.evolution import SIMULATIONS, STEPS, Evolution, evolve
+from agents.planners.evolution import SIMULATIONS, STEPS, Evolution, draw_genes, evolve
 from agents.policies.opponents import OPPONENTS, read_information, read_opponents, table_with, variant_name
 from agents.results import Found
 from agents.search.records import new_work
@@ -157,9 +157,8 @@ class Rhea(Planner[RheaResult]):
 
     def _first(self, last: Ints | None, moved: int, game: Game) -> Ints:
         """Return the first population [N + 1, L]: drawn, or the last one without the actions that were made."""
-        drawn = [below(self.stream, game.actions) for _ in range(self.population * self.length)]
         genes = np.zeros((self.population + 1, self.length), np.int64)
-        genes[:-1] = np.reshape(drawn, (self.population, self.length))
+        draw_genes(genes, game.actions, self.stream)
         if last is not None and last.shape == genes[:-1].shape:
             genes[:-1, : max(0, self.length - moved)] = last[:, moved:]
         return genes

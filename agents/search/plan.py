@@ -15,9 +15,9 @@ from agents.search.inlining import interpreted_on_objects
 from agents.search.luck import luck
 from agents.search.patience import patient
 from agents.search.records import Settings
-from agents.search.search import BAD_OPTION, BAD_SELECT, search
+from agents.search.search import BAD_LEGAL, BAD_OPTION, BAD_SELECT, search
 from agents.search.tree import FIRST_ROOM, STORES, Kept, Tree, copy_of, new_tree
-from mcts_envs.core import rng
+from mcts_envs.core import errors, rng
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import function_table, interpreted, record
 from mcts_envs.core.typing import Bytes
@@ -179,8 +179,10 @@ class SearchPlan:
         python: Callable[..., None] = _in_python(search, self.plain)
         return hastened(python) if serves(self) else python
 
-    def fault(self, faults: int) -> str:
-        """Say which policy returned what is out of range."""
+    def fault(self, faults: int, listed: int) -> str:
+        """Say which policy returned what is out of range, or what the game lists."""
+        if faults & BAD_LEGAL:
+            return errors.listed(self.model.name, listed, self.model.actions)
         if faults & BAD_SELECT:
             return f"select {self.policies['select']!r} returned an index outside the k actions on offer"
         rollouts, actions = self.rollout_model.name, self.rollout_model.actions

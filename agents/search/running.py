@@ -333,7 +333,7 @@ class Search:
                 with plan.turn:
                     run(now, count)
                 if made.faults:
-                    raise ValueError(plan.fault(made.faults))
+                    raise ValueError(plan.fault(made.faults, made.listed))
                 done = made.simulations - already if waits else count
                 while done < count and not len(arms) and made.steps < max_steps:
                     began = time.perf_counter()
@@ -347,7 +347,7 @@ class Search:
                     with plan.turn:
                         run(now, count - done)
                     if made.faults:
-                        raise ValueError(plan.fault(made.faults))
+                        raise ValueError(plan.fault(made.faults, made.listed))
                     done = made.simulations - already
                 if done:
                     clock.spend(done, made.steps - before)

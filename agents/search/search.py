@@ -78,8 +78,8 @@ from mcts_envs.core.typing import Bytes, Ints
 OPEN_LOOP = -2  # the key_for of a search that tells no outcomes apart
 ANY = -1  # in place of a given first action: select one
 
-BAD_SELECT, BAD_SIMULATE, BAD_OPTION = 1, 2, 4
-"""Faults, as bits: what the policy returned is out of range."""
+BAD_SELECT, BAD_SIMULATE, BAD_OPTION, BAD_LEGAL = 1, 2, 4, 8
+"""Faults, as bits: what the policy returned, or the game lists as legal, is out of range."""
 
 LEAF, CUT_OFF, TERMINAL = range(3)
 """How a path ends: at a node to roll out from, at the horizon, or with the game."""
@@ -89,6 +89,10 @@ LEAF, CUT_OFF, TERMINAL = range(3)
 def _gather(tree: Tree, work: Work, path: Path, node: int, player: int, k: int) -> None:
     """Gather what is known of the k legal actions of a player at a node."""
     for i in range(k):
+        if work.legal[i] < 0 or work.legal[i] >= len(work.legal):
+            count = row(tree.counters, 0, COUNT)
+            count.faults, count.listed = BAD_LEGAL, work.legal[i]
+            work.legal[i] = 0
         candidate = row(path.candidates, i, CANDIDATE)
         candidate.action = work.legal[i]
         candidate.edge = candidate.visits = 0
@@ -290,6 +294,18 @@ def descend(game: Any, policies: Any, how: Settings, tree: Tree, work: Work, pat
         depth = end
 
 
+@kernel(types.void(TABLE, TREE, WORK))
+def _note_fault(game: Any, tree: Tree, work: Work) -> None:
+    """Note that a rollout chose no action of the game; it is the game's fault if it lists one that is none."""
+    count, to_move = row(tree.counters, 0, COUNT), active_of(game)(work.state)
+    count.faults |= BAD_SIMULATE
+    for player in range(len(work.actions)):
+        if chooses(to_move, player):
+            for i in range(legal_of(game)(work.state, player, work.legal)):
+                if work.legal[i] < 0 or work.legal[i] >= len(work.legal):
+                    count.faults, count.listed = BAD_LEGAL, work.legal[i]
+
+
 @kernel()
 def simulate(game: Any, policies: Any, how: Settings, tree: Tree, work: Work, depth: int, end: int) -> int:
     """Simulation: fill in ``work.values``, the return of every player from the end of the path on; return its steps."""
@@ -301,7 +317,7 @@ def simulate(game: Any, policies: Any, how: Settings, tree: Tree, work: Work, de
     limit = min(how.rollout_depth, how.horizon - depth)
     steps = int(simulate_of(policies)(game, how, work, tree.simulate, depth, limit))
     if steps < 0:
-        row(tree.counters, 0, COUNT).faults |= BAD_SIMULATE
+        _note_fault(game, tree, work)
         steps = 0
     row(tree.counters, 0, COUNT).steps += steps
     return steps

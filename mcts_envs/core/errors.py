@@ -94,6 +94,19 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
     return number
 
 
+def is_list(given: Any) -> bool:
+    """Return whether these are entries one after the other, in Python or in an array."""
+    return isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim > 0)
+
+
+def listed(game: str, action: int, actions: int) -> str:
+    """Say that a game lists an action as legal that it does not have."""
+    return (
+        f"legal of {game} lists action {action}, outside [0, {actions - 1}]; correct it, or give the Game more actions "
+        "(mcts_envs.check_game tells more)"
+    )
+
+
 def number(name: str, value: Any, low: float, high: float) -> float:
     """Return ``value`` as a float in ``[low, high]``; raises like :func:`integer`."""
     if isinstance(value, (bool, np.bool_, complex)) or not hasattr(value, "__float__") or np.ndim(value):

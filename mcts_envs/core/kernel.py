@@ -31,7 +31,7 @@ from mcts_envs.core.typing import Bytes
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def kernel(signature: Any = None) -> Callable[[Function], Function]:
+def kernel(signature: Any = None, *, nogil: bool = True) -> Callable[[Function], Function]:
     """Compile a function when it is first needed, release the GIL in it, and cache the result on disk.
 
     A kernel allocates nothing (``np.zeros`` and the like are refused), so that arrays need no reference counts in it:
@@ -43,6 +43,8 @@ def kernel(signature: Any = None) -> Callable[[Function], Function]:
     signature : numba signature, optional
         One of the aliases in :mod:`mcts_envs.core.contract`. Functions that are passed to other kernels need one.
         Without it the function is compiled into those that call it.
+    nogil : bool
+        Whether the GIL is released where Python calls it. With the GIL held no other thread sees half of what it does.
 
     Raises
     ------
@@ -58,7 +60,7 @@ def kernel(signature: Any = None) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         if numba.config.DISABLE_JIT:
             return function
-        options = {"nopython": True, "nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+        options = {"nopython": True, "nogil": nogil, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
         if signature is None:
             return cast(Function, Inlined(function, {}, {**options, "forceinline": True}))
         compiled = Kernel(function, {}, options)

@@ -1,6 +1,6 @@
 """What a player sees when it is asked for a move."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from mcts_envs.core.place import position_of
 from mcts_envs.core.typing import Bytes, Ints, Singles
 
 _NO_STREAM = bytes(8)
+_OF_ENVIRONMENTS = {"clone_state", "redraw", "reset", "restore_state", "step"}
 
 
 class Episode:
@@ -68,6 +69,17 @@ class View:
     def __repr__(self) -> str:
         return f"View({self.game.name}, player {self.player})"
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what an agent is shown that takes a view for an environment, as in ``opponent=``."""
+            if name in _OF_ENVIRONMENTS:
+                raise AttributeError(
+                    f"a view has no {name}: an opponent looks at the game that it is in; to try moves, step a copy: "
+                    "state = view.state.copy(), then view.game.step(state, actions, rewards)"
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
     @property
     def unwrapped(self) -> "View":
         """The view itself, so that views and environments are used alike."""
@@ -80,6 +92,16 @@ class View:
     def copied(self) -> "View":
         """Return a view of a copy of the state, which the game leaves behind when it goes on."""
         return View(self.game, self.state.copy(), self.player)
+
+    def still(self) -> "View":
+        """Return the view as it is now, of a copy of the state, whatever another thread does to the game.
+
+        States of environments that are not ours are looked at as they are.
+        """
+        if not isinstance(self.state, np.ndarray):
+            return self
+        state = np.frombuffer(bytearray(self.state.data), np.uint8)  # copied at once: NumPy would release the GIL
+        return View(self.game, state, self.player, self.episode)
 
     @property
     def over(self) -> bool:

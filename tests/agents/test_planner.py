@@ -323,8 +323,13 @@ def test_results_are_equal_to_themselves_alone(name, env_id):
 
 @pytest.mark.parametrize("name", ["alpha_beta", "rhea", "runs", "graph", "policy_search", "auto"])
 def test_what_does_not_go_on_says_what_does(name):
-    with pytest.raises(TypeError, match=rf"{name} has no search that goes on; call search\(env\), or start an 'mcts'"):
+    with pytest.raises(TypeError, match=f"{name} has no search that goes on; start one of an 'mcts' agent"):
         agents.make(name).start(started())
+
+
+def test_who_does_not_search_says_who_does():
+    with pytest.raises(TypeError, match=r"scripted acts without a search; call act\(env\), or search with a planner"):
+        agents.make("scripted").search(started())
 
 
 def test_what_is_prepared_is_kept_until_another_game_is_played():

@@ -318,6 +318,7 @@ def test_limits_are_checked() -> None:
     [
         ({"outcome": 7.5}, r"outcome 7\.5 is outside \[0\.0, 1\.0\]"),
         ({"outcome": "1"}, "outcome '1' is str"),
+        ({"outcome": None}, r"the outcome of good is null, in a game that is won or lost: it is in \[0, 1\]"),
         ({"length": 3.5}, "length 3.5 is float"),
         ({"length": -1}, "length -1 is outside"),
         ({"is_success": 1}, "is_success 1 is int, not bool"),
@@ -353,9 +354,14 @@ def test_damaged_rows_of_matches_are_named(tmp_path: Path) -> None:
     compare(plan, 1, folder=tmp_path)
     file = tmp_path / EPISODES
     text = file.read_text()
-    for old, message in [('"outcome": 1.0', "outcome 21.0"), ('"seats": [', "row key")]:
+    outcome, seats = '"outcome": 1.0', '"seats": ['
+    for old, new, message in [
+        (outcome, '"outcome": 21.0', "outcome 21.0"),
+        (outcome, '"outcome": null', "the outcome of (good|a) is null"),
+        (seats, '"seat": [', "row key"),
+    ]:
         assert old in text
-        file.write_text(text.replace(old, old.replace("seats", "seat").replace("1.0", "21.0")))
+        file.write_text(text.replace(old, new))
         with pytest.raises(ValueError, match=message):
             compare(plan, 1, folder=tmp_path)
 

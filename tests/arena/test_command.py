@@ -306,6 +306,26 @@ def test_a_terminal_that_goes_away_costs_nothing() -> None:
     assert running.returncode == 5
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_log_on_a_full_disk_costs_nothing_but_itself() -> None:
+    code = "import _own, sys; print('lost'); sys.stdout.flush(); print('seen', file=sys.stderr); sys.exit(5)"
+    path = f"{ROOT}{os.pathsep}{ROOT / 'scripts'}"
+    environment = {**os.environ, "PYTHONPATH": path}
+    lines = ["-c", code], [str(ROOT / "scripts"), "--help"]
+    with Path("/dev/full").open("w") as full:
+        both = subprocess.run([sys.executable, *lines[0]], env=environment, stdout=full, stderr=full)
+        one, printed = (
+            subprocess.run([sys.executable, *line], env=environment, stdout=full, stderr=subprocess.PIPE, text=True)
+            for line in lines
+        )
+    assert [run.returncode for run in (both, one, printed)] == [5, 5, 2]
+    closed = [sys.executable, "-c", "import _own, sys; sys.stdout.close(); sys.exit(5)"]
+    done = subprocess.run(closed, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (5, "")
+    assert one.stderr == "seen\nwarning: stdout is on a full disk; 5 bytes of what it was told are lost\n"
+    assert printed.stderr == "error: No space left on device: what is printed cannot be written; make room\n"
+
+
 def test_names_and_words_of_others_are_neither_markup_nor_commands_of_the_terminal(tmp_path: Path) -> None:
     folder = tmp_path / "x[" / "b] :fire:"
     folder.mkdir(parents=True)

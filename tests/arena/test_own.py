@@ -1,5 +1,6 @@
 """Comparisons of one's own: agents, games, and environments that are not of this package."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -59,6 +60,10 @@ class Vague:
 
 class Mute:
     pass
+
+class Wanting(Pole):
+    def __init__(self, weights, size=3):
+        self.weights = weights
 """
 
 
@@ -136,6 +141,7 @@ def test_an_agent_of_a_module_is_found_and_plays_inside_an_environment(
         ("my_bot.py:Mute", r"is no class with a method act\(env\)"),
         ("os:abort", r"is no class with a method act\(env\)"),
         ("my_bot.py:Bot:lats=1", "unknown setting 'lats'; did you mean 'last'"),
+        ("my_bot.py:Wanting", "Wanting needs the setting 'weights'; give it, as in Wanting:weights=VALUE"),
         ("my_bot.py:Pole:last=1", "unknown setting 'last'; known: none"),
         ("broken.py:Bot", r"broken.py cannot be imported \(SystemExit: 3\)"),
     ],
@@ -467,3 +473,20 @@ def test_what_cannot_be_compared_is_refused(plan: Plan, message: str, tmp_path: 
 def test_a_label_with_a_path_is_one_agent() -> None:
     spec = parse_agent("some/where/my_bot.py:Bot:depth=3")
     assert (spec.name, spec.settings) == ("some/where/my_bot.py:Bot", {"depth": 3})
+
+
+def test_workers_find_the_modules_of_python_before_files_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("signal", "socket", "random", "types"):
+        (tmp_path / f"{name}.py").write_text("")
+    (tmp_path / "safe.py").write_text(
+        "import os\n"
+        "class Bot:\n"
+        "    def act(self, env):\n"
+        "        assert 'PYTHONSAFEPATH' not in os.environ, 'programs of its own look where they lie'\n"
+        "        return int(env.unwrapped.view().legal_actions()[0])\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert compare(Plan(ID, parse_agents("random,safe.py:Bot")), 1, workers=1, folder=tmp_path / "out").finished
+    assert "PYTHONSAFEPATH" not in os.environ

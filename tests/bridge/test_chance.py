@@ -189,6 +189,19 @@ def test_a_late_draw_from_a_global_generator_is_found_too():
     assert random.getstate() == state
 
 
+def test_what_a_policy_draws_between_steps_is_its_own():
+    watch, drawn = Watch("Quiet"), []
+    random.seed(5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        watch.determinize(1)
+        for _ in range(100):
+            watch.step(lambda action: None, 0)
+            drawn.append(random.random())
+    random.seed(5)
+    assert drawn == [random.random() for _ in range(100)]
+
+
 @pytest.mark.parametrize("noise", [lambda: 0.0, random.random])
 def test_threads_take_turns_at_the_global_generators(noise):
     """What one thread's step draws follows from its seed, though others step meanwhile; and nobody draws by mistake."""

@@ -400,7 +400,7 @@ class TestCache:
 import own, sys
 from mcts_envs.core.compiling import compiled, dispatcher
 made = []
-dispatcher.translate = lambda result: made.append(result) or compiled.translate(result)
+dispatcher.translate = lambda result, nogil: made.append(result) or compiled.translate(result, nogil)
 print(own.times(3)(1), len(made))
 """
         runs = self.run_both(tmp_path, self.FACTORY, [code] * 3)

@@ -80,6 +80,7 @@ def test_a_board_may_be_given_in_rows():
         ({**GOOD, "bord": 1}, ValueError, "unknown position key 'bord'; did you mean 'board'"),
         ({**GOOD, "board": [0] * 8}, ValueError, "has 8 cells; it must be a flat list of 3 x 3 = 9"),
         ({**GOOD, "board": 3}, ValueError, "is int; it must be a flat list"),
+        ({**GOOD, "board": np.array(3)}, ValueError, "is ndarray; it must be a flat list"),
         ({**GOOD, "board": "0" * 9}, ValueError, "is str; it must be a flat list"),
         ({**GOOD, "board": [[0] * 3, [0] * 3, [0] * 2]}, ValueError, "has 3 cells; it must be a flat list"),
         ({**GOOD, "board": [5] + [0] * 8}, ValueError, r"position\['board'\]\[0\] 5 is outside \[0, 4\]"),

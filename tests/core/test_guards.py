@@ -131,6 +131,20 @@ def test_wrapped_and_in_a_dummy_vec_env():
     assert mcts_envs.make_sb3_vec_env(LANE, 2).has_attr("action_masks"), "sb3-contrib asks before it resets"
 
 
+@pytest.mark.parametrize("name", ["step", "reset", "clone_state", "restore_state", "redraw"])
+def test_an_opponent_that_takes_its_view_for_an_environment_is_told(name):
+    class Looker:
+        def act(self, env):
+            return getattr(env, name)(0)
+
+        def reseed(self, seed):
+            pass
+
+    env = gymnasium.make("mcts_envs/WallSurvival-v0", opponent=Looker(), seat=1)
+    with pytest.raises(AttributeError, match=rf"a view has no {name}: an opponent looks .*view\.game\.step"):
+        env.reset(seed=0)
+
+
 def test_views_by_hand():
     env = gymnasium.make(LANE).unwrapped
     env.reset(seed=0)

@@ -430,3 +430,11 @@ class TestRoster:
                 assert rows[lane][column][0] in known
                 assert rows[lane][column][1:] == (str(hp) if plant or zombie else "")
         assert roster_draw.picture(state).to_rgb(8).shape == (50, 92, 3)
+
+
+@pytest.mark.parametrize(("header", "line"), [(1.25, 0.34), (1.0, 0.5)])
+def test_stars_keep_clear_of_the_writing_in_the_sky(header, line):
+    picture = lawn.scene(5, 9, header, line, 0.0, True)[0].to_rgb(CELL)
+    rows = picture[round((line - 0.19) * CELL) : round((line + 0.19) * CELL)]
+    assert (rows == rows[:, :1]).all()
+    assert (picture[: round(header * CELL)] != picture[: round(header * CELL), :1]).any()

@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import expert_iteration as iterating
 import filelock
 import pytest
 import train as training
@@ -19,7 +20,7 @@ pytest.importorskip("sb3_contrib")
 
 from agents.arena import Plan as Comparison
 from agents.arena import parse_agents
-from agents.learning import expert, storage
+from agents.learning import expert, jobs, storage
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_folder import checkpoints
 from agents.learning.expert_plan import Plan
@@ -90,6 +91,21 @@ def test_a_plan_by_which_nothing_was_played_is_in_nobodys_way(tmp_path):
     (tmp_path / "plan.json").write_text("{")
     with pytest.raises(ValueError, match=r"plan\.json is damaged .* choose another out"):
         learned(tmp_path)
+
+
+def test_an_expert_iteration_is_not_trained_over(tmp_path):
+    path = learned(tmp_path / "expert").path
+    with pytest.raises(FileExistsError, match="expert holds an expert iteration, which would be lost"):
+        quick(path.parent, resume=path, timesteps=2048)
+    assert quick(tmp_path / "on", resume=path, timesteps=2048).timesteps >= 2048
+    assert len(learned(tmp_path / "expert", iterations=2).history) == 3
+
+
+def test_an_expert_iteration_that_begins_with_a_policy_is_of_its_algorithm(tmp_path):
+    start, out = quick(tmp_path / "first").path, tmp_path / "out"
+    options = {"iterations": 0, "games": 8, "match_games": 0, "search": "gumbel:simulations=4", "workers": 1}
+    iterating.main(LANE, start=start, out=out, **options)
+    assert (out / "ppo.zip").is_file()
 
 
 def test_a_search_that_brings_a_policy_is_refused(tmp_path):
@@ -175,6 +191,21 @@ def test_a_full_disk_is_told_with_what_to_do(tmp_path, monkeypatch, capsys, fits
     assert "1,024 steps" in capsys.readouterr().out
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # TensorBoard's
+def test_a_folder_that_is_moved_while_it_is_written_to_is_named(tmp_path, monkeypatch):
+    out, moved, save = tmp_path / "out", tmp_path / "moved", storage.save
+
+    def move(*given):
+        save(*given)
+        out.rename(moved)
+
+    monkeypatch.setattr(storage, "save", move)
+    with pytest.raises(FileNotFoundError, match="out was moved or deleted while a training"):
+        quick(out, checkpoint_every=256, tensorboard=True)
+    monkeypatch.setattr(storage, "save", save)
+    assert quick(moved, resume=moved / "checkpoints" / "ppo_256.zip").timesteps == 1024
+
+
 def test_a_folder_that_no_file_system_takes_is_refused_in_a_line(tmp_path, capsys):
     with pytest.raises(typer.Exit):
         training.main(LANE, timesteps=1024, out=tmp_path / ("x" * 300))
@@ -191,6 +222,15 @@ def test_a_full_disk_is_named_where_a_file_appears_whole(tmp_path):
     said = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert said.stderr.endswith("OSError: [Errno 27] File too large: '0000.npz'\n")
     assert not list(tmp_path.iterdir())
+
+
+def test_no_room_for_what_processes_share_is_named(monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(jobs, "ProcessPoolExecutor", full)
+    with pytest.raises(OSError, match="No space left on device: '/dev/shm'"):
+        local(2)
 
 
 def test_checkpoints_are_in_the_order_of_their_iterations(tmp_path):

@@ -96,8 +96,7 @@ def played(agent, env, games=5):
         over = False
         while not over:
             before = env.unwrapped.view().state.copy()
-            action = agent.act(env)
-            yield before, action
+            yield before, (action := agent.act(env))
             _, _, terminated, truncated, _ = env.step(action)
             over = terminated or truncated
 
@@ -152,6 +151,7 @@ def test_a_search_asks_a_model_in_memory_as_it_was_trained(tmp_path, norm_reward
         ("rl_model_2048_steps", "rl_model_vecnormalize_2048_steps.pkl"),
         ("best_model", "vecnormalize.pkl"),
         ("final", "final_vecnormalize.pkl"),
+        ("mine", "mine.pkl"),
         ("ppo", "vec_normalize.pkl"),
         ("LaneDefense3x3-v0", "LaneDefense3x3-v0/vecnormalize.pkl"),
     ],

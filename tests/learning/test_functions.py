@@ -230,6 +230,16 @@ class TestRefusals:
         with pytest.raises(TypeError, match="is called with observations and masks"):
             agents.make("puct", policy=lambda observation: observation)
 
+        class Module:
+            def __call__(self, *given, **settings):
+                return self.forward(*given, **settings)
+
+            def forward(self, observations):
+                return observations
+
+        with pytest.raises(TypeError, match=r"policy Module is called with .*; write a function of both"):
+            agents.make("puct", policy=Module())
+
     def test_of_a_class(self):
         class Network:
             def __call__(self, observations, masks):

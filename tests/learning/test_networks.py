@@ -1,6 +1,7 @@
 """Policies as plain arrays: what PyTorch says, without it; what cannot be said, or is damaged, is refused."""
 
 import copy
+import importlib
 import io
 import itertools
 import json
@@ -339,3 +340,18 @@ class TestDamage:
         assert path.read_bytes() == before
         assert zipfile.is_zipfile(path)
         assert [file.name for file in path.parent.glob(".*")] == []
+
+
+def test_a_policy_whose_classes_were_edited_is_not_called_damaged(tmp_path, monkeypatch):
+    pytest.importorskip("stable_baselines3")
+    (tmp_path / "edited_net.py").write_text(
+        "import torch\nfrom stable_baselines3.common.torch_layers import FlattenExtractor\n\n\n"
+        "class Net(FlattenExtractor):\n    size = 3\n\n    def __init__(self, space):\n"
+        "        super().__init__(space)\n        self.unused = torch.nn.Linear(self.size, 1)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    net = importlib.import_module("edited_net").Net
+    path = untrained(tmp_path / "own.zip", policy_kwargs={"features_extractor_class": net})
+    monkeypatch.setattr(net, "size", 4)
+    with pytest.raises(ValueError, match=r"weights of another network than .* size mismatch .*; bring back"):
+        storage.load(path)

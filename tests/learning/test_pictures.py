@@ -220,3 +220,12 @@ def test_bytes_that_are_normalised_are_so_for_past_selves_and_searches():
     values, wanted = np.zeros(2), env.ret_rms.var**0.5 * said(model, shown)[1]
     evaluator_for(read_policy(model), view.game).evaluate(view.state, values)
     assert values[view.player] == pytest.approx(wanted, rel=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:Treating image space as channels-last")
+def test_planes_that_were_turned_in_training_are_told(tmp_path):
+    pytest.importorskip("sb3_contrib")
+    env = make("LaneDefense5x9-v0", observation="planes", observation_dtype="uint8")
+    saved(tmp_path / "turned.zip", env)
+    with pytest.raises(ValueError, match=r"observations \(9, 18, 5\).* here; Stable-Baselines3 turned the planes"):
+        agents.make(f"sb3:{tmp_path / 'turned.zip'}").act(env)

@@ -390,7 +390,7 @@ class TestMistakes:
     def test_action_values_are_no_prior(self):
         policy = random_policy(game_of(LANES), outputs="action_values", algorithm="dqn")
         for settings in ({"name": "gumbel"}, {"name": "mcts", "select": "puct"}):
-            with pytest.raises(ValueError, match="has no probabilities"):
+            with pytest.raises(ValueError, match=r"has no probabilities.*take 'mcts' with evaluate='policy'"):
                 agents.make(**settings, policy=policy)
         assert agents.make("mcts", policy=policy, evaluate="policy", simulations=9).act(make(LANES)) >= 0
 

@@ -81,7 +81,7 @@ def test_what_cannot_be_begun_with(tmp_path):
         quick(out, env_id="WallSurvival-v0", start=first)
     first.with_suffix(".json").unlink()
     for how in ("start", "resume"):
-        with pytest.raises(ValueError, match=r"is unknown: it lies without the ppo\.json that .*; copy that too, or"):
+        with pytest.raises(ValueError, match=r"it lies without the ppo\.json that .*; copy that too, or take"):
             quick(out, **{how: first})
     assert not out.exists()
 

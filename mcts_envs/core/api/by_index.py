@@ -175,7 +175,7 @@ class ByIndex:
         return position_of(self.game, self._states[self._index(index)])
 
     def view(self, index: int = 0) -> View:
-        """Return the live state of one game as the seat sees it.
+        """Return the live state of one game as the seat sees it, which no other thread may look at during a ``step``.
 
         Raises
         ------

@@ -39,11 +39,16 @@ _snapshot: Callable[[tuple[str, bytes, Any, int]], Snapshot] = partial(tuple.__n
 
 
 def begin(game: Game, state: Bytes, seed: int, start: Bytes | None) -> Any:
-    """Reset a state, or set it up like ``start`` [size]; return the number that seeds the inner opponents (uint64)."""
-    game.restart(state, seed)
-    opponents = draw(state)
+    """Reset a state, or set it up like ``start`` [size]; return the number that seeds the inner opponents (uint64).
+
+    The state changes at once, so that no other thread sees half of it.
+    """
+    fresh = game.new_state()
+    game.reset(fresh, np.uint64(seed))
+    opponents = draw(fresh)
     if start is not None:
-        copy_except_rng(state, start)
+        copy_except_rng(fresh, start)
+    state.data[:] = fresh.data
     return opponents
 
 
@@ -91,6 +96,10 @@ class LiveGame:
         opponents = begin(self.game, self.state, seed, start)
         self.started, self.episode = True, Episode()
         return opponents
+
+    def put(self, state: Bytes) -> None:
+        """Let another state take the place of this one, at once: no other thread sees half of it."""
+        self._memory[:] = state.data
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:

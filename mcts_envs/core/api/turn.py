@@ -1,4 +1,8 @@
-"""The compiled part of the Gymnasium API: one player's turn, and what that player sees after it."""
+"""The compiled part of the Gymnasium API: one player's turn, and what that player sees after it.
+
+What changes a live game holds the GIL, so that a search in another thread never copies a state that is half written:
+kernels check no bounds, and may run on for ever in one.
+"""
 
 from typing import Any
 
@@ -16,7 +20,9 @@ EXTERNAL, RANDOM, SCRIPTED, RANDOM_IN_MODEL = range(4)
 """How a seat is played: from outside, or by a built-in player; the last is uniform in a model of the game."""
 
 
-@kernel(types.float64(TABLE, TABLE, INTS, BYTES, types.int64, types.int64, INTS, FLOATS, INTS, FLOATS, BYTES))
+@kernel(
+    types.float64(TABLE, TABLE, INTS, BYTES, types.int64, types.int64, INTS, FLOATS, INTS, FLOATS, BYTES), nogil=False
+)
 def play_turn(
     game: Any,
     advised: Any,
@@ -79,7 +85,7 @@ def fill_mask_and_observation(game: Any, state: Bytes, seat: int, legal: Ints, m
     return int(status_of(game)(state, seat))
 
 
-@kernel(types.int64(TABLE, BYTES, types.int64, INTS, FLOATS, INTS, MASKS, SINGLES))
+@kernel(types.int64(TABLE, BYTES, types.int64, INTS, FLOATS, INTS, MASKS, SINGLES), nogil=False)
 def step_alone(
     game: Any,
     state: Bytes,

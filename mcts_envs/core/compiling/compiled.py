@@ -96,12 +96,12 @@ class Machine(NamedTuple):
         return int(self.library.get_pointer_to_function(self.fndesc.llvm_func_name))
 
 
-def translate(result: Any) -> Machine:
+def translate(result: Any, release_gil: bool) -> Machine:
     """Make machine code of a compiled function, and load it."""
     context, fndesc, environment = result.target_context, result.fndesc, result.environment
     library = JITCodeLibrary(context.codegen(), fndesc.qualname)
     library.enable_object_caching()
-    context.create_cpython_wrapper(library, fndesc, environment, None, release_gil=True)
+    context.create_cpython_wrapper(library, fndesc, environment, None, release_gil=release_gil)
     result.library._ensure_finalized()
     library._final_module.link_in(result.library._final_module, preserve=True)
     if result.library.left_to_callers:

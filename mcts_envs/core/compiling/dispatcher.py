@@ -49,7 +49,7 @@ class Inlined(Compiled):
         with put_off(), global_compiler_lock:
             entry = super()._compile_for_args(*args, **kws)
             (result,) = (result for result in self.overloads.values() if result.entry_point is entry)
-            return self._open(result.signature.args, translate(result))
+            return self._open(result.signature.args, translate(result, self.targetoptions["nogil"]))
 
 
 class Kernel(Compiled):
@@ -81,7 +81,8 @@ class Kernel(Compiled):
                         with kept.alone():  # and so may another process
                             machine = kept.load_machine(*made)
                             if machine is None:
-                                machine = translate(*self._for_callers().overloads.values())
+                                (result,) = self._for_callers().overloads.values()
+                                machine = translate(result, self.targetoptions["nogil"])
                                 kept.save_machine(machine, *made)
                     self._open(self.declared.args, machine)
                     self._can_compile, self._machine = False, machine

@@ -158,14 +158,14 @@ def _plane(key: str, given: Any, most: int) -> Plane:
 
 def _numbers(key: str, given: Any, most: int, length: int) -> list[int]:
     """Return a short list of integers."""
-    if not isinstance(given, (list, tuple, np.ndarray)) or len(given) != length:
+    if not errors.is_list(given) or len(given) != length:
         raise ValueError(f"observation[{key!r}] {given!r} is not {length} integers from 0 to {most}")
     return [errors.integer(f"observation[{key!r}][{i}]", plain(x), 0, most) for i, x in enumerate(given)]
 
 
 def _codes(key: str, given: Any, mode: int) -> list[int]:
     """Return the codes of players in a list."""
-    if not isinstance(given, (list, tuple, np.ndarray)):
+    if not errors.is_list(given):
         raise TypeError(f"observation[{key!r}] {given!r} is {type(given).__name__}, not a list of players")
     most = AGENT + (2 if mode == DUEL else SEATS) - 1
     return [errors.integer(f"observation[{key!r}][{i}]", plain(code), AGENT, most) for i, code in enumerate(given)]

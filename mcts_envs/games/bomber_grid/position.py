@@ -163,7 +163,7 @@ def place(state: Bytes, position: Mapping[str, Any]) -> None:
 def _read_memories(s: Any, given: Any, t: int) -> list[tuple[Any, ...]]:
     """Return board, bombs, flames and where the others were seen last, for each player."""
     size, players = int(s.board_size), int(s.players)
-    if not _is_list(given) or len(given) != players:
+    if not errors.is_list(given) or len(given) != players:
         raise ValueError(f"position['memory'] is not a list of one dictionary for each of {players} players")
     cell, found = [(0, size - 1), (0, size - 1)], []
     for player, memory in enumerate(given):
@@ -223,7 +223,7 @@ def _trail(packed: int) -> list[list[int]]:
 
 def _read_trails(given: Any, size: int, players: int) -> list[int]:
     """Return the trails of all players as the state has them."""
-    if not _is_list(given) or len(given) != players:
+    if not errors.is_list(given) or len(given) != players:
         raise ValueError(f"position['trail'] {given!r} is not a list of cells for each of {players} players")
     trails = []
     for player, cells in enumerate(given):
@@ -238,14 +238,9 @@ def _cells_with(codes: Any, code: int) -> set[Cell]:
     return {(int(row), int(column)) for row, column in zip(*np.nonzero(codes == code), strict=True)}
 
 
-def _is_list(given: Any) -> bool:
-    """Return whether these are entries one after the other, in Python or in an array."""
-    return isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim > 0)
-
-
 def _numbers(given: Any, name: str, bounds: list[tuple[int, int]]) -> list[int]:
     """Read a list of integers, each within its bounds."""
-    if not _is_list(given):
+    if not errors.is_list(given):
         raise TypeError(f"{name} {given!r} is {type(given).__name__}, not a list of {len(bounds)} integers")
     if len(given) != len(bounds):
         raise ValueError(f"{name} has {len(given)} entries; it must have {len(bounds)}")
@@ -259,7 +254,7 @@ def _rows(position: Mapping[str, Any], key: str, bounds: list[tuple[int, int]]) 
 
 def _read_rows(name: str, given: Any, bounds: list[tuple[int, int]]) -> list[list[int]]:
     """Read a list of rows of integers."""
-    if not _is_list(given):
+    if not errors.is_list(given):
         raise TypeError(f"{name} is {type(given).__name__}, not a list of rows")
     return [_numbers(row, f"{name}[{i}]", bounds) for i, row in enumerate(given)]
 

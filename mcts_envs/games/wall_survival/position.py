@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from mcts_envs.core import errors
 from mcts_envs.core.kernel import record
 from mcts_envs.core.typing import Bytes
@@ -76,7 +74,7 @@ def place(state: Bytes, position: Mapping[str, Any]) -> None:
 
 
 def _read_cell(name: str, given: Any, size: int) -> int:
-    if not isinstance(given, (list, tuple, np.ndarray)) or len(given) != 2:
+    if not errors.is_list(given) or len(given) != 2:
         raise TypeError(f"{name} {given!r} is not a cell [row, column]")
     row, column = (errors.integer(f"{name}[{i}]", number, 0, size - 1) for i, number in enumerate(given))
     return row * size + column

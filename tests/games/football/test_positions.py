@@ -93,6 +93,7 @@ def test_positions_are_readable_and_json():
         ({"events": []}, TypeError, "no dictionary of counts"),
         ({"active": 5}, TypeError, "position\\['active'\\] 5 is int, not a dictionary"),
         ({"block": [[1]]}, TypeError, "is list, not a dictionary"),
+        ({"players": {"home": [{"at": "crowd", "up": np.array([1, 2])}], "away": []}}, TypeError, "True or False"),
         ({"decision": "over", "to_act": None}, ValueError, "already over"),
         ({"turn_counters": [0, 8]}, ValueError, "it has begun 1 more than the other"),
         ({"turn_counters": [2, 1]}, ValueError, "it has begun 1 more than the other"),

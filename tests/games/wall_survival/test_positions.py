@@ -57,6 +57,7 @@ def test_a_generator_may_be_a_number():
         ({"turn": 2}, ValueError, r"position\['turn'\] 2 is outside \[0, 1\]"),
         ({"walls": "913802c4"}, ValueError, "has 8 digits; it must have 3 x 3 = 9"),
         ({"walls": "913802c4G"}, ValueError, "has 'G'; its digits are 0 to 9 and a to f"),
+        ({"p0": np.array(3)}, TypeError, r"\['p0'\] array\(3\) is not a cell \[row, column\]"),
         ({"walls": 913802}, TypeError, "is int, not a string of 9 digits or a list"),
         ({"walls": [[0, 0]]}, ValueError, r"\['walls'\]\[0\] \[0, 0\] is no wall; give \[row, column, side\]"),
         ({"walls": [[0, 0, "east"]]}, ValueError, "is no wall"),

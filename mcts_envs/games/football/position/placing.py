@@ -204,7 +204,8 @@ def _read_player(s: Any, name: str, player: int, entry: Any) -> None:
             s.box[player] = ON_PITCH
         else:
             s.box[player] = 1 + _choice(f"{name}['at']", entry["at"], BOXES[1:])
-        if not entry.get("up", True) or entry.get("stunned", False) or entry.get("moves", 0):
+        up, stunned = (errors.flag(f"{name}['{key}']", entry.get(key, key == "up")) for key in ("up", "stunned"))
+        if not up or stunned or errors.integer(f"{name}['moves']", entry.get("moves", 0), 0, 99):
             raise ValueError(f"{name} is {entry['at']}; only players on the pitch lie down or move")
         s.used[player] = errors.flag(f"{name}['used']", entry.get("used", False))
         return

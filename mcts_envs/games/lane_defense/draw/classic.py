@@ -17,7 +17,7 @@ from mcts_envs.games.lane_defense.rules.classic import (
     board,
 )
 
-_HEADER = 1.0
+_HEADER, _LINE = 1.0, 0.5
 _RESULTS = {WON: "WON", LOST: "LOST", OUT_OF_TIME: "TIME UP"}
 _SYMBOLS = {PLANT: ("P", "green"), NORMAL: ("z", "magenta"), STRONG: ("S", "red"), WEAKENED: ("s", "yellow")}
 _LEGEND = {PLANT: "plant", NORMAL: "normal zombie", STRONG: "strong zombie", WEAKENED: "weakened strong zombie"}
@@ -28,7 +28,7 @@ def picture(state: Bytes) -> Canvas:
     s = record(state, STATE)
     rows, columns, end = int(s.rows), int(s.columns), int(s.end)
     dawn = min(int(s.t) / max(int(s.night), 1), 1.0)
-    canvas, ground = lawn.scene(rows, columns, _HEADER, dawn, end != LOST)
+    canvas, ground = lawn.scene(rows, columns, _HEADER, _LINE, dawn, end != LOST)
     cells = board(state)
     for lane in range(rows):
         for column in range(columns):
@@ -78,8 +78,8 @@ def _draw_occupant(cell: Canvas, kind: int) -> None:
 def _draw_clock(canvas: Canvas, t: int, night: int, dawn: float) -> None:
     """Draw the steps of the night as the way of the moon to sunrise."""
     ink = lawn.sky_ink(dawn)
-    canvas.text(0.2, 0.5, lawn.clock(t, night), ink, 0.38, anchor="start", bold=True)
-    left, right, y = 1.9, canvas.width - 2.15, 0.5
+    canvas.text(0.2, _LINE, lawn.clock(t, night), ink, 0.38, anchor="start", bold=True)
+    left, right, y = 1.9, canvas.width - 2.15, _LINE
     x = left + (right - left) * dawn
     canvas.line([(left, y), (right, y)], ink, 0.05, opacity=0.35)
     canvas.line([(left, y), (x, y)], "#ffe9a8", 0.06)

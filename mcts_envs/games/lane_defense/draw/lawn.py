@@ -14,13 +14,14 @@ HOUSE, GRAVES = 1.5, 1.0
 """Cells left and right of the lawn."""
 
 INK = "#2f2a3a"
+_WRITING = 0.44
 _SHADOW = "#1c3a12"
 _COORDINATE = "#3b5a2e"
 _SKIN, _SKIN_EDGE = "#bccb9e", "#7d8c66"
 _STEEL, _STEEL_EDGE = "#b4c0cc", "#75828f"
 
 
-def scene(rows: int, columns: int, header: float, dawn: float, lit: bool) -> tuple[Canvas, Canvas]:
+def scene(rows: int, columns: int, header: float, line: float, dawn: float, lit: bool) -> tuple[Canvas, Canvas]:
     """Draw the ground of a game, with the numbers of lanes and columns as actions name them.
 
     Parameters
@@ -29,6 +30,8 @@ def scene(rows: int, columns: int, header: float, dawn: float, lit: bool) -> tup
         Size of the lawn.
     header : float
         Height of the strip above it, in cells.
+    line : float
+        Where in the strip a line of writing stands, of which the stars keep clear.
     dawn : float
         How far the night is gone, from 0 to 1.
     lit : bool
@@ -51,7 +54,7 @@ def scene(rows: int, columns: int, header: float, dawn: float, lit: bool) -> tup
     for lane in range(rows):
         lawn.text(-0.2, lane + 0.22, str(lane), _COORDINATE, 0.22, bold=True)
     lawn.rectangle(0, 0, columns, 0.07, _SHADOW, opacity=0.14)
-    _sky(canvas, header, dawn)
+    _sky(canvas, header, line, dawn)
     return canvas, lawn
 
 
@@ -283,7 +286,7 @@ def _graveyard(canvas: Canvas, rows: int) -> None:
             canvas.line([(x - 0.17, y + 0.34), (x - 0.17 + lean, y + 0.24)], "#5f8a46", 0.025)
 
 
-def _sky(canvas: Canvas, height: float, dawn: float) -> None:
+def _sky(canvas: Canvas, height: float, line: float, dawn: float) -> None:
     """Draw the sky of the header: night at ``dawn`` 0, morning at 1."""
     top, horizon = mix("#2c2f63", "#86c5ee", dawn), mix("#6a5f9e", "#ffe2b0", dawn)
     bands = 10
@@ -291,5 +294,6 @@ def _sky(canvas: Canvas, height: float, dawn: float) -> None:
         y = height * i / bands
         canvas.rectangle(0, y, canvas.width, height - y, mix(top, horizon, i / (bands - 1)))
     for i in range(round(3 * canvas.width * max(0.0, 1 - 1.3 * dawn))):
-        x, y = (i * 0.618 % 1) * canvas.width, (i * 0.377 % 1) * height * 0.8 + 0.06
+        x, y = (i * 0.618 % 1) * canvas.width, (i * 0.377 % 1) * (height * 0.8 - _WRITING) + 0.06
+        y += _WRITING if y > line - _WRITING / 2 else 0.0
         canvas.ellipse(x, y, 0.012 + 0.008 * (i % 3), fill=mix("#ffffff", top, dawn))

@@ -25,7 +25,7 @@ from mcts_envs.games.lane_defense.rules.roster.layout import (
 )
 from mcts_envs.games.lane_defense.tables import Roster
 
-_HEADER = 1.25
+_HEADER, _LINE = 1.25, 0.34
 _CARD = 0.98
 _RESULTS = {WON: "WON", LOST: "LOST", OUT_OF_TIME: "TIME UP"}
 _COATS = ("#9a82c0", "#c97a63", "#5f9ea8", "#c9a24b", "#8796c9", "#b5708f")
@@ -46,7 +46,10 @@ def picture(state: Bytes) -> Canvas:
     s = record(state, STATE)
     rows, columns, end = int(s.rows), int(s.columns), int(s.end)
     dawn = min(int(s.t) / _night(s), 1.0)
-    canvas, ground = lawn.scene(rows, columns, _HEADER, dawn, end != LOST)
+    width, there = 1.5 + _CARD * int(s.plants) + 3.4, columns + lawn.HOUSE + lawn.GRAVES
+    fit = min(1.0, there / width)
+    above = _HEADER * (1 - fit) / 2
+    canvas, ground = lawn.scene(rows, columns, _HEADER, above + _LINE * fit, dawn, end != LOST)
     for lane in range(rows):
         if s.mowers[lane]:
             _draw_mower(ground.at(-0.48, lane))
@@ -56,9 +59,7 @@ def picture(state: Bytes) -> Canvas:
                 _draw_plant(ground.at(column, lane), s, plant - 1, hp, mark)
             elif zombie:
                 _draw_zombie(ground.at(column, lane), s, zombie - 1, hp, mark)
-    width = 1.5 + _CARD * int(s.plants) + 3.4
-    fit = min(1.0, canvas.width / width)
-    header = canvas.at(0, _HEADER * (1 - fit) / 2, fit)
+    header = canvas.at(0, above, fit)
     _draw_sun(header, int(s.sun))
     for kind in range(int(s.plants)):
         _draw_card(header.at(1.32 + _CARD * kind, 0.1), s, kind)
@@ -327,8 +328,8 @@ def _draw_waves(place: Canvas, s: Any, width: float, ink: str) -> None:
     if s.end != ONGOING:
         lawn.result_badge(place.at(width - 1.12, 0.08, 0.66), _RESULTS[int(s.end)])
     else:
-        place.text(width, 0.34, f"wave {_wave(s)} / {s.waves}", ink, 0.27, anchor="end")
-    place.text(0, 0.34, lawn.clock(t, night), ink, 0.34, anchor="start", bold=True)
+        place.text(width, _LINE, f"wave {_wave(s)} / {s.waves}", ink, 0.27, anchor="end")
+    place.text(0, _LINE, lawn.clock(t, night), ink, 0.34, anchor="start", bold=True)
     lawn.bar(place, 0, 0.86, width, t / night, "#ffd75e", 0.18)
     for end in s.wave_end[: int(s.waves)]:
         x = 0.02 + (width - 0.06) * int(end) / night

@@ -26,11 +26,11 @@ def place(state: Any, position: Any) -> None:
     errors.keys("position", position, ("board", "t", "can_plant"))
     s = record(state, rules.STATE)
     rows, columns = int(s.rows), int(s.columns)
-    given, lists = position["board"], (list, tuple, np.ndarray)
-    if isinstance(given, lists) and [len(row) if isinstance(row, lists) else 0 for row in given] == [columns] * rows:
+    given, is_list = position["board"], errors.is_list
+    if is_list(given) and [len(row) if is_list(row) else 0 for row in given] == [columns] * rows:
         given = [code for row in given for code in row]
-    if not isinstance(given, lists) or len(given) != rows * columns:
-        size = f"has {len(given)} cells" if isinstance(given, lists) else f"is {type(given).__name__}"
+    if not is_list(given) or len(given) != rows * columns:
+        size = f"has {len(given)} cells" if is_list(given) else f"is {type(given).__name__}"
         raise ValueError(f"position['board'] {size}; it must be a flat list of {rows} x {columns} = {rows * columns}")
     cells = [errors.integer(f"position['board'][{i}]", code, 0, 4) for i, code in enumerate(given)]
     for lane in range(rows):
