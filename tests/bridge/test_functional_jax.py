@@ -1,4 +1,4 @@
-"""Environments that are functions of JAX: copies are brought back by their state, and the key of chance drawn anew."""
+"""Gymnasium's environments that are functions of JAX: no coin that the key beside the state tosses is foreseen."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ from gymnasium import spaces
 from gymnasium.experimental.functional import FuncEnv
 
 from agents import bridge
-from agents.bridge import means
 from agents.bridge.mirroring import mirrored
 from mcts_envs.core.contract import EVERYTHING
 from tests.bridge.worlds import mcts
@@ -54,7 +53,6 @@ def test_coins_are_tossed_anew_and_copies_are_the_environment():
         view.game.determinize(state, EVERYTHING, seed << 32)
         view.game.step(state, [0], [0.0])
         tossed.add(int(state.seen[0]))
-    assert view.game.notes["means"] == means.NATIVE
     assert tossed == {1, 2}
     assert not mirrored(bridge.view(env).state, 1, 10).differs
 
