@@ -416,7 +416,7 @@ def test_where_steps_are_dear_the_look_is_short_and_so_is_the_horizon():
     env.reset(seed=1)
     agent, started = agents.make("auto", time_limit=0.05, seed=1), time.perf_counter()
     agent.act(env)
-    assert time.perf_counter() - started < 8  # a look of 1,000 steps took 20
+    assert time.perf_counter() - started < 12  # a look of 1,000 steps took 20
     assert "do not end" in agent.picked or "graph" in agent.picked
 
 

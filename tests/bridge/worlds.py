@@ -72,7 +72,7 @@ class Handle:
 
 
 class Machine(Walk, EzPickle):
-    """A walk that is kept behind a handle: its pay depends on what the handle was told."""
+    """A walk that is kept behind a handle: its pay depends on what the handle was told, and on where it began."""
 
     def __init__(self, first=0):
         EzPickle.__init__(self, first)
@@ -82,7 +82,7 @@ class Machine(Walk, EzPickle):
         self.handle = Handle()
         self.handle.turns = (turn for turn in range(9))
         self.handle.start = int(super().reset(seed=seed)[0] + self.np_random.integers(100))
-        return self.at, {}
+        return self.handle.start, {}
 
     def step(self, action):
         self.handle.told.append(action)
