@@ -10,8 +10,11 @@ import numpy as np
 from agents.bridge.chance import successor
 from agents.bridge.classes import module_of
 
-_NAMED = re.compile(r"(^|_)(key|rng|prng|seed)s?\d*(_|$)")
+_NAMED = re.compile(r"_*((prng|rng|random|jax|env|step|reset)_)?(key|rng|prng|seed)")
 """What a plain key is called: two numbers without a sign that are called otherwise may be anything."""
+
+_LARGE = 2**16
+"""A plain key has larger numbers once it is split; where a key to a door lies, say, has not."""
 
 
 @functools.cache
@@ -33,7 +36,7 @@ def is_key(name: Any, value: Any) -> bool:
         return bool(value.shape == ())
     if not is_of_jax(kind) or getattr(value, "shape", None) != (2,) or value.dtype != np.uint32:
         return False
-    return isinstance(name, str) and _NAMED.search(name) is not None
+    return isinstance(name, str) and _NAMED.fullmatch(name) is not None and int(np.asarray(value).max()) >= _LARGE
 
 
 def drawn_anew(key: Any, seed: int) -> Any:

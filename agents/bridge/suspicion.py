@@ -133,7 +133,7 @@ def go_apart(game: ForeignGame, env: Any, agent: Any, options: Any = None) -> bo
     for seed in range(_LEAST_GAMES):
         with chance_apart(0):
             played, chance = Played(game, env), np.random.default_rng(0)
-            played.reset(seed, options)
+            haste.timed(played.reset, seed, options)
             reseed(drawn_from(innermost(env)), 0)
             begun = played.shown.get(agent)
             shown: list[Any] = []
@@ -142,6 +142,8 @@ def go_apart(game: ForeignGame, env: Any, agent: Any, options: Any = None) -> bo
                 own = legal[int(chance.integers(len(legal)))] if legal else None
                 haste.timed(played.play, agent, own, chance)
                 shown.append(played.shown.get(agent))
+                if haste.late():
+                    return False
         if courses.setdefault(begun, shown) != shown:
             return True
         if haste.late():

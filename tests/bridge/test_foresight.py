@@ -139,9 +139,13 @@ def test_keys_of_jax_are_drawn_anew(kind, place):
 
 def test_two_numbers_by_another_name_are_no_key():
     numpy = pytest.importorskip("jax").numpy
-    made = Copy({"at": numpy.array([3, 4], numpy.uint32), "rng": numpy.array([3.0, 4.0])})
+    numbers = {"at": [2**31, 4], "key_pos": [2**31, 4], "key": [3, 4]}  # that of a door, say
+    held = {name: numpy.array(item, numpy.uint32) for name, item in numbers.items()}
+    made = Copy({**held, "rng": numpy.array([3.0, 4.0])})
     made.seed(1)
-    assert {name: item.tolist() for name, item in made.env.items()} == {"at": [3, 4], "rng": [3.0, 4.0]}
+    assert {name: item.tolist() for name, item in made.env.items()} == {**numbers, "rng": [3.0, 4.0]}
+    moved = {**held, "key": numpy.array([3, 5], numpy.uint32)}
+    assert digest(held) != digest(moved)
 
 
 class Streamed(Coins):
