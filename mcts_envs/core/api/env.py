@@ -242,9 +242,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         """
         self._live.check_started("redraw()")
         seed = errors.integer("seed", seed, 0, MAX_SEED)
-        state = self._state.copy()
-        self.game.determinize(state, self.seat, np.uint64(seed))
-        self._live.put(state)
+        self._live.change(self.game.determinize, self.seat, np.uint64(seed))
         seed_stream(self._stream, draw(self._state))
         self._stale = True
 
@@ -358,9 +356,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
                     opponent.reseed(int(draw(self._stream)))
                     view = View(self.game, self._state, other)
                     self._actions[other] = checked_action(opponent.act(view), self.game, view.legal_actions())
-            state = self._state.copy()
-            self.game.step(state, self._actions, self._rewards)
-            self._live.put(state)
+            self._live.change(self.game.step, self._actions, self._rewards)
             total += float(self._rewards[self.seat])
         return total
 

@@ -135,9 +135,7 @@ class GameAECEnv(MultiAdapter, AECEnv):  # type: ignore[misc]
         self._live.check_started("redraw()")
         seed = errors.integer("seed", seed, 0, MAX_SEED)
         observer = self._players[self.agent_selection]
-        state = self._state.copy()
-        self.game.determinize(state, observer, np.uint64(seed))
-        self._live.put(state)
+        self._live.change(self.game.determinize, observer, np.uint64(seed))
         for other in np.flatnonzero(self._chosen != NO_ACTION).tolist():
             legal = self._live.view(other).legal_actions()
             self._chosen[other] = legal[int(draw(self._state) % np.uint64(len(legal)))]

@@ -208,9 +208,7 @@ class MultiAdapter(Configured, ActionNames, Pictured):
 
     def _advance(self) -> dict[str, Info]:
         """Step the world with the chosen actions; return how it came out for the agents that ended now."""
-        state = self._state.copy()
-        self.game.step(state, np.maximum(self._chosen, 0), self._rewards)
-        self._live.put(state)
+        self._live.change(self.game.step, np.maximum(self._chosen, 0), self._rewards)
         self._chosen[:] = NO_ACTION
         ended = [agent for agent in self.agents if self._status(agent) != RUNNING]
         points = points_at_end(self.game, self._state, self._rewards) if ended else self._rewards
