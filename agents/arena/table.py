@@ -8,6 +8,7 @@ from rich.text import Text
 
 from agents.arena.cells import OVERRUN, Fitting, shown_names
 from agents.arena.conclusion import conclusion
+from agents.arena.faults import in_words
 from agents.arena.figures import Trial
 from agents.arena.plan import Plan
 from agents.arena.report import Report
@@ -63,7 +64,7 @@ def remarks(report: Report) -> list[str]:
         told = first.forfeit or {}
         result.append(
             f"{len(report.forfeited)} {shape.unit} were lost by forfeit and count as lost; the first: "
-            f"{shape.name(first)}: {told['reason']}: {told['type']}: {told['message']}"
+            f"{shape.name(first)}: {told.get('reason')}: {in_words(told)}"
         )
     if report.truncated:
         first = report.truncated[0]
@@ -73,10 +74,9 @@ def remarks(report: Report) -> list[str]:
         )
     if report.failed:
         first = report.failed[0]
-        kind, message = (first.error["type"], first.error["message"]) if first.error else ("", "")
         result.append(
             f"{len(report.failed)} {shape.unit} ended in an error and are {shape.left_out}; the first: "
-            f"{shape.name(first)}: {kind}: {message}"
+            f"{shape.name(first)}: {in_words(first.error or {})}"
         )
     if report.trial is not None:
         result.append(verdict(report.trial, f"{shape.episode}s"))

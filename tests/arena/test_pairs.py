@@ -280,7 +280,7 @@ def test_an_exception_is_put_down_to_its_agent_and_the_other_wins(tmp_path: Path
     assert re.search(
         r"games were lost by forfeit and count as lost; the first: .*board \d+, bad:accident=raise to m", said
     )
-    assert said.endswith("crash: RuntimeError: the agent broke")
+    assert re.search(r"crash: RuntimeError: the agent broke \(pairs\.py, line \d+\)$", said)
     again = compare(plan, 12, folder=tmp_path)
     assert figures(again) == figures(result)
 
