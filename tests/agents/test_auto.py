@@ -50,13 +50,6 @@ def test_a_time_limit_is_not_looked_at():
     assert result.value == pytest.approx(-sum(0.99**t for t in range(13)))
 
 
-def test_a_graph_says_what_became_of_what_is_hidden():
-    """It said "seen as it is" of everything."""
-    env = agents.remember(gym.make("FrozenLake-v1"))
-    env.reset(seed=1)
-    assert agents.make("graph", simulations=20, seed=1).search(env).copies.hidden == "nothing found"
-
-
 @pytest.mark.slow
 def test_values_of_slippery_ice_are_those_of_value_iteration():
     env = agents.remember(gym.make("FrozenLake-v1"))
