@@ -5,8 +5,8 @@ package. It copies the environment inside all wrappers, plays the copy, and brin
 
 What is looked after
     Random generators in the copy are seeded anew for every simulation: planning foresees nothing that is yet to be
-    drawn from them, and leaves the environment's own generators, and the global ones of ``random`` and
-    ``numpy.random``, as they were. Time limits of wrappers end simulations where they end the episode. Legal actions
+    drawn from them, and leaves the environment's own generators, and the global ones of ``random``, ``numpy.random``
+    and PyTorch, as they were. Time limits of wrappers end simulations where they end the episode. Legal actions
     come from ``env.action_masks()``, from ``info["action_mask"]``, or from ``observation["action_mask"]``.
     Agents that have ended are passed by. Who moves later in a cycle of agents that choose at once, as ``metadata`` with
     ``is_parallelizable`` says, does not know what the others chose.

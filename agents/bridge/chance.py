@@ -3,8 +3,10 @@
 import ctypes
 import os
 import random
+import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from threading import RLock, local
 from typing import Any
@@ -102,19 +104,42 @@ def _numpy_count(bits: Any) -> Any:
     return _Whole(lambda: bits.state)
 
 
-def _states() -> tuple[Any, Any]:
-    """Return the states of Python's and NumPy's global generators."""
-    return random.getstate(), mtrand.get_state(legacy=False)
+def _of_torch() -> Any:
+    """Return PyTorch's global generator; None where PyTorch is not loaded."""
+    return getattr(sys.modules.get("torch"), "default_generator", None)
 
 
-def _changed(before: tuple[Any, Any], after: tuple[Any, Any]) -> list[str]:
-    """Say which of the two global generators have given something out between two states."""
-    names = ["random"] if before[0] != after[0] else []
-    return names + (["numpy.random"] if _plain(before[1]) != _plain(after[1]) else [])
+@contextmanager
+def torch_apart(seed: int) -> Iterator[None]:
+    """Seed PyTorch's global generator, where there is one, and put it back afterwards."""
+    generator = _of_torch()
+    before = None if generator is None else generator.get_state()
+    if generator is not None:
+        generator.manual_seed(seed)
+    try:
+        yield
+    finally:
+        if generator is not None:
+            generator.set_state(before)
+
+
+_NAMES = "random", "numpy.random", "torch"
+
+
+def _states() -> tuple[Any, ...]:
+    """Return the states of the global generators: Python's, NumPy's, and PyTorch's if it is loaded."""
+    torch = _of_torch()
+    return random.getstate(), mtrand.get_state(legacy=False), None if torch is None else torch.get_state()
+
+
+def _changed(before: tuple[Any, ...], after: tuple[Any, ...]) -> list[str]:
+    """Say which of the global generators have given something out between two states."""
+    pairs = zip(_NAMES, before, after, strict=False)
+    return [name for name, was, now in pairs if was is not None and _plain(was) != _plain(now)]
 
 
 def drawn_from_global(what: Callable[[], Any]) -> set[str]:
-    """Return which of the two global generators give something out while something is done."""
+    """Return which of the global generators give something out while something is done."""
     with GLOBALS:
         before = _states()
         what()
@@ -145,15 +170,18 @@ def drawn_from_system(what: Callable[[], Any]) -> bool:
 def _plain(state: Any) -> Any:
     if isinstance(state, dict):
         return {name: _plain(value) for name, value in state.items()}
+    if hasattr(state, "numpy"):  # PyTorch's
+        state = state.numpy()
     return state.tobytes() if isinstance(state, np.ndarray) else state
 
 
 class Watch:
-    """Keeps the steps of simulated environments apart from the global generators of ``random`` and ``numpy.random``.
+    """Keeps simulated steps apart from the global generators of ``random``, ``numpy.random`` and PyTorch.
 
     The first steps run with global generators that were seeded for the purpose, and whose states are put back after
     each. If that shows that an environment draws from one, a warning says so and it stays that way. Otherwise later
-    steps are only checked for it. Threads take turns where the generators are seeded.
+    steps are only checked for it, but for PyTorch's, which takes long. Threads take turns where the generators are
+    seeded.
 
     Parameters
     ----------
@@ -165,7 +193,7 @@ class Watch:
         self._name = name
         self._trials = _TRIALS
         self._own = local()
-        self._found = False
+        self._found = self._torch = False
         self.apart = True
         self.begin()
 
@@ -189,13 +217,13 @@ class Watch:
         result = step(action)
         if self._moved():
             with GLOBALS:
-                drawn = _changed(self._world, _states())
+                drawn = _changed(self._world, _states()[:2])
                 self._put_back()
             self._warn(drawn)
         return result
 
     def _save(self) -> None:
-        self._world = _states()
+        self._world = _states()[:2]
         self.python_at, self.numpy_at = self.python.value, self.numpy.value
 
     def _moved(self) -> bool:
@@ -207,7 +235,7 @@ class Watch:
 
     def _step_apart(self, step: Callable[[Any], Any], action: Any) -> Any:
         self._own.seed = seed = successor(getattr(self._own, "seed", 0))
-        with GLOBALS:
+        with GLOBALS, torch_apart(seed >> 32) if self._trials or self._torch else nullcontext():
             random.seed(seed)
             mtrand.seed(seed >> 32)
             before = _states() if self._trials else None
@@ -217,6 +245,7 @@ class Watch:
             finally:
                 self._put_back()
         self._trials = max(0, self._trials - 1)
+        self._torch |= "torch" in drawn
         self._warn(drawn)
         self.apart = self._found or self._trials > 0
         return result

@@ -85,6 +85,16 @@ def is_plain(kind: type) -> bool:
 
 
 @functools.cache
+def is_open(kind: type) -> bool:
+    """Say whether all that an instance holds can be seen, however it is copied.
+
+    It is not where a class says itself how to be pickled besides: what it is then, as an engine's handle, it knows.
+    """
+    said = any("__reduce__" in vars(base) or "__reduce_ex__" in vars(base) for base in kind.__mro__[:-1])
+    return is_plain(kind) or not (said or has_memory(kind))
+
+
+@functools.cache
 def has_memory(kind: type) -> bool:
     """Say whether a class has memory that only compiled code can read, beside that of a built-in container."""
     base = container_of(kind)

@@ -1,5 +1,6 @@
 """Keys of environments: equal where everything but future chance is equal."""
 
+import contextlib
 import marshal
 import numbers
 import pickle
@@ -14,7 +15,7 @@ from gymnasium import Space
 from numpy.random import BitGenerator
 
 from agents.bridge.chance import are_generators
-from agents.bridge.classes import container_of, has_table, is_plain, is_shared, module_of, name_of, slots_of
+from agents.bridge.classes import container_of, has_table, is_open, is_shared, module_of, name_of, slots_of
 from agents.bridge.keys import is_key
 from agents.bridge.physics import is_physics, token_of
 from agents.bridge.weak import behind
@@ -52,7 +53,7 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return None
     if module_of(kind) == "pygame.mask":
         return bytes(value)
-    if callable(value) and not is_plain(kind):  # a function, a method or a class: some keep their phase in one
+    if callable(value) and not is_open(kind):  # a function, a method or a class: some keep their phase in one
         return str(getattr(value, "__qualname__", ""))
     if isinstance(value, tuple) and hasattr(kind, "_fields"):  # pickle knows none of a class inside a function
         return kind.__qualname__, _items(value, met)
@@ -67,8 +68,9 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return token_of(value)
     if callable(value):
         return _called(value, met)
-    if is_plain(kind):
-        return _object(value, met)
+    if is_open(kind):
+        with contextlib.suppress(TypeError):  # it may be pickled without what cannot be looked into
+            return _object(value, met)
     try:
         return pickle.dumps(value)
     except Exception as error:
@@ -124,6 +126,7 @@ def _object(value: Any, met: dict[int, int]) -> Any:
     if hasattr(value, "__dict__"):
         left_out = (*_LEFT_OUT, "P") if has_table(kind) else _LEFT_OUT
         kept = [each for each in vars(value).items() if each[0] not in left_out and not is_key(*each)]
+        kept = [each for each in kept if each[0] != "step" or not callable(each[1])]  # a replay notes steps by one
         token += [(name, _token(item, met)) for name, item in kept]
     return tuple(token)
 

@@ -20,7 +20,8 @@ from agents.bridge.kinds import in_cycle
 from agents.bridge.layers import innermost, peeled
 from agents.bridge.lenses import lenses_of
 from agents.bridge.means import copier_of
-from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint, of_old
+from agents.bridge.refusing import refused
+from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
 from agents.bridge.states import NO_LIMIT, ForeignState
 from agents.wrappers import check_steps, check_wrappers, layers_of, repeats_of
 from mcts_envs.core import errors
@@ -60,7 +61,7 @@ def foreign_view(env: Any, agent: Any = None, *, observation: Any = None, info: 
         live: Any = LiveSingle(env, observation, info)
         return View(live.game, live, 0, _episode(live))
     if not isinstance(env, (AECEnv, ParallelEnv)):
-        raise TypeError(_refused(env))
+        raise TypeError(refused(env))
     layers, chooser = peeled(env)
     if isinstance(layers[-1], ParallelEnv):
         live = LiveParallel(layers, observation, info)
@@ -72,25 +73,6 @@ def foreign_view(env: Any, agent: Any = None, *, observation: Any = None, info: 
         raise ValueError(errors.unknown("agent", agent, map(str, live.game.numbers)))
     check_steps(layers)
     return View(live.game, live, live.game.numbers[agent])
-
-
-_OTHERWISE = "; give the environment itself, not an observation of it"
-
-
-def _refused(env: Any) -> str:
-    """Say why planners cannot look at something, and what to give in its place."""
-    name = type(env).__name__
-    if isinstance(env, type):
-        return f"{env.__name__} is a class; give an environment of it, {env.__name__}(), after its reset()"
-    if isinstance(env, str):
-        return f"{env!r} is a name; give the environment, gymnasium.make({env!r}), after its reset()"
-    if hasattr(env, "num_envs"):
-        cure = "its envs[i]" if hasattr(env, "envs") else "one made by gymnasium.make"
-        return f"{name} holds {env.num_envs} environments, and act and search look at one: give them {cure}"
-    return (
-        f"{name} is no environment that planners can look at: it is neither one of Gymnasium's or "
-        f"PettingZoo's nor has it a view() of its own{of_old(env) or _OTHERWISE}"
-    )
 
 
 class LiveSingle:

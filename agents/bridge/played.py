@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import mtrand
 from pettingzoo import AECEnv, ParallelEnv
 
-from agents.bridge.chance import GLOBALS
+from agents.bridge.chance import GLOBALS, torch_apart
 from agents.bridge.copying import Copy
 from agents.bridge.remembering import own, shown_after
 from agents.bridge.returned import check_actions
@@ -18,8 +18,8 @@ from agents.bridge.states import ForeignGame, ForeignState
 
 @contextmanager
 def chance_apart(seed: int) -> Iterator[None]:
-    """Seed the global generators of ``random`` and ``numpy.random``, and put them back afterwards."""
-    with GLOBALS:
+    """Seed the global generators of ``random``, ``numpy.random`` and PyTorch, and put them back afterwards."""
+    with GLOBALS, torch_apart(seed % 2**64):
         before = random.getstate(), mtrand.get_state()
         random.seed(seed)
         mtrand.seed(seed % 2**32)

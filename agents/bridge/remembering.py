@@ -13,6 +13,7 @@ from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 from agents.bridge.adapters import adapter_of
 from agents.bridge.digest import digest
 from agents.bridge.layers import innermost
+from agents.bridge.refusing import refused
 from agents.bridge.returned import begun, masks_of, wrong
 from mcts_envs.core.view import Episode
 
@@ -287,14 +288,4 @@ def remember(env: Any) -> Any:
     for kind, wrapper in ((gymnasium.Env, Remember), (AECEnv, RememberTurns), (ParallelEnv, RememberMoves)):
         if isinstance(env, kind):
             return wrapper(env)
-    raise TypeError(f"{type(env).__name__} is neither an environment of Gymnasium nor of PettingZoo{of_old(env)}")
-
-
-def of_old(env: Any) -> str:
-    """Return the cure where something is an environment of OpenAI's gym, which came before Gymnasium; else nothing."""
-    if not any(kind.__name__ == "Env" and kind.__module__ == "gym.core" for kind in type(env).__mro__):
-        return ""
-    return (
-        ": it is one of OpenAI's gym; give shimmy.GymV21CompatibilityV0(env=env), or shimmy.GymV26CompatibilityV0(env="
-        "env) where reset takes a seed (pip install shimmy), or an environment of Gymnasium that calls it"
-    )
+    raise TypeError(refused(env))

@@ -65,6 +65,8 @@ class GraphResult(Found):
         The best actions from here on, as far as the likeliest outcomes are known.
     places : int
         States that are known.
+    copies : Copies or None
+        In an environment of others: how it was copied; None in ours.
     simulations, steps : int
     seconds : float
     game : Game
@@ -76,17 +78,12 @@ class GraphResult(Found):
     value: float
     line: list[int]
     places: int
+    copies: Any
     simulations: int
     steps: int
     seconds: float
     game: Game
     view: View | None = None
-
-    @property
-    def copies(self) -> Any:
-        """In an environment of others: how it was copied; None in ours."""
-        hidden: Any = None if self.view is None else getattr(self.view.state, "hidden", None)
-        return None if hidden is None else hidden.copies(self.view.player)  # type: ignore[union-attr]
 
     def _found(self) -> str:
         return f"value={self.value:.4g}, states={self.places}"
@@ -154,10 +151,9 @@ class Graph(Planner[GraphResult]):
         walk.settle(clock.deadline)
         place = walk.root
         best = max(range(len(place.legal)), key=lambda i: (place.visits[i] > 0, place.values[i], place.visits[i]))
+        found = place.values[best], walk.line(), len(walk.graph), walk.copies
         made = clock.simulations, clock.steps, clock.seconds
-        return GraphResult(
-            place.legal[best], place.values[best], walk.line(), len(walk.graph), *made, game, view.copied()
-        )
+        return GraphResult(place.legal[best], *found, *made, game, view.copied())
 
 
 class _Walk:
@@ -168,7 +164,7 @@ class _Walk:
         state: Any = view.state.copy()
         if view.game.plain_lists:
             state.left = NO_LIMIT  # cut off, a walk would look as if its last action ended the episode
-        self._state = state
+        self._state, self._hidden = state, getattr(state, "hidden", None)
         self._work = new_work(view.game, planner.stream, 0, plain=view.game.plain_lists)
         self._memory = memory
         self.graph: dict[int, Place] = memory.setdefault("graph", {})
@@ -179,6 +175,11 @@ class _Walk:
         self._low = self._high = 0.0
         self._longest = 1.0 / max(1.0 - planner.discount, 1.0 / planner.horizon)  # in which bonuses can add up
         self.steps = self._made = 0
+
+    @property
+    def copies(self) -> Any:
+        """In an environment of others: how it was copied."""
+        return None if self._hidden is None else self._hidden.copies(self._player)
 
     def _offered(self, state: Any) -> list[int]:
         legal = self._work.legal

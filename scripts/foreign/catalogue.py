@@ -73,6 +73,14 @@ def _with(module: str) -> Any:
     return make
 
 
+def _summed(name: str, **settings: Any) -> Any:
+    """Return an environment of MO-Gymnasium, whose several rewards are added up."""
+    import gymnasium
+
+    env = _with("mo_gymnasium")(name, **settings)
+    return gymnasium.wrappers.TransformReward(env, lambda rewards: float(sum(rewards)))
+
+
 def _pettingzoo(folder: str) -> Any:
     def make(name: str) -> Any:
         module = importlib.import_module(f"pettingzoo.{folder}.{name}")
@@ -109,6 +117,10 @@ _MAKERS = {
     "MuJoCo, in nine pushes": _in_pushes,
     "control suite of dm_control, in nine pushes": _of_dm_control,
     "MiniGrid": _with("minigrid"),
+    "POPGym": _with("popgym"),
+    "MO-Gymnasium, rewards added up": _summed,
+    "SimpleGrid": _with("gym_simplegrid"),
+    "Tetris Gymnasium": _with("tetris_gymnasium.envs.tetris"),
     "ALE": _with("ale_py"),
     "PettingZoo classic": _pettingzoo("classic"),
     "PettingZoo butterfly": _pettingzoo("butterfly"),
@@ -149,6 +161,19 @@ CATALOGUE = (
         ("minigrid",),
         10,
     ),
+    *_all(
+        "POPGym",
+        "popgym-RepeatPreviousEasy-v0 popgym-RepeatFirstEasy-v0 popgym-ConcentrationEasy-v0 popgym-CountRecallEasy-v0 "
+        "popgym-HigherLowerEasy-v0 popgym-MultiarmedBanditEasy-v0 popgym-NoisyPositionOnlyCartPoleEasy-v0",
+        ("popgym",),
+    ),
+    *_all(
+        "MO-Gymnasium, rewards added up",
+        "deep-sea-treasure-v0 resource-gathering-v0 fishwood-v0 fruit-tree-v0 breakable-bottles-v0 four-room-v0",
+        ("mo_gymnasium",),
+    ),
+    *_all("SimpleGrid", "SimpleGrid-8x8-v0", ("gym_simplegrid",)),
+    *_all("Tetris Gymnasium", "tetris_gymnasium/Tetris", ("tetris_gymnasium",), 10),
     *_all("ALE", "ALE/Pong-v5 ALE/Breakout-v5 ALE/MsPacman-v5 ALE/SpaceInvaders-v5 ALE/Freeway-v5", ("ale_py",), 10),
     *_all("PettingZoo classic", "tictactoe_v3 connect_four_v3 rps_v2", ("pygame",), 10),
     *_all("PettingZoo classic", "leduc_holdem_v4 texas_holdem_v4 texas_holdem_no_limit_v6", _CARDS, 10),

@@ -17,6 +17,11 @@ from agents.bridge.chance import Watch, reseed
 from agents.bridge.digest import digest
 from tests.bridge.worlds import Walk, mcts, playing
 
+try:
+    import torch
+except ImportError:
+    torch = None
+
 
 def draws_of(generator):
     return [generator.random() for _ in range(3)]
@@ -134,6 +139,7 @@ def test_planning_leaves_the_world_alone():
         (lambda: random.random(), "random,"),
         (lambda: mtrand.rand(), r"numpy\.random,"),
         (lambda: mtrand.standard_normal(), r"numpy\.random,"),
+        pytest.param(lambda: float(torch.rand(())), "torch,", marks=pytest.mark.skipif(not torch, reason="no PyTorch")),
     ],
 )
 def test_global_generators_are_found_put_back_and_not_foreseen(noise, named):
@@ -145,11 +151,11 @@ def test_global_generators_are_found_put_back_and_not_foreseen(noise, named):
     random.seed(5)
     mtrand.seed(5)
     agent = mcts(60)
-    before = random.getstate(), mtrand.get_state()[1:3]
+    before = random.getstate(), mtrand.get_state()[1:3], torch and torch.get_rng_state().tolist()
     with pytest.warns(UserWarning, match=rf"Noisy.step draws from the global generator of {named}.*np_random"):
         agent.act(env)
-    after = random.getstate(), mtrand.get_state()[1:3]
-    assert before[0] == after[0]
+    after = random.getstate(), mtrand.get_state()[1:3], torch and torch.get_rng_state().tolist()
+    assert before[::2] == after[::2]
     assert before[1][1] == after[1][1]
     assert np.array_equal(before[1][0], after[1][0])
     first = agent.search(env).values  # warned once

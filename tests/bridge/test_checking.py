@@ -1,7 +1,9 @@
 """The check of planning in environments of others: every law is named, with what speaks for it."""
 
+import copy
 import importlib
 import random
+import sqlite3
 import weakref
 from typing import ClassVar
 
@@ -55,6 +57,43 @@ def test_of_an_episode_that_is_over_nothing_is_said_to_be_hidden():
     while not env.over:
         env.step(0)
     assert agents.check_planning(env)["hidden"][1:] == ("open", "the episode is over")
+
+
+class SaysHow(Walk):
+    """Says itself how it is copied, and is pickled in other bytes when it was."""
+
+    def __init__(self):
+        super().__init__()
+        self.observation_space = gym.spaces.Box(0, 6, (1,), "float32")
+
+    def __deepcopy__(self, memo):
+        made = memo[id(self)] = type(self)()
+        vars(made).update(copy.deepcopy(vars(self), memo))
+        return made
+
+
+class InDatabase(Walk):
+    """Keeps what was done in a database."""
+
+    def __init__(self):
+        super().__init__()
+
+    def reset(self, *, seed=None, options=None):
+        self.base = sqlite3.connect(":memory:")
+        self.base.execute("create table done (action)")
+        return super().reset(seed=seed)
+
+    def step(self, action):
+        self.base.execute("insert into done values (?)", (int(action),))
+        at, _, *rest = super().step(action)
+        return at, float(self.base.execute("select sum(action) from done").fetchone()[0]), *rest
+
+
+@pytest.mark.parametrize(("kind", "means"), [(SaysHow, "fast copy"), (InDatabase, "replay")])
+def test_copies_are_in_the_state_of_the_original_whatever_they_are_made_by(kind, means):
+    report = checked(agents.remember(kind()))
+    assert report["copies"].evidence == f"by {means}"
+    assert report["fidelity"].verdict == "holds", str(report)
 
 
 def test_where_chance_comes_from_is_named():

@@ -214,3 +214,10 @@ def test_another_one_that_cannot_be_made_speaks_against_no_copy():
     env.reset(seed=0)
     law = agents.check_planning(env)["fidelity"]
     assert law == ("fidelity", "open", "no other Only can be made (OSError: the port is in use)")
+
+
+def test_a_graph_says_what_became_of_what_is_hidden():
+    """It said "seen as it is" of everything."""
+    env = agents.remember(gym.make("FrozenLake-v1"))
+    env.reset(seed=1)
+    assert agents.make("graph", simulations=20, seed=1).search(env).copies.hidden == "nothing found"

@@ -413,7 +413,7 @@ _OLD = type("Env", (), {"__module__": "gym.core"})
     ("given", "message"),
     [
         (lambda: "CartPole-v1", r"'CartPole-v1' is a name; give the environment, gymnasium\.make\('CartPole-v1'\)"),
-        (lambda: Walk, r"Walk is a class; give an environment of it, Walk\(\), after its reset\(\)"),
+        (lambda: Walk, r"Walk is a class; give an environment of it, Walk\(\)$"),
         (lambda: gym.make_vec("CartPole-v1", 2), r"CartPoleVectorEnv holds 2 environments, .* by gymnasium\.make"),
         (lambda: gym.make_vec("FrozenLake-v1", 2, "sync"), r"SyncVectorEnv holds 2 environments, .* its envs\[i\]"),
         (
@@ -424,5 +424,6 @@ _OLD = type("Env", (), {"__module__": "gym.core"})
     ],
 )
 def test_what_is_no_environment_is_told_what_to_give(given, message):
-    with pytest.raises(TypeError, match=message):
-        mcts().act(given())
+    for what in (mcts().act, agents.remember):
+        with pytest.raises(TypeError, match=message):
+            what(given())
