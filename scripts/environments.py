@@ -6,7 +6,8 @@
 
 Each is tried in a process of its own, with limits on time and memory, so that a crash is a line. What was found is kept
 in ``docs/results/data`` at once, and the same command goes on after an interruption. Environments whose package is
-missing are named as such: ``pip install -e ".[worlds]"`` brings all packages.
+missing are named as such: ``pip install -e ".[worlds]"`` brings all packages but ``mo-gymnasium`` and
+``tetris-gymnasium``, which want pygame and an older JAX in place of what it has.
 """
 
 import os
