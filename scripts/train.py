@@ -79,8 +79,9 @@ def main(
         raise typer.Exit(128 + result.signal)
     if games:
         found = evaluate(result.path, games)
-        share, mean = found.wins / found.games, found.returns.mean()
-        typer.echo(f"won {found.wins} of {found.games} games ({share:.1%}); mean return {mean:.4g}")
+        share, points, mean = found.wins / found.games, found.points.mean(), found.returns.mean()
+        parts = "" if points == share else f", {points:.1%} of the points"  # ties, shares
+        typer.echo(f"won {found.wins} of {found.games} games ({share:.1%}){parts}; mean return {mean:.4g}")
 
 
 def folder(environment: str, name: str, resume: Path | None) -> Path:

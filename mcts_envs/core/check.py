@@ -11,9 +11,9 @@ from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.checked import check_kernels
 from mcts_envs.core.contract import Game
-from mcts_envs.core.laws import LAWS, signatures
+from mcts_envs.core.laws import LAWS, arrays_have_ends, signatures
 from mcts_envs.core.rng import MAX_SEED
-from mcts_envs.core.sampling import require, sample
+from mcts_envs.core.sampling import plainly, require, sample
 
 
 def check_game(
@@ -50,6 +50,8 @@ def check_game(
     env_class, settings = _environment(game, settings)
     env = env_class(**settings)
     signatures(env.game)  # before anything is played by them
+    with plainly():  # and before compiled code plays, which may end this process where plain Python names a line
+        arrays_have_ends(env.game, sample(env.game.interpreted(), episodes, step_bound, seed))
     played = sample(env.game, episodes, step_bound, seed)
     for law in LAWS:
         law(env.game, played)

@@ -2,6 +2,7 @@
 
 import math
 
+from mcts_envs.core import errors
 from mcts_envs.core.contract import SIGNATURES, Game
 from mcts_envs.core.defaults import default_observe
 from mcts_envs.core.rng import CHANCE_BYTES
@@ -50,18 +51,27 @@ def check_decorated(game: Game) -> None:
             raise TypeError(f"{name} of {game.name} is {function!r}, no kernel; define it with {declaration}")
 
 
-def check_shown(game: Game) -> None:
-    """Check that a game without an ``observe`` of its own shows no more bytes of a state than there are.
+def check_bytes(game: Game) -> None:
+    """Check that what a game says of the bytes of its state is there, and that it shows no more of them than there are.
 
     Raises
     ------
     ValueError
-        If it does: compiled code would read beyond the state.
+        If not: compiled code would read beyond the state.
     """
-    size, there = math.prod(game.observation_shape), game.template.size - CHANCE_BYTES
-    if game.observe is default_observe and size > there:
+    size, layout = game.template.size, game.layout
+    if layout is not None and size < layout.itemsize:
         raise ValueError(
-            f"observation_shape {game.observation_shape} of {game.name} has {size} numbers, and without an observe of "
+            f"the template of {game.name} has {size} bytes, and its layout {layout.itemsize}: make it with "
+            "blank(STATE), where STATE is the layout"
+        )
+    if game.first_field:
+        known = () if layout is None else tuple(layout.fields)
+        errors.choice(f"first_field of {game.name}, in layout=STATE", game.first_field, known)
+    shown, there = math.prod(game.observation_shape), size - CHANCE_BYTES
+    if game.observe is default_observe and shown > there:
+        raise ValueError(
+            f"observation_shape {game.observation_shape} of {game.name} has {shown} numbers, and without an observe of "
             f"its own a game shows the {there} bytes of its state; give one, or leave the shape out"
         )
 

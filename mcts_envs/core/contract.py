@@ -17,10 +17,10 @@ active         (state) -> bits                                     who must choo
                                                                    0: the game is over
 legal          (state, player, actions[A]) -> count                fills in the legal actions of an active player; at
                                                                    least one
-step           (state, actions[P], rewards[P])                     one tick or one decision, in place. Any action in
-                                                                   range is accepted: an illegal one has an effect that
-                                                                   the game documents. After the end: no effect, no
-                                                                   reward
+step           (state, actions[P], rewards[P])                     one tick or one decision, in place; sets all rewards.
+                                                                   Any action in range is accepted: an illegal one has
+                                                                   an effect that the game documents. After the end: no
+                                                                   effect, no reward
 status         (state, player) -> RUNNING, TERMINATED, TRUNCATED   whether the game is over for that player
 outcome        (state, points[P])                                  at the end: 1 won, 0 lost, between for a tie or rank;
                                                                    ``points`` comes in with the last rewards

@@ -4,17 +4,30 @@ A law takes a game and a sample of its states (:mod:`mcts_envs.core.sampling`), 
 """
 
 import json
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numba.core.config import DISABLE_JIT
 
 from mcts_envs.core.contract import EVERYTHING, RUNNING, SIGNATURES, TRUNCATED, Game
+from mcts_envs.core.defaults import default_determinize
 from mcts_envs.core.place import copy_except_rng, position_of, state_from_position
 from mcts_envs.core.rng import CHANCE_BYTES
-from mcts_envs.core.sampling import LawError, Sample, active_players, legal_actions, require, seen, some_choice, stepped
+from mcts_envs.core.sampling import (
+    LawError,
+    Sample,
+    active_players,
+    legal_actions,
+    plainly,
+    play_on,
+    require,
+    seen,
+    some,
+    some_choice,
+    stepped,
+)
+from mcts_envs.core.shown_laws import places_lie_on_the_picture, what_is_shown_can_be
 from mcts_envs.core.typing import Bytes, Ints
 
 
@@ -27,6 +40,19 @@ def signatures(game: Game, sample: Sample | None = None) -> None:
             require(
                 found == signature, "signatures", f"{name} is {found}, not {signature}: use @kernel({name.upper()})"
             )
+
+
+def arrays_have_ends(game: Game, sample: Sample) -> None:
+    """No kernel goes beyond an array, whatever the action: compiled code checks no index."""
+    plain = game.interpreted()
+    with plainly():
+        for state in (*some(sample.states), *sample.ends):
+            for look in _looks(plain).values():
+                look(state.copy())
+            for observer in (EVERYTHING, *active_players(plain, state)):
+                plain.determinize(state.copy(), observer, np.uint64(7))
+            for action in {0, game.actions // 2, game.actions - 1}:
+                stepped(plain, state, np.full(game.players, action, np.int64))
 
 
 def those_who_are_to_choose_can(game: Game, sample: Sample) -> None:
@@ -48,7 +74,9 @@ def same_seed_same_game(game: Game, sample: Sample) -> None:
         game.reset(state, np.uint64(seed))
         for actions in choices:
             game.step(state, actions, rewards)
-        require(np.array_equal(state, end), "same seed, same game", f"seed {seed} ended differently the second time")
+        same = np.array_equal(state, end)
+        cure = "reset sets every field, and chance comes from mcts_envs.core.rng alone"
+        require(same, "same seed, same game", f"seed {seed} ended differently the second time; {cure}")
 
 
 def each_seed_has_its_own_chance(game: Game, sample: Sample) -> None:
@@ -65,7 +93,7 @@ def each_seed_has_its_own_chance(game: Game, sample: Sample) -> None:
 
 def looking_changes_nothing(game: Game, sample: Sample) -> None:
     """Only ``reset``, ``step`` and ``determinize`` write to a state."""
-    for state in sample.states[:: max(1, len(sample.states) // 20)]:
+    for state in some(sample.states):
         for name, look in _looks(game).items():
             looked_at = state.copy()
             look(looked_at)
@@ -90,20 +118,23 @@ def _looks(game: Game) -> dict[str, Callable[[Bytes], Any]]:
 
 
 def rewards_are_finite(game: Game, sample: Sample) -> None:
-    """No step pays NaN or without bound."""
+    """Every step sets every reward, and pays no NaN and nothing without bound."""
+    cure = "it sets every reward, those of 0 too: they come in as the step before left them"
     for seed, choices in zip(sample.seeds, sample.choices, strict=True):
-        state, rewards = game.new_state(), np.zeros(game.players)
+        state = game.new_state()
         game.reset(state, np.uint64(seed))
         for t, actions in enumerate(choices, 1):
-            game.step(state, actions, rewards)
-            require(np.isfinite(rewards).all(), "rewards are finite", f"step {t} of seed {seed} paid {rewards}")
+            state, rewards = stepped(game, state, actions)
+            require(np.isfinite(rewards).all(), "rewards are finite", f"step {t} of seed {seed} paid {rewards}; {cure}")
 
 
 def copies_are_independent(game: Game, sample: Sample) -> None:
     """Stepping a copy leaves the source as it was, and two copies have the same future."""
     for state in sample.states:
         before, actions = state.copy(), some_choice(game, state)
+        chosen = actions.copy()
         first, first_rewards = stepped(game, state, actions)
+        require(np.array_equal(actions, chosen), "copies are independent", f"step changed its actions {chosen}")
         second, second_rewards = stepped(game, state, actions)
         require(np.array_equal(state, before), "copies are independent", "stepping a copy changed the source")
         same = np.array_equal(first, second) and np.array_equal(first_rewards, second_rewards, equal_nan=True)
@@ -111,14 +142,9 @@ def copies_are_independent(game: Game, sample: Sample) -> None:
 
 
 def legal_actions_are_sound(game: Game, sample: Sample) -> None:
-    """Legal actions are distinct and in range; any action in range is survived."""
+    """Any action in range is survived, where it is illegal too."""
     for state in sample.states:
         for player in active_players(game, state):
-            legal = legal_actions(game, state, player)
-            in_range = legal.min() >= 0 and legal.max() < game.actions and len(set(legal.tolist())) == len(legal)
-            require(
-                in_range, "legal actions", f"player {player} has {legal}, not distinct and in 0 .. {game.actions - 1}"
-            )
             for action in {0, game.actions // 2, game.actions - 1}:
                 actions = some_choice(game, state)
                 actions[player] = action
@@ -132,20 +158,41 @@ def chance_is_redrawn_and_nothing_known(game: Game, sample: Sample) -> None:
     for number, state in enumerate(sample.states):
         forced = state.copy()
         forced[8:11] = (2, 1, 1)
+        everything = game.key(state, EVERYTHING)
         for player in (EVERYTHING, *active_players(game, state)):
             require(game.key(forced, player) == game.key(state, player), law, "the key depends on forced dice")
             redrawn = forced.copy()
             game.determinize(redrawn, player, np.uint64(2**63 + number))
             require(redrawn[8] == 0, law, "determinize leaves forced dice in the queue")
             require(not np.array_equal(redrawn[:8], state[:8]), law, "determinize leaves the random stream as it was")
+            again = forced.copy()
+            game.determinize(again, player, np.uint64(number))
+            told = "determinize draws the same chance by two seeds; call seed_stream(state, seed) in it"
+            require(not np.array_equal(redrawn[:8], again[:8]), law, told)
             require(game.key(redrawn, player) == game.key(state, player), law, f"player {player}'s key changed")
             if player == EVERYTHING:
                 continue
+            known = game.determinize is not default_determinize or game.key(state, player) == everything
+            told = f"player {player}'s key says that something is hidden: it is not that of {EVERYTHING}, who knows all"
+            require(known, law, f"{told}; give the Game a determinize that redraws it")
             same = np.array_equal(legal_actions(game, redrawn, player), legal_actions(game, state, player))
             require(same, law, f"player {player}'s legal actions changed")
             require(
                 np.array_equal(seen(game, redrawn, player), seen(game, state, player)), law, "the observation changed"
             )
+
+
+def what_is_redrawn_can_be_played(game: Game, sample: Sample) -> None:
+    """States that ``determinize`` made come to an end, and whoever is to choose can."""
+    rng = np.random.default_rng(0)
+    for number, state in enumerate(some(sample.states, 5)):
+        for player in active_players(game, state):
+            redrawn = state.copy()
+            game.determinize(redrawn, player, np.uint64(number))
+            try:
+                play_on(game, redrawn, rng, sample.most)
+            except LawError as error:
+                raise LawError(f"what is redrawn can be played: drawn anew for player {player}: {error}") from None
 
 
 def observations_are_in_their_space(game: Game, sample: Sample) -> None:
@@ -154,8 +201,10 @@ def observations_are_in_their_space(game: Game, sample: Sample) -> None:
         for state in (*sample.states[::5], *sample.ends):
             for player in range(game.players):
                 out = seen(owner, state, player)
-                inside = (out >= owner.observation_low).all() and (out <= owner.observation_high).all()
-                require(inside, "observations", f"{out} of player {player} leaves its bounds or has gaps")
+                low, high = owner.observation_low, owner.observation_high
+                told = f"{out} of player {player} leaves its bounds or has gaps; observation_low is {low}, "
+                inside = (out >= low).all() and (out <= high).all()
+                require(inside, "observations", f"{told}observation_high {high}, and NaN is what observe did not set")
 
 
 def keys_tell_apart_what_is_seen(game: Game, sample: Sample) -> None:
@@ -163,7 +212,7 @@ def keys_tell_apart_what_is_seen(game: Game, sample: Sample) -> None:
     law = "keys"
     shown = (game, *(game.variant(name) for name, changes in game.variants.items() if "observe" in changes))
     met: dict[tuple[int, int], Bytes] = {}
-    for state in sample.states:
+    for state in (*sample.states, *_siblings(game, sample)):
         for player in active_players(game, state):
             first = met.setdefault((player, int(game.key(state, player))), state)
             for owner in shown:
@@ -171,6 +220,17 @@ def keys_tell_apart_what_is_seen(game: Game, sample: Sample) -> None:
                 require(same, law, f"player {player} sees two states apart that have the same key")
             same = np.array_equal(legal_actions(game, first, player), legal_actions(game, state, player))
             require(same, law, f"player {player} has other legal actions in two states that have the same key")
+
+
+def _siblings(game: Game, sample: Sample) -> Iterator[Bytes]:
+    """Yield what comes of several actions, and several dice, in the same state: states that differ in little else."""
+    for state in some(sample.states):
+        for player in active_players(game, state):
+            actions, legal = some_choice(game, state), legal_actions(game, state, player)
+            for number, action in enumerate(legal[:: -(-len(legal) // 4)]):
+                before, actions[player] = state.copy(), action
+                game.determinize(before, EVERYTHING, np.uint64(number))
+                yield stepped(game, before, actions)[0]
 
 
 def symmetries_keep_what_is_legal(game: Game, sample: Sample) -> None:
@@ -202,21 +262,20 @@ def the_end_is_absorbing(game: Game, sample: Sample) -> None:
     for seed, choices, end in zip(sample.seeds, sample.choices, sample.ends, strict=True):
         state = game.new_state()
         game.reset(state, np.uint64(seed))
-        over = np.zeros(game.players, np.bool_)
+        over, points = np.zeros(game.players, np.bool_), np.zeros(game.players)
         for actions in choices:
-            rewards = np.zeros(game.players)
-            game.step(state, actions, rewards)
-            require(
-                not rewards[over].any(), "the end is paid once", f"rewards {rewards} for players who had ended: {over}"
-            )
+            state, points = stepped(game, state, actions)
+            paid = points[over].any()
+            require(not paid, "the end is paid once", f"rewards {points} for players who had ended: {over}")
             over = np.array([game.status(state, player) != RUNNING for player in range(game.players)])
         require(over.all(), "the end", f"nobody is to choose, but only these have ended: {over}")
         after, rewards = stepped(game, end, np.zeros(game.players, np.int64))
         require(np.array_equal(after, end), "the end is absorbing", "a step after the end changed the state")
         require(not rewards.any(), "the end is absorbing", f"a step after the end paid {rewards}")
-        points = rewards.copy()
         game.outcome(end, points)
         require((points >= 0).all() and (points <= 1).all(), "outcome", f"points {points} are not in [0, 1]")
+        same = all(len(set(points[list(team)])) == 1 for team in game.teams)
+        require(same, "outcome", f"points {points} are not those of teams {game.teams}, who win and lose together")
         require(all(0 <= game.status(end, p) <= TRUNCATED for p in range(game.players)), "status", "unknown value")
 
 
@@ -234,29 +293,10 @@ def positions_come_back(game: Game, sample: Sample) -> None:
         require(same, "positions come back", f"reset from {position} gave another state")
 
 
-def places_lie_on_the_picture(game: Game, sample: Sample) -> None:
-    """Where a legal action has a place, it is a part of the picture."""
-    law, where, picture = "places lie on the picture", game.where, game.picture
-    if where is None or picture is None:
-        require(where is None, law, "there is where, but no picture")
-        return
-    for state in sample.states[:: max(1, len(sample.states) // 20)]:
-        canvas = picture(state)
-        for player in active_players(game, state):
-            for action in map(int, legal_actions(game, state, player)):
-                x, y, width, height = place = where(state, player, action) or (0.0, 0.0, 1.0, 1.0)
-                inside = 0 <= x < x + width <= canvas.width + 1e-9 and 0 <= y < y + height <= canvas.height + 1e-9
-                require(inside, law, f"action {action} is at {place}, the picture {canvas.width} x {canvas.height}")
-
-
 def compiled_equals_interpreted(game: Game, sample: Sample) -> None:
     """Compiled and interpreted kernels give the same bytes and numbers, in the variants too, and overflow nowhere."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        try:
-            _compare_modes(game, sample)
-        except Warning as warning:
-            raise LawError(f"compiled equals interpreted: interpreted, a kernel warns: {warning}") from warning
+    with plainly():
+        _compare_modes(game, sample)
 
 
 def _compare_modes(game: Game, sample: Sample) -> None:
@@ -271,7 +311,7 @@ def _compare_modes(game: Game, sample: Sample) -> None:
     for name in game.variants:
         owner = game.variant(name)
         plain = owner.interpreted()
-        for state in sample.states[:: max(1, len(sample.states) // 20)]:
+        for state in some(sample.states):
             _compare_steps(owner, plain, state, state, some_choice(owner, state))
 
 
@@ -313,6 +353,7 @@ def _compare_readers(game: Game, plain: Game, state: Bytes, other: Bytes) -> Non
 
 LAWS: tuple[Callable[[Game, Sample], None], ...] = (
     signatures,
+    arrays_have_ends,
     those_who_are_to_choose_can,
     same_seed_same_game,
     each_seed_has_its_own_chance,
@@ -321,12 +362,14 @@ LAWS: tuple[Callable[[Game, Sample], None], ...] = (
     copies_are_independent,
     legal_actions_are_sound,
     chance_is_redrawn_and_nothing_known,
+    what_is_redrawn_can_be_played,
     observations_are_in_their_space,
     keys_tell_apart_what_is_seen,
     symmetries_keep_what_is_legal,
     heuristics_are_finite,
     the_end_is_absorbing,
     positions_come_back,
+    what_is_shown_can_be,
     places_lie_on_the_picture,
     compiled_equals_interpreted,
 )

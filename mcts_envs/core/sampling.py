@@ -1,6 +1,11 @@
 """States of random play, for the laws, and what a law asks of them."""
 
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +19,33 @@ _ROOM = 4096
 
 class LawError(AssertionError):
     """A game does something that the contract forbids."""
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Run interpreted kernels, in which a number that overflows and an index beyond its array are told.
+
+    Raises
+    ------
+    LawError
+        With the line of the game: compiled code would go on without a word.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            yield
+        except IndexError as error:
+            raise LawError(f"arrays have ends: {_line(error)}: {error}; compiled code goes beyond them") from error
+        except (Warning, OverflowError) as error:
+            cure = "elements of arrays keep their type, np.int64 lifts them"
+            raise LawError(f"numbers fit: {_line(error)}: interpreted, a kernel warns: {error}; {cure}") from error
+
+
+def _line(error: BaseException) -> str:
+    """Return where a kernel of a game raised an error, as ``file.py:12``."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).parent != Path(__file__).parent]
+    return f"{Path(own[-1].filename).name}:{own[-1].lineno}"
 
 
 @dataclass(frozen=True)
@@ -30,12 +62,15 @@ class Sample:
         States in which somebody is to choose.
     ends : list of uint8 arrays
         Final states.
+    most : int
+        Steps within which an episode must end.
     """
 
     seeds: list[int]
     choices: list[list[Ints]]
     states: list[Bytes]
     ends: list[Bytes]
+    most: int
 
 
 def require(condition: Any, law: str, message: str) -> None:
@@ -50,12 +85,15 @@ def legal_actions(game: Game, state: Bytes, player: int) -> Ints:
     Raises
     ------
     LawError
-        If there are more than the game has: compiled players would read beyond them.
+        If there are more than the game has: compiled players would read beyond them. Or some out of range, or twice.
     """
-    actions = np.full(game.actions + _ROOM, -1, np.int64)
-    count = game.legal(state, player, actions)
-    require(0 <= count <= game.actions, "legal actions", f"player {player} has {count}, and the game {game.actions}")
-    return actions[:count]
+    law, room = "legal actions", np.full(game.actions + _ROOM, -1, np.int64)
+    count = game.legal(state, player, room)
+    require(0 <= count <= game.actions, law, f"player {player} has {count}, and the game {game.actions}")
+    legal = room[:count]
+    sound = ((legal >= 0) & (legal < game.actions)).all() and len(set(legal.tolist())) == count
+    require(sound, law, f"player {player} has {legal}, not distinct and in 0 .. {game.actions - 1}")
+    return legal
 
 
 def active_players(game: Game, state: Bytes) -> list[int]:
@@ -73,30 +111,48 @@ def sample(game: Game, episodes: int, max_steps: int, seed: int) -> Sample:
         If one does not end within ``max_steps``, or somebody who is to choose has no legal action.
     """
     rng = np.random.default_rng(seed)
-    result = Sample([], [], [], [])
+    result = Sample([], [], [], [], max_steps)
     for episode in range(episodes):
-        state, choices = game.new_state(), list[Ints]()
+        state = game.new_state()
         result.seeds.append(seed + episode)
         game.reset(state, np.uint64(seed + episode))
-        rewards = np.zeros(game.players)
-        while players := active_players(game, state):
-            require(len(choices) < max_steps, "games end", f"one was not over after {max_steps} steps of random play")
-            result.states.append(state.copy())
-            actions = np.zeros(game.players, np.int64)
-            for player in players:
-                legal = legal_actions(game, state, player)
-                require(len(legal), "someone who is to choose can", f"player {player} has no legal action")
-                actions[player] = rng.choice(legal)
-            choices.append(actions)
-            game.step(state, actions, rewards)
+        states, choices = play_on(game, state, rng, max_steps)
+        result.states.extend(states)
         result.choices.append(choices)
         result.ends.append(state)
     return result
 
 
+def play_on(game: Game, state: Bytes, rng: np.random.Generator, max_steps: int) -> tuple[list[Bytes], list[Ints]]:
+    """Play uniformly at random to the end, in place; return the states on the way and the actions of each step.
+
+    Raises
+    ------
+    LawError
+        As for :func:`sample`.
+    """
+    states, choices, rewards = list[Bytes](), list[Ints](), np.zeros(game.players)
+    while players := active_players(game, state):
+        require(len(choices) < max_steps, "games end", f"one was not over after {max_steps} steps of random play")
+        states.append(state.copy())
+        actions = np.zeros(game.players, np.int64)
+        for player in players:
+            legal = legal_actions(game, state, player)
+            require(len(legal), "someone who is to choose can", f"player {player} has no legal action")
+            actions[player] = rng.choice(legal)
+        choices.append(actions.copy())
+        game.step(state, actions, rewards)
+    return states, choices
+
+
+def some(states: list[Bytes], most: int = 20) -> list[Bytes]:
+    """Return about so many of the states, from all of play."""
+    return states[:: max(1, len(states) // most)]
+
+
 def stepped(game: Game, state: Bytes, actions: Ints) -> tuple[Bytes, Floats]:
-    """Return a copy of a state after a step, and the rewards."""
-    after, rewards = state.copy(), np.zeros(game.players)
+    """Return a copy of a state after a step, and the rewards: NaN where the step set none."""
+    after, rewards = state.copy(), np.full(game.players, np.nan)
     game.step(after, actions, rewards)
     return after, rewards
 

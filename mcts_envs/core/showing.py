@@ -25,7 +25,7 @@ def picture_of(game: Game, state: Bytes, seat: int | None = None, viewer: int | 
     """
     if game.picture is None:
         raise ValueError(f"{game.name} has no picture; give its Game a picture function")
-    canvas: Canvas = _drawn(game.picture, state, seat, viewer)
+    canvas: Canvas = drawn(game.picture, state, seat, viewer)
     return canvas
 
 
@@ -39,7 +39,7 @@ def text_of(game: Game, state: Bytes, seat: int | None = None, viewer: int | Non
     """
     if game.text is None:
         raise ValueError(f"{game.name} has no text; give its Game a text function")
-    return str(_drawn(game.text, state, seat, viewer))
+    return str(drawn(game.text, state, seat, viewer))
 
 
 def draws_views(game: Game) -> bool:
@@ -92,7 +92,8 @@ def _of_wrapper(wrapper: Any) -> str | None:
     return html
 
 
-def _drawn(draw: Callable[..., Any], state: Bytes, seat: int | None, viewer: int | None) -> Any:
+def drawn(draw: Callable[..., Any], state: Bytes, seat: int | None, viewer: int | None) -> Any:
+    """Return what a picture or text function makes of a state, told what it asks for by its keywords."""
     asked = {"seat": seat} if viewer is None else {"seat": seat, "viewer": viewer}
     return draw(state, **{name: value for name, value in asked.items() if name in _keywords(draw)})
 

@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from mcts_envs.core import laws, sampling
+from mcts_envs.core import laws, sampling, shown_laws
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import record
 from mcts_envs.core.rng import CHANCE_BYTES
@@ -74,6 +74,33 @@ def pass_the_turn(state, observer, seed):
     record(state, STAKES).turn ^= 1
 
 
+def draw_the_same(state, observer, seed):
+    GAME.determinize(state, observer, np.uint64(3))
+
+
+def take_all_chips(state, observer, seed):
+    GAME.determinize(state, observer, seed)
+    record(state, STAKES).chips[:] = 0
+
+
+def beyond(state, player, actions):
+    return actions[len(actions)]
+
+
+def the_first_alone(state, player, actions):
+    actions[0] = 0
+    return 1
+
+
+def forget_the_actions(state, actions, rewards):
+    GAME.step(state, actions, rewards)
+    actions[:] = 0
+
+
+def key_of_the_clock(state, observer):
+    return np.uint64(record(state, STAKES).t)
+
+
 def empty_the_dice(state, observer, seed):
     state[8] = 0
 
@@ -115,6 +142,8 @@ BROKEN = [
     (games_can_be_played, "legal actions: player 0 has 9, and the game 3", {"legal": lambda *arguments: 9}),
     (games_can_be_played, "legal actions: player 0 has 101, and the game 3", {"legal": a_hundred_and_one}),
     (games_can_be_played, "legal actions: player 0 has -1, and the game 3", {"legal": lambda *arguments: -1}),
+    (games_can_be_played, r"player 0 has \[0 0\], not distinct and in 0 .. 2", {"legal": one_action_twice}),
+    (laws.arrays_have_ends, r"arrays have ends: test_laws.py:\d+: index 4099 is out of bounds", {"legal": beyond}),
     (laws.signatures, "step is no kernel, not .*: use @kernel", {"step": GAME.step.py_func}),
     (
         laws.those_who_are_to_choose_can,
@@ -143,9 +172,10 @@ BROKEN = [
         r"rewards are finite: step 1 of seed 0 paid \[nan",
         {"step": then("step", lambda state, actions, rewards: rewards.fill(np.nan))},
     ),
+    (laws.rewards_are_finite, "paid .nan nan nan.; it sets every reward", {"step": nothing}),
+    (laws.copies_are_independent, r"step changed its actions \[2 0 0\]", {"step": forget_the_actions}),
     (laws.copies_are_independent, "stepping a copy changed the source", {"step": step_into_the_past}),
     (laws.copies_are_independent, "gave different futures", {"step": step_that_pays_more_each_time}),
-    (laws.legal_actions_are_sound, r"player 0 has \[0 0\], not distinct", {"legal": one_action_twice}),
     (
         laws.legal_actions_are_sound,
         "action 0 gave .*inf",
@@ -158,6 +188,13 @@ BROKEN = [
     ),
     (laws.chance_is_redrawn_and_nothing_known, "forced dice in the queue", {"determinize": nothing}),
     (laws.chance_is_redrawn_and_nothing_known, "random stream as it was", {"determinize": empty_the_dice}),
+    (laws.chance_is_redrawn_and_nothing_known, "the same chance by two seeds", {"determinize": draw_the_same}),
+    (
+        laws.chance_is_redrawn_and_nothing_known,
+        "player 0's key says that something is hidden: it is not that of -1",
+        {"key": lambda state, observer: np.uint64(observer + 1)},
+    ),
+    (laws.what_is_redrawn_can_be_played, "for player 0: .* no legal action", {"determinize": take_all_chips}),
     (
         laws.chance_is_redrawn_and_nothing_known,
         "key changed",
@@ -175,6 +212,7 @@ BROKEN = [
     ),
     (laws.observations_are_in_their_space, "leaves its bounds or has gaps", {"observe": nothing}),
     (laws.keys_tell_apart_what_is_seen, "sees two states apart", {"key": blind}),
+    (laws.keys_tell_apart_what_is_seen, "sees two states apart", {"key": key_of_the_clock}),
     (
         laws.keys_tell_apart_what_is_seen,
         "has other legal actions in two states",
@@ -200,6 +238,7 @@ BROKEN = [
         {"step": after_the_end(lambda state, rewards: rewards.fill(1.0))},
     ),
     (laws.the_end_is_absorbing, r"are not in \[0, 1\]", {"outcome": lambda state, points: points.fill(2.0)}),
+    (laws.the_end_is_absorbing, r"are not those of teams \(\(0, 1, 2\),\)", {"teams": ((0, 1, 2),)}),
     (
         laws.the_end_is_absorbing,
         "status: unknown value",
@@ -211,13 +250,16 @@ BROKEN = [
         "a position has 'dice'",
         {"position": lambda state: {**GAME.position(state), "dice": []}},
     ),
+    (shown_laws.what_is_shown_can_be, "text gave NoneType, not str", {"text": lambda state: None}),
+    (shown_laws.what_is_shown_can_be, "text or picture wrote", {"text": lambda state: mark(state) or ""}),
+    (shown_laws.what_is_shown_can_be, r"action_name\(0\) gave 0, not a str", {"action_name": int}),
     (
-        laws.places_lie_on_the_picture,
+        shown_laws.places_lie_on_the_picture,
         "there is where, but no picture",
         {"where": lambda state, player, action: None, "picture": None},
     ),
     (
-        laws.places_lie_on_the_picture,
+        shown_laws.places_lie_on_the_picture,
         r"action 0 is at \(99, 0, 1, 1\), the picture",
         {"where": lambda state, player, action: (99, 0, 1, 1)},
     ),
@@ -247,7 +289,7 @@ INTERPRETED = [
     ("outcome gave", {"outcome": lambda state, points: points.fill(5.0)}),
     ("status differs", {"status": lambda state, player: 8}),
     ("observe differs", {"observe": nothing}),
-    ("legal differs", {"legal": one_action_twice}),
+    ("legal differs", {"legal": the_first_alone}),
     ("key differs", {"key": blind}),
     ("advise differs", {"advise": lambda state, player, weights: weights.fill(5.0)}),
     ("determinize differs", {"determinize": empty_the_dice}),
@@ -281,7 +323,7 @@ def test_every_law_and_all_that_it_requires_has_a_counter_example():
         refused.add((frames[-1].name, frames[-1].lineno))
     required = {
         (function.name, node.lineno)
-        for module in (laws, sampling)
+        for module in (laws, sampling, shown_laws)
         for function in ast.parse(inspect.getsource(module)).body
         if isinstance(function, ast.FunctionDef) and function.name != "require"
         for node in ast.walk(function)

@@ -214,6 +214,24 @@ def test_observations_of_a_game_are_checked(change, error, said):
         replace(count(), **change)
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"layout": state_dtype([("x", "u8", 9)])}, "the template of count has 40 bytes, and its layout 104: make it"),
+        (
+            {"layout": state_dtype([("x", "u1")]), "first_field": "moves"},
+            "unknown first_field of count, in layout=STATE",
+        ),
+        ({"layout": None, "first_field": "left"}, "unknown first_field of count, in layout=STATE 'left'"),
+    ],
+)
+def test_a_layout_is_that_of_the_state(change, said):
+    wrong = replace(count(), **change)
+    for refuse in (partial(mcts_envs.register, "Count-v0"), mcts_envs.check_game, lambda game: GameEnv(game=game)):
+        with pytest.raises(ValueError, match=said):
+            refuse(wrong)
+
+
 def test_no_more_is_shown_of_a_state_than_there_is():
     wrong = replace(count(), observation_shape=(3, 3))
     makers = (partial(mcts_envs.register, "Count-v0"), mcts_envs.check_game, lambda game: GameEnv(game=game))

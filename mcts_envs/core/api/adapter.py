@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from mcts_envs.core import errors
-from mcts_envs.core.checked import check_shown
+from mcts_envs.core.checked import check_bytes
 from mcts_envs.core.contract import Game
 from mcts_envs.core.rng import MAX_SEED
 from mcts_envs.core.typing import Bytes, Floats, Ints
@@ -81,7 +81,7 @@ def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], obse
     game = make_game(**settings)
     if not isinstance(game, Game):
         raise TypeError(f"game {game!r} is {type(game).__name__}; give a Game, or a function from settings to one")
-    check_shown(game)
+    check_bytes(game)
     observations = ["flat", *(name for name, change in game.variants.items() if "observe" in change)]
     if errors.choice("observation", observation, observations) == "flat":
         return game
