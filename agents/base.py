@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from agents.budget import LIMITS
-from agents.wrappers import check_wrappers
+from agents.wrappers import OF_OBSERVATIONS, check_wrappers
 from mcts_envs.core import errors
 from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.contract import SIGNATURES, Game
@@ -352,6 +352,8 @@ def _has_view(inner: Any) -> bool:
 def _live_views(env: Any) -> tuple[list[Callable[[], View]], Game]:
     """Return how to look at each game of an environment, which need not have begun, and what game it is."""
     inner = getattr(env, "unwrapped", env)
+    if hasattr(inner, "num_envs"):
+        check_wrappers(env)
     if _has_view(inner) and hasattr(inner, "num_envs"):
         return [lambda i=i: inner.view(i) for i in range(inner.num_envs)], inner.game  # type: ignore[misc]
     if hasattr(inner, "envs"):
@@ -360,7 +362,7 @@ def _live_views(env: Any) -> tuple[list[Callable[[], View]], Game]:
     if hasattr(inner, "num_envs"):
         raise TypeError(
             f"{type(inner).__name__} keeps its environments where a planner cannot look at them; "
-            "use DummyVecEnv or mcts_envs.make_sb3_vec_env"
+            "use DummyVecEnv, SyncVectorEnv or mcts_envs.make_sb3_vec_env"
         )
     game: Game = inner.game if _has_view(inner) else view_of(env).game
     return [lambda: view_of(env)], game
@@ -387,7 +389,7 @@ def _changes_observations(env: Any) -> bool:
     layers = [env]
     while layers:
         layer = layers.pop()
-        if isinstance(layer, gymnasium.ObservationWrapper) or getattr(layer, "norm_obs", False):
+        if isinstance(layer, OF_OBSERVATIONS) or getattr(layer, "norm_obs", False):
             return True
         layers += [inner for name in ("env", "venv") if (inner := getattr(layer, name, None)) is not None]
         layers += getattr(layer, "envs", [])

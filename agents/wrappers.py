@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
+from gymnasium.vector import VectorActionWrapper, VectorObservationWrapper, VectorRewardWrapper, VectorWrapper
 from gymnasium.wrappers import NormalizeReward
+from gymnasium.wrappers.vector import NormalizeReward as NormalizeRewards
+
+OF_OBSERVATIONS = gymnasium.ObservationWrapper, VectorObservationWrapper
+_OF_ACTIONS = gymnasium.ActionWrapper, VectorActionWrapper
+_OF_REWARDS = gymnasium.RewardWrapper, NormalizeReward, VectorRewardWrapper, NormalizeRewards
 
 _REPEATING = {
     "AtariPreprocessing": "frame_skip",
@@ -23,9 +29,9 @@ _KNOWN = ("agents.", "gymnasium.", "mcts_envs.", "pettingzoo.", "stable_baseline
 
 
 def layers_of(env: Any) -> list[Any]:
-    """Return an environment's wrappers, from the outermost on, and itself."""
+    """Return the wrappers of an environment, or of a batch, from the outermost on, and itself."""
     layers = [env]
-    while isinstance(layers[-1], gymnasium.Wrapper):
+    while isinstance(layers[-1], (gymnasium.Wrapper, VectorWrapper)):
         layers.append(layers[-1].env)
     return layers
 
@@ -53,7 +59,7 @@ def check_wrappers(env: Any, followed: Sequence[Any] = ()) -> None:
 
     Parameters
     ----------
-    env : gymnasium.Env
+    env : gymnasium.Env or gymnasium.vector.VectorEnv
     followed : sequence
         Its wrappers whose changes planners follow.
 
@@ -67,12 +73,12 @@ def check_wrappers(env: Any, followed: Sequence[Any] = ()) -> None:
     left = [layer for layer in layers if not any(layer is each for each in followed)]
     for layer in left[:-1]:
         name = type(layer).__name__
-        if isinstance(layer, gymnasium.ActionWrapper):
+        if isinstance(layer, _OF_ACTIONS):
             raise TypeError(
                 f"{name} changes actions on their way to {inside}, and planners play the environment inside it: plan "
                 f"in that one, or write the change into {inside}"
             )
-        if isinstance(layer, (gymnasium.RewardWrapper, NormalizeReward)):
+        if isinstance(layer, _OF_REWARDS):
             _warn(f"{name} changes the rewards of", inside, "for those")
         if repeats_of(layer) > 1:
             _warn(f"{name} repeats actions in", inside, "single steps")

@@ -2,7 +2,8 @@
 
 It ends, with a line that says why, where ``agents`` is another package than ours or something is not installed, and
 shows warnings as a line. What an output cannot encode is written as ``?``. What is written to an output or a terminal
-that is closed, or to a log whose disk is full, goes nowhere; of the latter the end warns, where it can.
+that is closed, to a pipe that nobody reads any more, or to a log whose disk is full, goes nowhere; of the latter the
+end warns, where it can.
 """
 
 import atexit
@@ -48,7 +49,7 @@ from mcts_envs.core.errors import require_own_agents  # noqa: E402
 
 
 class _Output(io.FileIO):
-    """An output; once its terminal is closed or its disk full, what is written is lost, and nothing else."""
+    """An output; once its terminal or pipe is closed or its disk full, what is written is lost, and nothing else."""
 
     lost = 0
 
@@ -56,18 +57,18 @@ class _Output(io.FileIO):
         try:
             return super().write(data)
         except OSError as error:
-            if error.errno not in (errno.EIO, *FULL):
+            if error.errno not in (errno.EIO, errno.EPIPE, *FULL):
                 raise
-            self.lost += memoryview(data).nbytes
+            self.lost += memoryview(data).nbytes if error.errno in FULL else 0
             return memoryview(data).nbytes
 
 
 def _told(outputs: dict[str, _Output]) -> None:
-    """Say at the end what was lost of outputs that are no terminal."""
+    """Say at the end what a full disk lost."""
     for name, output in outputs.items():
         with suppress(ValueError):  # of what is closed
             getattr(sys, name).flush()
-            if output.lost and not output.isatty():
+            if output.lost:
                 lost = f"{output.lost:,} bytes of what it was told are lost"
                 sys.stderr.write(f"warning: {name} is on a full disk; {lost}\n")
 

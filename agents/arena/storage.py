@@ -296,7 +296,8 @@ def written(file: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        cure = "make room, and the same command, without --fresh, goes on"
+        first = "leave its folder there" if isinstance(error, FileNotFoundError) else "make room"
+        cure = f"{first}, and the same command, without --fresh, goes on"
         raise OSError(error.errno, f"{error.strerror or error}: {file} cannot be written; {cure}") from error
 
 

@@ -28,9 +28,14 @@ def load_policy(
     Raises
     ------
     FileNotFoundError, ValueError
-        If there is no such file, it is damaged, or the settings are not its own.
+        If there is no such file, it is damaged or of another kind, or the settings are not its own.
     """
     if not str(path).endswith(SUFFIX):
+        if Path(path).is_file() and not storage.with_suffix(path).is_file():
+            raise ValueError(
+                f"{path} is no zip of Stable-Baselines3 and no {SUFFIX} of agents.export; let an agent of your own "
+                "play it (docs/own_agent.md), or a search ask it by a function (docs/policies.md)"
+            )
         return storage.load(path, algorithm, normalization=normalization, frame_stack=frame_stack)
     if normalization is not None:
         raise ValueError(f"normalization={normalization} does not go with {path}: give it to agents.export")

@@ -118,6 +118,9 @@ def _read(given: Any) -> Policy | FunctionPolicy:
         policy = given
     elif isinstance(given, str | Path):
         policy = _load(given)
+    elif hasattr(given, "obs_to_tensor") and not isinstance(given, type):
+        name = type(given).__name__
+        raise TypeError(f"policy {name} is a part of a model of Stable-Baselines3, as model.policy is; give the model")
     elif callable(given) and not isinstance(given, type):
         return FunctionPolicy(given)
     elif hasattr(given, "predict") and hasattr(given, "policy") and not isinstance(given, type):
@@ -142,12 +145,12 @@ def _settings(model: Any) -> dict[str, Any]:
 
 
 def _load(path: str | Path) -> Policy:
+    near = str(path).lower()
+    if near.endswith(".py"):
+        raise ValueError(f"{path} is no policy but code; name the function in it, {path}:NAME")
     try:
         return load_policy(path.removeprefix("sb3:") if isinstance(path, str) else path)
     except FileNotFoundError as error:
-        near = str(path).lower()
-        if near.endswith(".py"):
-            raise ValueError(f"{path} is no policy but code; name the function in it, {path}:NAME") from None
         if near in SHIPPED:
             raise FileNotFoundError(f"{error}; or do you mean {near!r}, which comes with this package?") from None
         raise

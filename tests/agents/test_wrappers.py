@@ -21,6 +21,7 @@ from gymnasium.wrappers import (
     TimeLimit,
     TransformAction,
     TransformReward,
+    vector,
 )
 from numpy.random import mtrand
 from pettingzoo.classic.tictactoe import tictactoe
@@ -466,6 +467,23 @@ def test_a_wrapper_that_says_the_same_of_what_is_legal_is_fine():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         agents.make("mcts", simulations=20).act(wrapped(LANES, masked, Monitor))
+
+
+def batch_in(wrap):
+    return wrap(gym.make_vec(LANES, num_envs=2))
+
+
+def test_wrappers_around_a_batch_are_refused_or_named_as_well():
+    agent = agents.make("mcts", simulations=20)
+    with pytest.raises(TypeError, match="TransformAction changes actions on their way to LaneDefenseVector"):
+        agent.bind(batch_in(lambda batch: vector.TransformAction(batch, lambda actions: 9 - actions)))
+    for wrap in (vector.NormalizeReward, lambda batch: vector.ClipReward(batch, -1, 1)):
+        wrappers._warn.cache_clear()
+        with pytest.warns(UserWarning, match="changes the rewards of LaneDefenseVector"):
+            agent.bind(batch_in(wrap))
+    batch = batch_in(vector.NormalizeObservation)
+    observations, _ = batch.reset(seed=0)
+    assert agent.bind(batch).predict(observations)[0].shape == (2,)
 
 
 @pytest.mark.parametrize("env_id", [CARTS, LANES])

@@ -306,6 +306,17 @@ def test_a_terminal_that_goes_away_costs_nothing() -> None:
     assert running.returncode == 5
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes that are closed")
+def test_a_comparison_outlives_who_reads_it(tmp_path: Path) -> None:
+    words = "compare LaneDefense3x3-v0 --agents random --episodes 3 --workers 1 --out r"
+    line = [sys.executable, str(ROOT / "scripts"), *words.split()]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(line, env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=tmp_path, **pipes) as running:
+        running.stdout.close()
+        assert running.wait() == 0
+    assert "random" in (tmp_path / "r" / "report.md").read_text()
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_log_on_a_full_disk_costs_nothing_but_itself() -> None:
     code = "import _own, sys; print('lost'); sys.stdout.flush(); print('seen', file=sys.stderr); sys.exit(5)"

@@ -124,7 +124,7 @@ def test_a_folder_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     shutil.rmtree(results.folder)
     monkeypatch.chdir(tmp_path.parent)
     kept.close()
-    with pytest.raises(FileNotFoundError, match=f"{EPISODES} cannot be written"):
+    with pytest.raises(FileNotFoundError, match=f"{EPISODES} cannot be written; leave its folder there, and"):
         results.close()
 
 

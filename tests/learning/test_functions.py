@@ -263,13 +263,31 @@ class TestRefusals:
         with pytest.raises(ValueError, match=r"unknown algorithm 'Other'.*or give a function \(docs/policies.md\)"):
             read_policy(Other())
 
-    def test_of_what_sbx_saved(self, tmp_path):
+    @pytest.mark.parametrize(
+        ("module", "said"),
+        [
+            ("sbx.ppo.policies", "was saved by SBX.*ask it by a function"),
+            ("sb3_contrib.ars.policies", "is a policy of ARS.*ask it by a function"),
+            ("sb3_contrib.crossq.policies", "is a policy of CrossQ, for continuous actions"),
+        ],
+    )
+    def test_of_what_an_algorithm_saved_that_is_not_read(self, tmp_path, module, said):
         pytest.importorskip("stable_baselines3")
-        said = {"policy_class": {"__module__": "sbx.ppo.policies"}, "rollout_buffer_class": {"__module__": "x"}}
+        data = {"policy_class": {"__module__": module}, "rollout_buffer_class": {"__module__": "x"}}
         with zipfile.ZipFile(tmp_path / "model.zip", "w") as file:
-            file.writestr("data", json.dumps(said))
-        with pytest.raises(ValueError, match="was saved by SBX"):
+            file.writestr("data", json.dumps(data))
+        with pytest.raises(ValueError, match=said):
             read_policy(tmp_path / "model.zip")
+
+    def test_of_a_file_of_another_library(self, tmp_path):
+        (tmp_path / "net.onnx").write_bytes(b"")
+        with pytest.raises(ValueError, match=r"net\.onnx is no zip of Stable-Baselines3.*ask it by a function"):
+            read_policy(tmp_path / "net.onnx")
+
+    def test_of_the_policy_of_a_model(self):
+        model = pytest.importorskip("stable_baselines3").PPO("MlpPolicy", "CartPole-v1", device="cpu")
+        with pytest.raises(TypeError, match=r"is a part of a model of Stable-Baselines3, .* give the model"):
+            read_policy(model.policy)
 
 
 class TestCommands:
