@@ -91,9 +91,9 @@ def legal_actions(game: Game, state: Bytes, player: int) -> Ints:
     count = game.legal(state, player, room)
     require(0 <= count <= game.actions, law, f"player {player} has {count}, and the game {game.actions}")
     legal = room[:count]
-    sound = ((legal >= 0) & (legal < game.actions)).all() and len(set(legal.tolist())) == count
-    require(sound, law, f"player {player} has {legal}, not distinct and in 0 .. {game.actions - 1}")
-    return legal
+    if ((legal >= 0) & (legal < game.actions)).all() and len(set(legal.tolist())) == count:
+        return legal
+    raise LawError(f"{law}: player {player} has {legal}, not distinct and in 0 .. {game.actions - 1}")
 
 
 def active_players(game: Game, state: Bytes) -> list[int]:
