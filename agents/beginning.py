@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 
+from mcts_envs.core.outputs import make_lasting
+
 _SAFE_PATH, _OURS = "PYTHONSAFEPATH", "mcts_envs"  # any word sets it; by this one it is known as ours
 
 
@@ -51,11 +53,15 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def end_with_parent(first: Callable[[], None] = lambda: None) -> None:
-    """End this process when the one that began it has ended, however that was, and do what comes first."""
+    """End this process when the one that began it has ended, however that was, and do what comes first.
+
+    That nobody reads its output any more ends it not, as it ends no command.
+    """
     _forget_safe_path()
     parent = multiprocessing.parent_process()
     if parent is None:
         return
+    make_lasting()
 
     def follow() -> None:
         wait([parent.sentinel])

@@ -68,7 +68,7 @@ def check_wrappers(env: Any, followed: Sequence[Any] = ()) -> None:
     TypeError
         If there is one that changes actions.
     """
-    inside = type(getattr(env, "unwrapped", env)).__name__
+    inside = _inside(getattr(env, "unwrapped", env))
     layers = layers_of(env)
     left = [layer for layer in layers if not any(layer is each for each in followed)]
     for layer in left[:-1]:
@@ -96,7 +96,13 @@ def check_steps(layers: list[Any]) -> None:
     for layer in layers[:-1]:
         kind: Any = type(layer)
         if not kind.step.__module__.startswith(_KNOWN) and not _repeats(layer):
-            _warn(f"{kind.__name__} has a step of its own around", type(layers[-1]).__name__, "those")
+            _warn(f"{kind.__name__} has a step of its own around", _inside(layers[-1]), "those")
+
+
+def _inside(inner: Any) -> str:
+    """Return the class of what planners play: of a batch of environments, that of the first."""
+    envs = getattr(inner, "envs", ()) if hasattr(inner, "num_envs") else ()
+    return type(envs[0].unwrapped if envs else inner).__name__
 
 
 @functools.cache

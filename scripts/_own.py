@@ -7,15 +7,12 @@ end warns, where it can.
 """
 
 import atexit
-import errno
-import io
 import os
 import sys
 import warnings
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 # Before all other imports: what is opened next, a library or a pipe, here or in a worker, has the number otherwise.
 for number in range(3):
@@ -42,28 +39,12 @@ def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType
 
 sys.excepthook = _ended
 
-from _commands import FULL  # noqa: E402
-
 import agents  # noqa: E402
 from mcts_envs.core.errors import require_own_agents  # noqa: E402
+from mcts_envs.core.outputs import Output, make_lasting  # noqa: E402
 
 
-class _Output(io.FileIO):
-    """An output; once its terminal or pipe is closed or its disk full, what is written is lost, and nothing else."""
-
-    lost = 0
-
-    def write(self, data: Any) -> int:
-        try:
-            return super().write(data)
-        except OSError as error:
-            if error.errno not in (errno.EIO, errno.EPIPE, *FULL):
-                raise
-            self.lost += memoryview(data).nbytes if error.errno in FULL else 0
-            return memoryview(data).nbytes
-
-
-def _told(outputs: dict[str, _Output]) -> None:
+def _told(outputs: dict[str, Output]) -> None:
     """Say at the end what a full disk lost."""
     for name, output in outputs.items():
         with suppress(ValueError):  # of what is closed
@@ -78,16 +59,7 @@ def _line(message: object, *_: object, **__: object) -> str:
 
 
 warnings.formatwarning = _line
-outputs = {}
-for name in ("stdout", "stderr"):  # neither a narrow code page, a closed terminal nor a full log shall cost a night
-    stream = getattr(sys, name)
-    if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="replace")
-        if stream is getattr(sys, f"__{name}__") and sys.platform != "win32":
-            outputs[name] = _Output(stream.fileno(), "w", closefd=False)
-            at_once = stream.line_buffering or stream.write_through
-            raw = io.BufferedWriter(outputs[name])
-            setattr(sys, name, io.TextIOWrapper(raw, stream.encoding, "replace", line_buffering=at_once))
+outputs = make_lasting()  # neither a narrow code page, a closed terminal nor a full log shall cost a night
 atexit.register(_told, outputs)
 try:
     require_own_agents(agents)

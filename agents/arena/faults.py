@@ -21,6 +21,7 @@ _REASON = "_lost_by"
 _UNPRINTABLE = re.compile("[^\n\t -~\xa0-\ud7ff\ue000-\U0010ffff]")
 """What a terminal would take for a command, and what no file can encode."""
 _FRAME = re.compile(r'^ *File "(.+)", line (\d+)', re.MULTILINE)
+_INSTALLED = re.compile(r"\b(site|dist)-packages\b")
 _HERE = Path(__file__).parents[2]
 _OTHERS = tuple(f"{folder}{os.sep}" for folder in (_HERE / "agents", _HERE / "mcts_envs", get_path("stdlib")))
 """Where code lies that no agent of one's own does; installed packages besides."""
@@ -113,9 +114,10 @@ def _share(row: Row, teams: Sequence[tuple[int, ...]], loser: tuple[int, ...]) -
 def in_words(told: Mapping[str, str]) -> str:
     """Return type and message of what a row says was raised, and the last line of one's own code on the way there."""
     frames = _FRAME.findall(told.get("traceback", ""))
-    own = [each for each in frames if not each[0].startswith((*_OTHERS, "<")) and "site-packages" not in each[0]]
+    own = [each for each in frames if not each[0].startswith((*_OTHERS, "<")) and not _INSTALLED.search(each[0])]
     place = f" ({Path(own[-1][0]).name}, line {own[-1][1]})" if own else ""
-    return f"{told['type']}: {told['message']}{place}"
+    said = f"{told['type']}: {told['message']}"
+    return said if said.endswith(place) else said + place  # a SyntaxError says it itself
 
 
 def _told(error: BaseException) -> dict[str, str]:

@@ -6,6 +6,7 @@ from agents.learning import normalizing, storage
 from agents.learning.export import plain_arrays
 from agents.learning.network import SUFFIX
 from agents.learning.policy import Policy, read_network
+from agents.learning.recognizing import algorithm_in
 from agents.learning.recurrent import remembers
 from agents.learning.shipped import shipped_for
 from agents.learning.weights import read_zip
@@ -32,6 +33,8 @@ def load_policy(
     """
     if not str(path).endswith(SUFFIX):
         if Path(path).is_file() and not storage.with_suffix(path).is_file():
+            if algorithm_in(Path(path)):  # its save adds no .zip to a name that has a dot
+                raise ValueError(f"{path} is a zip of Stable-Baselines3 under another name; rename it to {path}.zip")
             raise ValueError(
                 f"{path} is no zip of Stable-Baselines3 and no {SUFFIX} of agents.export; let an agent of your own "
                 "play it (docs/own_agent.md), or a search ask it by a function (docs/policies.md)"

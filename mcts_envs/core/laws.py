@@ -51,6 +51,8 @@ def arrays_have_ends(game: Game, sample: Sample) -> None:
                 look(state.copy())
             for observer in (EVERYTHING, *active_players(plain, state)):
                 plain.determinize(state.copy(), observer, np.uint64(7))
+            for player in active_players(plain, state):
+                plain.legal(state.copy(), player, np.zeros(game.actions, np.int64))  # with no more room than in play
             for action in {0, game.actions // 2, game.actions - 1}:
                 stepped(plain, state, np.full(game.players, action, np.int64))
 
@@ -174,7 +176,8 @@ def chance_is_redrawn_and_nothing_known(game: Game, sample: Sample) -> None:
                 continue
             known = game.determinize is not default_determinize or game.key(state, player) == everything
             told = f"player {player}'s key says that something is hidden: it is not that of {EVERYTHING}, who knows all"
-            require(known, law, f"{told}; give the Game a determinize that redraws it")
+            cure = "give the Game a determinize that redraws it, or where nothing is hidden, one key for all"
+            require(known, law, f"{told}; {cure}")
             same = np.array_equal(legal_actions(game, redrawn, player), legal_actions(game, state, player))
             require(same, law, f"player {player}'s legal actions changed")
             require(

@@ -37,8 +37,9 @@ def plainly() -> Iterator[None]:
         except IndexError as error:
             raise LawError(f"arrays have ends: {_line(error)}: {error}; compiled code goes beyond them") from error
         except (Warning, OverflowError) as error:
-            cure = "elements of arrays keep their type, np.int64 lifts them"
-            raise LawError(f"numbers fit: {_line(error)}: interpreted, a kernel warns: {error}; {cure}") from error
+            what = "warns" if isinstance(error, Warning) else "fails"
+            cure = "elements of arrays keep their type, np.int64 lifts them, and a negative number for np.uint64"
+            raise LawError(f"numbers fit: {_line(error)}: interpreted, a kernel {what}: {error}; {cure}") from error
 
 
 def _line(error: BaseException) -> str:

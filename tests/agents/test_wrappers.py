@@ -481,6 +481,8 @@ def test_wrappers_around_a_batch_are_refused_or_named_as_well():
         wrappers._warn.cache_clear()
         with pytest.warns(UserWarning, match="changes the rewards of LaneDefenseVector"):
             agent.bind(batch_in(wrap))
+    with pytest.warns(UserWarning, match="changes the rewards of FrozenLakeEnv"):
+        agent.bind(vector.NormalizeReward(gym.make_vec("FrozenLake-v1", 2, "sync")))
     batch = batch_in(vector.NormalizeObservation)
     observations, _ = batch.reset(seed=0)
     assert agent.bind(batch).predict(observations)[0].shape == (2,)

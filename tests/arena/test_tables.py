@@ -13,6 +13,7 @@ from rich.console import Console
 import agents.arena.comparison
 from agents.arena import Plan, compare, parse_agents, parse_budget
 from agents.arena.cells import plain, short_names
+from agents.arena.faults import in_words
 from agents.arena.page import page
 from agents.arena.plot import drawing, plot, require_drawable
 from agents.arena.report import Report, report
@@ -25,6 +26,14 @@ from tests.arena.reports import printed
 from tests.arena.single import TWO, fakes
 
 ID = "LaneDefense3x3-v0"
+
+
+@pytest.mark.parametrize("packages", ["/usr/lib/python3/dist-packages", "/opt/venv/lib/python3.11/site-packages"])
+def test_the_line_of_ones_own_code_is_told_once(packages: str) -> None:
+    told = {"type": "ValueError", "message": "none (bot.py, line 9)"}
+    trace = f'  File "/home/me/bot.py", line 9, in act\n  File "{packages}/torch/nn.py", line 4, in forward'
+    assert in_words({**told, "traceback": trace}) == "ValueError: none (bot.py, line 9)"
+    assert in_words({**told, "message": "none", "traceback": trace}) == "ValueError: none (bot.py, line 9)"
 
 
 def test_the_budget_is_shown_for_those_who_take_it(tmp_path: Path) -> None:

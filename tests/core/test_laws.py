@@ -12,6 +12,7 @@ import pytest
 from mcts_envs.core import laws, sampling, shown_laws
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import record
+from mcts_envs.core.render import Canvas
 from mcts_envs.core.rng import CHANCE_BYTES
 from mcts_envs.core.sampling import LawError, sample
 from tests.toys import STAKES, stakes
@@ -87,6 +88,11 @@ def beyond(state, player, actions):
     return actions[len(actions)]
 
 
+def a_place_too_many(state, player, actions):
+    actions[GAME.actions] = 0
+    return GAME.legal(state, player, actions)
+
+
 def the_first_alone(state, player, actions):
     actions[0] = 0
     return 1
@@ -144,6 +150,7 @@ BROKEN = [
     (games_can_be_played, "legal actions: player 0 has -1, and the game 3", {"legal": lambda *arguments: -1}),
     (games_can_be_played, r"player 0 has \[0 0\], not distinct and in 0 .. 2", {"legal": one_action_twice}),
     (laws.arrays_have_ends, r"arrays have ends: test_laws.py:\d+: index 4099 is out of bounds", {"legal": beyond}),
+    (laws.arrays_have_ends, r"index 3 is out of bounds for axis 0 with size 3", {"legal": a_place_too_many}),
     (laws.signatures, "step is no kernel, not .*: use @kernel", {"step": GAME.step.py_func}),
     (
         laws.those_who_are_to_choose_can,
@@ -293,6 +300,7 @@ INTERPRETED = [
     ("key differs", {"key": blind}),
     ("advise differs", {"advise": lambda state, player, weights: weights.fill(5.0)}),
     ("determinize differs", {"determinize": empty_the_dice}),
+    ("interpreted, a kernel fails: .*negative number for np.uint64", {"active": lambda state: np.uint64(-1)}),
     ("interpreted, a kernel warns: too much", {"active": lambda state: warnings.warn("too much", stacklevel=1)}),
 ]
 
@@ -311,6 +319,16 @@ def test_a_law_refuses(law, message, game):
 @pytest.mark.parametrize("law", laws.LAWS)
 def test_a_law_lets_the_game_itself_pass(law):
     law(GAME, PLAYED)
+
+
+class Paper(Canvas):
+    """A picture of a class of its own."""
+
+
+@pytest.mark.parametrize("law", [shown_laws.what_is_shown_can_be, shown_laws.places_lie_on_the_picture])
+def test_what_is_shown_may_be_of_a_kind_of_its_own_and_ask_for_the_seat(law):
+    shown = {"text": lambda state: np.str_("dice"), "picture": lambda state, seat: Paper(9, 9)}
+    law(replace(GAME, where=lambda state, player, action: (0, 0, 1, 1), **shown), PLAYED)
 
 
 def test_every_law_and_all_that_it_requires_has_a_counter_example():

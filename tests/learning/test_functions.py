@@ -284,6 +284,12 @@ class TestRefusals:
         with pytest.raises(ValueError, match=r"net\.onnx is no zip of Stable-Baselines3.*ask it by a function"):
             read_policy(tmp_path / "net.onnx")
 
+    def test_of_a_policy_that_was_saved_under_a_name_with_a_dot(self, tmp_path):
+        path = tmp_path / "ppo_lr0.001"
+        pytest.importorskip("stable_baselines3").PPO("MlpPolicy", "CartPole-v1", device="cpu").save(path)
+        with pytest.raises(ValueError, match=r"ppo_lr0\.001 is a zip of .* rename it to .*/ppo_lr0\.001\.zip$"):
+            read_policy(path)
+
     def test_of_the_policy_of_a_model(self):
         model = pytest.importorskip("stable_baselines3").PPO("MlpPolicy", "CartPole-v1", device="cpu")
         with pytest.raises(TypeError, match=r"is a part of a model of Stable-Baselines3, .* give the model"):

@@ -55,7 +55,8 @@ def _say(message: str, of: str = "") -> None:
     """Say something on stderr, once a process; or what there is to say of something, once."""
     if (of or message) not in _said:
         _said.add(of or message)
-        print(f"mcts_envs: {message}", file=sys.stderr, flush=True)
+        with contextlib.suppress(OSError):  # nobody reads it: workers compile as they are imported, before they settle
+            print(f"mcts_envs: {message}", file=sys.stderr, flush=True)
 
 
 class KernelCache(NullCache):  # type: ignore[misc]
