@@ -55,7 +55,7 @@ def _uninterrupted() -> Iterator[None]:
 def end_with_parent(first: Callable[[], None] = lambda: None) -> None:
     """End this process when the one that began it has ended, however that was, and do what comes first.
 
-    That nobody reads its output any more ends it not, as it ends no command.
+    Its output outlives who reads it, as that of a command does.
     """
     _forget_safe_path()
     parent = multiprocessing.parent_process()
