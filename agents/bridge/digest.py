@@ -15,7 +15,7 @@ from gymnasium import Space
 from numpy.random import BitGenerator
 
 from agents.bridge.chance import are_generators
-from agents.bridge.classes import container_of, has_table, is_open, is_shared, module_of, name_of, slots_of
+from agents.bridge.classes import container_of, has_table, is_open, is_plain, is_shared, module_of, name_of, slots_of
 from agents.bridge.keys import is_key
 from agents.bridge.physics import is_physics, token_of
 from agents.bridge.weak import behind
@@ -68,6 +68,8 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return token_of(value)
     if callable(value):
         return _called(value, met)
+    if is_plain(kind):
+        return _object(value, met)
     if is_open(kind):
         with contextlib.suppress(TypeError):  # it may be pickled without what cannot be looked into
             return _object(value, met)
