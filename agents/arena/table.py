@@ -64,7 +64,7 @@ def remarks(report: Report) -> list[str]:
         told = first.forfeit or {}
         result.append(
             f"{len(report.forfeited)} {shape.unit} were lost by forfeit and count as lost; the first: "
-            f"{shape.name(first)}: {told.get('reason')}: {in_words(told)}"
+            f"{shape.name(first)}: {told['reason']}: {in_words(told)}"
         )
     if report.truncated:
         first = report.truncated[0]

@@ -113,23 +113,29 @@ def _of_torch() -> Any:
 def torch_apart(seed: int) -> Iterator[None]:
     """Seed PyTorch's global generator, where there is one, and put it back afterwards."""
     generator = _of_torch()
-    before = None if generator is None else generator.get_state()
-    if generator is not None:
-        generator.manual_seed(seed)
+    if generator is None:
+        yield
+        return
+    before = generator.get_state()
+    generator.manual_seed(seed)
     try:
         yield
     finally:
-        if generator is not None:
-            generator.set_state(before)
+        generator.set_state(before)
 
 
 _NAMES = "random", "numpy.random", "torch"
 
 
 def _states() -> tuple[Any, ...]:
-    """Return the states of the global generators: Python's, NumPy's, and PyTorch's if it is loaded."""
+    """Return the states of Python's and NumPy's global generators."""
+    return random.getstate(), mtrand.get_state(legacy=False)
+
+
+def _all_states() -> tuple[Any, ...]:
+    """Return the states of the global generators: those, and PyTorch's if it is loaded."""
     torch = _of_torch()
-    return random.getstate(), mtrand.get_state(legacy=False), None if torch is None else torch.get_state()
+    return *_states(), None if torch is None else torch.get_state()
 
 
 def _changed(before: tuple[Any, ...], after: tuple[Any, ...]) -> list[str]:
@@ -141,9 +147,9 @@ def _changed(before: tuple[Any, ...], after: tuple[Any, ...]) -> list[str]:
 def drawn_from_global(what: Callable[[], Any]) -> set[str]:
     """Return which of the global generators give something out while something is done."""
     with GLOBALS:
-        before = _states()
+        before = _all_states()
         what()
-        return set(_changed(before, _states()))
+        return set(_changed(before, _all_states()))
 
 
 def drawn_from_system(what: Callable[[], Any]) -> bool:
@@ -217,13 +223,13 @@ class Watch:
         result = step(action)
         if self._moved():
             with GLOBALS:
-                drawn = _changed(self._world, _states()[:2])
+                drawn = _changed(self._world, _states())
                 self._put_back()
             self._warn(drawn)
         return result
 
     def _save(self) -> None:
-        self._world = _states()[:2]
+        self._world = _states()
         self.python_at, self.numpy_at = self.python.value, self.numpy.value
 
     def _moved(self) -> bool:
@@ -238,10 +244,10 @@ class Watch:
         with GLOBALS, torch_apart(seed >> 32) if self._trials or self._torch else nullcontext():
             random.seed(seed)
             mtrand.seed(seed >> 32)
-            before = _states() if self._trials else None
+            before = _all_states() if self._trials else None
             try:
                 result = step(action)
-                drawn = [] if before is None else _changed(before, _states())
+                drawn = [] if before is None else _changed(before, _all_states())
             finally:
                 self._put_back()
         self._trials = max(0, self._trials - 1)

@@ -127,9 +127,10 @@ def _object(value: Any, met: dict[int, int]) -> Any:
     token += [_token(slot.__get__(value), met) for slot in slots_of(kind) if hasattr(value, slot.__name__)]
     if hasattr(value, "__dict__"):
         left_out = (*_LEFT_OUT, "P") if has_table(kind) else _LEFT_OUT
-        kept = [each for each in vars(value).items() if each[0] not in left_out and not is_key(*each)]
-        kept = [each for each in kept if each[0] != "step" or not callable(each[1])]  # a replay notes steps by one
-        token += [(name, _token(item, met)) for name, item in kept]
+        for name, item in vars(value).items():
+            noting = name == "step" and callable(item)  # a replay notes steps by one
+            if name not in left_out and not noting and not is_key(name, item):
+                token.append((name, _token(item, met)))
     return tuple(token)
 
 
