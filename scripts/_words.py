@@ -3,7 +3,6 @@
 import re
 import shlex
 import sys
-import sysconfig
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,16 +13,14 @@ import gymnasium
 import typer
 from _commands import FULL
 
+from mcts_envs.core.own_code import is_own
+
 HOST = "mcts-envs"
 """The command that runs scripts as its own commands."""
 
 _MISTAKES = (ValueError, TypeError, ImportError, OSError, RuntimeError, gymnasium.error.Error)
 """Errors of those who wrote a command. Whatever the environments and agents that it names raise is one too."""
 
-_NOT_OWN = (
-    *(Path(__file__).resolve().parents[1] / name for name in ("agents", "mcts_envs", "scripts")),
-    *{Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "purelib", "platlib")},
-)
 _SCRIPT = re.compile(r"(?:python )?scripts/(\w+)\.py")
 _SETTING = re.compile(r"\b(\w+)=(?:'([^']*)'|(True|False|None)\b)")
 
@@ -74,16 +71,12 @@ def _place(error: Exception) -> tuple[str, str]:
     What this package or a library refuses there has a line, but speaks for itself; not so a ``KeyError``.
     """
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if _is_own(frame.filename)]
+    own = [frame for frame in frames if is_own(frame.filename)]
     if not own:
         return "", ""
     speaks = own[-1] is not frames[-1] and isinstance(error, _MISTAKES)
     kind = "" if speaks else f"{type(error).__name__}: "
     return kind, f" ({own[-1].filename}, line {own[-1].lineno})"
-
-
-def _is_own(file: str) -> bool:
-    return not file.startswith("<") and not any(Path(file).resolve().is_relative_to(folder) for folder in _NOT_OWN)
 
 
 @contextmanager

@@ -1,16 +1,15 @@
 """What loses a game otherwise than by its rules: time, crashes, illegal moves, memory."""
 
-import os
 import re
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from sysconfig import get_path
 
 from agents.arena.interrupt import Interrupted
 from agents.arena.rows import Row
 from agents.own import NoActionError
+from mcts_envs.core.own_code import is_own
 
 TIME, CRASH, ILLEGAL, MEMORY = "time", "crash", "illegal", "memory"
 """The reasons."""
@@ -21,10 +20,6 @@ _REASON = "_lost_by"
 _UNPRINTABLE = re.compile("[^\n\t -~\xa0-\ud7ff\ue000-\U0010ffff]")
 """What a terminal would take for a command, and what no file can encode."""
 _FRAME = re.compile(r'^ *File "(.+)", line (\d+)', re.MULTILINE)
-_INSTALLED = re.compile(r"\b(site|dist)-packages\b")
-_HERE = Path(__file__).parents[2]
-_OTHERS = tuple(f"{folder}{os.sep}" for folder in (_HERE / "agents", _HERE / "mcts_envs", get_path("stdlib")))
-"""Where code lies that no agent of one's own does; installed packages besides."""
 
 
 class LateError(TimeoutError):
@@ -114,7 +109,7 @@ def _share(row: Row, teams: Sequence[tuple[int, ...]], loser: tuple[int, ...]) -
 def in_words(told: Mapping[str, str]) -> str:
     """Return type and message of what a row says was raised, and the last line of one's own code on the way there."""
     frames = _FRAME.findall(told.get("traceback", ""))
-    own = [each for each in frames if not each[0].startswith((*_OTHERS, "<")) and not _INSTALLED.search(each[0])]
+    own = [each for each in frames if is_own(each[0])]
     place = f" ({Path(own[-1][0]).name}, line {own[-1][1]})" if own else ""
     said = f"{told['type']}: {told['message']}"
     return said if said.endswith(place) else said + place  # a SyntaxError says it itself
