@@ -7,6 +7,7 @@ import numpy as np
 from agents.learning.algorithms import takes_masks
 from agents.learning.normalizing import shows_bytes
 from agents.learning.positions import Positions
+from agents.learning.storage import own_way
 from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.typing import Singles, Symmetries
 
@@ -157,7 +158,13 @@ def _shown(model: Any, observations: Singles) -> Any:
 
 
 def _said(policy: Any, observations: Any, legal: Any) -> tuple[Any, Any]:
-    """Return values [b] and log-probabilities [b, A] as the policy says them."""
+    """Return values [b] and log-probabilities [b, A] as the policy says them: in one pass, if the towers share."""
     shown = policy.obs_to_tensor(observations)[0]
-    extra = () if legal is None else (legal,)
-    return policy.predict_values(shown).flatten(), policy.get_distribution(shown, *extra).distribution.logits
+    if not policy.share_features_extractor or own_way(policy) is not None:
+        extra = () if legal is None else (legal,)
+        return policy.predict_values(shown).flatten(), policy.get_distribution(shown, *extra).distribution.logits
+    actor, critic = policy.mlp_extractor(policy.extract_features(shown))
+    distribution = policy._get_action_dist_from_latent(actor)
+    if legal is not None:
+        distribution.apply_masking(legal)
+    return policy.value_net(critic).flatten(), distribution.distribution.logits
