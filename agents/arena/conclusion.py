@@ -1,6 +1,6 @@
 """What a comparison of two agents has found, in plain words: who is better, by how much, how sure, and what next."""
 
-from math import ceil, isnan
+from math import ceil, isinf, isnan
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -106,7 +106,8 @@ def _estimated(report: Report, found: Lead) -> str:
     few = f"1 {one} leaves" if boards == 1 else f"{boards:,} {one}s leave"
     text = f"{few} open whether {agent} or {reference} is better; {agent} against {reference}: {said}"
     if more > _MOST_TIMES * boards:
-        advice = f"Four times as many {one}s make the interval half as wide: --episodes {4 * boards}"
+        how = "narrower" if isinf(gap.low) or isinf(gap.high) else "half as wide"
+        advice = f"Four times as many {one}s make the interval {how}: --episodes {4 * boards}"
     else:
         advice = f"If it is as large as it looks, about {more:,} {one}s show it: --episodes {more} adds what is missing"
     return f"{text}. {advice}. Each look errs anew in {1 - LEVEL:.0%} of the cases; --sprt may look at every {one}"

@@ -144,7 +144,7 @@ class Rating:
         Label; in games for more than two the name of a side.
     elo : Estimate
         Of all games, by Bradley and Terry's model, in games for more than two by Plackett and Luce's; with a bootstrap
-        interval over the boards. NaN if no games lead from the first agent to this one.
+        interval over the boards, whose ends may be infinite. NaN if no games lead from the first agent to this one.
     anytime : Estimate
         In games for two: of the games with the first agent alone, with an interval that holds however often one looks,
         and whenever one stops. NaN elsewhere.

@@ -26,7 +26,7 @@ _BATCH_CELLS = 250_000
 """Of a bootstrap at once: a few MB, however many games there are."""
 _MOST_STEPS, _LONGEST_STEP, _ACCURACY = 200, 1.0, 1e-12
 _MOST_TIED = 8
-_MOST_AT_ONCE, _TIES, _NOTHING = 500, 2.0, 1e-6
+_MOST_AT_ONCE, _TIES = 500, 2.0
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Choices:
         How many seats each agent has in each set.
     times : array [boards, s]
         How often something was chosen from each set.
-    beaten : array [k, k]
-        Points of each (row) against each other one, over all boards.
+    beaten : array [boards, k, k]
+        Points of each (row) against each other one.
     """
 
     wins: Floats
@@ -53,53 +53,71 @@ class Choices:
     @property
     def met(self) -> Floats:
         """Points that each (row) and each other one played for, array [k, k]."""
-        return self.beaten + self.beaten.T
-
-    @property
-    def separated(self) -> bool:
-        """Whether some agents took all points, or none, against all the others: no strengths are the likeliest then."""
-        return not bool(_reached(self.beaten).all())
+        taken: Floats = self.beaten.sum(0)
+        return taken + taken.T
 
     @property
     def apart(self) -> list[int]:
         """Those who took all points, or none, from everybody they met."""
-        taken, given = self.beaten * (1 - np.eye(len(self.beaten))), self.met * (1 - np.eye(len(self.beaten)))
-        own, there = taken.sum(1), given.sum(1)
+        others = 1 - np.eye(self.wins.shape[1])
+        own, there = (self.beaten.sum(0) * others).sum(1), (self.met * others).sum(1)
         return np.flatnonzero((there > 0) & ((own == 0) | (own == there))).tolist()
+
+    def reached(self, boards: Floats) -> npt.NDArray[np.bool_]:
+        """Return who (row) took points from whom (column), or from others who did, array [n, k, k].
+
+        Where not everybody from everybody, no strengths are the likeliest.
+
+        Parameters
+        ----------
+        boards : array [n, boards]
+            How often each board came.
+        """
+        k = self.wins.shape[1]
+        return _reached((boards @ self.beaten.reshape(-1, k * k)).reshape(-1, k, k))
 
     def of(self, agents: npt.NDArray[np.intp]) -> "Choices":
         """Return what they say about some agents who have met no others."""
         own = self.sets[:, agents].any(1)
-        beaten = self.beaten[np.ix_(agents, agents)]
+        beaten = self.beaten[:, agents][:, :, agents]
         return Choices(self.wins[:, agents], self.sets[own][:, agents], self.times[:, own], beaten)
 
     @property
     def pairs(self) -> Floats:
         """Sets of two agents that have met, array [p, k]."""
-        k = len(self.beaten)
+        k = self.wins.shape[1]
         both = [np.isin(range(k), pair) for pair in combinations(range(k), 2) if self.met[pair]]
         return np.array(both, np.float64).reshape(-1, k)
 
     def hedged(self) -> "Choices":
-        """Return them with more boards: of each two that have met one takes both games on one, the other on another."""
-        pairs, n = self.pairs, len(self.pairs)
-        ends = np.eye(len(self.beaten))[np.array([pairs.argmax(1), (pairs.cumsum(1) == 2).argmax(1)]).ravel()]
-        times = np.zeros((len(self.wins) + 2 * n, len(self.sets) + n))
-        times[: len(self.times), : len(self.sets)] = self.times
-        times[len(self.times) :, len(self.sets) :] = 2.0 * np.tile(np.eye(n), (2, 1))
-        return Choices(np.concatenate([self.wins, 2.0 * ends]), np.concatenate([self.sets, pairs]), times, self.beaten)
+        """Return them with a board more for each agent, on which it beats all whom it has met.
 
-    def drawn(self, boards: Floats, ties: float = 0.0) -> tuple[Floats, Floats, Floats]:
+        Two meet on it as often as on a board on average, by the number of others whom they have met.
+        """
+        k, pairs, met = self.wins.shape[1], self.pairs, self.met / len(self.wins)
+        others = ((met > 0) & ~np.eye(k, dtype=bool)).sum(1)
+        games, beaten = np.zeros(len(pairs)), np.zeros((k, k, k))
+        for number, (i, j) in enumerate(map(np.flatnonzero, pairs)):
+            games[number] = beaten[i, i, j] = beaten[j, j, i] = met[i, j] / min(others[i], others[j])
+        own = pairs.T * games
+        times = np.zeros((len(self.wins) + k, len(self.sets) + len(pairs)))
+        times[: len(self.times), : len(self.sets)] = self.times
+        times[len(self.times) :, len(self.sets) :] = own
+        wins, sets = np.concatenate([self.wins, np.diag(own.sum(1))]), np.concatenate([self.sets, pairs])
+        return Choices(wins, sets, times, np.concatenate([self.beaten, beaten]))
+
+    def drawn(self, boards: Floats, ties: Floats) -> tuple[Floats, Floats, Floats]:
         """Return wins, sets and times, as :func:`strengths` takes them, when each board came so often.
 
         Parameters
         ----------
         boards : array [n, boards]
-        ties : float
+        ties : array [n]
             So many games more, all tied, between each two that have met.
         """
         pairs = self.pairs
-        wins, always = boards @ self.wins + 0.5 * ties * pairs.sum(0), np.full((len(boards), len(pairs)), ties)
+        always = np.repeat(ties[:, None], len(pairs), 1)
+        wins = boards @ self.wins + 0.5 * always @ pairs
         return wins, np.concatenate([self.sets, pairs]), np.concatenate([boards @ self.times, always], 1)
 
 
@@ -118,7 +136,7 @@ def from_points(points: npt.ArrayLike) -> Choices:
     for row, pair in enumerate(pairs):
         sets[row, list(pair)] = 1.0
     times = np.stack([table[:, i, j] + table[:, j, i] for i, j in pairs], 1) if pairs else np.zeros((len(table), 0))
-    return Choices(table.sum(2), sets, times, table.sum(0))
+    return Choices(table.sum(2), sets, times, table)
 
 
 def from_rankings(boards: Sequence[Sequence[Sequence[tuple[int, float]]]], k: int) -> Choices:
@@ -140,11 +158,11 @@ def from_rankings(boards: Sequence[Sequence[Sequence[tuple[int, float]]]], k: in
         If more than 8 players tie.
     """
     found: list[Counter[tuple[int, ...]]] = []
-    wins, beaten = np.zeros((len(boards), k)), np.zeros((k, k))
+    wins, beaten = np.zeros((len(boards), k)), np.zeros((len(boards), k, k))
     for number, games in enumerate(boards):
         found.append(Counter())
         for game in games:
-            _choose(game, found[-1], wins[number], beaten)
+            _choose(game, found[-1], wins[number], beaten[number])
     known = sorted({group for counter in found for group in counter})
     sets = np.array([np.bincount(group, minlength=k) for group in known], np.float64).reshape(len(known), k)
     times = np.array([[counter[group] for group in known] for counter in found], np.float64)
@@ -208,12 +226,12 @@ def strengths(wins: Floats, sets: Floats, times: Floats) -> Floats:
 def ratings(choices: Choices, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0) -> list[Estimate]:
     """Return Elo ratings, against the first agent's 0, with intervals over the boards.
 
-    An interval is that of Student's t with the bootstrap's standard error. In it, and where somebody is separated in
-    the estimate too, each two that have met tie two games more, so that there always are likeliest strengths. Where
-    somebody is separated, or all boards came out alike, the interval is the bootstrap's of the data and two boards
-    more for each two that have met, one won by each, so that it keeps a width; see
-    :func:`agents.arena.statistics.paired_rates`. Of an agent from which the first took no point, not even by way of
-    others, the upper end is infinite; the lower one, of an agent that took none from the first.
+    An interval is of the bootstrap's percentiles, of the data and a board more for each agent, which wins it: so it
+    keeps a width where all boards came out alike, as that of :func:`agents.arena.statistics.paired_rates` does. Among
+    more than two, where these boards weigh less, the percentiles are expanded to be as far apart as Student's. In
+    resamples in which the first took no point from an agent, not even by way of others, that agent's Elo is infinite;
+    so an end of an interval is where few points say how far an agent is ahead. Where some are separated so, in the
+    estimate or in a resample, each two that have met tie two games more, so that there are likeliest strengths.
 
     Parameters
     ----------
@@ -231,7 +249,8 @@ def ratings(choices: Choices, level: float = LEVEL, resamples: int = RESAMPLES, 
 
     References
     ----------
-    B. Efron and R. Tibshirani (1993), "An Introduction to the Bootstrap", chapters 6 and 12.
+    T. C. Hesterberg (2015), "What teachers should know about the bootstrap", The American Statistician 69(4): expanded
+    percentile intervals, which are as wide as Student's.
     """
     boards, k = choices.wins.shape
     result = [Estimate(nan, nan, nan)] * k
@@ -239,7 +258,7 @@ def ratings(choices: Choices, level: float = LEVEL, resamples: int = RESAMPLES, 
     if len(kept) < 2:
         return result
     own = choices.of(kept)
-    value = _elo(own, np.ones((1, boards)), _TIES if own.separated else 0.0)[0]
+    (value,) = _elo(own, np.ones((1, boards)))
     ends = _ends(own, level, resamples, seed) if boards > 1 else np.full((2, len(kept)), nan)
     for agent, elo, low, high in zip(kept.tolist(), value.tolist(), *ends.tolist(), strict=True):
         result[agent] = Estimate(elo, min(low, elo), max(high, elo))
@@ -248,36 +267,31 @@ def ratings(choices: Choices, level: float = LEVEL, resamples: int = RESAMPLES, 
 
 def _ends(choices: Choices, level: float, resamples: int, seed: int) -> Floats:
     """Return the ends of the intervals, array [2, k]."""
-    from scipy.special import stdtrit  # Late: workers need no statistics.
+    from scipy.special import ndtr, stdtrit  # Late: workers need no statistics.
 
-    if not choices.separated:
-        boards = len(choices.wins)
-        errors = _bootstrap(choices, resamples, seed).std(0) * sqrt(boards / (boards - 1))
-        if errors.max() > _NOTHING:
-            half = stdtrit(boards - 1, 0.5 + level / 2) * errors
-            centre = _elo(choices, np.ones((1, boards)), _TIES)
-            return np.concatenate([centre - half, centre + half])
-    found: Floats = np.quantile(_bootstrap(choices.hedged(), resamples, seed), [0.5 - level / 2, 0.5 + level / 2], 0)
-    reach = _reached(choices.beaten)
-    return np.stack([np.where(reach[:, 0], found[0], -inf), np.where(reach[0], found[1], inf)])
-
-
-def _bootstrap(choices: Choices, resamples: int, seed: int) -> Floats:
-    """Return Elo ratings for resamples of the boards, array [resamples, k]."""
-    boards, rng = len(choices.wins), np.random.default_rng(seed)
-    even = np.full(boards, 1.0 / boards)
+    hedged, rng = choices.hedged(), np.random.default_rng(seed)
+    own, boards = len(choices.wins), len(hedged.wins)
     most = min(_MOST_AT_ONCE, max(1, _BATCH_CELLS // boards))
     sizes = [min(most, resamples - start) for start in range(0, resamples, most)]
-    return np.concatenate([_elo(choices, rng.multinomial(boards, even, n).astype(np.float64), _TIES) for n in sizes])
+    drawn = [rng.multinomial(boards, np.full(boards, 1.0 / boards), n).astype(np.float64) for n in sizes]
+    values = np.concatenate([_elo(hedged, each) for each in drawn])
+    reach = np.concatenate([choices.reached(each[:, :own]) for each in drawn])
+    lows, highs = np.where(reach[:, :, 0], values, -inf), np.where(reach[:, 0], values, inf)
+    two = len(choices.beaten[0]) == 2  # their own two boards weigh enough
+    tail = 0.5 - level / 2 if two else float(ndtr(-sqrt(boards / (boards - 1)) * stdtrit(boards - 1, 0.5 + level / 2)))
+    return np.stack([np.quantile(lows, tail, 0, method="lower"), np.quantile(highs, 1.0 - tail, 0, method="higher")])
 
 
-def _elo(choices: Choices, boards: Floats, ties: float) -> Floats:
+def _elo(choices: Choices, boards: Floats) -> Floats:
+    """Return Elo, array [n, k], when each board [n, boards] came so often."""
+    separated = ~choices.reached(boards).all((1, 2))
+    ties: Floats = np.where(separated, _TIES, 0.0)
     return ELO * strengths(*choices.drawn(boards, ties))
 
 
 def _reached(met: Floats) -> npt.NDArray[np.bool_]:
-    """Return who (row) is led to whom (column) by those who have met; everybody to itself."""
-    reach = (met > 0) | np.eye(len(met), dtype=bool)
-    for _ in met:
+    """Return who (row) is led to whom (column) by those who have met, array [..., k, k]; everybody to itself."""
+    reach = (met > 0) | np.eye(met.shape[-1], dtype=bool)
+    for _ in range(met.shape[-1].bit_length()):
         reach = reach @ reach
     return reach

@@ -82,7 +82,7 @@ def test_who_took_every_point_is_better_however_far_that_may_be(tmp_path: Path) 
     assert said.startswith("in short: new is better than old, at a confidence of 95%: +")
     assert ",+inf] Elo" in said
     said = conclusion(played("Bomber-v0", 1.0, 2, tmp_path, four))
-    assert "about 5 boards show it: --episodes 5 adds" in said  # no number of boards makes that interval half as wide
+    assert "Four times as many boards make the interval narrower: --episodes 8" in said  # no number of boards makes that interval half as wide
 
 
 def test_of_more_than_two_or_of_nothing_nothing_is_said(tmp_path: Path) -> None:

@@ -25,10 +25,10 @@ TABLES = """\
  1  a              50.0  100.0
  2  c        50.0         75.0
  3  b         0.0  25.0
- agent                   Elo          any time
- a                         0
- c           -72 [-631,+547]    +0 [-inf,+inf]
- b        -377 [-1550,+1125]  -inf [-inf,+581]
+ agent                 Elo          any time
+ a                       0
+ c         -72 [-inf,+inf]    +0 [-inf,+inf]
+ b        -377 [-inf,+inf]  -inf [-inf,+581]
 """
 
 
