@@ -99,7 +99,7 @@ def _turned(estimate: Estimate) -> Estimate:
 def _estimated(report: Report, found: Lead) -> str:
     """Say what figures with intervals tell, where there is no test."""
     agent, reference, boards, gap, said = found
-    if gap.low > 0 or gap.high < 0:
+    if (gap.low > 0 or gap.high < 0) and not _by_chance(found):
         how = "better" if gap.low > 0 else "worse"
         return f"{agent} is {how} than {reference}, at a confidence of {LEVEL:.0%}: {said}"
     one, more = report.plan.format.episode, _needed(found)
@@ -111,6 +111,14 @@ def _estimated(report: Report, found: Lead) -> str:
     else:
         advice = f"If it is as large as it looks, about {more:,} {one}s show it: --episodes {more} adds what is missing"
     return f"{text}. {advice}. Each look errs anew in {1 - LEVEL:.0%} of the cases; --sprt may look at every {one}"
+
+
+def _by_chance(found: Lead) -> bool:
+    """Return whether differences that all are alike, so that their interval has no width, are so few that chance does.
+
+    Of two equal agents that always differ by as much, either is ahead each time in 2^(1 - n) of the cases.
+    """
+    return found.gap.low == found.gap.high and 2.0 ** (1 - found.boards) > 1.0 - LEVEL
 
 
 def _needed(found: Lead) -> float:
@@ -148,7 +156,7 @@ def _tested(report: Report, trial: Trial, found: Lead) -> str:
         how = "worse than" if test.elo1 <= 0 else f"not {test.elo1:g} {unit} better than"
         often, advice = test.beta, f"keep {reference}"
     return (
-        f"{agent} is {how} {reference}, and such tests err in {100 * often:g} % of the cases at most: {advice}. "
+        f"{agent} is {how} {reference}, and such tests err in about {100 * often:g} % of the cases at most: {advice}. "
         f"{agent} against {reference}: {found.said}"
     )
 
