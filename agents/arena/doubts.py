@@ -29,6 +29,14 @@ def cut_short(summaries: Sequence[Summary]) -> list[str]:
     return [f"truncated: {', '.join(many)} in a tenth of the games or more; a longer --episode-limit lets them end"]
 
 
+def unpaid(summaries: Sequence[Summary]) -> list[str]:
+    """Doubt returns of agents that have lost episodes by forfeit: those have none, however badly they stood."""
+    some = [s.agent for s in summaries if s.forfeits]
+    if not some:
+        return []
+    return [f"forfeits: returns of {', '.join(some)} are of the other episodes alone; --sprt takes the lost as lost"]
+
+
 def separated(agents: Sequence[str]) -> list[str]:
     """Doubt ratings of those who took all points, or none, from everybody they met."""
     if not agents:

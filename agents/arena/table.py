@@ -62,8 +62,9 @@ def remarks(report: Report) -> list[str]:
     if report.forfeited:
         first = report.forfeited[0]
         told = first.forfeit or {}
+        counted = "count as lost" if report.plan.scored else "have no return"
         result.append(
-            f"{len(report.forfeited)} {shape.unit} were lost by forfeit and count as lost; the first: "
+            f"{len(report.forfeited)} {shape.unit} were lost by forfeit and {counted}; the first: "
             f"{shape.name(first)}: {told['reason']}: {in_words(told)}"
         )
     if report.truncated:

@@ -132,6 +132,24 @@ def test_tests_say_what_to_do(won: float, test: Sprt, expected: str, tmp_path: P
     assert expected in conclusion(replace(found, trial=course.trial))
 
 
+def test_returns_without_those_of_forfeits_are_doubted(tmp_path: Path) -> None:
+    plan = Plan("CartPole-v1", parse_meeting("new=random,old=uniform", None)[0])
+    rows = {}
+    for job in plan.jobs(40):
+        row = rows[job.key] = blank_row(job, 0)
+        row.seats[0].outcome, row.seats[0].discounted_return = None, float(job.episode % 3)
+        if row.seats[0].agent == "new" and row.episode >= 30:
+            row.last_asked, row.forfeit = 0, {"reason": "crash", "type": "RuntimeError", "message": "lost"}
+    text = printed(report(plan, tmp_path, rows, 40, 1, 1.0), 400)
+    assert "10 episodes were lost by forfeit and have no return; the first: new, episode 30" in text
+    assert "doubtful: forfeits: returns of new are of the other episodes alone; --sprt takes the lost as lost" in text
+    assert "few" not in printed(
+        report(plan, tmp_path, {k: r for k, r in rows.items() if r.agents == ("old",)}, 40, 1, 1)
+    )
+    some = {key: row for key, row in rows.items() if row.agents == ("old",) and row.episode < 5}
+    assert "doubtful: few episodes: 5" in printed(report(plan, tmp_path, some, 40, 1, 1.0))
+
+
 def test_truncated_games_and_few_episodes_are_doubted(tmp_path: Path) -> None:
     found = played("LaneDefense3x3-v0", 0.5, 10, tmp_path)
     assert found.doubts == ["few episodes: 10; intervals are rough below 20"]

@@ -81,7 +81,7 @@ def _anytime(rows: Rows, agent: str, reference: str, episodes: int) -> Estimate:
 
 def doubts(boards: Boards, met: Sequence[tuple[str, str]]) -> list[str]:
     """Say why figures may mislead."""
-    found = few_boards(min((len(boards[pair]) for pair in met), default=0))
+    found = few_boards(min((len(boards[pair]) for pair in met if boards[pair]), default=0))
     for pair in met:
         games = [board for _, board in sorted(boards[pair].items())]
         seats = np.array([[score(*game) for game in board] for board in games]).reshape(-1, 2)

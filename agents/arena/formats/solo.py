@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.arena.cells import cost, fault_cells, fault_columns, new_table, number, percent, plain, shown_names
-from agents.arena.doubts import few_boards
+from agents.arena.doubts import few_boards, unpaid
 from agents.arena.figures import Difference, Summary, costs, endings
 from agents.arena.formats.base import COSTS, INTERVALS, Figures, Format, Mark, compared, differences_tables, lead
 from agents.arena.rows import Key, Row, Rows, Seat
@@ -66,7 +66,8 @@ class Solo(Format):
         counted = counted if plan.scored else played
         summaries = [_summary(spec.label, rows, counted, played) for spec in plan.agents]
         differences = [_difference(*pair, counted, played) for pair in compared(summaries)]
-        return Figures(summaries, differences, doubts=few_boards(min(s.games for s in summaries), "episodes"))
+        doubts = few_boards(min((s.games for s in summaries if s.games), default=0), "episodes")
+        return Figures(summaries, differences, doubts=doubts if plan.scored else doubts + unpaid(summaries))
 
     def score(self, plan: "Plan", rows: Rows, episode: int) -> float | None:
         """Return half the lead in points; where there are none, 1, 1/2 or 0 for a greater, an equal, a lower return."""
