@@ -97,9 +97,9 @@ def expert_iteration(
     Parameters
     ----------
     env_id, algorithm, out, seed, settings, changes
-        As for :func:`agents.learning.training.train`; the network must be one of dense layers. ``settings`` say which
-        game is played, what the policy sees, and where games start; opponents and seat are for trainings that follow.
-        Rewards are discounted by ``gamma``, each step of the game.
+        As for :func:`agents.learning.training.train`. ``settings`` say which game is played, what the policy sees, and
+        where games start; opponents and seat are for trainings that follow. Rewards are discounted by ``gamma``, each
+        step of the game.
     plan : Plan, optional
     minutes : float, optional
         Time limit of this run, above 0: the iteration that is not over then is not learned from, but goes on the next
