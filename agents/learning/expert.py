@@ -171,7 +171,7 @@ class _Loop:
         self._discount = float(run.hyper.model.get("gamma", 0.99))
         env: Any = self.model.get_env()
         game = env.get_attr("game", 0)[0]
-        self._teams, self._symmetries = game.teams, game.symmetries
+        self._game, self._teams, self._symmetries = game, game.teams, game.symmetries
         self._alone = len(self._teams) == 1
 
     def check(self) -> None:
@@ -182,7 +182,7 @@ class _Loop:
         for agent in (self._searching(), self._plan.imitate):
             if agent is not None:
                 made_with = dict(agent)
-                agents.make(made_with.pop("agent"), **made_with)
+                agents.make(made_with.pop("agent"), **made_with).check_seat(self._game, at_once=False)
 
     def go_on(self, crew: Executor, deadline: float) -> bool:
         """Iterate, and return whether all iterations are over."""
