@@ -144,6 +144,10 @@ class Agent(ABC):
             self._prepared = held = game, self.prepare(game)
         return held[1]
 
+    def check_seat(self, game: Game, at_once: bool) -> None:
+        """Raise ``ValueError`` if the agent cannot play a game, or many games of it at once, as an opponent inside."""
+        self.prepared(game)
+
     def reseed(self, seed: int) -> None:
         """Start the random stream anew, as at construction; it is unrelated to that of a game with the same seed."""
         reseed(self.stream, errors.integer("seed", seed, 0, MAX_SEED))

@@ -97,9 +97,9 @@ def expert_iteration(
     Parameters
     ----------
     env_id, algorithm, out, seed, settings, changes
-        As for :func:`agents.learning.training.train`; the network must be one of dense layers. ``settings`` say which
-        game is played, what the policy sees, and where games start; opponents and seat are for trainings that follow.
-        Rewards are discounted by ``gamma``, each step of the game.
+        As for :func:`agents.learning.training.train`. ``settings`` say which game is played, what the policy sees, and
+        where games start; opponents and seat are for trainings that follow. Rewards are discounted by ``gamma``, each
+        step of the game.
     plan : Plan, optional
     minutes : float, optional
         Time limit of this run, above 0: the iteration that is not over then is not learned from, but goes on the next
@@ -171,7 +171,7 @@ class _Loop:
         self._discount = float(run.hyper.model.get("gamma", 0.99))
         env: Any = self.model.get_env()
         game = env.get_attr("game", 0)[0]
-        self._teams, self._symmetries = game.teams, game.symmetries
+        self._game, self._teams, self._symmetries = game, game.teams, game.symmetries
         self._alone = len(self._teams) == 1
 
     def check(self) -> None:
@@ -182,7 +182,7 @@ class _Loop:
         for agent in (self._searching(), self._plan.imitate):
             if agent is not None:
                 made_with = dict(agent)
-                agents.make(made_with.pop("agent"), **made_with)
+                agents.make(made_with.pop("agent"), **made_with).check_seat(self._game, at_once=False)
 
     def go_on(self, crew: Executor, deadline: float) -> bool:
         """Iterate, and return whether all iterations are over."""

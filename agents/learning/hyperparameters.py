@@ -8,7 +8,7 @@ from typing import Any
 
 from agents.learning.algorithms import TRAINED, algorithm_class, parameters_of
 from mcts_envs.core import errors
-from mcts_envs.core.loading import load
+from mcts_envs.core.loading import file_of, load
 
 _OWN = ("n_envs", "n_timesteps", "normalize", "self_play", "imitate")
 _LONGEST = 10**12
@@ -110,7 +110,7 @@ def hyperparameters(algorithm: str, env_id: str, changes: Mapping[str, Any] | No
         if not isinstance(model.get(key) or {}, Mapping):
             raise ValueError(f"{key} {model[key]!r} is no mapping; write it as dict(net_arch=[64, 64])")
     if kwargs := model.get("policy_kwargs"):
-        model["policy_kwargs"] = {key: _named(key, value) for key, value in kwargs.items()}
+        model["policy_kwargs"] = named(kwargs)
     n_envs = errors.integer("n_envs", merged["n_envs"], 1, 2**16)
     _check(model, n_envs)
     return Hyperparameters(
@@ -170,15 +170,20 @@ def _mapping(key: str, merged: Mapping[str, Any], needed: tuple[str, ...], known
     return dict(found)
 
 
+def named(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``policy_kwargs`` as they are written down: classes by name, in files that are found from any folder."""
+    return {key: _named(key, value) for key, value in kwargs.items()}
+
+
 def _named(key: str, value: Any) -> Any:
-    """Return a value of ``policy_kwargs``, a class by its name, so that it can be written down."""
     if key not in _CLASSES or value is None:
         return value
     name = f"{value.__module__}:{value.__qualname__}" if isinstance(value, type) else value
     if "<locals>" in name:
         raise ValueError(f"{key} {name} cannot be found again by its name; define it at the top level of a module")
     class_named(key, name)
-    return name
+    source, _, attribute = name.rpartition(":")
+    return f"{file_of(source)}:{attribute}" if source.endswith(".py") else name
 
 
 def class_named(key: str, name: Any) -> type:
@@ -206,7 +211,10 @@ def import_classes(about: Mapping[str, Any]) -> None:
     for key in _CLASSES:
         name = kwargs.get(key) if isinstance(kwargs, Mapping) else None
         if isinstance(name, str) and not name.startswith("__main__:"):  # those are in the pickle themselves
-            load(name.rpartition(":")[0])
+            try:
+                load(name.rpartition(":")[0])
+            except ValueError as error:
+                raise ValueError(f"{key} of the policy: {error}; in its .json write where it is now") from error
 
 
 def plain(value: Any) -> Any:

@@ -12,6 +12,8 @@ from mcts_envs.core.view import View
 
 RECURRENT = "recurrent_ppo"
 
+_CURE = "play it as an agent, sb3:PATH, or train one with stacked frames or without memory"
+
 
 class _Thought(NamedTuple):
     """What a policy makes of a state: the probability of each action [A], and its LSTM's hidden and cell states."""
@@ -55,10 +57,7 @@ def remembers(policy: Policy) -> bool:
     return policy.algorithm == RECURRENT
 
 
-def refuse(policy: Policy, what: str) -> None:
+def refuse(policy: Policy, what: str, cure: str = _CURE) -> None:
     """Raise ``ValueError`` if a policy is recurrent where it would be asked about single states."""
     if remembers(policy):
-        raise ValueError(
-            f"{policy.path} is a recurrent policy, which remembers what it has seen, and {what}; play it as an agent, "
-            "sb3:PATH, or train one with stacked frames or without memory"
-        )
+        raise ValueError(f"{policy.path} is a recurrent policy, which remembers what it has seen, and {what}; {cure}")

@@ -12,7 +12,7 @@ import mcts_envs
 from agents.learning import normalizing, storage
 from agents.learning.algorithms import algorithm_class
 from agents.learning.fitting import check_board, layout
-from agents.learning.hyperparameters import Hyperparameters, hyperparameters, resolved
+from agents.learning.hyperparameters import Hyperparameters, hyperparameters, named, resolved
 from mcts_envs.core import errors
 from mcts_envs.registry import find
 
@@ -225,7 +225,7 @@ def _fixed(settings: Mapping[str, Any], hyper: Mapping[str, Any]) -> dict[str, A
     return {
         "observation": settings.get("observation", "flat"),
         "policy": hyper.get("policy"),
-        "policy_kwargs": json.dumps(hyper.get("policy_kwargs"), sort_keys=True),
+        "policy_kwargs": json.dumps(named(hyper.get("policy_kwargs") or {}), sort_keys=True),
         "normalize": {name: bool(normalize and normalize.get(name, True)) for name in ("norm_obs", "norm_reward")},
     }
 

@@ -80,6 +80,10 @@ class PresetAgent(Agent):
         self.last_result = agent.last_result
         return action
 
+    def check_seat(self, game: Game, at_once: bool) -> None:
+        """Raise ``ValueError`` if the agent behind the name cannot play a game, or there is none."""
+        self.resolve(game).check_seat(game, at_once)
+
     def act_all(self, game: Game, states: Bytes, players: Ints, seeds: Any) -> Ints:
         """Return an action [k] for each of the players [k], as the agent behind the name does."""
         return many(self.resolve(game)).act_all(game, states, players, seeds)

@@ -25,6 +25,8 @@ from mcts_envs.core.view import View
 
 _MOST_FRAMES = 1000
 
+_AT_ONCE = "take one that sees single frames and has no memory"
+
 
 class SB3Agent(Agent):
     """Plays a saved policy.
@@ -120,6 +122,16 @@ class SB3Agent(Agent):
         """Return the policy's action among those that a mask [A] allows, if it takes masks."""
         return self._choose(view, mask)
 
+    def check_seat(self, game: Game, at_once: bool) -> None:
+        """Raise ``ValueError`` if the policy does not fit a game, or is to remember many games at once."""
+        super().check_seat(game, at_once)
+        if at_once and self._frame_stack > 1:
+            raise ValueError(
+                f"{self.name} stacks {self._frame_stack} frames, so it cannot play many games at once; {_AT_ONCE}"
+            )
+        if at_once:
+            refuse(self._policy(game), "cannot play many games at once", _AT_ONCE)
+
     def act_all(self, game: Game, states: Bytes, players: Ints, seeds: Any) -> Ints:
         """Return an action [k] for each of the players [k] who look at states [k, size], in one forward.
 
@@ -130,10 +142,8 @@ class SB3Agent(Agent):
         ValueError
             If the policy stacks frames or is recurrent: states of many games have no history.
         """
+        self.check_seat(game, at_once=True)
         policy, (seen, limited) = self._policy(game), self.prepared(game)
-        if self._frame_stack > 1:
-            raise ValueError(f"{self.name} stacks {self._frame_stack} frames, so it cannot play many games at once")
-        refuse(policy, "cannot play many games at once")
         observations, masks = shown(seen, states, players)
         if policy.in_bytes:
             observations = as_bytes(game, observations)

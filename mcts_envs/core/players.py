@@ -3,7 +3,8 @@
 A player is an object with ``act(view) -> action`` and ``reseed(number)``. Agents are players too, so an opponent may be
 given as an object, or as an entry point that is resolved late: ``"agents:mcts"``, or ``"my_module:MyBot"``, where MyBot
 is a class whose objects are players, or a player. Nothing else is called: a function does not say beforehand whether it
-makes players, so ``"os:abort"`` would abort.
+makes players, so ``"os:abort"`` would abort. A player that has ``check_seat(game, at_once)``, as agents have, is asked
+where it is named whether it can play: it raises an error if not.
 """
 
 import importlib
@@ -133,6 +134,13 @@ def player(
         raise TypeError(f"opponent {given!r} is no player: it needs act(view) and reseed(seed)")
     found: Player = given
     return found
+
+
+def seated(player: Any, game: Game, *, at_once: bool = False) -> Any:
+    """Return a player, after asking it whether it can play a game, or many games of it at once."""
+    if hasattr(player, "check_seat"):
+        player.check_seat(game, at_once)
+    return player
 
 
 def _plays(given: Any) -> bool:

@@ -61,7 +61,7 @@ def _possible(table: Table, say: Say) -> list[Cell]:
     """Return the cells of a table for which all is installed, and say what is left out."""
     for cell in table.cells:
         if cell.missing:
-            say(f"{table.title}: {', '.join(cell.words)} is left out: not installed here: {', '.join(cell.missing)}")
+            say(f"{table.title}: {', '.join(cell.words)} is left out: not here: {', '.join(cell.missing)}")
     return [cell for cell in table.cells if not cell.missing]
 
 

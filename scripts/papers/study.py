@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agents.arena import AgentSpec, Plan
@@ -84,8 +85,10 @@ class Cell:
 
     @property
     def missing(self) -> list[str]:
-        """Modules that it needs and that are not installed."""
-        return [name for name in self.needs if importlib.util.find_spec(name) is None]
+        """What it needs and is not here: modules, and the file of its game, which lies in a checkout."""
+        file = self.environment.rpartition(":")[0]
+        lacks_game = file.endswith(".py") and not Path(file).is_file()
+        return [name for name in self.needs if importlib.util.find_spec(name) is None] + [file] * lacks_game
 
     @property
     def company(self) -> tuple[Any, ...]:

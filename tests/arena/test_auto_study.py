@@ -58,7 +58,7 @@ def test_games_for_two_are_played_from_both_seats(stakes, tmp_path, monkeypatch)
 def test_what_is_not_installed_is_left_out_with_a_word(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     _, said, entries = played(tmp_path, monkeypatch, SHORT, ("gymcts",))
-    assert said == ["FrozenLake-v1, not slippery: gymcts is left out: not installed here: gymcts"]
+    assert said == ["FrozenLake-v1, not slippery: gymcts is left out: not here: gymcts"]
     assert not entries
 
 

@@ -25,6 +25,7 @@ from mcts_envs.core.loading import load
 ROOT = Path(__file__).resolve().parents[2]
 ID = "LaneDefense3x3-v0"
 FOUR = f"{ROOT}/examples/connect_four.py:ConnectFour-v0"
+CELLS = f"{ROOT}/examples/connect_four_cells.py:ConnectFourCells-v0"
 
 BOT = """
 import random
@@ -350,9 +351,9 @@ def test_files_that_settings_name_belong_to_the_results(bots: Path, tmp_path: Pa
     by_name = f"{reader}:Reader:path={weights.with_suffix('')}"
     plans = [
         Plan(ID, parse_agents(by_name)),
-        Plan(FOUR, parse_agents("random"), {"opponent": f"sb3:{net}"}),
-        Plan(FOUR, parse_agents("random"), {"opponent": [f"agents:{bots}:Bot"]}),
-        Plan(FOUR, parse_agents("random"), {"opponent": f"agents:mcts:simulations=2:select=puct:policy={net}"}),
+        Plan(CELLS, parse_agents("random"), {"opponent": f"sb3:{net}"}),
+        Plan(CELLS, parse_agents("random"), {"opponent": [f"agents:{bots}:Bot"]}),
+        Plan(CELLS, parse_agents("random"), {"opponent": f"agents:mcts:simulations=2:select=puct:policy={net}"}),
     ]
     for number, plan in enumerate(plans):
         assert compare(plan, 1, folder=tmp_path / str(number)).finished

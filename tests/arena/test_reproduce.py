@@ -394,3 +394,12 @@ def test_commands_are_told_without_folders(monkeypatch):
     ]
     monkeypatch.setattr(sys, "argv", given)
     assert this_run("reproduce", 0.5).command == "python scripts/reproduce.py lane --scale 0.5 --workers 1"
+
+
+def test_games_that_lie_in_a_checkout_are_left_out_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = []
+    for table in [table for table in STUDIES["answer"].tables if table.title == "Connect four, 10 ms a move"]:
+        assert not list(playing.play_table(table, this_run("reproduce", 0.01), tmp_path, 1, False, said.append))
+    assert said
+    assert all(line.endswith(" is left out: not here: examples/connect_four_cells.py") for line in said)

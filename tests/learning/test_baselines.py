@@ -3,6 +3,7 @@
 import csv
 import errno
 import json
+import re
 import shutil
 import signal
 import zlib
@@ -25,6 +26,7 @@ from agents.learning.card import written
 from agents.learning.evaluation import evaluate
 from agents.learning.jobs import Here
 from agents.learning.lightening import lighten
+from agents.learning.shipped import FOLDER
 from agents.learning.training import Trained
 from tests.learning.quick import quick
 
@@ -292,3 +294,19 @@ def test_mistakes(tmp_path):
         with pytest.raises(ValueError, match=r"cannot be read \(.+\); give a file of NAME: {minutes: 10}"):
             baselines.baselines(there)
     assert Path(baselines.__file__).parent.joinpath("hyperparams", "baselines.yml").is_file()
+
+
+def test_the_table_of_what_is_shipped_says_what_the_cards_say():
+    """Every figure of the documentation stands in the part of the card that is about that policy."""
+    text = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
+    rows = text.partition("| environment | name | against |")[2].partition("\n\n")[0].splitlines()[2:]
+    where = name = ""
+    for row in rows:
+        place, policy, *_, result = (part.strip() for part in row.strip("|").split(" | "))
+        where = place.replace("`", "").replace(", ", ",") or where
+        name = policy.strip("`") or name
+        card = (FOLDER / where / "README.md").read_text(encoding="utf-8")
+        own = card.partition(f"# `{where}/{name}`")[2].partition("\n# ")[0] or card  # of one without such parts all
+        figure, low, high = re.findall(r"[\d.]+", result)[:3]
+        assert f"{figure} % [{low}, {high}]" in own, (where, name, result)
+    assert len(rows) > 20

@@ -51,15 +51,8 @@ BY_FILE = f"{ROOT / 'tests' / 'learning' / 'toe.py'}:ToeByFile-v0"
 
 SMALL = {"n_envs": 4, "n_steps": 16, "batch_size": 64, "n_epochs": 1, "policy_kwargs": {"net_arch": [32]}}
 GUMBEL = {"agent": "gumbel", "simulations": 16}
-QUICK = {
-    "iterations": 2,
-    "games": 12,
-    "search": GUMBEL,
-    "imitate": {"agent": "uniform"},
-    "openings": 2,
-    "batch": 64,
-    "match_games": 4,
-}
+QUICK = {"iterations": 2, "games": 12, "search": GUMBEL, "openings": 2, "batch": 64, "match_games": 4}
+QUICK |= {"imitate": {"agent": "uniform"}}
 
 DIVERSE = {"games": 40, "openings": 6, "epochs": 40, "learning_rate": 0.01, "match_games": 0}
 
@@ -467,6 +460,8 @@ def test_mistakes(tmp_path):
         ({"trust": 2}, ValueError, "trust 2.0 is outside"),
         ({"search": "gumbel"}, TypeError, "search 'gumbel' is no agent"),
         ({"search": {"agent": "rhea"}}, TypeError, "policy"),
+        ({"search": {"agent": "best"}}, ValueError, "is consulted by nothing"),
+        ({"imitate": {"agent": "rule_based"}}, ValueError, "has no preset 'rule_based'"),
         ({"imitate": {"agent": "bests"}}, ValueError, "did you mean 'best'"),
         ({"minutes": 0}, ValueError, "minutes 0"),
     ):

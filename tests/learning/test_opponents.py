@@ -376,6 +376,7 @@ def test_without_past_selves_a_training_is_refused():
         ({"opponent": {}}, ValueError, "no weight above 0"),
         ({"opponent": ["greedy"], "seat": "all"}, ValueError, "is a list"),
         ({"opponent": "sb3:nowhere.zip"}, FileNotFoundError, "there is no policy nowhere.zip"),
+        ({"opponent": {"agents:rule_based": 1}}, ValueError, "wall_survival has no preset 'rule_based'"),
         ({"opponent": {Rogue(): 1, Rogue(): 2}}, ValueError, "several are called rogue; give each player a name"),
         ({"seat": "both"}, TypeError, "seat 'both'"),
         ({"seat": 2, "opponent": {"greedy": 1}}, ValueError, r"seat 2 is outside \[0, 1\]"),

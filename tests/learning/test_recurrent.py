@@ -159,6 +159,19 @@ def test_whoever_asks_about_single_states_is_refused(tmp_path):
         agent.act_all(view.game, view.state[None], np.zeros(1, np.int64), np.zeros(1, np.uint64))
 
 
+def test_an_opponent_who_cannot_play_is_refused_where_it_is_named(tmp_path):
+    walls = {"board_size": 4, "opponent": "random_walk"}
+    saved(tmp_path / "walls.zip", lambda: gym.make("mcts_envs/WallSurvival-v0", **walls), steps=32)
+    saved(tmp_path / "lanes.zip", lanes, steps=32)
+    one, other = (f"sb3:{tmp_path / name}.zip" for name in ("walls", "lanes"))
+    for opponent in (one, {one: 1, "greedy": 1}):
+        with pytest.raises(ValueError, match="cannot play many games at once; take one that sees single frames"):
+            mcts_envs.make_sb3_vec_env("WallSurvival-v0", 2, board_size=4, opponent=opponent)
+    for make in (gym.make, mcts_envs.make_sb3_vec_env):
+        with pytest.raises(ValueError, match=r"was trained on observations .* use a policy that was trained here"):
+            make("mcts_envs/WallSurvival-v0", board_size=4, opponent=other)
+
+
 class OwnPolicy(RecurrentActorCriticPolicy):
     """A policy class of somebody's own."""
 

@@ -1,6 +1,7 @@
 """Trainings that begin with the weights of another policy, and policies that play on any board."""
 
 import json
+import sys
 
 import pytest
 
@@ -137,3 +138,28 @@ def test_what_is_shipped_for_a_duel_plays_all_duels():
         assert agents.make("maskable_ppo").act(env) in range(6)
     with pytest.raises(ValueError, match="no ppo policy is shipped for bomber_grid"):
         shipped_for(make("BomberDuel-v0").unwrapped.game, "ppo")
+
+
+NET = """
+from stable_baselines3.common.torch_layers import FlattenExtractor
+class Net(FlattenExtractor):
+    pass
+"""
+
+
+def test_a_network_of_a_file_beside_one_is_found_from_any_folder(tmp_path, monkeypatch):
+    module, other = f"net_{tmp_path.name}", tmp_path / "other"
+    (tmp_path / f"{module}.py").write_text(NET)
+    other.mkdir()
+    monkeypatch.chdir(tmp_path)
+    kwargs = {"net_arch": [8], "features_extractor_class": f"{module}.py:Net"}
+    path = quick(tmp_path / "one", timesteps=256, changes={"policy_kwargs": kwargs}).path
+    monkeypatch.chdir(other)
+    sys.modules.pop(module)
+    assert type(storage.load(path).model.policy.features_extractor).__name__ == "Net"
+    kwargs["features_extractor_class"] = f"../{module}.py:Net"
+    quick(tmp_path / "two", timesteps=256, changes={"policy_kwargs": kwargs}, start=path)
+    (tmp_path / f"{module}.py").unlink()
+    sys.modules.pop(module)
+    with pytest.raises(ValueError, match=r"features_extractor_class of the policy: there is no file .*in its \.json"):
+        storage.load(path)

@@ -11,7 +11,7 @@ from mcts_envs.core import errors
 from mcts_envs.core.api.adapter import checked_action
 from mcts_envs.core.api.turn import EXTERNAL, RANDOM, SCRIPTED
 from mcts_envs.core.contract import Game
-from mcts_envs.core.players import player, random_model, scripted_players
+from mcts_envs.core.players import player, random_model, scripted_players, seated
 from mcts_envs.core.typing import Bytes, Floats, Ints
 from mcts_envs.core.view import View
 
@@ -104,7 +104,8 @@ class Mixture:
     Raises
     ------
     ValueError, TypeError
-        If a name is unknown, or of two players, or the weights are not numbers from 0 on, one of them above 0.
+        If a name is unknown, or of two players, or of one that cannot play this game or many games at once, or the
+        weights are not numbers from 0 on, one of them above 0.
     """
 
     def __init__(self, game: Game, given: Any) -> None:
@@ -207,7 +208,8 @@ def _opponent(game: Game, given: Any) -> Opponent:
     if isinstance(given, str) and given in known:
         model = known[given]
         return Opponent(given, None, SCRIPTED, (game.variant(model) if model else game).table)
-    return Opponent(_name(given), many(player(given, known)), EXTERNAL, game.bare.table)
+    found = seated(player(given, known), game, at_once=True)
+    return Opponent(_name(given), many(found), EXTERNAL, game.bare.table)
 
 
 def checked_weights(what: str, given: Mapping[str, Any], known: Mapping[str, float] | None) -> dict[str, float]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from mcts_envs.core.api.turn import EXTERNAL, RANDOM, RANDOM_IN_MODEL, SCRIPTED
 from mcts_envs.core.contract import Game
-from mcts_envs.core.players import Player, player, random_model, scripted_players
+from mcts_envs.core.players import Player, player, random_model, scripted_players, seated
 from mcts_envs.core.typing import Ints
 
 
@@ -18,7 +18,7 @@ def resolve_opponents(game: Game, seat: int, opponent: Any) -> tuple[Ints, Any, 
     Raises
     ------
     ValueError, TypeError
-        If an opponent is unknown, or their number is not that of the other seats.
+        If an opponent is unknown or cannot play this game, or their number is not that of the other seats.
     """
     others = [p for p in range(game.players) if p != seat]
     if opponent is not None and not others:
@@ -38,5 +38,5 @@ def resolve_opponents(game: Game, seat: int, opponent: Any) -> tuple[Ints, Any, 
         model = next(iter(models), None)
         advised = game.variant(model) if model else game if models else game.bare
         return seats, advised.table, {}
-    players = {other: player(name, known, in_model) for other, name in zip(others, given, strict=True)}
+    players = {other: seated(player(name, known, in_model), game) for other, name in zip(others, given, strict=True)}
     return seats, game.bare.table, players
