@@ -1,5 +1,6 @@
 """Statistics of ``VecNormalize``: JSON-able in a sidecar, or pickled beside a policy as Stable-Baselines3 does."""
 
+import math
 import os
 import pickle
 import re
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from gymnasium import spaces
 
 from agents.learning import sidecar
 from agents.learning.notices import notice
@@ -24,22 +26,29 @@ _NAMES = ("vecnormalize.pkl", "vec_normalize.pkl")
 
 
 def normalization(env: "VecNormalize") -> dict[str, Any]:
-    """Return the statistics of a ``VecNormalize``, JSON-able; those of rewards only if it divides rewards by them.
+    """Return the statistics of a ``VecNormalize``; those of rewards only if it divides rewards by them.
 
-    Raises
-    ------
-    ValueError
-        If it normalises dictionaries of observations.
+    They are JSON-able but for those of dictionaries, which are flattened as :func:`agents.learning.structured.restored`
+    takes them: what is not normalised there is bounded by infinity.
     """
-    if env.norm_obs and isinstance(env.obs_rms, dict):
-        raise ValueError(
-            f"VecNormalize normalises dictionaries ({', '.join(env.obs_rms)}), which is not read; train with "
-            "norm_obs=False"
-        )
     found: dict[str, Any] = {"rewards": _moments(env.ret_rms) if env.norm_reward else None, "observations": None}
     if env.norm_obs:
-        found["observations"] = {**_moments(env.obs_rms), "clip": env.clip_obs, "epsilon": env.epsilon}
+        own = {"clip": env.clip_obs, "epsilon": env.epsilon}
+        found["observations"] = _flattened(env) if isinstance(env.obs_rms, dict) else {**_moments(env.obs_rms), **own}
     return found
+
+
+def _flattened(env: "VecNormalize") -> dict[str, Any]:
+    """Return the statistics of dictionaries as those of one row of numbers."""
+    space: Any = env.observation_space
+    seen: Any = env.obs_rms
+    found: dict[str, list[float]] = {"mean": [], "var": [], "clip": []}
+    for name, part in space.items():
+        size, moments = spaces.flatdim(part), seen.get(name)
+        found["mean"] += [0.0] * size if moments is None else np.ravel(moments.mean).tolist()
+        found["var"] += [1.0 - env.epsilon] * size if moments is None else np.ravel(moments.var).tolist()
+        found["clip"] += [math.inf if moments is None else env.clip_obs] * size
+    return {**found, "count": max(moments.count for moments in seen.values()), "epsilon": env.epsilon}
 
 
 def restore_normalization(env: "VecNormalize", statistics: Mapping[str, Any]) -> None:
@@ -119,7 +128,7 @@ def read(path: Path) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If it cannot be read, is something else, or normalises dictionaries of observations.
+        If it cannot be read, or is something else.
     """
     from stable_baselines3.common.vec_env import VecNormalize
 
@@ -131,10 +140,7 @@ def read(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path} is damaged, or no pickle ({type(error).__name__}: {error}); save it anew") from error
     if not isinstance(env, VecNormalize):
         raise ValueError(f"{path} holds a {type(env).__name__}, no VecNormalize; give what VecNormalize.save wrote")
-    try:
-        found = normalization(env)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    found = normalization(env)
     try:
         sidecar.check_normalization(found)
     except (TypeError, ValueError) as error:
@@ -143,13 +149,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def of_model(model: Any) -> dict[str, Any]:
-    """Return what the sidecar of a model in memory would say of normalisation: the present statistics of its training.
-
-    Raises
-    ------
-    ValueError
-        If they are of dictionaries of observations.
-    """
+    """Return what the sidecar of a model in memory would say of normalisation: the present statistics of training."""
     env = model.get_vec_normalize_env() if hasattr(model, "get_vec_normalize_env") else None
     return {} if env is None else {"normalization": normalization(env)}
 

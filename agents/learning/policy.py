@@ -149,13 +149,13 @@ class Policy(ABC):
         return normalized.astype(np.float32)
 
     @cached_property
-    def moments(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float] | None:
-        """Mean, standard deviation and bound of the observations."""
+    def moments(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], Any] | None:
+        """Mean, standard deviation and bound of the observations; of dictionaries a bound of each number."""
         statistics = (self.about.get("normalization") or {}).get("observations")
         if statistics is None:
             return None
         scale = np.sqrt(np.array(statistics["var"]) + statistics["epsilon"])
-        return np.array(statistics["mean"]), scale, statistics["clip"]
+        return np.array(statistics["mean"]), scale, np.asarray(statistics["clip"])
 
     def _no_values(self) -> ValueError:
         return ValueError(f"a policy of {self.algorithm} has no values; leave out evaluate='policy'")

@@ -96,7 +96,8 @@ def check_normalization(given: Any) -> None:
             raise ValueError(f"{name}.var has the value {var.min()}; a variance is not negative")
         errors.number(f"{name}.count", moments["count"], 0, math.inf)
         for bound in more:
-            errors.number(f"{name}.{bound}", moments[bound], 1e-12, math.inf)
+            for value in np.ravel(moments[bound]).tolist():
+                errors.number(f"{name}.{bound}", value, 1e-12, math.inf)
 
 
 def _expect(name: str, value: Any, kind: type, words: str) -> None:

@@ -130,7 +130,8 @@ class SavedPolicy(Policy):
 
     def shown(self, observations: Any) -> Any:
         """Return observations [n, ...] as the model takes them."""
-        return self.normalized(observations) if self.structure is None else restored(self.structure, observations)
+        shown = self.normalized(observations)
+        return shown if self.structure is None else restored(self.structure, shown)
 
     @property
     def action_count(self) -> int:
@@ -275,7 +276,7 @@ def load(
     _check_weights(target, model)
     check_sidecar(target, about, model)
     if statistics := normalizing.of_policy(target, normalization, about):
-        _check_size(target, statistics, tuple(model.observation_space.shape or ()), frame_stack)
+        _check_size(target, statistics, flat_shape(model.observation_space), frame_stack)
     about = about if statistics is about.get("normalization") else {**about, "normalization": statistics}
     return SavedPolicy(target, algorithm, model, about=about)
 
@@ -349,7 +350,7 @@ def check_sidecar(path: Path, about: Mapping[str, Any], model: "BaseAlgorithm") 
         If the shape of the observations, the number of actions or the normalisation is not the model's.
     """
     spaces: Any = model.observation_space, model.action_space
-    shape = [*(spaces[0].shape or ())]
+    shape = [*flat_shape(spaces[0])]
     said = {
         "observation_space.shape": (about.get("observation_space", {}).get("shape", shape), shape),
         "action_space.n": (about["action_space"]["n"], spaces[1].n) if "action_space" in about else (0, 0),

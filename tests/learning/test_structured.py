@@ -11,10 +11,12 @@ pytest.importorskip("sb3_contrib")
 import pettingzoo
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 import agents
 from agents.bridge import Remember, view
 from agents.learning.algorithms import one_thread
+from agents.learning.loading import load_policy
 from agents.learning.searching import evaluator_for, read_policy
 
 PICTURE = spaces.Box(0, 255, (36, 37, 3), np.uint8)
@@ -79,6 +81,37 @@ def test_a_search_hears_what_the_policy_says_of_the_observation(space):
         np.testing.assert_allclose(values, model.policy.predict_values(shown).detach().numpy()[0], atol=1e-5)
         seen, *_ = env.step(1)
     assert agents.make("mcts", select="puct", policy=model, evaluate="policy", simulations=8).search(env).simulations
+
+
+@TRUSTED
+@pytest.mark.parametrize("saved", [False, True])
+def test_dictionaries_are_normalised_as_in_training(tmp_path, saved):
+    space = spaces.Dict(TOGETHER.spaces | {"far": spaces.Box(-1e4, 1e4, (2,), np.float32)})
+    batch = VecNormalize(DummyVecEnv([lambda: Shows(space)]), norm_obs_keys=["speed", "far"], clip_obs=0.7)
+    small = {"n_steps": 32, "batch_size": 16, "n_epochs": 2, "policy_kwargs": {"net_arch": [8]}}
+    model = PPO("MultiInputPolicy", batch, device="cpu", seed=0, **small).learn(64)
+    batch.training = False
+    given = model
+    if saved:
+        model.save(tmp_path / "one.zip")
+        batch.save(tmp_path / "vecnormalize.pkl")
+        given = load_policy(tmp_path / "one.zip", algorithm="ppo", normalization="auto")
+    env = Remember(Shows(space))
+    seen, _ = env.reset(seed=0)
+    for _ in range(3):
+        at, prior, values = view(env), np.zeros(3), np.zeros(1)
+        evaluator = evaluator_for(read_policy(given), at.game)
+        evaluator.advise(at.state, 0, prior)
+        evaluator.evaluate(at.state, values)
+        shown, _ = model.policy.obs_to_tensor(batch.normalize_obs(seen))
+        wanted = model.policy.get_distribution(shown).distribution.probs.detach().numpy()[0]
+        np.testing.assert_allclose(prior, wanted, atol=1e-6)
+        worth = model.policy.predict_values(shown).detach().numpy()[0]
+        np.testing.assert_allclose(values, worth * np.sqrt(batch.ret_rms.var + 1e-8), atol=1e-5)
+        if saved:
+            agent = agents.make(f"sb3:{tmp_path / 'one.zip'}", algorithm="ppo", normalization="auto")
+            assert agent.act(env) == model.predict(batch.normalize_obs(seen), deterministic=True)[0]
+        seen, *_ = env.step(1)
 
 
 @TRUSTED
