@@ -95,7 +95,8 @@ class Node:
     def action(self) -> int | tuple[int, ...] | None:
         """What led here from the parent: an action, a tuple of those who chose at once.
 
-        None at the root, and where only those chose whose choices tell no nodes apart: drawn or mixed opponents.
+        None at the root, and where only those chose whose choices tell no nodes apart: drawn or mixed opponents, and
+        others whose choices the searching player cannot tell apart.
         """
         actions = [int(row(self._source.tree.edges, edge, EDGE).action) for edge in self._source.via(self.id)]
         return tuple(actions) if len(actions) > 1 else actions[0] if actions else None
@@ -157,7 +158,7 @@ class Edge:
     player : int
     children : tuple of Node
         Its outcomes, most visited first; where several choose at once, those of all joint actions with it. Choices of
-        mixed opponents have none: they tell no nodes apart.
+        mixed opponents, and those that the searching player cannot tell apart, have none: they tell no nodes apart.
     """
 
     _source: _Source

@@ -42,12 +42,16 @@ class Plan(NamedTuple):
         The actions that they chose.
     paid : list of float
         What each of them was paid.
+    fresh : bool
+        Whether it was tried from the present state. Chance may have led to another than it met before, in which it is
+        worth something else, and its first action may not be legal.
     """
 
     value: float
     policies: list[tuple[float, Any]]
     line: list[int]
     paid: list[float]
+    fresh: bool = True
 
 
 class Scale:
@@ -79,10 +83,10 @@ class PolicySearch(Planner[RunsResult]):
     Where a body is to be steered, acting at random gets nowhere, and a line of actions does not answer what it meets. A
     linear policy of what is observed may (H. Mania, A. Guy and B. Recht 2018, "Simple random search of static linear
     policies is competitive for reinforcement learning"), and needs to be good only from here on. The best plans are
-    kept until the episode ends, shifted by the action that was made; the best of all is tried again at each move.
-    Children of them, in which another policy takes over or an action is done several times in a row, take the place of
-    worse ones: a (4 + 1) evolution strategy. It is for games of one player in which chance decides little, and in which
-    numbers are observed.
+    kept until the episode ends, shifted by the action that was made; none is played that was not tried again from where
+    the game is now. Children of them, in which another policy takes over or an action is done several times in a row,
+    take the place of worse ones: a (4 + 1) evolution strategy. It is for games of one player in which chance decides
+    little, and in which numbers are observed.
 
     Parameters
     ----------
@@ -123,8 +127,8 @@ class PolicySearch(Planner[RunsResult]):
             before = trial.steps
             breeding.simulate(trial)
             clock.spend(1, trial.steps - before)
-        memory["kept"] = breeding.kept
-        best = breeding.kept[0]
+        best = breeding.best()
+        memory["kept"] = [best, *(plan for plan in breeding.kept if plan is not best)]
         spent = clock.simulations, clock.steps, clock.seconds
         return RunsResult(best.line[0], best.value, best.line, trial.copies, *spent, game, view.copied())
 
@@ -143,22 +147,28 @@ class _Breeding:
         self.kept: list[Plan] = memory.get("kept", [])
         for _ in range(planner.moved(view, memory)):
             self.kept = _shifted(self.kept, planner.discount)
-        self._again = bool(self.kept)
+        self.kept = [plan._replace(fresh=False) for plan in self.kept]
+        self._last: Plan | None = None
+
+    def best(self) -> Plan:
+        """Return the best plan of those tried from this state."""
+        assert self._last is not None
+        return next((plan for plan in self.kept if plan.fresh), self._last)
 
     def simulate(self, trial: Trial) -> None:
-        """Try the best plan again, or a child."""
-        if self._again:
+        """Try the best plan again, if that is one of before, or a child."""
+        if self.kept and not self.kept[0].fresh:
             best = self.kept.pop(0)
             policies, first = best.policies, best.line[0]
         else:
             policies, first = self._child()
-        self._again = False
         rows: list[Any] = []
         value, line = trial.follow(self._acting(policies, first, rows))
         if rows:
             self._scale.add(rows)
-        self.kept.append(Plan(value, policies, line, trial.paid))
-        self.kept.sort(key=lambda plan: -plan.value)
+        self._last = Plan(value, policies, line, trial.paid)
+        self.kept.append(self._last)
+        self.kept.sort(key=lambda plan: (-plan.value, not plan.fresh))
         del self.kept[_KEPT:]
 
     def _acting(self, policies: list[Any], first: int, rows: list[Any]) -> Callable[[Any, list[int]], int]:

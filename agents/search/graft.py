@@ -79,7 +79,7 @@ def graft(source: Tree, start: int, target: Tree) -> None:
 def _graft(source: Tree, start: int, target: Tree, node_map: Int32s, edge_map: Int32s, via: Int32s) -> None:
     """Graft with work arrays for the ids in the target of all nodes and edges, and for one edge of each player."""
     count, grown = row(source.counters, 0, COUNT), row(target.counters, 0, COUNT)
-    node_map[start] = ROOT
+    node_map[start], grown.viewer = ROOT, count.viewer
     for node in range(start, min(count.nodes, len(node_map))):
         given = row(source.nodes, node, NODE)
         if node > start and node_map[given.parent]:

@@ -86,6 +86,7 @@ class Search:
             self.trees = [_moved_down(plan, tree, key, nodes) for tree in previous.trees]
         for tree in self.trees:
             row(tree.nodes, ROOT, NODE).key = key
+            tree.count.viewer = max(key_for, EVERYTHING)
         longest = 1 + max(tree.count.max_nodes for tree in self.trees)  # a path meets no node twice
         depth = min(settings.tree_depth, settings.horizon, longest * settings.option_steps)
         length = min(depth + settings.rollout_depth, settings.horizon)

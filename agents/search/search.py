@@ -15,7 +15,8 @@ One simulation, in the order of this file from below (:func:`search`):
 
 No state is stored in a node. The key that tells outcomes apart is nothing in an *open loop* (an edge stands for all
 its outcomes), that of the state in a *closed loop* (chance has nodes of its own), what the searching player knows of it
-with *information sets* (P. Cowling, E. Powley, D. Whitehouse 2012, "Information Set Monte Carlo Tree Search").
+with *information sets* (P. Cowling, E. Powley, D. Whitehouse 2012, "Information Set Monte Carlo Tree Search"), and
+then what others do leads to nodes of its own only where that player sees the difference.
 
 All players have statistics of their own, or only the one who searches: then the others follow a fixed policy and are
 drawn anew in every simulation, like chance. Mixed opponents have statistics and are drawn for in turn, and like chance

@@ -50,6 +50,7 @@ COUNT = record_type(
     max_nodes="i8",  # that the tree may grow to
     edges_each="i8",  # that a simulation may add
     players="i8",
+    viewer="i8",  # who alone tells outcomes apart, over information sets; -1: all do, by what each of them chose
 )
 """What a tree counts, and its bounds."""
 
@@ -59,8 +60,9 @@ class Tree(NamedTuple):
 
     Where several players choose at once, each has edges of its own (decoupled statistics). An outcome is reached by one
     edge of every active player, but for those whose choices are taken for chance, and, in a closed loop, told apart by
-    the key of the state that came out. The first outcome of a single player's edge is its ``child``; all others are
-    found in an open-addressing table.
+    the key of the state that came out. Over information sets the others' choices count as far as the key shows them:
+    what several of them led to alike is reached by none. The first outcome of a single player's edge is its ``child``;
+    all others are found in an open-addressing table.
 
     Attributes
     ----------
@@ -171,7 +173,7 @@ def new_tree(
     stores = {kind: Store(np.zeros((0, k.edge)), np.zeros(k.tree), k.parameters.copy()) for kind, k in kept.items()}
     count = dict.fromkeys(COUNT.names, 0)
     count |= {"nodes": ROOT + 1, "edges": 1, "players": players, "reserve": reserve, "max_nodes": nodes}
-    count["edges_each"] = edges_each
+    count |= {"edges_each": edges_each, "viewer": -1}
     tree = Tree(
         nodes=rows(NODE, [], plain),
         edges=rows(EDGE, [], plain),
@@ -341,37 +343,43 @@ def find_or_add_child(tree: Tree, node: int, via: Any, key: np.uint64) -> int:
     key : uint64
         Key of the state that came out; 0 in an open loop.
     """
-    choosing, edge = 0, 0
+    choosing, edge, alone, viewer = 0, 0, 0, row(tree.counters, 0, COUNT).viewer
     for player in range(len(via)):
         if via[player]:
             choosing += 1
-            edge = via[player]
+            edge, alone = via[player], player
     chosen = row(tree.edges, edge, EDGE)
     if choosing == 1 and chosen.child and row(tree.nodes, chosen.child, NODE).key == key:
         return int(chosen.child)
+    first = edge if choosing == 1 and not chosen.child else 0
     slot, outcome = -1, _NONE
-    if choosing != 1 or chosen.child:
+    if first == 0 or (viewer >= 0 and alone != viewer):
         outcome = combine(np.uint64(node), key)
         for player in range(len(via)):
-            outcome = combine(outcome, np.uint64(via[player]))
+            outcome = combine(outcome, np.uint64(via[player] if viewer < 0 or player == viewer else 0))
         slot = _slot(tree, outcome)
-        found = row(tree.slots, slot, SLOT).node
+        found = int(row(tree.slots, slot, SLOT).node)
         if found:
-            return int(found)
-    return _new_node(tree, node, via, key, edge, slot, outcome)
+            for player in range(len(via)):
+                if seat_of(tree, found, player).via != via[player]:
+                    seat_of(tree, found, player).via = 0
+            if first:
+                row(tree.edges, first, EDGE).child = found
+            return found
+    return _new_node(tree, node, via, key, first, slot, outcome)
 
 
 @kernel()
-def _new_node(tree: Tree, node: int, via: Any, key: np.uint64, edge: int, slot: int, outcome: np.uint64) -> int:
-    """Add an outcome to a node, found by a slot of the table or, without one, as the first of its edge."""
+def _new_node(tree: Tree, node: int, via: Any, key: np.uint64, first: int, slot: int, outcome: np.uint64) -> int:
+    """Add an outcome to a node, found as the ``first`` of an edge, by a slot of the table, or by both."""
     count = row(tree.counters, 0, COUNT)
     child = int(count.nodes)
     if child >= count.node_room or 2 * count.slots > tree.slots.shape[0] // _SLOT_BYTES:
         return 0
     count.nodes += 1
-    if slot < 0:
-        row(tree.edges, edge, EDGE).child = child
-    else:
+    if first:
+        row(tree.edges, first, EDGE).child = child
+    if slot >= 0:
         row(tree.slots, slot, SLOT).outcome = outcome
         row(tree.slots, slot, SLOT).node = child
         count.slots += 1

@@ -381,3 +381,14 @@ class TestExample:
         env.reset(seed=0)
         assert OnePly(simulations=20).search(env).values.min() > 1.0
         assert math.isfinite(OnePly(simulations=20).search(env).seconds)
+
+
+def test_policies_play_what_is_legal_where_chance_led_elsewhere():
+    env = gymnasium.make("mcts_envs/LaneDefense3x3-v0")
+    for seed in range(20):
+        env.reset(seed=seed)
+        agent, over = agents.make("policy_search", simulations=20, horizon=30, seed=seed), False
+        while not over:
+            action = agent.search(env).action
+            assert env.unwrapped.action_masks()[action]
+            over = any(env.step(action)[2:4])

@@ -17,6 +17,7 @@ from mcts_envs.core.view import Episode, View
 from tests.search.arms import first_view, lane
 from tests.search.contents import as_lists, contents
 from tests.search.tables import END, PLACES, TABLES, only_the_viewers, table_game, view_of
+from tests.search.test_solved import secret
 from tests.toys import Stakes, TicTacToe, TicTacToeVector, Tron, tic_tac_toe
 
 STARTS = {"lane": lane, **{toy.__name__: lambda toy=toy: first_view(toy().game) for toy in (TicTacToe, Tron, Stakes)}}
@@ -98,6 +99,17 @@ def below(tree, *actions):
         if len(way) == 3 and isinstance(way[1], int) and tuple(max(done) for done, _ in way[0]) == actions:
             edges[way[2]] += numbers[0]
     return edges
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_what_others_do_unseen_stays_one_node(at_once):
+    agent, view = MCTS(simulations=400), secret(0, at_once)
+    tree = agent.search(view).tree.trees[0]
+    target = enlarge(agent.prepared(view.game).new_tree(400), 400)
+    for times in (1, 2):
+        graft(tree, ROOT, target)
+        assert contents(target) == added(*[contents(tree)] * times)
+        assert target.count.nodes == tree.count.nodes
 
 
 class TestReuse:

@@ -15,6 +15,8 @@ from agents.planners.halving import SequentialHalving
 from agents.search.tree import EDGE, NODE
 from mcts_envs.core.contract import default_evaluate
 from mcts_envs.core.kernel import record
+from mcts_envs.core.view import View
+from tests.search.contents import contents
 from tests.search.tables import (
     END,
     PLACES,
@@ -50,6 +52,21 @@ def cards(player, own, other):
             places[place] = 1 + player, moves
             seen[place, player] = place if looked else 100 + 4 * mine + j
     return view_of(table_game(places, seen=seen), player, at=4 * DEALS.index((own, other)))
+
+
+def secret(player, at_once):
+    """A player takes 0.4 (1), or guesses (0) which of two the other has done unseen, before or at once, for 1 or -1."""
+    own, sign, guess = 1 + player, 1 - 2 * player, {END - 2: (0, 1), END - 1: (1, 0)}
+    places = {at: (own, {right: (END, sign), wrong: (END, -sign)}) for at, (right, wrong) in guess.items()}
+    if at_once:
+        pairs = {pair: (END - 2 + pair[1 - player], 0.0) for pair in itertools.product((0, 1), repeat=2)}
+        places[0] = 3, {pair: (END, 0.4 * sign) if pair[player] else went for pair, went in pairs.items()}
+    else:
+        places[0] = own, {0: (1, 0.0), 1: (END, 0.4 * sign)}
+        places[1] = 3 - own, {0: (END - 2, 0.0), 1: (END - 1, 0.0)}
+    seen = np.repeat(np.arange(PLACES)[:, None], 2, axis=1)
+    seen[END - 1, player] = END - 2
+    return view_of(table_game(places, seen=seen), player)
 
 
 class TestHiddenInformation:
@@ -102,6 +119,28 @@ class TestHiddenInformation:
             Determinized(recommend="lcb")
         with pytest.raises(TypeError, match="call search"):
             Determinized().start(cards(0, 1, 0))
+
+    @pytest.mark.parametrize("settings", [{}, {"threads": 3}, {"select": "rave"}, {"reuse": True}])
+    @pytest.mark.parametrize("at_once", [False, True])
+    @pytest.mark.parametrize("player", [0, 1])
+    def test_what_others_do_unseen_is_not_known(self, player, at_once, settings):
+        """To guess what the other did in secret wins half of the time, and 0.4 are sure."""
+        view = secret(player, at_once)
+        result = self.search(view, simulations=3000, **settings)
+        assert result.action == 1
+        assert result.values[0] < 0.4
+        assert self.search(view, simulations=3000, loop="closed").values[0] > 0.9
+
+    @pytest.mark.parametrize("at_once", [False, True])
+    def test_what_they_do_unseen_tells_no_nodes_apart(self, at_once):
+        view = secret(0, at_once)
+        result = self.search(view, simulations=500)
+        before = result.tree.root if at_once else result.tree.root.edges[-1].children[0]
+        guesses = [child for child in before.children if child.edges]
+        assert [node.action for node in guesses] == [0 if at_once else None]
+        assert guesses[0].visits == sum(edge.visits for edge in guesses[0].edges) + 1
+        plain = View(view.game.interpreted(), view.state, 0)
+        assert contents(self.search(plain, simulations=500).tree.trees[0]) == contents(result.tree.trees[0])
 
     @pytest.mark.parametrize(("model", "score"), [(None, 0.25), ("cheat", 0.5)])
     def test_cheating_would_score_more(self, model, score):
