@@ -227,7 +227,7 @@ def test_a_graph_says_what_became_of_what_is_hidden():
 
 
 class Secluded(ParallelEnv):
-    """Three choose at once, four times, and see the round alone; who first chooses least leaves. A card pays at last."""
+    """Three choose at once, four times, and see the round alone; who first chooses least leaves. A card pays."""
 
     metadata = {"name": "secluded_v0", "render_modes": []}  # noqa: RUF012
     render_mode = None
