@@ -278,7 +278,11 @@ def _masks(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
         state[:] = root
         state.game.determinize(state, EVERYTHING, k)
         for bits, *_ in walk(state, np.random.default_rng(k), _LENGTH):
-            counts |= {len(_legal(state, player)) for player in range(seen.game.players) if bits >> player & 1}
+            for player in (player for player in range(seen.game.players) if bits >> player & 1):
+                legal, own = _legal(state, player), seen.game.seats[player].actions
+                if odd := [action for action in legal if not 0 <= action < own]:
+                    return FAILS, f"action {odd[0]}, counted from 0, is said to be legal, and there are {own}"
+                counts.add(len(legal))
     if counts <= {most}:
         return HOLDS, f"all of {most} actions were always legal"
     return HOLDS, f"{min(counts)} to {max(counts)} of {most} actions were legal, and all that were tried were taken"
