@@ -68,7 +68,13 @@ def check_wrappers(env: Any, followed: Sequence[Any] = ()) -> None:
     TypeError
         If there is one that changes actions.
     """
-    inside = _inside(getattr(env, "unwrapped", env))
+    for said in unfollowed(env, followed):
+        _warn(said)
+
+
+def unfollowed(env: Any, followed: Sequence[Any] = ()) -> list[str]:
+    """Say what wrappers do that planners do not follow, and refuse one, as :func:`check_wrappers` does."""
+    inside, said = _inside(getattr(env, "unwrapped", env)), []
     layers = layers_of(env)
     left = [layer for layer in layers if not any(layer is each for each in followed)]
     for layer in left[:-1]:
@@ -79,24 +85,33 @@ def check_wrappers(env: Any, followed: Sequence[Any] = ()) -> None:
                 f"in that one, or write the change into {inside}"
             )
         if isinstance(layer, _OF_REWARDS):
-            _warn(f"{name} changes the rewards of", inside, "for those")
+            said.append(_instead(f"{name} changes the rewards of", inside, "for those"))
         if repeats_of(layer) > 1:
-            _warn(f"{name} repeats actions in", inside, "single steps")
+            said.append(_instead(f"{name} repeats actions in", inside, "single steps"))
     for layer in layers[:-1]:
         name = type(layer).__name__
         if hasattr(type(layer), "action_masks") and not hasattr(env.unwrapped, "action_masks"):
-            _warn(f"{name} says what is legal in", inside, "all actions")
+            said.append(_instead(f"{name} says what is legal in", inside, "all actions"))
         if vars(layer).get("terminal_on_life_loss"):
-            _warn(f"{name} ends episodes of", inside, "whole ones")
-    check_steps(left)
+            said.append(_instead(f"{name} ends episodes of", inside, "whole ones"))
+    return said + own_steps(left)
 
 
 def check_steps(layers: list[Any]) -> None:
     """Warn, once for each class, of a wrapper with a ``step`` of its own, from the outermost of some layers on."""
-    for layer in layers[:-1]:
-        kind: Any = type(layer)
-        if not kind.step.__module__.startswith(_KNOWN) and not _repeats(layer):
-            _warn(f"{kind.__name__} has a step of its own around", _inside(layers[-1]), "those")
+    for said in own_steps(layers):
+        _warn(said)
+
+
+def own_steps(layers: list[Any]) -> list[str]:
+    """Say which wrappers have a ``step`` of their own, from the outermost of some layers on."""
+    kinds: list[Any] = [type(layer) for layer in layers[:-1] if not _repeats(layer)]
+    inside = _inside(layers[-1])
+    return [
+        _instead(f"{kind.__name__} has a step of its own around", inside, "those")
+        for kind in kinds
+        if not kind.step.__module__.startswith(_KNOWN)
+    ]
 
 
 def _inside(inner: Any) -> str:
@@ -105,10 +120,13 @@ def _inside(inner: Any) -> str:
     return type(envs[0].unwrapped if envs else inner).__name__
 
 
-@functools.cache
-def _warn(what: str, inside: str, planned: str) -> None:
-    warnings.warn(
+def _instead(what: str, inside: str, planned: str) -> str:
+    return (
         f"{what} {inside}; the search plans {planned} of the environment inside it: write the change into {inside} if "
-        "it is to count",
-        stacklevel=5,
+        "it is to count"
     )
+
+
+@functools.cache
+def _warn(said: str) -> None:
+    warnings.warn(said, stacklevel=5)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import gymnasium
 import numpy as np
 from pettingzoo import ParallelEnv
 
@@ -13,14 +14,14 @@ from agents.bridge.chance import drawn_from_global, drawn_from_system
 from agents.bridge.cloning import drawn_from, fresh
 from agents.bridge.copying import Copy
 from agents.bridge.hidden import AS_IT_IS, HASTY, SINCE, UNKNOWN, UNTOLD
-from agents.bridge.layers import innermost
+from agents.bridge.layers import innermost, peeled
 from agents.bridge.live import foreign_view
 from agents.bridge.means import DEEP, FAST, NATIVE, REPLAY, REPLAY_ANEW, REWIND
 from agents.bridge.mirroring import mirrored, walk, whole
 from agents.bridge.played import chance_apart
 from agents.bridge.remembering import own, remember
 from agents.bridge.states import NO_LIMIT, ForeignState
-from agents.wrappers import layers_of
+from agents.wrappers import layers_of, own_steps, unfollowed
 from mcts_envs.core.contract import EVERYTHING
 
 HOLDS, FAILS, OPEN = "holds", "FAILS", "open"
@@ -92,7 +93,7 @@ def check_planning(env: Any) -> PlanningReport:
     PlanningReport
         Laws by name: ``actions``, ``copies``, ``independence``, ``restoring``, ``fidelity`` (a copy goes on as the
         original does), ``chance``, ``observations`` (drawing anew changes nothing that was observed), ``hidden``,
-        ``masks``, ``truncation``, ``cost``.
+        ``masks``, ``truncation``, ``wrappers`` (the search follows what they do to a step), ``cost``.
 
     Raises
     ------
@@ -110,7 +111,18 @@ def check_planning(env: Any) -> PlanningReport:
     except TypeError as error:
         return PlanningReport(seen.game.name, (*laws, Law("copies", FAILS, str(error))))
     laws.append(Law("copies", HOLDS, f"by {seen.game.notes['means']}"))
-    for check in (_independence, _restoring, _fidelity, _chance, _observations, _hidden, _masks, _truncation, _cost):
+    for check in (
+        _independence,
+        _restoring,
+        _fidelity,
+        _chance,
+        _observations,
+        _hidden,
+        _masks,
+        _truncation,
+        _wrappers,
+        _cost,
+    ):
         title = check.__name__.removeprefix("_")
         try:
             laws.append(Law(title, *check(env, seen, root)))
@@ -266,7 +278,11 @@ def _masks(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
         state[:] = root
         state.game.determinize(state, EVERYTHING, k)
         for bits, *_ in walk(state, np.random.default_rng(k), _LENGTH):
-            counts |= {len(_legal(state, player)) for player in range(seen.game.players) if bits >> player & 1}
+            for player in (player for player in range(seen.game.players) if bits >> player & 1):
+                legal, own = _legal(state, player), seen.game.seats[player].actions
+                if odd := [action for action in legal if not 0 <= action < own]:
+                    return FAILS, f"action {odd[0]}, counted from 0, is said to be legal, and there are {own}"
+                counts.add(len(legal))
     if counts <= {most}:
         return HOLDS, f"all of {most} actions were always legal"
     return HOLDS, f"{min(counts)} to {max(counts)} of {most} actions were legal, and all that were tried were taken"
@@ -276,6 +292,12 @@ def _truncation(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     if root.left >= NO_LIMIT:
         return HOLDS, "no time limit is known"
     return HOLDS, f"ends in {root.left} steps by a time limit, in simulations too"
+
+
+def _wrappers(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
+    alone = isinstance(env, gymnasium.Env)
+    said = unfollowed(env, changing(layers_of(env))) if alone else own_steps(peeled(env)[0])
+    return (OPEN, "; ".join(said)) if said else (HOLDS, "what they do to a step is followed")
 
 
 def _cost(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:

@@ -322,6 +322,10 @@ def _listed_by(actions_of: Callable[[Any, Any], list[int]]) -> Callable[[Any, in
     def legal(state: Any, player: int, actions: Any) -> int:
         """Fill in the legal actions of a player who is to choose, as the adapter lists them."""
         found = actions_of(state.env, state.game.seats[player].name)
+        if not found:
+            raise ValueError(
+                f"the adapter of {state.game.name} lists no legal action and the episode goes on; list one"
+            )
         actions[: len(found)] = found
         return len(found)
 

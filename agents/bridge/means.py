@@ -166,8 +166,10 @@ def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str 
         return _CHANGES
     differ = walks[0] != walks[2] or (walks[0] != walks[1] and start == back)
     if differ and walks[0] == walks[1] and isinstance(first, Copy):  # sets of objects have an order in each copy
-        first.restore()
-        differ = _walk(live, state, first) != walks[0]
+        for each in first, second:
+            each.restore()
+            walks.append(_walk(live, state, each))
+        differ = walks[3] != walks[0] or walks[4] != walks[2]
     apart = differ and not isinstance(first, Clone) and not drawn_from_system(lambda: _walk(live, state, second))
     if apart and isinstance(first, Rewind):  # it lies in what is not put back, as a function's variables
         return "rewound and played again with the same chance, it goes on in another way"

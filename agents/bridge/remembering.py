@@ -122,7 +122,8 @@ def own(given: Any) -> Any:
 def shown_after(env: Any, said: Any) -> dict[Any, int]:
     """Return a hash of what each player that is to choose is shown, after ``reset`` or ``step`` said something.
 
-    What is legal for it is shown too. In an AEC environment nothing was said: None.
+    What is legal for it is shown too, and where several play, who is still in it. In an AEC environment nothing was
+    said: None.
     """
     if isinstance(env, AECEnv):
         return _shown_in_turn(env)
@@ -130,7 +131,8 @@ def shown_after(env: Any, said: Any) -> dict[Any, int]:
     if isinstance(env, ParallelEnv):
         paid = {agent: 0.0 if rewards is None else _number(rewards.get(agent, 0.0)) for agent in said[0]}
         told = {agent: _told(env, (said[-1] or {}).get(agent), agent) for agent in said[0] if agent in env.agents}
-        return {agent: fingerprint((seen, paid[agent], told.get(agent))) for agent, seen in said[0].items()}
+        left = list(env.agents)
+        return {agent: fingerprint((seen, paid[agent], told.get(agent), left)) for agent, seen in said[0].items()}
     over = len(said) > 2 and bool(said[2] or said[3])
     legal = None if over else _told(env, said[-1], None)
     return {None: fingerprint((said[0], 0.0 if rewards is None else _number(rewards), legal))}

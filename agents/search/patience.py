@@ -82,7 +82,7 @@ _TWICE, _SHORTEST = 2.0, 0.01
 """Searches that take so many time limits, and so many seconds more, are told of."""
 
 _LATE = 2
-"""The late search that is told of."""
+"""So many late searches in a row are told of."""
 
 _COUNTED = 4
 """So many simulations at most may be those that are made however short the time."""
@@ -91,17 +91,17 @@ _COUNTED = 4
 def warn_if_late(view: View, result: Any, limit: float) -> None:
     """Say once of an environment of others that its few simulations, with copies, took more than twice the time limit.
 
-    The first search, which finds out how to copy it, does not count, and one of the others may be late because the
-    machine was busy.
+    The first search, which finds out how to copy it, does not count. One of the others may be late because the machine
+    was busy, or Python collected its garbage, as it does now and then: so it takes two in a row.
     """
     if not hasattr(view.state, "time_limit"):
         return
     game: Any = view.game
     notes, simulations = game.notes, getattr(result, "simulations", 0)
     late = 0 < simulations <= _COUNTED and result.seconds > _TWICE * limit + _SHORTEST
-    if late and notes.get("searched"):
-        notes["late"] = notes.get("late", 0) + 1
-    if late and notes.get("late") == _LATE:
+    notes["late"] = notes.get("late", 0) + 1 if late and notes.get("searched") else 0
+    if notes["late"] == _LATE and not notes.get("told late"):
+        notes["told late"] = True
         copies = getattr(result, "copies", None)
         how = f"; copies are made by {copies.means}; what is hidden: {copies.hidden}" if copies else ""
         warnings.warn(

@@ -80,6 +80,30 @@ def test_an_adapter_may_list_what_is_legal():
     assert view.game.legal(view.state, 0, actions) == 1
 
 
+class Lenient(Secret):
+    def step(self, action):
+        return super().step(action % 2)
+
+
+def listed(actions):
+    """Return an environment whose adapter lists these actions, whatever its state."""
+    listing = Listing()
+    listing.actions = lambda env, agent: actions
+    bridge.register("tests.bridge.test_adapters.Secret", listing)
+    env = Lenient()
+    env.reset(seed=1)
+    return env
+
+
+@pytest.mark.usefixtures("registered")
+def test_what_an_adapter_lists_wrongly_is_named():
+    with pytest.raises(ValueError, match="the adapter of Lenient lists no legal action and the episode goes on"):
+        mcts(50).act(listed([]))
+    law = bridge.check_planning(listed([0, 3]))["masks"]
+    assert law.verdict == "FAILS"
+    assert law.evidence == "action 3, counted from 0, is said to be legal, and there are 2"
+
+
 @pytest.mark.usefixtures("registered")
 def test_an_adapter_says_what_an_environment_does_not():
     bridge.register("tests.bridge.test_adapters.Secret", ForSecrets())

@@ -29,7 +29,7 @@ def checked(env):
 def test_what_keeps_all_laws_passes(env_id):
     report = checked(gym.make(env_id))
     assert report
-    assert [law.name for law in report.laws] == [*LAWS, "truncation", "cost"]
+    assert [law.name for law in report.laws] == [*LAWS, "truncation", "wrappers", "cost"]
     untold = ["hidden"] if env_id == "CartPole-v1" else []
     assert [law.name for law in report.laws if law.verdict != "holds"] == untold, str(report)
     assert env_id in str(report)
@@ -172,6 +172,29 @@ def test_laws_that_are_broken_are_named():
     assert "cannot be copied" in report["copies"].evidence or report["restoring"].verdict != "holds"
     report = checked(Changing())
     assert report["observations"].verdict == "FAILS"
+
+
+class Capped(gym.Wrapper):
+    """Ends an episode by a count of its own."""
+
+    def reset(self, **given):
+        self.count = 0
+        return self.env.reset(**given)
+
+    def step(self, action):
+        self.count += 1
+        seen, reward, ended, cut, info = self.env.step(action)
+        return seen, reward, ended, cut or self.count >= 3, info
+
+
+@pytest.mark.filterwarnings("ignore:Capped has a step of its own:UserWarning")
+def test_wrappers_that_are_not_followed_are_named_each_time():
+    for _ in range(2):  # a warning names them once
+        law = checked(Capped(Walk()))["wrappers"]
+        assert law.verdict == "open"
+        assert law.evidence.startswith("Capped has a step of its own around Walk; the search plans those of the env")
+    assert checked(gym.wrappers.TimeLimit(Walk(), 9))["wrappers"].verdict == "holds"
+    assert checked(tictactoe.env())["wrappers"].verdict == "holds"
 
 
 def test_another_environment_that_cannot_be_reset_speaks_against_no_copy():

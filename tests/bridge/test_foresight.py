@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import pytest
 from gymnasium import spaces
+from pettingzoo import ParallelEnv
 
 import agents
+from agents import bridge
 from agents.bridge.copying import Copy
 from agents.bridge.digest import digest
 from agents.bridge.hidden import AS_IT_IS, SAMPLED, SINCE, UNKNOWN
@@ -221,3 +224,45 @@ def test_a_graph_says_what_became_of_what_is_hidden():
     env = agents.remember(gym.make("FrozenLake-v1"))
     env.reset(seed=1)
     assert agents.make("graph", simulations=20, seed=1).search(env).copies.hidden == "nothing found"
+
+
+class Secluded(ParallelEnv):
+    """Three choose at once, four times, and see the round alone; who first chooses least leaves. A card pays."""
+
+    metadata = {"name": "secluded_v0", "render_modes": []}  # noqa: RUF012
+    render_mode = None
+
+    def __init__(self):
+        self.possible_agents = ["a", "b", "c"]
+
+    def observation_space(self, agent):
+        return spaces.Discrete(5)
+
+    def action_space(self, agent):
+        return spaces.Discrete(3)
+
+    def reset(self, seed=None, options=None):
+        self.agents, self.round = self.possible_agents[:], 0
+        self.card = np.random.default_rng(seed).integers(3)
+        return dict.fromkeys(self.agents, 0), {agent: {} for agent in self.agents}
+
+    def step(self, actions):
+        assert set(actions) == set(self.agents)
+        self.round += 1
+        out = min(self.agents, key=actions.get) if self.round == 1 else None
+        over = {agent: self.round >= 4 or agent == out for agent in self.agents}
+        self.agents = [agent for agent in self.agents if not over[agent]]
+        paid = {agent: float(self.round == 4 and actions[agent] == self.card) for agent in over}
+        return dict.fromkeys(over, self.round), paid, over, dict.fromkeys(over, False), {agent: {} for agent in over}
+
+
+def test_courses_of_the_game_have_those_in_it_who_are():
+    env = bridge.remember(Secluded())
+    env.reset(seed=0)
+    env.step({"a": 2, "b": 0, "c": 1})
+    view = bridge.view(env, "a")
+    assert mcts(60).search(view).copies.hidden == "drawn by replay"
+    state = view.state.copy()
+    for seed in range(64):
+        view.game.determinize(state, 0, seed << 20)
+        assert state.env.agents == ["a", "c"]

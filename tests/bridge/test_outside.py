@@ -251,6 +251,14 @@ class Slow(InClass):
         return self.get() // 14, reward, ended, cut, info
 
 
+class Spell(InClass):
+    """Pays by a count that is kept outside, for the steps of the third walk of a check."""
+
+    def step(self, action):
+        super().step(action)
+        return 0, float(2 * means._STEPS < self.get() <= 3 * means._STEPS), False, False, {}
+
+
 class Thing:
     def __init__(self, number):
         self.number = number
@@ -279,3 +287,8 @@ def test_sets_of_objects_are_no_state_outside():
 def test_what_changes_slowly_outside_is_refused_too():
     with pytest.raises(TypeError, match="its state lies outside of it"):
         mcts().act(begun(Slow()))
+
+
+def test_what_looks_like_the_order_of_a_set_is_refused_if_it_does_not_come_again():
+    with pytest.raises(TypeError, match="its state lies outside of it"):
+        mcts().act(begun(Spell()))

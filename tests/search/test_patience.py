@@ -1,12 +1,16 @@
 """Rollouts where steps are dear and time is short."""
 
 import time
+import warnings
+from types import SimpleNamespace
 
 import gymnasium as gym
 import pytest
 from gymnasium import spaces
 
 import agents
+from agents import bridge
+from agents.search.patience import warn_if_late
 
 
 class Slow(gym.Env):
@@ -54,3 +58,23 @@ def test_where_there_is_time_they_go_to_the_end(budget):
     env.seconds = 0.0
     result = searched(env, **budget)
     assert result.steps > 390 * result.simulations
+
+
+def test_searches_that_are_late_now_and_then_are_not_told_of():
+    class Steady(Slow):
+        """Another game, of which nothing was told yet."""
+
+    env = Steady()
+    env.reset(seed=0)
+    view = bridge.view(env)
+    late, good = SimpleNamespace(simulations=3, seconds=1.0), SimpleNamespace(simulations=3, seconds=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for result in (good, late, good, late, good, late):
+            warn_if_late(view, result, 0.1)
+    with pytest.warns(UserWarning, match="3 simulations took 1 s"):
+        warn_if_late(view, late, 0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # once
+        for result in (late, good, late, late):
+            warn_if_late(view, result, 0.1)
