@@ -26,7 +26,7 @@ _BATCH_CELLS = 250_000
 """Of a bootstrap at once: a few MB, however many games there are."""
 _MOST_STEPS, _LONGEST_STEP, _ACCURACY = 200, 1.0, 1e-12
 _MOST_TIED = 8
-_MOST_AT_ONCE, _TIES = 500, 2.0
+_MOST_AT_ONCE, _TIES, _SEPARATED = 500, 2.0, 0.1
 
 
 @dataclass(frozen=True)
@@ -228,10 +228,11 @@ def ratings(choices: Choices, level: float = LEVEL, resamples: int = RESAMPLES, 
 
     An interval is of the bootstrap's percentiles, of the data and a board more for each agent, which wins it: so it
     keeps a width where all boards came out alike, as that of :func:`agents.arena.statistics.paired_rates` does. Among
-    more than two, where these boards weigh less, the percentiles are expanded to be as far apart as Student's. In
-    resamples in which the first took no point from an agent, not even by way of others, that agent's Elo is infinite;
-    so an end of an interval is where few points say how far an agent is ahead. Where some are separated so, in the
-    estimate or in a resample, each two that have met tie two games more, so that there are likeliest strengths.
+    more than two, where these boards weigh less, the percentiles are expanded to be as far apart as Student's. Where in
+    a tenth of the resamples the first took no point from an agent, not even by way of others, the upper end is
+    infinite: so few points, of two boards or fewer as a rule, do not say how far it is ahead; the lower one, of an
+    agent that took none from the first. Where some are separated so, in the estimate or in a resample, each two that
+    have met tie two games more, so that there are likeliest strengths.
 
     Parameters
     ----------
@@ -275,11 +276,11 @@ def _ends(choices: Choices, level: float, resamples: int, seed: int) -> Floats:
     sizes = [min(most, resamples - start) for start in range(0, resamples, most)]
     drawn = [rng.multinomial(boards, np.full(boards, 1.0 / boards), n).astype(np.float64) for n in sizes]
     values = np.concatenate([_elo(hedged, each) for each in drawn])
-    reach = np.concatenate([choices.reached(each[:, :own]) for each in drawn])
-    lows, highs = np.where(reach[:, :, 0], values, -inf), np.where(reach[:, 0], values, inf)
+    reach = np.concatenate([choices.reached(each[:, :own]) for each in drawn]).mean(0) > 1.0 - _SEPARATED
     two = len(choices.beaten[0]) == 2  # their own two boards weigh enough
     tail = 0.5 - level / 2 if two else float(ndtr(-sqrt(boards / (boards - 1)) * stdtrit(boards - 1, 0.5 + level / 2)))
-    return np.stack([np.quantile(lows, tail, 0, method="lower"), np.quantile(highs, 1.0 - tail, 0, method="higher")])
+    low, high = np.quantile(values, tail, 0, method="lower"), np.quantile(values, 1.0 - tail, 0, method="higher")
+    return np.stack([np.where(reach[:, 0], low, -inf), np.where(reach[0], high, inf)])
 
 
 def _elo(choices: Choices, boards: Floats) -> Floats:

@@ -81,8 +81,7 @@ def test_who_took_every_point_is_better_however_far_that_may_be(tmp_path: Path) 
     said = conclusion(played("Bomber-v0", 1.0, 10, tmp_path, four))
     assert said.startswith("in short: new is better than old, at a confidence of 95%: +")
     assert ",+inf] Elo" in said
-    said = conclusion(played("Bomber-v0", 1.0, 2, tmp_path, four))
-    assert "Four times as many boards make the interval narrower: --episodes 8" in said
+    assert "2 boards leave open whether new or old is better" in conclusion(played("Bomber-v0", 1.0, 2, tmp_path, four))
 
 
 @pytest.mark.parametrize(("episodes", "said"), [(2, "2 episodes leave open"), (6, "new is better than old")])

@@ -337,8 +337,8 @@ TABLES = """\
  agent      minus    boards               points
  stay:at=0  x:at=2        2  +25.0 [-57.9,+82.9]
  agent                   Elo
- y:at=0     +481 [-inf,+inf]
- stay:at=0  +481 [-inf,+inf]
+ y:at=0     +481 [-676,+inf]
+ stay:at=0  +481 [-627,+inf]
  x:at=2                    0
 """
 

@@ -27,8 +27,8 @@ TABLES = """\
  3  b         0.0  25.0
  agent                 Elo          any time
  a                       0
- c         -72 [-inf,+inf]    +0 [-inf,+inf]
- b        -377 [-inf,+inf]  -inf [-inf,+581]
+ c         -72 [-294,+280]    +0 [-inf,+inf]
+ b        -377 [-inf,+280]  -inf [-inf,+581]
 """
 
 
