@@ -61,8 +61,8 @@ class Tree(NamedTuple):
     Where several players choose at once, each has edges of its own (decoupled statistics). An outcome is reached by one
     edge of every active player, but for those whose choices are taken for chance, and, in a closed loop, told apart by
     the key of the state that came out. Over information sets the others' choices count as far as the key shows them:
-    what several of them led to alike is reached by none. The first outcome of a single player's edge is its ``child``;
-    all others are found in an open-addressing table.
+    what several of them led to alike is reached by none. The first outcome of a single player's edge, over information
+    sets of the searching player's edge, is its ``child``; all others are found in an open-addressing table.
 
     Attributes
     ----------
@@ -331,6 +331,14 @@ def _refill(tree: Tree, used: Bytes) -> None:
 
 
 @kernel()
+def _keep_common(tree: Tree, node: int, via: Any) -> None:
+    """Let a node be reached only by those edges by which it is reached now too."""
+    for player in range(len(via)):
+        if seat_of(tree, node, player).via != via[player]:
+            seat_of(tree, node, player).via = 0
+
+
+@kernel()
 def find_or_add_child(tree: Tree, node: int, via: Any, key: np.uint64) -> int:
     """Return the node that edges of the active players lead to, added if it is new; 0 if the tree is full.
 
@@ -343,26 +351,29 @@ def find_or_add_child(tree: Tree, node: int, via: Any, key: np.uint64) -> int:
     key : uint64
         Key of the state that came out; 0 in an open loop.
     """
-    choosing, edge, alone, viewer = 0, 0, 0, row(tree.counters, 0, COUNT).viewer
+    choosing, edge, viewer = 0, 0, row(tree.counters, 0, COUNT).viewer
     for player in range(len(via)):
         if via[player]:
             choosing += 1
-            edge, alone = via[player], player
-    chosen = row(tree.edges, edge, EDGE)
-    if choosing == 1 and chosen.child and row(tree.nodes, chosen.child, NODE).key == key:
+            edge = via[player]
+    own = int(via[viewer]) if viewer >= 0 else 0
+    if own:
+        edge = own
+    chosen, of_one = row(tree.edges, edge, EDGE), choosing == 1 or own > 0
+    if of_one and chosen.child and row(tree.nodes, chosen.child, NODE).key == key:
+        if choosing > 1:
+            _keep_common(tree, int(chosen.child), via)
         return int(chosen.child)
-    first = edge if choosing == 1 and not chosen.child else 0
+    first = edge if of_one and not chosen.child else 0
     slot, outcome = -1, _NONE
-    if first == 0 or (viewer >= 0 and alone != viewer):
+    if first == 0 or (viewer >= 0 and own == 0):
         outcome = combine(np.uint64(node), key)
         for player in range(len(via)):
             outcome = combine(outcome, np.uint64(via[player] if viewer < 0 or player == viewer else 0))
         slot = _slot(tree, outcome)
         found = int(row(tree.slots, slot, SLOT).node)
         if found:
-            for player in range(len(via)):
-                if seat_of(tree, found, player).via != via[player]:
-                    seat_of(tree, found, player).via = 0
+            _keep_common(tree, found, via)
             if first:
                 row(tree.edges, first, EDGE).child = found
             return found

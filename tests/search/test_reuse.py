@@ -112,6 +112,15 @@ def test_what_others_do_unseen_stays_one_node(at_once):
         assert target.count.nodes == tree.count.nodes
 
 
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_search_goes_on_in_the_nodes_that_were_grafted(at_once):
+    view, agent = secret(0, at_once), MCTS(simulations=400, reuse=True)
+    view.episode = Episode()
+    nodes = [len(agent.search(view).tree) for _ in range(3)]
+    assert nodes == nodes[:1] * 3
+    assert len(MCTS(simulations=1200, threads=3).search(view).tree) == nodes[0]
+
+
 class TestReuse:
     def test_visits_are_kept_and_added_to(self):
         env, agent = TicTacToe(), MCTS(simulations=300, loop="closed", reuse=True)
