@@ -274,9 +274,13 @@ def _ends(choices: Choices, level: float, resamples: int, seed: int) -> Floats:
     own, boards = len(choices.wins), len(hedged.wins)
     most = min(_MOST_AT_ONCE, max(1, _BATCH_CELLS // boards))
     sizes = [min(most, resamples - start) for start in range(0, resamples, most)]
-    drawn = [rng.multinomial(boards, np.full(boards, 1.0 / boards), n).astype(np.float64) for n in sizes]
-    values = np.concatenate([_elo(hedged, each) for each in drawn])
-    reach = np.concatenate([choices.reached(each[:, :own]) for each in drawn]).mean(0) > 1.0 - _SEPARATED
+
+    def resampled(n: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        drawn = rng.multinomial(boards, np.full(boards, 1.0 / boards), n).astype(np.float64)
+        return _elo(hedged, drawn), choices.reached(drawn[:, :own])
+
+    values, reached = map(np.concatenate, zip(*map(resampled, sizes), strict=True))
+    reach = reached.mean(0) > 1.0 - _SEPARATED
     two = len(choices.beaten[0]) == 2  # their own two boards weigh enough
     tail = 0.5 - level / 2 if two else float(ndtr(-sqrt(boards / (boards - 1)) * stdtrit(boards - 1, 0.5 + level / 2)))
     low, high = np.quantile(values, tail, 0, method="lower"), np.quantile(values, 1.0 - tail, 0, method="higher")

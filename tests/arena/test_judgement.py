@@ -1,6 +1,7 @@
 """Judgement: ratings against evalica and choix, tests against fastchess, promises against simulated experiments."""
 
 import math
+import tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -244,6 +245,15 @@ def test_intervals_of_ratings_have_no_end_where_a_single_tie_gives_it() -> None:
     table = duels(np.random.default_rng(1), 30, [0, 50, 0, 100, 0])
     table[:, 4], table[:, :, 4] = 2, 0  # the last wins everything
     assert [math.isinf(rating.high) for rating in ratings(from_points(table))] == [False] * 4 + [True]
+
+
+def test_intervals_of_ratings_take_little_memory_however_many_boards() -> None:
+    choices = from_points(duels(np.random.default_rng(1), 20_000, [0, 50]))
+    tracemalloc.start()
+    ratings(choices, resamples=300)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 25e6  # all resamples at once are 48 MB
 
 
 @pytest.mark.slow
