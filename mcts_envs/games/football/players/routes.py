@@ -1,8 +1,10 @@
-"""Ways over the pitch: what it costs a player to get from any square to a goal.
+"""Ways over the pitch: what it costs a player to get to a goal by any square.
 
 The costs are found by sweeps over the part of the pitch that matters, in turn from both ends, until nothing changes
 (Bellman's equations, by the method of Gauss and Seidel). They lie in an array of numbers of the caller, one for each
-square of the pitch, row by row, from a first index on; what is known of each square follows them in the same order.
+square of the pitch, row by row, from a first index on: what it costs to enter the square and to go on from there, so
+that a neighbour needs no more than the least of them. What is noted of each square follows in the same order: how many
+opposing zones cover it, 16 more where somebody is.
 """
 
 import numpy as np
@@ -27,6 +29,9 @@ _FAR, _MAX_SWEEPS = 1e6, 24
 _DODGE, _ZONE, _TAKEN = 9.0, 0.7, 3.0
 """In squares: a dodge that fails for sure, a tackle zone on a square, somebody who stands in the way."""
 
+_HERE = 16.0
+"""What is noted of a square where somebody is, beside the zones that cover it."""
+
 _AROUND = 3
 """Ways do not go farther than so many squares beyond where the player and his goal are."""
 
@@ -38,15 +43,15 @@ _BYTE = (1 << _BITS) - 1
 
 
 @kernel()
-def _price(covers, empty):
-    """Return what it costs to enter a square that so many opposing zones cover, in squares."""
-    price = 1.0 + _ZONE * covers
-    return price if empty else price + _TAKEN
+def _price(noted):
+    """Return what it costs to enter a square of which this is noted, in squares."""
+    return 1.0 + _ZONE * noted if noted < _HERE else 1.0 + _ZONE * (noted - _HERE) + _TAKEN
 
 
 @kernel()
-def _fall(reach, covers):
-    """Return what a dodge into a square costs, in squares; ``reach`` is the target of the player's rolls."""
+def _fall(reach, noted):
+    """Return what a dodge into such a square costs, in squares; ``reach`` is the target of the player's rolls."""
+    covers = noted if noted < _HERE else noted - _HERE
     return _DODGE / 6.0 * (min(max(reach - 1.0 + covers, 2.0), 6.0) - 1.0)
 
 
@@ -75,86 +80,116 @@ def _part(state, player, goal):
 
 
 @kernel()
-def _mark(part, costs, x, y):
-    """Note that the way from the neighbours of a square may have become shorter."""
-    left, right = part & _BYTE, part >> _BITS & _BYTE
-    rows = 7 << y >> 1
-    for column in range(max(x - 1, left), min(x + 1, right) + 1):
-        costs[column] = np.float64(np.int64(costs[column]) | rows)
+def _mark(costs, x, rows):
+    """Note that the ways from some squares of a column, as bits, may have become shorter."""
+    costs[x] = np.float64(np.int64(costs[x]) | rows)
 
 
 @kernel(types.void(BYTES, types.int64, types.int64, types.int64, FLOATS, types.int64))
 def _begin(state, player, goal, part, costs, first):
-    """Set the costs at the goal to 0; note for each square how many zones cover it, 16 more where somebody is."""
+    """Note what is known of each square; only those of the goal, and ways from their neighbours, have a cost yet."""
     s = record(state, STATE)
     width, cells = s.width, s.width * s.height
     left, right, top, bottom = part & _BYTE, part >> _BITS & _BYTE, part >> 2 * _BITS & _BYTE, part >> 3 * _BITS
     team = team_of(player)
-    scoring = 0 if team == HOME else width - 1
     for x in range(left, right + 1):
         costs[x] = 0.0
     for y in range(top, bottom + 1):
         for x in range(left, right + 1):
-            cell = first + y * width + x
-            ends = x == scoring if goal == 0 else (y + 1) * (width + 2) + x + 1 == goal
-            costs[cell] = 0.0 if ends else _FAR
-            costs[cell + cells] = 0.0
-            if ends:
-                _mark(part, costs, x, y)
+            costs[first + y * width + x] = _FAR
+            costs[first + cells + y * width + x] = 0.0
     for other in range(32):
         square = np.int64(s.square[other])
         if square > 0 and s.box[other] == ON_PITCH:
             y, x = square // (width + 2) - 1, square % (width + 2) - 1
             if top <= y <= bottom and left <= x <= right:
-                costs[first + cells + y * width + x] += 16.0
+                costs[first + cells + y * width + x] += _HERE
             if team_of(other) != team and s.posture[other] == STANDING:
                 for direction in range(8):
                     row, column = y + DY[direction], x + DX[direction]
                     if top <= row <= bottom and left <= column <= right:
                         costs[first + cells + row * width + column] += 1.0
+    if goal > 0:
+        y, x = goal // (width + 2) - 1, goal % (width + 2) - 1
+        top, bottom = y, y
+    else:
+        x = 0 if team == HOME else width - 1
+    for y in range(top, bottom + 1):
+        costs[first + y * width + x] = _price(costs[first + cells + y * width + x])
+        for column in range(max(x - 1, left), min(x + 1, right) + 1):
+            _mark(costs, column, 7 << y >> 1)
+
+
+@kernel()
+def _onward(state, player, part, costs, first, x, y):
+    """Return what the best way from a square costs, by one of its neighbours."""
+    s = record(state, STATE)
+    width, cells = s.width, s.width * s.height
+    left, right, top, bottom = part & _BYTE, part >> _BITS & _BYTE, part >> 2 * _BITS & _BYTE, part >> 3 * _BITS
+    before, after = max(x - 1, left), min(x + 1, right)
+    best, noted = _FAR, costs[first + cells + y * width + x]
+    if noted == 0.0 or noted == _HERE:  # no dodge
+        for row in (max(y - 1, top), y, min(y + 1, bottom)):
+            cell = first + row * width
+            best = min(best, costs[cell + before], costs[cell + x], costs[cell + after])
+    else:
+        reach = np.float64(target(state, player))
+        for row in (max(y - 1, top), y, min(y + 1, bottom)):
+            for column in (before, x, after):
+                cell = first + row * width + column
+                best = min(best, costs[cell] + _fall(reach, costs[cell + cells]))
+    return best
 
 
 @kernel()
 def _shorten(state, player, part, costs, first, x, y):
-    """Lower the cost of a square to that of the best way by one of its neighbours; return whether it fell."""
+    """Lower the cost by a square to that of the best way onward; return by how much."""
     s = record(state, STATE)
-    width, known = s.width, s.width * s.height
-    left, right, top, bottom = part & _BYTE, part >> _BITS & _BYTE, part >> 2 * _BITS & _BYTE, part >> 3 * _BITS
-    cell = first + y * width + x
-    old = best = costs[cell]
-    dodges, reach = costs[cell + known] not in (0.0, 16.0), np.float64(target(state, player))
-    for down in range(-1, 2):
-        row = first + min(max(y + down, top), bottom) * width
-        for aside in range(-1, 2):
-            after = row + min(max(x + aside, left), right)
-            noted = costs[after + known]
-            empty = noted < 16.0
-            covers = noted if empty else noted - 16.0
-            through = costs[after] + _price(covers, empty)
-            through += _fall(reach, covers) if dodges else 0.0
-            best = through if through < best else best
-    if best < old:
-        costs[cell] = best
-        _mark(part, costs, x, y)
-    costs[x] = np.float64(np.int64(costs[x]) & ~(1 << y))
-    return best < old - 1e-9
+    cell, cells = first + y * s.width + x, s.width * s.height
+    old = costs[cell]
+    best = min(_onward(state, player, part, costs, first, x, y) + _price(costs[cell + cells]), old)
+    costs[cell] = best
+    return old - best
 
 
-@kernel(types.void(BYTES, types.int64, types.int64, FLOATS, types.int64))
+@kernel()
+def _sweep_column(state, player, part, costs, first, x, start, end, by):
+    """Shorten the ways from the squares of a column that are noted, in an order; return whether one became shorter."""
+    left, right = part & _BYTE, part >> _BITS & _BYTE
+    noted, around, changed = np.int64(costs[x]), 0, False
+    for y in range(start, end, by):
+        if noted >> y & 1 and costs[first + y * record(state, STATE).width + x] > 2.0:
+            gain = _shorten(state, player, part, costs, first, x, y)
+            if gain > 0.0:
+                changed |= gain > 1e-9
+                around |= 7 << y >> 1
+                noted |= 7 << y >> 1
+            noted &= ~(1 << y)
+    costs[x] = np.float64(noted)
+    if around:
+        if x > left:
+            _mark(costs, x - 1, around)
+        if x < right:
+            _mark(costs, x + 1, around)
+    return changed
+
+
+@kernel(types.float64(BYTES, types.int64, types.int64, FLOATS, types.int64))
 def find_ways(state, player, goal, costs, first):
-    """Fill in the cost of the best way to a goal from every square; goal 0 is the end zone where the player scores.
+    """Fill in the cost of the best way to a goal by every square; return that of the way from where the player is.
 
-    The array has room for two numbers for each square, and for one for each column before them: its bits are the rows
-    in which a neighbour has become cheaper. Looking at another square would change nothing.
+    Goal 0 is the end zone where the player scores. The array has room for two numbers for each square, and for one for
+    each column before them: its bits are the rows in which a neighbour has become cheaper. Looking at another square
+    would change nothing.
     """
     s = record(state, STATE)
     part = _part(state, player, goal)
     left, right, top, bottom = part & _BYTE, part >> _BITS & _BYTE, part >> 2 * _BITS & _BYTE, part >> 3 * _BITS
     _begin(state, player, goal, part, costs, first)
-    rows, here = stride(state), np.int64(s.square[player])
+    rows, here, cells = stride(state), np.int64(s.square[player]), s.width * s.height
     aim = (1 if team_of(player) == HOME else rows - 2) if goal == 0 else goal % rows
     column, row = here % rows - 1, here // rows - 1
-    limit = abs(column + 1 - aim) + _DETOUR
+    limit, far = abs(column + 1 - aim) + _DETOUR, _FAR
     for sweep in range(_MAX_SWEEPS):
         changed = False
         backward = (aim > column + 1) != (sweep & 2 != 0)
@@ -162,31 +197,32 @@ def find_ways(state, player, goal, costs, first):
             x = right - i if backward else left + i
             aside = np.int64(limit) - abs(x + 1 - aim)
             if costs[x] > 0.0 and abs(x - column) <= aside:
-                highest, lowest = max(row - aside, top), min(row + aside, bottom)
-                for j in range(lowest - highest + 1):
-                    y = lowest - j if sweep & 1 else highest + j
-                    if np.int64(costs[x]) >> y & 1 and costs[first + y * (rows - 2) + x] > 1.0:
-                        changed |= _shorten(state, player, part, costs, first, x, y)
-        found = costs[_at(state, first, here)] + _TAKEN
-        if found <= limit and not changed:
+                start, end, by = max(row - aside, top), min(row + aside, bottom) + 1, 1
+                if sweep & 1:
+                    start, end, by = end - 1, start - 1, -1
+                changed |= _sweep_column(state, player, part, costs, first, x, start, end, by)
+        far = costs[_at(state, first, here)] - _price(costs[_at(state, first, here) + cells])
+        if far + 1.0 <= limit and not changed:
             break
-        limit = min(found, 2.0 * limit + _DETOUR)
+        limit = min(far + 1.0, 2.0 * limit + _DETOUR)
+    return far
 
 
-@kernel(types.int64(BYTES, types.int64, FLOATS, types.int64))
-def _first_step(state, player, costs, first):
-    """Return the direction of the next empty square on the best way; -1 if no step brings the player nearer."""
-    here, other = np.int64(record(state, STATE).square[player]), 1 - team_of(player)
-    best, least, covers_here, far = -1, _FAR, zones(state, other, here), costs[_at(state, first, here)]
+@kernel(types.int64(BYTES, types.int64, FLOATS, types.int64, types.float64))
+def _first_step(state, player, costs, first, far):
+    """Return the direction of the next empty square on the best way; -1 if none is nearer than the player, so far."""
+    s = record(state, STATE)
+    here, other, cells = np.int64(s.square[player]), 1 - team_of(player), s.width * s.height
+    best, least, dodges = -1, _FAR, zones(state, other, here) > 0
     reach = np.float64(target(state, player))
     for way in range(8):
         direction = from_own_side(1 - other, way)
         square = neighbour(state, here, direction)
         if is_empty(state, square):
-            cost = costs[_at(state, first, square)]
-            if cost < far:
-                covers = zones(state, other, square)
-                total = cost + _price(covers, True) + (_fall(reach, covers) if covers_here else 0.0)
+            cell = _at(state, first, square)
+            total, covers = costs[cell], costs[cell + cells]
+            if total - _price(covers) < far - 1e-9:
+                total += _fall(reach, covers) if dodges else 0.0
                 if best < 0 or total < least:
                     best, least = direction, total
     return best
@@ -254,6 +290,6 @@ def next_step(state, player, goal, work, first):
     """
     direction = _free_step(state, player, goal, work)
     if direction < 0:
-        find_ways(state, player, goal, work, first)
-        direction = _first_step(state, player, work, first)
+        far = find_ways(state, player, goal, work, first)
+        direction = _first_step(state, player, work, first, far)
     return direction
