@@ -7,7 +7,7 @@ import numpy as np
 from agents.learning.algorithms import takes_masks
 from agents.learning.normalizing import shows_bytes
 from agents.learning.positions import Positions
-from agents.learning.storage import own_way
+from agents.learning.storage import says_at_once
 from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.typing import Singles, Symmetries
 
@@ -160,7 +160,7 @@ def _shown(model: Any, observations: Singles) -> Any:
 def _said(policy: Any, observations: Any, legal: Any) -> tuple[Any, Any]:
     """Return values [b] and log-probabilities [b, A] as the policy says them: in one pass, if the towers share."""
     shown = policy.obs_to_tensor(observations)[0]
-    if not policy.share_features_extractor or own_way(policy) is not None:
+    if not says_at_once(policy):
         extra = () if legal is None else (legal,)
         return policy.predict_values(shown).flatten(), policy.get_distribution(shown, *extra).distribution.logits
     actor, critic = policy.mlp_extractor(policy.extract_features(shown))

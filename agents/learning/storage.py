@@ -168,8 +168,7 @@ class SavedPolicy(Policy):
         import torch
 
         policy: Any = self.model.policy
-        shared = getattr(policy, "share_features_extractor", False) and hasattr(policy, "action_net")
-        if not shared or own_way(policy) is not None:
+        if not says_at_once(policy):
             return super().consulted(observations, masks)
         given, whole = self.shown(observations), self.structure is None
         policy.set_training_mode(False)
@@ -210,6 +209,12 @@ def own_way(policy: Any) -> str | None:
         if found is not None and found.__module__.split(".")[0] not in ("stable_baselines3", "sb3_contrib"):
             return f"{type(policy).__name__}.{name}"
     return None
+
+
+def says_at_once(policy: Any) -> bool:
+    """Return whether one pass gives probabilities and values: an actor-critic whose towers share, all SB3 own."""
+    shared = getattr(policy, "share_features_extractor", False) and hasattr(policy, "action_net")
+    return shared and own_way(policy) is None
 
 
 def save(model: "BaseAlgorithm", path: Path | str, about: Mapping[str, Any]) -> Path:
