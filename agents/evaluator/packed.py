@@ -6,10 +6,10 @@ called once for every leaf, with arguments of which three change.
 
 import ctypes
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable
 from functools import cache
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from llvmlite import ir
@@ -19,7 +19,11 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 _WORD = ir.IntType(64)
+_FLOAT, _INTEGER = struct.Struct("d"), struct.Struct("q")
 _serial = count()
+
+Taker: TypeAlias = Callable[[Any, list[int]], None]
+"""Takes an argument apart, and puts its words behind those in a list."""
 
 
 class Packed:
@@ -35,19 +39,21 @@ class Packed:
 
     def __init__(self, kernel: Any, *arguments: Any) -> None:
         self._kernel, self._arguments = kernel, list(arguments)
-        self._kinds = kernel.declared.args
-        self._library, self._run = _unpacking(kernel)
-        parts = [list(_words(*pair)) for pair in zip(self._kinds, arguments, strict=True)]
-        ends = np.cumsum([len(part) for part in parts]).tolist()
-        self._places = [slice(end - len(part), end) for end, part in zip(ends, parts, strict=True)]
-        self._packed = np.array([word for part in parts for word in part], np.int64)
+        self._library, self._run, self._takers = _unpacking(kernel)
+        words: list[int] = []
+        self._places: list[slice] = []
+        for take, argument in zip(self._takers, arguments, strict=True):
+            first = len(words)
+            take(argument, words)
+            self._places.append(slice(first, len(words)))
+        self._packed = np.array(words, np.int64)
         self._address = self._packed.ctypes.data
 
     def put(self, place: int, argument: Any) -> None:
         """Replace an argument."""
         self._arguments[place] = argument
-        # a number at once: this is done at every leaf
-        words = argument if type(argument) is int else list(_words(self._kinds[place], argument))
+        words: list[int] = []
+        self._takers[place](argument, words)
         self._packed[self._places[place]] = words
 
     def __call__(self) -> None:
@@ -63,23 +69,40 @@ class Packed:
             raise RuntimeError(f"{self._kernel.__name__} failed in a call, and not when it was called again")
 
 
-def _words(kind: Any, given: Any) -> Iterator[int]:
-    """Take an argument apart, into words of 8 bytes, as compiled functions are given it."""
+def _taker(kind: Any) -> Taker:
+    """Return what takes arguments of a type apart, into words of 8 bytes, as compiled functions are given them."""
     if isinstance(kind, types.BaseTuple):
-        for of, part in zip(kind.types, given, strict=True):
-            yield from _words(of, part)
-    elif isinstance(kind, types.Array):
-        # who owns it (nobody counts), its items, the size of each, where they lie, shape and strides
-        yield from (0, 0, given.size, given.itemsize, given.ctypes.data, *given.shape, *given.strides)
-    elif isinstance(kind, types.Float):
-        yield struct.unpack("q", struct.pack("d", given))[0]
-    else:
-        yield int(given)
+        parts = [_taker(of) for of in kind.types]
+
+        def take_parts(given: Any, words: list[int]) -> None:
+            for take, part in zip(parts, given, strict=True):
+                take(part, words)
+
+        return take_parts
+    if isinstance(kind, types.Array):
+        return _take_array
+    return _take_float if isinstance(kind, types.Float) else _take_int
+
+
+def _take_array(given: Any, words: list[int]) -> None:
+    # who owns it (nobody counts), its items, the size of each, where they lie, shape and strides
+    words.extend((0, 0, given.size, given.itemsize, given.ctypes.data, *given.shape, *given.strides))
+
+
+def _take_float(given: float, words: list[int]) -> None:
+    words.append(_INTEGER.unpack(_FLOAT.pack(given))[0])
+
+
+def _take_int(given: int, words: list[int]) -> None:
+    words.append(int(given))
 
 
 @cache
-def _unpacking(kernel: Any) -> tuple[Any, Any]:
-    """Return a library with a function that calls a kernel with the words at an address, and this for Python."""
+def _unpacking(kernel: Any) -> tuple[Any, Any, list[Taker]]:
+    """Return a library with a function that calls a kernel with the words at an address, and this for Python.
+
+    And what takes each argument apart into these words.
+    """
     with global_compiler_lock:
         target, context, signature = kernel.ready().address, cpu_target.target_context, kernel.declared
         name = f"packed_{kernel.__name__}_{next(_serial)}"
@@ -100,7 +123,8 @@ def _unpacking(kernel: Any) -> tuple[Any, Any]:
         library.add_ir_module(module)
         library.finalize()
         address = library.get_pointer_to_function(name)
-    return library, ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(address)
+    run = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(address)
+    return library, run, [_taker(kind) for kind in signature.args]
 
 
 def _as(builder: Any, word: Any, kind: Any) -> Any:

@@ -39,7 +39,10 @@ from mcts_envs.core.writing import write_whole
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-_GAMES_OF_A_JOB = 8
+_FEWEST, _MOST, _JOBS = 8, 64, 32
+"""Games of a job at least and at most, and jobs of an iteration that has games enough: the games of a job ask a network
+together, and are lost together where they are interrupted."""
+
 _MATCH_OPENINGS = 4
 """Random moves at most before a match where the game knows no chance: the same two games would be played else."""
 
@@ -107,8 +110,8 @@ def expert_iteration(
     start : str or Path, optional
         A policy to begin with, as :func:`agents.learning.training.train` saved it; then nobody is imitated.
     workers : int, optional
-        Processes that play; by default one for each core. 1: this one plays. Of an executor: jobs, of eight games each,
-        that it has at a time; by default all of an iteration.
+        Processes that play; by default one for each core. 1: this one plays. Of an executor: jobs, of 8 to 64 games
+        each, that it has at a time; by default all of an iteration.
     executor : concurrent.futures.Executor, optional
         Who plays in their place; it must be able to import this package, and the game. It is not shut down.
     report : callable, optional
@@ -257,9 +260,10 @@ class _Loop:
     def _split(
         self, number: int, folder: Path, games: int, players: tuple[bytes, ...], **options: Any
     ) -> Iterator[tuple[Path, Job]]:
-        for k, first in enumerate(range(0, games, _GAMES_OF_A_JOB)):
+        each = _games_of_a_job(games)
+        for k, first in enumerate(range(0, games, each)):
             seed = int(np.random.SeedSequence([self.run.seed, number, k]).generate_state(1, np.uint64)[0])
-            count = min(_GAMES_OF_A_JOB, games - first)
+            count = min(each, games - first)
             job = Job(self._env_id, self.run.settings, players, seed, count, discount=self._discount, **options)
             yield folder / f"{k:04}.npz", job
 
@@ -316,7 +320,8 @@ class _Loop:
 
     def _files(self, iteration: int) -> list[Path]:
         """Return the files of the games of an iteration."""
-        jobs = -(-self._plan.games_in(iteration) // _GAMES_OF_A_JOB)
+        games = self._plan.games_in(iteration)
+        jobs = -(-games // _games_of_a_job(games))
         return [games_folder(self.run, iteration) / f"{k:04}.npz" for k in range(jobs)]
 
     def _points(self, match: Mapping[Path, Job]) -> float | None:
@@ -357,3 +362,8 @@ class _Loop:
 def _kept(executor: Executor) -> Iterator[Executor]:
     """Hand on an executor that somebody else will shut down."""
     yield executor
+
+
+def _games_of_a_job(games: int) -> int:
+    """Return how many of the games of an iteration one process plays at a time."""
+    return min(max(games // _JOBS, _FEWEST), _MOST)

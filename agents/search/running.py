@@ -26,6 +26,9 @@ from mcts_envs.core.typing import Bytes, Floats, Ints
 from mcts_envs.core.view import View
 
 _ANY = np.zeros(0, np.int64)
+_ARMS = 5
+"""Where the arms are among the arguments of a search."""
+
 
 _FEW = 4
 """In environments of others so many actions are tried once however short the time."""
@@ -94,6 +97,7 @@ class Search:
         self._works = [new_work(plan.model, stream, length, plain=plan.plain) for stream in own]
         self._paths = [new_path(plan.model, depth, plain=plan.plain) for _ in self._streams]
         self._locks = [Lock() for _ in self.trees]
+        self._packed: list[tuple[Tree, Packed] | None] = [None] * len(self.trees)
         self._shown: list[ref[Trees]] = []
         self._over = Event()
         self.seconds = 0.0
@@ -277,23 +281,36 @@ class Search:
 
     def _call(self, i: int, max_steps: int) -> Callable[[Ints, int], None]:
         """Return what simulates some arms so many times in a tree as it is now."""
-        plan, path, tree = self.plan, self._paths[i], self.trees[i]
-        if not plan.interpreted:
-            path, tree = compiled(path), compiled(tree)
-        before = *plan.games, plan.table, self._settings, self._root
-        after = max_steps, self._streams[i], self._works[i], path, tree
-        if not self._settings.waits:
-            run = plan.search
-            return lambda arms, simulations: run(*before, arms, simulations, *after)
-        call, place = Packed(plan.search, *before, _ANY, 0, *after), len(before)
+        if self._settings.waits:
+            return self._packed_call(i, max_steps)
+        run, given = self.plan.search, self._arguments(i, max_steps)
+        before, after = given[:_ARMS], given[_ARMS + 2 :]
+        return lambda arms, simulations: run(*before, arms, simulations, *after)
+
+    def _packed_call(self, i: int, max_steps: int) -> Callable[[Ints, int], None]:
+        """Return the same for a search that waits: it is called for every leaf, so a tree's arguments are kept."""
+        packed = self._packed[i]
+        if packed is None or packed[0] is not self.trees[i]:
+            packed = self.trees[i], Packed(self.plan.search, *self._arguments(i, max_steps))
+            self._packed[i] = packed
+        call = packed[1]
+        call.put(_ARMS + 2, max_steps)
 
         def again(arms: Ints, simulations: int) -> None:
             if len(arms):
-                call.put(place, arms)
-            call.put(place + 1, simulations)
+                call.put(_ARMS, arms)
+            call.put(_ARMS + 1, simulations)
             call()
 
         return again
+
+    def _arguments(self, i: int, max_steps: int) -> tuple[Any, ...]:
+        """Return what a tree's search is called with; arms and simulations are still to be put in."""
+        plan, path, tree = self.plan, self._paths[i], self.trees[i]
+        if not plan.interpreted:
+            path, tree = compiled(path), compiled(tree)
+        own = max_steps, self._streams[i], self._works[i], path, tree
+        return *plan.games, plan.table, self._settings, self._root, _ANY, 0, *own
 
     def _own(self, i: int) -> Tree:
         """Return the tree to grow: a copy if somebody still has a result with this one."""
