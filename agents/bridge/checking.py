@@ -13,6 +13,7 @@ from agents.bridge.around import changing, dressed
 from agents.bridge.chance import drawn_from_global, drawn_from_system
 from agents.bridge.cloning import drawn_from, fresh
 from agents.bridge.copying import Copy
+from agents.bridge.digest import digest
 from agents.bridge.hidden import AS_IT_IS, HASTY, SINCE, UNKNOWN, UNTOLD
 from agents.bridge.layers import innermost, peeled
 from agents.bridge.live import foreign_view
@@ -68,8 +69,8 @@ class PlanningReport(NamedTuple):
         return all(law.verdict != FAILS for law in self.laws)
 
     def __getitem__(self, name: Any) -> Any:
-        """Return the law of a name."""
-        return next(law for law in self.laws if law.name == name) if isinstance(name, str) else tuple(self)[name]
+        """Return the law of a name; ``KeyError`` if the check did not get to it."""
+        return {law.name: law for law in self.laws}[name] if isinstance(name, str) else tuple(self)[name]
 
     def __str__(self) -> str:
         width = max(len(law.name) for law in self.laws)
@@ -93,7 +94,8 @@ def check_planning(env: Any) -> PlanningReport:
     PlanningReport
         Laws by name: ``actions``, ``copies``, ``independence``, ``restoring``, ``fidelity`` (a copy goes on as the
         original does), ``chance``, ``observations`` (drawing anew changes nothing that was observed), ``hidden``,
-        ``masks``, ``truncation``, ``wrappers`` (the search follows what they do to a step), ``cost``.
+        ``adapter`` (keys tell states apart, worths are numbers, something is drawn), ``masks``, ``truncation``,
+        ``wrappers`` (the search follows what they do to a step), ``cost``.
 
     Raises
     ------
@@ -118,6 +120,7 @@ def check_planning(env: Any) -> PlanningReport:
         _chance,
         _observations,
         _hidden,
+        _adapter,
         _masks,
         _truncation,
         _wrappers,
@@ -270,6 +273,70 @@ def _hidden(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     if copies.hidden in (AS_IT_IS, SINCE):
         return FAILS, said
     return (OPEN if copies.hidden in (HASTY, UNKNOWN, UNTOLD) else HOLDS), said
+
+
+def _adapter(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
+    game, state, shown, drawn = seen.game, root.copy(), dict[int, Any](), []
+    if game.adapter is None:
+        return HOLDS, "there is none"
+    for k in _up_to(_WALKS):
+        state[:] = root
+        game.determinize(state, EVERYTHING, k)
+        for what in walk(state, np.random.default_rng(k), _LENGTH):
+            if said := _unlike(state, what[:2], shown) or _worthless(state):
+                return FAILS, said
+            drawn += [_draws(state, player) for player in range(game.players) if game.redraws and what[0] >> player & 1]
+    if drawn and not any(drawn):
+        return _undrawn(root.hidden.found(seen.player), f"determinize changed nothing in {len(drawn)} states")
+    return HOLDS, "keys, worths and draws are sound where it says them"
+
+
+def _undrawn(hides: tuple[str, ...] | None, said: str) -> tuple[str, str]:
+    """Return what it means that nothing is drawn anew, by what games that show a player the same differ in."""
+    if hides is None:
+        return OPEN, f"{said}: nothing is hidden there, or it draws nothing"
+    if hides:
+        return FAILS, f"{said}, and games that show the same differ in {', '.join(hides)}"
+    return HOLDS, f"{said}, and nothing was found to be hidden"
+
+
+def _unlike(state: ForeignState, what: Any, shown: dict[int, Any]) -> str:
+    """Say whether the adapter has one key for this state and another, of which something else was shown."""
+    adapter: Any = state.game.adapter
+    held = _contents(state)
+    if adapter.key is None or held is None:
+        return ""
+    before = shown.setdefault(int(state.game.key(state, EVERYTHING)), (what, held))
+    apart = before[0] != what and before[1] != held  # or it was noise, which nothing holds
+    return "two states have one key, and show something else: it leaves something out" if apart else ""
+
+
+def _worthless(state: ForeignState) -> str:
+    """Say what is wrong with what the adapter says that a state is worth."""
+    values, before = [0.0] * state.game.players, _contents(state)
+    state.game.evaluate(state, values)
+    if not np.isfinite(values).all():
+        return f"evaluate returned {values}: say what a state is worth as finite numbers"
+    return "evaluate changed the state" if _contents(state) != before else ""
+
+
+def _draws(state: ForeignState, player: int) -> bool:
+    """Return whether the adapter draws something for a player in one of a few draws; True where nothing tells."""
+    drawn, before = state.copy(), _contents(state)
+    for seed in range(_CHOICES):
+        drawn[:] = state
+        drawn.game.determinize(drawn, player, seed * _ODD % 2**64)
+        if before is None or _contents(drawn) != before:
+            return True
+    return False
+
+
+def _contents(state: ForeignState) -> int | None:
+    """Return a hash of all that an environment holds but generators; None if it cannot be looked into."""
+    try:
+        return digest(state.env)
+    except TypeError:
+        return None
 
 
 def _masks(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:

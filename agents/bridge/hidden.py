@@ -113,11 +113,11 @@ class Hidden:
             return self._of_replayed(observer)
         if game.notes["means"] not in (FAST, NATIVE):
             return UNKNOWN
-        hides, whose = self._found(observer), "its player" if name is None else str(name)
+        hides, whose = self.found(observer), "its player" if name is None else str(name)
         if not hides:  # who comes later seldom sees the same twice
             others = [seat for seat in range(game.players) if seat != observer][:_OTHERS]
-            if (other := next(filter(self._found, others), None)) is not None:
-                hides, whose = self._found(other), f"{game.seats[other].name}, and perhaps from {name}"
+            if (other := next(filter(self.found, others), None)) is not None:
+                hides, whose = self.found(other), f"{game.seats[other].name}, and perhaps from {name}"
         hasty = hides == () and "hasty" in game.notes
         if (hides is None or hasty) and game.players > 1:
             self._warn(observer, _UNTOLD.format(game.name, name, _DEAR if hasty else _NEVER_THE_SAME))
@@ -151,7 +151,7 @@ class Hidden:
             self._warn(observer, _APART.format(game.name, "its player" if name is None else name))
         return AS_IT_IS if game.notes["apart", observer] else UNKNOWN
 
-    def _found(self, observer: int) -> tuple[str, ...] | None:
+    def found(self, observer: int) -> tuple[str, ...] | None:
         """Return what games that show a player the same were found to differ in."""
         notes, key = self._game.notes, ("hides", observer)
         if key not in notes:

@@ -335,6 +335,11 @@ def _listed_by(actions_of: Callable[[Any, Any], list[int]]) -> Callable[[Any, in
 def _evaluate_by(worth: Callable[[Any], Any]) -> Callable[[Any, Any], None]:
     def evaluate(state: Any, values: Any) -> None:
         """Write what the adapter says that a state is worth."""
-        values[:] = [float(value) for value in worth(state.env)]
+        found = [float(value) for value in worth(state.env)]
+        if len(found) != len(values):
+            raise ValueError(
+                f"the adapter of {state.game.name} evaluates {len(found)} player(s), and there are {len(values)}"
+            )
+        values[:] = found
 
     return evaluate

@@ -104,6 +104,50 @@ def test_what_an_adapter_lists_wrongly_is_named():
     assert law.evidence == "action 3, counted from 0, is said to be legal, and there are 2"
 
 
+class Loaded(Walk):
+    """A walk in steps of one or two, with a number that its player cannot know; all of it can be looked into."""
+
+    def __init__(self):
+        super().__init__()
+        self.number = 0
+
+    def reset(self, *, seed=None, options=None):
+        said = super().reset(seed=seed)
+        self.number = int(self.np_random.integers(1000))
+        return said
+
+    def step(self, action):
+        self.at = min(self.at + int(action), 4)
+        at, _, *rest = super().step(action)
+        return at, float(action == self.number % 2), *rest
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize(
+    ("wrong", "verdict", "said"),
+    [
+        ({}, "holds", "keys, worths and draws are sound where it says them"),
+        ({"key": lambda env: 0}, "FAILS", "two states have one key, and show something else: it leaves something out"),
+        ({"evaluate": lambda env: [np.nan]}, "FAILS", "evaluate returned [nan]: say what a state is worth as finite"),
+        ({"evaluate": lambda env: [0.0, 1.0]}, "FAILS", "the adapter of Loaded evaluates 2 player(s), and there are 1"),
+        ({"evaluate": lambda env: [vars(env).update(number=9) or 0.0]}, "FAILS", "evaluate changed the state"),
+        (
+            {"determinize": lambda env, agent, chance: None},
+            "FAILS",
+            "states, and games that show the same differ in num",
+        ),
+    ],
+)
+def test_what_an_adapter_says_wrongly_is_named(wrong, verdict, said):
+    adapter = ForSecrets()
+    vars(adapter).update({"copy": None, "restore": None, "key": lambda env: (env.at, env.number), **wrong})
+    bridge.register("tests.bridge.test_adapters.Loaded", adapter)
+    env = Loaded()
+    env.reset(seed=1)
+    law = bridge.check_planning(env)["adapter"]
+    assert (law.verdict, said in law.evidence) == (verdict, True), law
+
+
 @pytest.mark.usefixtures("registered")
 def test_an_adapter_says_what_an_environment_does_not():
     bridge.register("tests.bridge.test_adapters.Secret", ForSecrets())
