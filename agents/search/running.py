@@ -294,6 +294,7 @@ class Search:
             packed = self.trees[i], Packed(self.plan.search, *self._arguments(i, max_steps))
             self._packed[i] = packed
         call = packed[1]
+        call.put(_ARMS, _ANY)
         call.put(_ARMS + 2, max_steps)
 
         def again(arms: Ints, simulations: int) -> None:

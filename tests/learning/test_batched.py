@@ -12,6 +12,7 @@ import pytest
 
 import agents
 import mcts_envs
+from agents.budget import Budget, Clock
 from agents.evaluator.batched import BatchedEvaluator
 from agents.learning.algorithms import algorithm_class
 from tests.learning.policies import GAMES, LANES, PUCT, ROSTER, Elsewhere, OneByOne, game_of, make, random_policy, told
@@ -44,6 +45,19 @@ class TestBatched:
             elsewhere = Elsewhere(policy)
             agents.make(**more, policy=elsewhere, simulations=200).search(env)
             assert len(elsewhere.asked) <= most
+
+    def test_a_search_goes_on_without_the_arms_of_before(self):
+        env = make("WallSurvival-v0", board_size=4)
+        env.reset(seed=1)
+        policy = random_policy(env.unwrapped.game)
+        visits = []
+        for given in (policy, Elsewhere(policy)):
+            search = agents.make("mcts", select="puct", evaluate="policy", policy=given).start(env)
+            for _ in search.spending(Clock(Budget(16)), search.legal[:2]):
+                search.plan.answer()
+            visits.append(search.run(simulations=200).statistics()[0])
+        assert np.array_equal(*visits)
+        assert visits[0][search.legal[2:]].sum() > 100
 
     @pytest.mark.parametrize(
         ("env_id", "settings", "more"),
