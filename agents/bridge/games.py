@@ -36,14 +36,18 @@ def game_of_one(env: Any, wrappers: tuple[Any, ...], actions: Any, shown: Any) -
     TypeError
         If its actions are not discrete, or another wrapper changes them.
     """
-    for space in ("action_space", "observation_space"):
-        if getattr(env, space, None) is None:
-            raise TypeError(f"{type(env).__name__} has no {space}; set self.{space} in its __init__")
     outermost = wrappers[0] if wrappers else env
     _check_actions(env, outermost.action_space, actions)
     seat = _seat(None, actions, env.observation_space, shown)
     names = names_within(wrappers, env) if acted_on(outermost) else names_of(env)
     return _game(_kind_of(env), env, (seat,), names, tuple(map(type, wrappers)))
+
+
+def require_spaces(env: Any) -> None:
+    """Raise ``TypeError`` if a Gymnasium environment, unwrapped, has no spaces: wrappers fail with less to say."""
+    for space in ("action_space", "observation_space"):
+        if getattr(env, space, None) is None:
+            raise TypeError(f"{type(env).__name__} has no {space}; set self.{space} in its __init__")
 
 
 def game_of_several(kind: str, layers: list[Any]) -> ForeignGame:

@@ -14,7 +14,7 @@ from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 from agents.base import own_view
 from agents.bridge.around import changing, dressed
 from agents.bridge.classes import has_table
-from agents.bridge.games import game_of_one, game_of_several
+from agents.bridge.games import game_of_one, game_of_several, require_spaces
 from agents.bridge.hidden import Hidden
 from agents.bridge.kinds import in_cycle
 from agents.bridge.layers import innermost, peeled
@@ -84,6 +84,7 @@ class LiveSingle:
 
     def __init__(self, env: Any, observation: Any, info: Any) -> None:
         self.env = innermost(env)
+        require_spaces(self.env)
         self._layers = layers_of(env)
         self.wrappers = changing(self._layers)
         self.dressed = dressed(self.env, self.wrappers)

@@ -174,6 +174,14 @@ def test_laws_that_are_broken_are_named():
     assert report["observations"].verdict == "FAILS"
 
 
+@pytest.mark.parametrize("wrap", [lambda env: env, agents.remember], ids=["bare", "remembered"])
+def test_an_environment_without_spaces_says_so(wrap):
+    env = Walk()
+    del env.observation_space
+    law = checked(wrap(env))["actions"]
+    assert law.evidence == "Walk has no observation_space; set self.observation_space in its __init__"
+
+
 class Capped(gym.Wrapper):
     """Ends an episode by a count of its own."""
 
