@@ -28,7 +28,7 @@ from agents.learning.expert_folder import PLAN, check_folder, checkpoint, descri
 from agents.learning.expert_plan import Plan
 from agents.learning.export import plain_arrays
 from agents.learning.jobs import local, play_all
-from agents.learning.playing import Job, described, repeats
+from agents.learning.playing import Job, described, games_of_a_job, repeats
 from agents.learning.run import Run, environment, made, planned, save
 from agents.learning.run import described as sidecar_of
 from agents.locking import only_writer
@@ -38,10 +38,6 @@ from mcts_envs.core.writing import write_whole
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
-
-_FEWEST, _MOST, _JOBS = 8, 64, 32
-"""Games of a job at least and at most, and jobs of an iteration that has games enough: the games of a job ask a network
-together, and are lost together where they are interrupted."""
 
 _MATCH_OPENINGS = 4
 """Random moves at most before a match where the game knows no chance: the same two games would be played else."""
@@ -260,7 +256,7 @@ class _Loop:
     def _split(
         self, number: int, folder: Path, games: int, players: tuple[bytes, ...], **options: Any
     ) -> Iterator[tuple[Path, Job]]:
-        each = _games_of_a_job(games)
+        each = games_of_a_job(games, self._game.observation_shape)
         for k, first in enumerate(range(0, games, each)):
             seed = int(np.random.SeedSequence([self.run.seed, number, k]).generate_state(1, np.uint64)[0])
             count = min(each, games - first)
@@ -321,7 +317,7 @@ class _Loop:
     def _files(self, iteration: int) -> list[Path]:
         """Return the files of the games of an iteration."""
         games = self._plan.games_in(iteration)
-        jobs = -(-games // _games_of_a_job(games))
+        jobs = -(-games // games_of_a_job(games, self._game.observation_shape))
         return [games_folder(self.run, iteration) / f"{k:04}.npz" for k in range(jobs)]
 
     def _points(self, match: Mapping[Path, Job]) -> float | None:
@@ -362,8 +358,3 @@ class _Loop:
 def _kept(executor: Executor) -> Iterator[Executor]:
     """Hand on an executor that somebody else will shut down."""
     yield executor
-
-
-def _games_of_a_job(games: int) -> int:
-    """Return how many of the games of an iteration one process plays at a time."""
-    return min(max(games // _JOBS, _FEWEST), _MOST)

@@ -1,5 +1,6 @@
 """Games that a policy learns from, or is measured by: a job of them at a time, for whichever process plays them."""
 
+import math
 import pickle
 import threading
 from collections.abc import Generator, Mapping, Sequence
@@ -27,6 +28,13 @@ _LONGEST = 10_000
 
 _LOOKED_AT = 32
 """Steps of a game that tell whether it knows chance."""
+
+_FEWEST, _MOST, _JOBS = 8, 64, 32
+"""Games of a job at least and at most, and jobs of an iteration that has games enough: the games of a job ask a network
+together, and are lost together where they are interrupted."""
+
+_ROOM = 2**18
+"""Numbers in the observations of all games of a job, which hold those of all their moves until they are over."""
 
 _OF_BATCHES = ("seat", "opponent", "starts", "observation_dtype", "illegal", "render_mode")
 """Settings of an environment that are not its game's."""
@@ -73,6 +81,11 @@ class Job:
     discount: float = 1.0
     explore: bool = False
     learn: bool = True
+
+
+def games_of_a_job(games: int, shape: Sequence[int]) -> int:
+    """Return how many of the games of an iteration, observed in this shape, a job has."""
+    return max(min(games // _JOBS, _MOST, _ROOM // math.prod(shape)), _FEWEST)
 
 
 def described(agent: Mapping[str, Any]) -> bytes:

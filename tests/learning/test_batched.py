@@ -15,6 +15,7 @@ import mcts_envs
 from agents.budget import Budget, Clock
 from agents.evaluator.batched import BatchedEvaluator
 from agents.learning.algorithms import algorithm_class
+from agents.learning.playing import games_of_a_job
 from tests.learning.policies import GAMES, LANES, PUCT, ROSTER, Elsewhere, OneByOne, game_of, make, random_policy, told
 from tests.learning.test_networks import untrained
 
@@ -85,6 +86,13 @@ class TestBatched:
         for result in found[1:]:
             assert (result.visits.tolist(), result.steps) == (found[0].visits.tolist(), found[0].steps)
             np.testing.assert_array_equal(result.values, found[0].values)
+
+    @pytest.mark.parametrize(
+        ("games", "shape", "of_a_job"),
+        [(12, (9,), 8), (1500, (6, 7, 6), 46), (12_000, (6, 7, 6), 64), (12_000, (46, 15, 26), 14), (256, (10**6,), 8)],
+    )
+    def test_a_job_has_as_many_games_as_are_played_together(self, games, shape, of_a_job):
+        assert games_of_a_job(games, shape) == of_a_job
 
     @pytest.mark.parametrize("more", [PUCT, {"name": "gumbel"}])
     def test_games_of_a_batch_wait_together(self, more):
