@@ -9,6 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+COLON = re.compile(r"(?<!\b[A-Za-z]):|:(?![\\/])")
+"""What parts a file or a module from what is named in it; the colon of a drive, as in ``C:\\bots``, parts nothing."""
+
 _IMPORTED = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 
 
@@ -22,6 +25,12 @@ def named_modules(package: str) -> Callable[[str], ModuleType]:
         return importlib.import_module(called)
 
     return module
+
+
+def parted(name: str) -> tuple[str, str, str]:
+    """Return a file or a module, the last colon, and what is named in it, like ``name.rpartition(":")``."""
+    colons = [colon.start() for colon in COLON.finditer(name)]
+    return (name[: colons[-1]], ":", name[colons[-1] + 1 :]) if colons else ("", "", name)
 
 
 def load(source: str) -> ModuleType:
