@@ -61,12 +61,26 @@ class AgentSpec:
 
 
 def parse_value(text: str) -> Any:
-    """Read the value of a setting: JSON (or Python's True, False, None) where possible, else the text itself."""
+    """Read the value of a setting: JSON (or Python's True, False, None) where possible, else the text itself.
+
+    Words in braces and brackets may lack their quotation marks, which the shells of Windows take away:
+    ``{self: 2, scripted: 1}``.
+    """
     if text in _WORDS:
         return _WORDS[text]
     try:
         return json.loads(text)
     except json.JSONDecodeError:
+        return _unquoted(text) if text[:1] in ("{", "[") else text
+
+
+def _unquoted(text: str) -> Any:
+    """Read JSON whose words have no quotation marks, as YAML has it; else return the text itself."""
+    import yaml
+
+    try:
+        return json.loads(json.dumps(yaml.safe_load(text)))
+    except (yaml.YAMLError, TypeError, ValueError):
         return text
 
 
