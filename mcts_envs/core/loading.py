@@ -86,7 +86,7 @@ def _is_from(module: ModuleType | None, file: Path) -> bool:
 def _name(file: Path) -> str:
     """Return a file's name as a module: another one where the plain one is taken."""
     spec = None if file.stem in sys.modules else importlib.util.find_spec(file.stem)
-    free = file.stem not in sys.modules and (spec is None or spec.origin == str(file))
+    free = file.stem not in sys.modules and (spec is None or Path(spec.origin or "").resolve() == file)
     if free or _is_from(sys.modules.get(file.stem), file):
         return file.stem
     return f"{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"

@@ -1,6 +1,7 @@
 """Other systems: what this one has and they have not is missing here for a while."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,7 +11,9 @@ from agents.arena import Plan, parse_agents
 from agents.arena.runner import Crew
 from agents.arena.worker import Worker
 from agents.learning.jobs import local
+from agents.learning.shipped import FOLDER
 from mcts_envs.core import writing
+from mcts_envs.core.compiling.sources import closure_digest
 from mcts_envs.core.cores import cores
 from mcts_envs.core.loading import load
 
@@ -59,19 +62,43 @@ def test_windows_puts_a_file_in_place_as_soon_as_nobody_reads_the_other(
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_paths_with_a_drive_are_read_as_agents() -> None:
-    mine, policy = parse_agents(r"mine=C:\bots\my_bot.py:Bot:depth=3,sb3:D:\runs\best.zip:deterministic=false")
-    assert (mine.label, mine.name, mine.settings) == ("mine", r"C:\bots\my_bot.py:Bot", {"depth": 3})
-    assert (policy.name, policy.settings) == (r"sb3:D:\runs\best.zip", {"deterministic": False})
+def test_a_file_is_known_by_its_name_where_a_link_leads_to_it(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "linked_to_here.py").write_text("", encoding="utf-8")
+    try:
+        (tmp_path / "link").symlink_to("real")  # as /tmp on macOS
+    except OSError:
+        pytest.skip("links are for administrators here")
+    code = "import sys; from mcts_envs.core.loading import load; print(load(sys.argv[1]).__name__)"
+    line = [sys.executable, "-c", code, str(tmp_path / "link" / "linked_to_here.py")]
+    path = os.pathsep.join([str(Path(__file__).parents[2]), str(tmp_path / "link")])
+    done = subprocess.run(line, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert done.stdout == "linked_to_here\n", done.stderr
+
+
+def test_sources_are_the_same_however_their_lines_end(tmp_path: Path) -> None:
+    digests = set()
+    for name, end in (("a", b"\n"), ("b", b"\r\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "my_bot.py").write_bytes(b"import beside" + end + b"SIZE = 3" + end)
+        (tmp_path / name / "beside.py").write_bytes(b"HERE = 1" + end)
+        digests.add(closure_digest(tmp_path / name / "my_bot.py"))
+    assert len(digests) == 1
+
+
+def test_what_is_known_by_its_hash_has_the_same_bytes_in_every_checkout() -> None:
+    named = [file for file in FOLDER.rglob("*") if file.suffix in (".json", ".csv", ".yml")]
+    assert named
+    assert [file.name for file in named if b"\r\n" in file.read_bytes()] == []  # see .gitattributes
 
 
 def test_a_process_is_ended_without_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    worker = Worker(Plan("LaneDefense3x3-v0", parse_agents("random")))
+    playing = Worker(Plan("LaneDefense3x3-v0", parse_agents("random")))
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.delattr(os, "killpg", raising=False)
-    worker.kill()
-    assert worker.ended
-    assert worker.killed
+    playing.kill()
+    assert playing.ended
+    assert playing.killed
 
 
 def test_sources_are_read_as_utf_8_whatever_the_system_is_set_to(
