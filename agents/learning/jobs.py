@@ -2,7 +2,6 @@
 
 import math
 import multiprocessing
-import os
 import signal
 import sys
 import time
@@ -121,7 +120,7 @@ def _save() -> None:
     """Stop the job at work, and wait until it has."""
     _Told.stop = True
     if _Told.working:
-        os.kill(os.getpid(), signal.SIGTERM)  # which a training takes as a wish to stop
+        signal.raise_signal(signal.SIGTERM)  # which a training takes as a wish to stop; os.kill would end it on Windows
     given_up = time.monotonic() + _SECONDS_TO_SAVE
     while _Told.working and time.monotonic() < given_up:
         time.sleep(_SECONDS_BETWEEN_LOOKS)

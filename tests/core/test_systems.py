@@ -1,17 +1,27 @@
 """Other systems: what this one has and they have not is missing here for a while."""
 
+import errno
 import os
+import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import gymnasium as gym
 import pytest
 
-from agents.arena import Plan, parse_agents
+import agents
+from agents.arena import Plan, parse_agents, worker
 from agents.arena.runner import Crew
 from agents.arena.worker import Worker
+from agents.learning import jobs
 from agents.learning.jobs import local
 from agents.learning.shipped import FOLDER
+from agents.waiting import as_completed
 from mcts_envs.core import writing
 from mcts_envs.core.compiling.sources import closure_digest
 from mcts_envs.core.cores import cores
@@ -90,6 +100,60 @@ def test_what_is_known_by_its_hash_has_the_same_bytes_in_every_checkout() -> Non
     named = [file for file in FOLDER.rglob("*") if file.suffix in (".json", ".csv", ".yml")]
     assert named
     assert [file.name for file in named if b"\r\n" in file.read_bytes()] == []  # see .gitattributes
+
+
+def test_a_training_is_told_to_stop_without_ending_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    came: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        came.append(number)
+        jobs._Told.working = False
+
+    before = signal.signal(signal.SIGTERM, note)
+    monkeypatch.setattr(os, "kill", lambda *_: pytest.fail("ends the process on Windows"))
+    monkeypatch.setattr(jobs._Told, "working", True)
+    monkeypatch.setattr(jobs._Told, "stop", False)
+    try:
+        jobs._save()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert came == [signal.SIGTERM]
+
+
+def test_no_wait_for_others_is_without_end_since_nothing_interrupts_that_on_windows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    over: list[bool] = []
+    result = Future.result
+
+    def noted(self: "Future[Any]", timeout: float | None = None) -> Any:
+        over.append(self.done())
+        return result(self, timeout)
+
+    env = gym.make("mcts_envs/LaneDefense3x3-v0")
+    env.reset(seed=1)
+    monkeypatch.setattr(Future, "result", noted)
+    agents.make("mcts", time_limit=0.05, threads=2).act(env)
+    with ThreadPoolExecutor(2) as crew:
+        ended = [each.result() for each in as_completed(crew.submit(time.sleep, 0.05 * i) for i in range(3))]
+    assert ended == [None] * 3
+    assert over
+    assert all(over)
+
+
+def test_a_worker_begins_where_there_is_no_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_there(*_: int) -> None:
+        raise OSError(errno.EBADF, "Bad file descriptor")  # under pythonw, as of IDLE
+
+    monkeypatch.setattr(worker, "os", SimpleNamespace(dup2=none_there, environ={}))
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(worker.signal, "signal", lambda *_: None)
+    worker._settle()
+
+
+def test_a_worker_that_ended_with_its_console_is_not_the_fault_of_an_agent() -> None:
+    assert 0xC000013A in worker._FROM_OUTSIDE
+    assert -signal.SIGTERM in worker._FROM_OUTSIDE
 
 
 def test_a_process_is_ended_without_groups(monkeypatch: pytest.MonkeyPatch) -> None:
