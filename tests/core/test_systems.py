@@ -23,7 +23,7 @@ from agents.learning.jobs import local
 from agents.learning.shipped import FOLDER
 from agents.waiting import as_completed
 from mcts_envs.core import writing
-from mcts_envs.core.compiling.sources import closure_digest
+from mcts_envs.core.compiling.sources import closure_digest, closure_of
 from mcts_envs.core.cores import cores
 from mcts_envs.core.loading import load
 
@@ -94,6 +94,12 @@ def test_sources_are_the_same_however_their_lines_end(tmp_path: Path) -> None:
         (tmp_path / name / "beside.py").write_bytes(b"HERE = 1" + end)
         digests.add(closure_digest(tmp_path / name / "my_bot.py"))
     assert len(digests) == 1
+
+
+def test_an_import_is_seen_behind_the_mark_with_which_windows_begins_a_file(tmp_path: Path) -> None:
+    (tmp_path / "my_bot.py").write_text("import beside\n", encoding="utf-8-sig")
+    (tmp_path / "beside.py").write_text("SIZE = 3\n", encoding="utf-8")
+    assert len(closure_of(tmp_path / "my_bot.py")) == 2
 
 
 def test_what_is_known_by_its_hash_has_the_same_bytes_in_every_checkout() -> None:

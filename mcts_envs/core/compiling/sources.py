@@ -104,7 +104,7 @@ def _read(file: str, modified: int, size: int) -> tuple[bytes, tuple[str, ...]]:
     Of ``from a import b`` both ``a`` and ``a.b`` are names: ``b`` may be a module.
     """
     raw = Path(file).read_bytes().replace(b"\r\n", b"\n")
-    text = _TYPES_ONLY.sub("", raw.decode(errors="replace").replace("\\\n", " "))
+    text = _TYPES_ONLY.sub("", raw.decode("utf-8-sig", errors="replace").replace("\\\n", " "))
     names: list[str] = []
     for origin, parts, modules in _IMPORT.findall(text):
         listed = [part.split(" as ")[0].strip() for part in re.sub(r"#[^\n]*|[()]", "", parts or modules).split(",")]
