@@ -87,7 +87,7 @@ def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
         return _load(NAMES[name], name, {**named, "seed": seed, **settings})
     if name in names():
         return _load("agents.planners.preset:PresetAgent", name, {"preset": name, "seed": seed, **settings})
-    if ":" in name:
+    if loading.parted(name)[1]:
         from agents import own
 
         return own.make(name, seed, settings)
@@ -111,7 +111,7 @@ def takes_budget(name: str) -> bool:
 
     if name in NAMES:
         return bool(_class(NAMES[name]).takes_budget)
-    if ":" in name and not name.startswith("sb3:"):
+    if loading.parted(name)[1] and not name.startswith("sb3:"):
         from agents import own
 
         return bool(getattr(own.class_of(name), "takes_budget", False))

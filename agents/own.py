@@ -17,7 +17,7 @@ import numpy as np
 from agents.base import Agent, view_of
 from agents.reading import read
 from mcts_envs.core import errors
-from mcts_envs.core.loading import file_of
+from mcts_envs.core.loading import file_of, parted
 from mcts_envs.core.view import View
 
 _NAMED = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
@@ -166,7 +166,7 @@ def class_of(path: str) -> Callable[..., Any]:
     TypeError
         If it is no class with ``act`` or ``predict``, and no function of an environment.
     """
-    source, _, name = path.rpartition(":")
+    source, _, name = parted(path)
     module = read(source)
     if not hasattr(module, name):
         source_name = module.__name__
@@ -194,7 +194,7 @@ def seeded(made_by: type, settings: dict[str, Any], seed: int) -> dict[str, Any]
 
 def source_of(path: str) -> Path | None:
     """Return the file of an agent by where it is, None if it cannot be told."""
-    source = path.rpartition(":")[0]
+    source = parted(path)[0]
     script = getattr(sys.modules["__main__"], "__file__", None) if source == "__main__" else None
     return file_of(source) if script is None else Path(script)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 
 from mcts_envs.core.errors import unknown
-from mcts_envs.core.loading import load
+from mcts_envs.core.loading import load, parted
 
 if TYPE_CHECKING:
     from mcts_envs.core.contract import Game
@@ -131,7 +131,7 @@ def full_id(id: str) -> str:
     """
     if not isinstance(id, str):
         raise TypeError(f"id {id!r} is {type(id).__name__}, not a name such as {next(iter(ENTRIES))!r}")
-    source, colon, name = id.rpartition(":")
+    source, colon, name = parted(id)
     if name.endswith(".py"):
         raise ValueError(f"environment {id!r} is a file without an id; write {id}:ID-v0 for what it registers")
     if colon:
@@ -159,7 +159,7 @@ def find(id: str) -> Entry:
             "agents.bridge and scripts/compare.py take any, and a policy from Stable-Baselines3's own learn() is "
             "sb3:PATH there"
         )
-    raise ValueError(unknown("environment", id.rpartition(":")[2], ENTRIES))
+    raise ValueError(unknown("environment", parted(id)[2], ENTRIES))
 
 
 def register_all() -> None:

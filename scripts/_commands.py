@@ -15,6 +15,9 @@ ALIASES = {"warm": "compile"}
 EXTRAS = {"train": "rl", "train-all": "rl", "expert-iteration": "rl", "tune": "tune", "play": "play"}
 """What a command needs that needs more than ``commands``, said at once where nothing is installed yet."""
 
+GONE = errno.EPIPE, errno.EINVAL
+"""Errors of a pipe that is closed, as when `head` has seen enough; the latter is what Windows says."""
+
 FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 """Errors of a disk that takes no more."""
 
@@ -105,11 +108,11 @@ def main() -> None:
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
-    except BrokenPipeError:  # as when `head` has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        if error.errno not in FULL:
+        gone = error.errno in GONE and error.filename is None
+        if not gone and error.errno not in FULL:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        print(f"error: {error.strerror}: what is printed cannot be written; make room", file=sys.stderr)
-        sys.exit(2)
+        if not gone:
+            print(f"error: {error.strerror}: what is printed cannot be written; make room", file=sys.stderr)
+            sys.exit(2)

@@ -9,7 +9,7 @@ from typing import Any
 from agents.arena.replays import REPLAYS
 from agents.arena.storage import EPISODES, read_rows
 from agents.watching import replayed
-from mcts_envs.core.loading import load
+from mcts_envs.core.loading import load, parted
 from mcts_envs.replay import Replay
 
 _SECONDS_BETWEEN_LOOKS = 0.5
@@ -20,7 +20,7 @@ def comparison(named: Path | str) -> Path | None:
 
     ``my_game.py:results/...`` imports first what registers the game, as ``my_game.py:MyGame-v0`` does.
     """
-    source, _, place = ("", "", named) if Path(named).exists() else str(named).rpartition(":")
+    source, _, place = ("", "", named) if Path(named).exists() else parted(str(named))
     folder = Path(place).parent if Path(place).name == EPISODES else Path(place)
     if not (folder / EPISODES).is_file():
         return None
@@ -39,7 +39,7 @@ def saved_game(named: str) -> Replay | None:
     FileNotFoundError
         If a saved game is named, and there is none.
     """
-    source, _, file = ("", "", named) if Path(named).is_file() else named.rpartition(":")
+    source, _, file = ("", "", named) if Path(named).is_file() else parted(named)
     if not Path(file).is_file():
         if Path(file).suffix != ".json":
             return None

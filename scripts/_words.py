@@ -1,7 +1,6 @@
 """Errors in the terms of a command line."""
 
 import re
-import shlex
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +13,7 @@ import typer
 from _commands import FULL
 
 from mcts_envs.core.own_code import is_own
+from mcts_envs.core.shell import quoted
 
 HOST = "mcts-envs"
 """The command that runs scripts as its own commands."""
@@ -113,4 +113,4 @@ def going_on(fresh: bool) -> str:
 
 def typed() -> str:
     """Return the whole line that began this process."""
-    return shlex.join([*command().split(), *sys.argv[1:]])
+    return " ".join(map(quoted, [*command().split(), *sys.argv[1:]]))

@@ -17,7 +17,6 @@ import math
 import signal
 from datetime import datetime, timedelta
 from pathlib import Path
-from shlex import quote
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +25,9 @@ import _own  # noqa: F401
 import typer
 from _options import Budget, Settings
 from _words import command, going_on, refusal, typed
+
+from mcts_envs.core.loading import parted
+from mcts_envs.core.shell import quoted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -204,8 +206,8 @@ def _told(**given: object) -> None:
 
 def _follow(environment: str, folder: Path) -> str:
     """Return how the games of a comparison are watched while they are played."""
-    source = "".join(environment.rpartition(":")[:2])  # of a game of one's own
-    return f"to follow: {command('watch')} {quote(f'{source}{_near(folder).as_posix()}')} --live"
+    source = "".join(parted(environment)[:2])  # of a game of one's own
+    return f"to follow: {command('watch')} {quoted(f'{source}{_near(folder).as_posix()}')} --live"
 
 
 def show(report: "Report", picture: Path | None, page: Path | None, console: "Console") -> None:

@@ -62,7 +62,7 @@ def main(
             if terminal:
                 from agents.playing.text_play import play
 
-                play(session)
+                play(session, write=typer.echo)  # which has colours on Windows too
             else:
                 _serve(session, port, browser)
         finally:

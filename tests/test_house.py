@@ -41,26 +41,26 @@ QUOTED = r"<!-- quoted from (\S+\.py) -->\n```python\n(.*?)```"
 def test_the_examples_run(page, tmp_path, monkeypatch):
     pytest.importorskip("stable_baselines3")
     monkeypatch.chdir(tmp_path)  # where they write
-    text = (ROOT / page).read_text()
+    text = (ROOT / page).read_text(encoding="utf-8")
     blocks = "\n".join(block.split("```")[0] for block in text.split("```pycon")[1:])
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     runner.run(parser.get_doctest(blocks, {}, page, page, 0))
     assert (runner.failures, runner.tries) == (0, len(re.findall("^>>> ", blocks, re.MULTILINE)))
     assert "```" not in re.sub("```pycon.*?```|" + QUOTED, "", text, flags=re.DOTALL)  # a block that nothing runs
     for file, code in re.findall(QUOTED, text, flags=re.DOTALL):
-        assert code in (ROOT / file).read_text()
+        assert code in (ROOT / file).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", GUIDES)
 def test_the_commands_have_the_options_that_are_told(page):
-    for script, line in re.findall(r"scripts/(\w+)\.py([^`#\n]*)", (ROOT / page).read_text()):
+    for script, line in re.findall(r"scripts/(\w+)\.py([^`#\n]*)", (ROOT / page).read_text(encoding="utf-8")):
         told = set(re.findall(r"--[a-z-]+", line))
         assert told <= set(words([script.replace("_", "-"), "--"])), script
 
 
 def test_the_contract_is_what_a_game_needs_and_no_more():
     files = [*(ROOT / "examples").glob("*.py"), *(ROOT / "mcts_envs/games").rglob("*.py")]
-    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text()))]
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
     origins = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == contract.__name__]
     assert {alias.name for origin in origins for alias in origin.names} <= set(contract.__all__)
     here = [value for value in vars(contract).values() if getattr(value, "__module__", "") == contract.__name__]
@@ -69,13 +69,13 @@ def test_the_contract_is_what_a_game_needs_and_no_more():
 
 def headings(page):
     """The anchors of a page."""
-    titles = re.findall("^#+ (.+)$", page.read_text(), re.MULTILINE)
+    titles = re.findall("^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)]+)\)", (ROOT / page).read_text()):
+    for target in re.findall(r"\]\(([^)]+)\)", (ROOT / page).read_text(encoding="utf-8")):
         if not target.startswith("http"):
             path, _, anchor = target.partition("#")
             file = (ROOT / page).parent / path if path else ROOT / page
@@ -84,18 +84,18 @@ def test_links_lead_somewhere(page):
 
 
 def test_the_readme_is_short_and_quotes_what_the_results_say():
-    lines = (ROOT / "README.md").read_text().splitlines()
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 160
     quotes = [(i, line.split()[-2]) for i, line in enumerate(lines) if line.startswith("<!-- quoted from ")]
     assert quotes
     for i, page in quotes:
         quoted = lines[i + 1 : lines.index("", i)]
         assert len(quoted) > 2
-        assert "\n".join(quoted) in (ROOT / page).read_text()
+        assert "\n".join(quoted) in (ROOT / page).read_text(encoding="utf-8")
 
 
 def test_the_citation_is_of_this_release():
-    lines = (ROOT / "CITATION.cff").read_text().splitlines()
+    lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
     assert f"version: {mcts_envs.__version__}" in lines
     assert {"cff-version: 1.2.0", "type: software", "license: MIT"} <= {*lines}
 
@@ -110,7 +110,7 @@ def test_what_windows_lacks_is_guarded():
 
 
 def test_every_agent_has_its_words():
-    text = (ROOT / "docs" / "agents.md").read_text()
+    text = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
     assert [name for name in agents.names() if f"`{name}`" not in text] == []
 
 
@@ -172,7 +172,7 @@ def test_every_test_has_its_room_and_no_file_is_long():
     rooms |= {"core", "search", "agents", "bridge", "arena", "learning", "pages"}
     assert {file.parent.relative_to(ROOT / "tests").as_posix() for file in files} == rooms | {"."}
     assert [file.name for file in files if file.parent == ROOT / "tests"] == ["test_house.py"]
-    lengths = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in files}
+    lengths = {str(file.relative_to(ROOT)): len(file.read_text(encoding="utf-8").splitlines()) for file in files}
     assert {file: length for file, length in lengths.items() if length > 500} == {}
 
 
@@ -201,7 +201,7 @@ def test_no_module_binds_a_name_twice():
     sources = [file for folder in folders for file in ROOT.glob(f"{folder}/**/*.py")]
     twice = {}
     for source in sources:
-        counted = Counter(bindings(source.read_text()))
+        counted = Counter(bindings(source.read_text(encoding="utf-8")))
         twice |= {f"{source.relative_to(ROOT)}: {name}": n for name, n in counted.items() if n > 1 and name != "_"}
     assert not twice
     assert {source.relative_to(ROOT).parts[0] for source in sources} == set(folders)
@@ -276,7 +276,11 @@ def test_the_commands_say_when_another_package_is_called_agents(tmp_path):
     assert [script.stem for script in scripts] == names.split()
     first = {}
     for script in scripts:
-        nodes = [node for node in ast.parse(script.read_text()).body if isinstance(node, ast.Import | ast.ImportFrom)]
+        nodes = [
+            node
+            for node in ast.parse(script.read_text(encoding="utf-8")).body
+            if isinstance(node, ast.Import | ast.ImportFrom)
+        ]
         names = [node.module if isinstance(node, ast.ImportFrom) else node.names[0].name for node in nodes]
         first[script.stem] = next(name for name in names if name.partition(".")[0] not in sys.stdlib_module_names)
     # It is `_own` that says it: one script that begins with it is run, and the one that begins with another module.

@@ -1,9 +1,9 @@
 """Tables and what stands in their cells."""
 
+import re
 from collections.abc import Iterable, Sequence
 from copy import copy
 from math import isnan, nan
-from pathlib import Path
 from typing import Literal
 
 from rich import box
@@ -14,6 +14,7 @@ from rich.text import Text
 from agents.arena.figures import Summary
 from agents.arena.statistics import Estimate
 from agents.inspection.drawing import HUGE
+from mcts_envs.core.loading import COLON
 
 NONE = "-"
 OVERRUN = "!"
@@ -145,8 +146,7 @@ def short_names(labels: Iterable[str], longest: int = LONGEST) -> dict[str, str]
 
 def _shortened(label: str, longest: int) -> str:
     if len(label) > longest:
-        parts = label.split(":")
-        label = ":".join("/".join(Path(part).parts[-2:]) if "/" in part else part for part in parts)
+        label = ":".join("/".join(re.split(r"[\\/]", part)[-2:]) for part in COLON.split(label))
     if len(label) <= longest:
         return label
     return f"{label[: longest // 2]}…{label[len(label) + 1 - (longest - longest // 2) :]}"

@@ -18,7 +18,7 @@ from agents.wrappers import named
 from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
-from mcts_envs.core.loading import load
+from mcts_envs.core.loading import load, parted
 from mcts_envs.registry import full_id, registered_with_pettingzoo
 
 _VERSION = re.compile(r"_v(\d+)$")
@@ -67,7 +67,7 @@ def make(name: str, settings: dict[str, Any]) -> Any:
 
 def id_of(name: str) -> str:
     """Return the id by which an environment is known; its name, if that is of PettingZoo or a function of one's own."""
-    module, colon, rest = name.rpartition(":")
+    module, colon, rest = parted(name)
     if _of_pettingzoo(name) or (not colon and _is_module(name)):
         return name
     known = full_id(name)
@@ -81,12 +81,12 @@ def _made(name: str, settings: dict[str, Any]) -> Any:
     if (registered := _of_pettingzoo(name)) is not None:
         return pettingzoo.make("aec" if registered in _REGISTERED["aec"] else "parallel", registered, **settings)
     if known != name:
-        colon, asked = name.rpartition(":")[1:]
+        colon, asked = parted(name)[1:]
         if near := _near(asked):
             raise ValueError(f"unknown environment {asked!r}; did you mean {', '.join(near)}?")
         unknown = errors.unknown("environment", asked, mcts_envs.environment_ids())
         raise ValueError(unknown if colon else f"{unknown}; one of another package is named with it, PACKAGE:{asked}")
-    source, _, function = name.rpartition(":")
+    source, _, function = parted(name)
     maker: Any = getattr(load(source), function) if source else _maker(name)
     env = maker(**settings)
     if not isinstance(env, (gymnasium.Env, AECEnv, ParallelEnv)):

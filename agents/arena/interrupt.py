@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from time import monotonic
 from types import FrameType
 
-_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
-SIGNALS = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]  # Windows has no SIGHUP
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+SIGNALS = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]  # Windows has Ctrl-Break and no SIGHUP
 """By which somebody, or the system, ends a program."""
 
 SECONDS_OF_ECHO = 1.0

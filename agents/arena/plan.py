@@ -33,7 +33,7 @@ from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.compiling.sources import closure_digest, source_digest
 from mcts_envs.core.contract import Game
-from mcts_envs.core.loading import file_of
+from mcts_envs.core.loading import file_of, parted
 from mcts_envs.core.players import Player
 
 MakeAgent: TypeAlias = Callable[[AgentSpec], Player]
@@ -173,7 +173,7 @@ class Plan:
             if not isinstance(spec, AgentSpec):
                 kind = type(spec).__name__
                 raise TypeError(f"agent {spec!r} is {kind}, no AgentSpec; give parse_agents('random,my_bot.py:Bot')")
-        if source := self.environment.rpartition(":")[0]:
+        if source := parted(self.environment)[0]:
             read(source)
         env = self.make_env()
         self.format.check(self)
@@ -287,7 +287,7 @@ def _digests(spec: AgentSpec, game: Game | None) -> dict[str, str]:
 
 def _digests_of_environment(name: str, settings: Mapping[str, Any], game: Game | None) -> dict[str, dict[str, str]]:
     """Hash the files of an environment, those that its settings name, and those of who plays inside it."""
-    source, inside = file_of(name.rpartition(":")[0]), settings.get("opponent")
+    source, inside = file_of(parted(name)[0]), settings.get("opponent")
     own = {} if source is None else {source.name: closure_digest(source)[:16]}
     found = {name: own | _digests_of_settings(settings)}
     for opponent in inside if isinstance(inside, (list, tuple)) else [inside]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from agents import own, takes_budget
 from mcts_envs.core import errors
-from mcts_envs.core.loading import file_of
+from mcts_envs.core.loading import COLON, file_of, parted
 
 _SETTING = re.compile(r"[A-Za-z_]\w*=")
 _POLICIES = "select", "simulate", "backup", "noise", "option", "recommend", "policy"
@@ -40,7 +40,7 @@ class AgentSpec:
     @property
     def own(self) -> bool:
         """Whether the name points to a class or a function of one's own."""
-        return ":" in self.name and not self.name.startswith("sb3:")
+        return bool(parted(self.name)[1]) and not self.name.startswith("sb3:")
 
     def source(self) -> Path | None:
         """Return the file of the class that the name points to, None if it points to none."""
@@ -49,7 +49,7 @@ class AgentSpec:
     def policies(self) -> dict[str, Path]:
         """Return the files of policies of one's own (``mcts:select=FILE.py:NAME``), by the setting."""
         own_ones = {kind: str(self.settings.get(kind, "")) for kind in _POLICIES}
-        files = {kind: file_of(path.rpartition(":")[0]) for kind, path in own_ones.items() if ":" in path}
+        files = {kind: file_of(parted(path)[0]) for kind, path in own_ones.items() if parted(path)[1]}
         return {kind: file for kind, file in files.items() if file is not None and file.is_file()}
 
     def policy(self) -> Path | None:
@@ -61,12 +61,26 @@ class AgentSpec:
 
 
 def parse_value(text: str) -> Any:
-    """Read the value of a setting: JSON (or Python's True, False, None) where possible, else the text itself."""
+    """Read the value of a setting: JSON (or Python's True, False, None) where possible, else the text itself.
+
+    Words in braces and brackets may lack their quotation marks, which the shells of Windows take away:
+    ``{self: 2, scripted: 1}``.
+    """
     if text in _WORDS:
         return _WORDS[text]
     try:
         return json.loads(text)
     except json.JSONDecodeError:
+        return _unquoted(text) if text[:1] in ("{", "[") else text
+
+
+def _unquoted(text: str) -> Any:
+    """Read JSON whose words have no quotation marks, as YAML has it; else return the text itself."""
+    import yaml
+
+    try:
+        return json.loads(json.dumps(yaml.safe_load(text)))
+    except (yaml.YAMLError, TypeError, ValueError):
         return text
 
 
@@ -241,11 +255,11 @@ def _parts(text: str) -> list[str]:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """Split a text where the separator is not inside brackets or braces."""
+    """Split a text where the separator is not inside brackets or braces, nor the colon of a drive."""
     parts, depth = [""], 0
-    for character in text:
+    for at, character in enumerate(text):
         depth += (character in "[{(") - (character in "]})")
-        if character == separator and depth <= 0:
+        if character == separator and depth <= 0 and (character != ":" or COLON.match(text, at)):
             parts.append("")
         else:
             parts[-1] += character

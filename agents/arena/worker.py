@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 from time import monotonic
 from typing import Any, TypeAlias
 
+from agents.arena.interrupt import SIGNALS
 from agents.arena.limits import Limits
 from agents.arena.plan import Plan
 from agents.arena.room import Room
@@ -31,7 +32,8 @@ _ASKED, _SEAT, _THINKS = range(3)
 _MOST_AHEAD = 64
 _QUICK_SECONDS = 0.25
 _SECONDS_TO_LEAVE = 2.0
-_FROM_OUTSIDE = [-getattr(signal, name) for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)]
+_CONSOLE_CLOSED = 0xC000013A  # how Windows ends a process at Ctrl-Break, or with its console
+_FROM_OUTSIDE = [*(-number for number in SIGNALS), -getattr(signal, "SIGKILL", signal.SIGTERM), _CONSOLE_CLOSED]
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
@@ -209,7 +211,8 @@ def _settle() -> None:
     """Ctrl-C is the parent's business, its output is not an agent's, and a worker does not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    os.dup2(2, 1)
+    with contextlib.suppress(OSError):  # there is none below a window without a console, as that of IDLE on Windows
+        os.dup2(2, 1)
     if sys.platform != "win32":
         os.setsid()
     if sys.platform == "linux":

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field, replace
 from importlib import resources
 from pathlib import Path
@@ -22,6 +22,7 @@ from agents.learning.run import last_checkpoint
 from agents.learning.settings import to_evaluate_in
 from agents.learning.shipped import FOLDER, TAUGHT, made_for
 from agents.learning.training import train
+from agents.waiting import as_completed
 from mcts_envs.core import errors
 from mcts_envs.core.writing import write_whole
 from mcts_envs.registry import find

@@ -2,9 +2,9 @@
 
 import math
 import multiprocessing
-import os
 import signal
 import sys
+import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
@@ -56,7 +56,9 @@ class Processes(Executor):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """End the processes; those at work are waited for, and where something went wrong are told to stop first."""
-        if kind is not None and sys.platform != "win32":  # where it would end them before they have saved
+        if kind is not None and self._end is not None:
+            self._end.set()
+        elif kind is not None:
             for process in list((self._pool._processes or {}).values()):
                 process.terminate()
         self.shutdown()
@@ -66,8 +68,11 @@ class Processes(Executor):
         self._pool.shutdown(wait, cancel_futures=cancel_futures)
 
     def _begun(self) -> ProcessPoolExecutor:
+        spawn = multiprocessing.get_context("spawn")
         with naming(Path("/dev/shm")):  # where the locks lie that they share
-            return ProcessPoolExecutor(self._count, multiprocessing.get_context("spawn"), _settle)
+            # On Windows a signal would end them before they have saved.
+            self._end = spawn.Event() if sys.platform == "win32" else None
+            return ProcessPoolExecutor(self._count, spawn, _settle, (self._end,))
 
 
 def local(workers: int | None = None) -> Executor:
@@ -110,18 +115,30 @@ def _stop(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
 
-def _settle() -> None:
-    """Let Ctrl-C reach the process alone that gives out the jobs, and end with it, however it ends."""
+def _settle(end: Any) -> None:
+    """Let Ctrl-C reach the process alone that gives out the jobs, and end with it, however it ends, or when told to."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _stop)
     end_with_parent(_save)
+    if end is not None:
+        threading.Thread(target=_follow, args=(end,), daemon=True).start()
+
+
+def _follow(end: Any) -> None:
+    end.wait()
+    _end()
+
+
+def _end() -> None:
+    """Stop the job at work."""
+    _Told.stop = True
+    if _Told.working:
+        signal.raise_signal(signal.SIGTERM)  # which a training takes as a wish to stop; os.kill would end it on Windows
 
 
 def _save() -> None:
     """Stop the job at work, and wait until it has."""
-    _Told.stop = True
-    if _Told.working:
-        os.kill(os.getpid(), signal.SIGTERM)  # which a training takes as a wish to stop
+    _end()
     given_up = time.monotonic() + _SECONDS_TO_SAVE
     while _Told.working and time.monotonic() < given_up:
         time.sleep(_SECONDS_BETWEEN_LOOKS)

@@ -10,6 +10,7 @@ from agents.budget import LIMITS, Budget, read_budget
 from agents.policies.signatures import SIGNATURES, check_form
 from agents.reading import read
 from mcts_envs.core import errors
+from mcts_envs.core.loading import parted
 
 
 def limit(name: str, given: int | None, low: int, high: int) -> int:
@@ -45,7 +46,7 @@ def policy_of(kind: str, given: Any) -> Any:
         If there is none of that name, or the function is not compiled or takes something else.
     """
     known = policies.names(kind)
-    if isinstance(given, str) and ":" in given:
+    if isinstance(given, str) and parted(given)[1]:
         given = named(f"{kind} policy", given)
     elif isinstance(given, str):
         if given not in known:
@@ -71,7 +72,7 @@ def named(what: str, path: str) -> Any:
     ValueError
         If there is nothing of that name.
     """
-    source, _, name = path.rpartition(":")
+    source, _, name = parted(path)
     module = read(source)
     if not hasattr(module, name):
         known = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]

@@ -19,6 +19,7 @@ from agents.search.plan import SearchPlan
 from agents.search.records import compiled, new_path, new_work
 from agents.search.search import OPEN_LOOP
 from agents.search.tree import NODE, RANGE, ROOT, Tree, add_root_statistics, copy_of, enlarge, find_node
+from agents.waiting import as_completed
 from mcts_envs.core.contract import EVERYTHING, Game
 from mcts_envs.core.kernel import row
 from mcts_envs.core.rng import draw, new_stream
@@ -199,7 +200,7 @@ class Search:
         with ThreadPoolExecutor(len(jobs)) as threads:
             try:
                 futures = [threads.submit(list, self._growing(*job, until, over)) for job in jobs]
-                for future in futures:
+                for future in as_completed(futures):
                     future.result()
             finally:
                 over.set()

@@ -162,11 +162,13 @@ def writable(name: str, path: Path, folder: bool = False) -> None:
         If it cannot.
     """
     above = (path.absolute(), *path.absolute().parents)
-    there = next(parent for parent in above if parent.exists())
+    there = next((parent for parent in above if parent.exists()), None)
     whole = there == path.absolute()
     lost = [link for link in above if link.is_symlink() and not link.exists() and (folder or link != above[0])]
     if lost:
         wrong = f"{lost[0]} is a link to {lost[0].readlink()}, which is not there"
+    elif there is None:
+        wrong = f"there is no {path.absolute().anchor}"  # a drive of Windows, or a share
     elif there.is_dir() != (folder or not whole):
         wrong = f"{there} is a {'folder' if there.is_dir() else 'file'}"
     elif not os.access(there, os.W_OK):

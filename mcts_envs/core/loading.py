@@ -9,6 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+COLON = re.compile(r"(?<!\b[A-Za-z]):|:(?![\\/])")
+"""What parts a file or a module from what is named in it; the colon of a drive, as in ``C:\\bots``, parts nothing."""
+
 _IMPORTED = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 
 
@@ -22,6 +25,12 @@ def named_modules(package: str) -> Callable[[str], ModuleType]:
         return importlib.import_module(called)
 
     return module
+
+
+def parted(name: str) -> tuple[str, str, str]:
+    """Return a file or a module, the last colon, and what is named in it, like ``name.rpartition(":")``."""
+    colons = [colon.start() for colon in COLON.finditer(name)]
+    return (name[: colons[-1]], ":", name[colons[-1] + 1 :]) if colons else ("", "", name)
 
 
 def load(source: str) -> ModuleType:
@@ -77,7 +86,7 @@ def _is_from(module: ModuleType | None, file: Path) -> bool:
 def _name(file: Path) -> str:
     """Return a file's name as a module: another one where the plain one is taken."""
     spec = None if file.stem in sys.modules else importlib.util.find_spec(file.stem)
-    free = file.stem not in sys.modules and (spec is None or spec.origin == str(file))
+    free = file.stem not in sys.modules and (spec is None or Path(spec.origin or "").resolve() == file)
     if free or _is_from(sys.modules.get(file.stem), file):
         return file.stem
     return f"{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"

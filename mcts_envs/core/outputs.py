@@ -6,6 +6,9 @@ import sys
 from contextlib import suppress
 from typing import Any
 
+_GONE = errno.EIO, errno.EPIPE, errno.EINVAL
+"""Errors of a terminal or a pipe that is closed; the last is what Windows says of a pipe."""
+
 FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 """Errors of a disk that takes no more."""
 
@@ -20,7 +23,7 @@ class Output(io.FileIO):
         try:
             return super().write(data)
         except OSError as error:
-            if error.errno not in (errno.EIO, errno.EPIPE, *FULL):
+            if error.errno not in (*_GONE, *FULL):
                 raise
             self.lost += memoryview(data).nbytes if error.errno in FULL else 0
             return memoryview(data).nbytes
@@ -37,7 +40,8 @@ def make_lasting() -> dict[str, Output]:
         if isinstance(stream, io.TextIOWrapper):
             with suppress(OSError):  # of what was written before, and nobody read
                 stream.reconfigure(errors="replace")
-            if stream is getattr(sys, f"__{name}__") and sys.platform != "win32":
+            own = stream is getattr(sys, f"__{name}__")
+            if own and isinstance(getattr(stream.buffer, "raw", stream.buffer), io.FileIO):  # no console of Windows
                 outputs[name] = Output(stream.fileno(), "w", closefd=False)
                 at_once = stream.line_buffering or stream.write_through
                 raw = io.BufferedWriter(outputs[name])

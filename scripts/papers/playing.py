@@ -3,7 +3,6 @@
 import gzip
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from agents.arena.rows import Match, Played, Row, Seat
 from agents.arena.spec import AgentSpec
 from agents.arena.storage import EPISODES, Results, read_rows
 from agents.learning.jobs import local
+from agents.waiting import as_completed
 from mcts_envs.core.compiling.sources import source_digest
 from mcts_envs.core.writing import write_whole
 from papers.record import Entry, Run, tallied, total

@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="it has neither groups nor SIGKILL")
+
 _BEGUN = """
 import os, signal, time
 from agents.arena import Plan, parse_agents, worker

@@ -110,7 +110,7 @@ def test_a_report_is_read_and_its_games_are_watched(opened, tmp_path, settings):
     names = "random,greedy,few=mcts:simulations=4,many=mcts:simulations=40"
     plan = Plan("WallSurvival-v0", parse_meeting(names, None)[0], {"board_size": 4}, replays=True)
     write_page(compare(plan, 2, folder=tmp_path / "rows"), tmp_path / "page.html", "the command")
-    page = opened((tmp_path / "page.html").read_text(), **settings)
+    page = opened((tmp_path / "page.html").read_text(encoding="utf-8"), **settings)
     assert page.inner_text("h1") == "WallSurvival-v0, board_size=4"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.emulate_media(media="print")

@@ -223,7 +223,7 @@ def test_the_command_writes_a_page(tmp_path):
     assert said.startswith(f"{kept}: the game as a replay\n")
     assert kept.exists()
     assert re.fullmatch(r": \d+ moves, 0\.1 MB; open it in a browser\n", said.partition(str(file))[2])
-    assert file.read_text().startswith("<!doctype html>")
+    assert file.read_text(encoding="utf-8").startswith("<!doctype html>")
     code, _, complaint = command("WallSurvival-v0", "--agents", "a,b", "--out", str(tmp_path))
     assert (code, complaint.count("\n")) == (2, 1)
     assert "is a folder; give a file" in complaint
@@ -426,7 +426,7 @@ def test_of_what_else_lies_in_results_it_says_what_it_is(tmp_path):
     title = "WallSurvival-v0: greedy, random, board 0 (2 games finished, random 0.0%, greedy 100.0%)"
     assert next(games(tmp_path))["title"] == title
     rows = tmp_path / EPISODES
-    rows.write_text(rows.read_text().replace('{"episode"', '{"chapter"', 1))
+    rows.write_text(rows.read_text(encoding="utf-8").replace('{"episode"', '{"chapter"', 1))
     with pytest.raises(ValueError, match=r"episodes.jsonl, line 2, is not what a comparison writes"):
         next(games(tmp_path))
 

@@ -261,7 +261,7 @@ def test_the_command_writes_a_page_and_a_film_and_keeps_no_replay(tmp_path):
     given = f"{HERE}:path", "--agents=mcts:simulations=10"
     code, words = said(*given, f"--out={page}")
     moves = int(re.search(r"page.html: (\d+) moves", words)[1])
-    assert (code, page.read_text()[:15]) == (0, "<!doctype html>")
+    assert (code, page.read_text(encoding="utf-8")[:15]) == (0, "<!doctype html>")
     assert said(*given, f"--out={film}")[0] == 0
     with Image.open(film) as frames:
         assert frames.n_frames == moves + 1

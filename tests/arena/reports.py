@@ -21,7 +21,7 @@ def figures(result: Report) -> list[str]:
 
 def rows_of(folder: Path) -> list[dict[str, Any]]:
     """The rows as they stand in the file."""
-    return [json.loads(line) for line in (folder / EPISODES).read_text().splitlines()[1:]]
+    return [json.loads(line) for line in (folder / EPISODES).read_text(encoding="utf-8").splitlines()[1:]]
 
 
 def timeless_rows(folder: Path) -> list[dict[str, Any]]:

@@ -51,7 +51,11 @@ def test_clear_figures_say_who_is_better_and_slower(tmp_path: Path) -> None:
     assert much.endswith("new takes 1,200 times as long for a move")
     assert " % of the points, +147 [+" in said
     write_markdown(found, tmp_path / "report.md")
-    for text in (printed(found, 400), (tmp_path / "report.md").read_text().replace("\n", " "), page(found)):
+    for text in (
+        printed(found, 400),
+        (tmp_path / "report.md").read_text(encoding="utf-8").replace("\n", " "),
+        page(found),
+    ):
         assert "in short: new is better than old" in text
     assert conclusion(played("WallSurvival-v0", 0.3, 200, tmp_path, **DUEL)).startswith(
         "in short: new is worse than old"

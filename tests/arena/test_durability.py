@@ -144,10 +144,10 @@ def test_torn_lines_are_dropped(tmp_path: Path) -> None:
 def test_lost_transitions_are_played_again(tmp_path: Path) -> None:
     plan = fakes(*TWO, record=True)
     compare(plan, 10, folder=tmp_path)
-    transitions = (tmp_path / TRANSITIONS).read_text()
-    (tmp_path / TRANSITIONS).write_text(transitions[: len(transitions) // 2])
+    transitions = (tmp_path / TRANSITIONS).read_bytes()
+    (tmp_path / TRANSITIONS).write_bytes(transitions[: len(transitions) // 2])
     compare(plan, 10, folder=tmp_path)
-    assert (tmp_path / TRANSITIONS).read_text() == transitions
+    assert (tmp_path / TRANSITIONS).read_bytes() == transitions
     assert list(read_transitions(tmp_path, 10)) == [json.loads(line) for line in transitions.splitlines()]
 
 

@@ -20,7 +20,9 @@ RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
 
 
 def test_the_page_is_what_its_data_say():
-    assert (RESULTS / "environments.md").read_text() == write(Kept.read(RESULTS / "data" / "environments.jsonl"))
+    assert (RESULTS / "environments.md").read_text(encoding="utf-8") == write(
+        Kept.read(RESULTS / "data" / "environments.jsonl")
+    )
 
 
 def test_all_environments_have_names_of_their_own():

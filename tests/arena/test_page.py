@@ -65,7 +65,7 @@ def test_it_says_all_there_is_to_say(tmp_path: Path, id: str, names: str, settin
     plan = Plan(id, parse_meeting(names, None)[0], settings, seed=5, replays=ours)
     report = compare(plan, 2, folder=tmp_path / "rows & more")
     write_page(report, tmp_path / "out" / "report.html", "mcts-envs compare 'a b'")
-    text = (tmp_path / "out" / "report.html").read_text()
+    text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     found = Checked(text)
     for said in (
         id,
@@ -85,7 +85,11 @@ def test_it_says_all_there_is_to_say(tmp_path: Path, id: str, names: str, settin
     assert bool(found.links) == ours
     for link in found.links:
         assert link.startswith("../rows%20%26%20more/replays/")
-        assert (tmp_path / "rows & more" / "replays" / Path(link).name).read_text().startswith("<!doctype html>")
+        assert (
+            (tmp_path / "rows & more" / "replays" / Path(link).name)
+            .read_text(encoding="utf-8")
+            .startswith("<!doctype html>")
+        )
     assert ("All against all" in found.text) == ("many" in names)
     assert ("Strength against time" in found.text) == ("many" in names)
 

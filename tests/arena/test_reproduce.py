@@ -207,8 +207,8 @@ def test_a_run_goes_on_after_kill_9(tmp_path):
     rows, deadline = [], time.monotonic() + 120
     while not rows and time.monotonic() < deadline:
         time.sleep(0.05)
-        rows = [line for file in tmp_path.rglob(EPISODES) for line in file.read_text().splitlines()[1:]]
-    process.send_signal(signal.SIGKILL)
+        rows = [line for file in tmp_path.rglob(EPISODES) for line in file.read_text(encoding="utf-8").splitlines()[1:]]
+    process.kill()
     process.wait()
     kept = {file: file.read_bytes() for file in tmp_path.rglob(EPISODES)}
     assert any(content.count(b"\n") > 1 for content in kept.values())
@@ -217,7 +217,7 @@ def test_a_run_goes_on_after_kill_9(tmp_path):
     for file, content in kept.items():
         whole = content[: content.rfind(b"\n") + 1]
         assert file.read_bytes().startswith(whole)
-    page = (tmp_path / "pages" / "lane.md").read_text()
+    page = (tmp_path / "pages" / "lane.md").read_text(encoding="utf-8")
     assert "Played at scale 0.01." in page
 
 
@@ -226,9 +226,9 @@ def test_a_run_goes_on_after_kill_9(tmp_path):
 def test_a_longer_run_stays(tmp_path, capsys):
     study = small()
     played(study, tmp_path, tables=study.tables[:1])
-    longer = (tmp_path / "data" / "small.jsonl").read_text()
+    longer = (tmp_path / "data" / "small.jsonl").read_text(encoding="utf-8")
     played(study, tmp_path, 0.1, study.tables[:1])
-    assert (tmp_path / "data" / "small.jsonl").read_text() == longer
+    assert (tmp_path / "data" / "small.jsonl").read_text(encoding="utf-8") == longer
     assert "Alone: 2 figures stand on more games than these, and stay" in capsys.readouterr().err
     record = played(study, tmp_path, 2.0, study.tables[:1])
     assert {entry.boards for entry in record.entries.values()} == {80}
@@ -300,7 +300,7 @@ def test_an_interrupted_run_has_a_page_of_what_there_is(tmp_path, monkeypatch, f
     result = invoked("lane", "--workers", 1, "--out", tmp_path / "out", "--pages", tmp_path, *fresh)
     assert result.exit_code == 143
     assert f"interrupted; {on} goes on from here" in result.stderr
-    page = (tmp_path / "small.md").read_text()
+    page = (tmp_path / "small.md").read_text(encoding="utf-8")
     assert page == write(small(), Record.read(tmp_path / "data" / "lane.jsonl"))
     assert (page.count("Played at scale 1."), page.count("Not yet played.")) == (3, 1)
 
@@ -320,7 +320,9 @@ def test_a_page_says_what_has_not_been_played(name, tmp_path):
 def test_the_pages_are_what_their_data_say(name):
     record = Record.read(ROOT / "docs" / "results" / "data" / f"{name}.jsonl")
     picture = (ROOT / "docs" / "results" / f"{name}.png").exists()
-    assert (ROOT / "docs" / "results" / f"{name}.md").read_text() == write(STUDIES[name], record, picture)
+    assert (ROOT / "docs" / "results" / f"{name}.md").read_text(encoding="utf-8") == write(
+        STUDIES[name], record, picture
+    )
     assert {entry.run for entry in record.entries.values()} == set(record.runs)
 
 
@@ -376,7 +378,7 @@ def test_nothing_is_played_for_the_page_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(Crew, "play", None)
     result = invoked("wall", "--report-only", "--out", tmp_path / "out", "--pages", tmp_path)
     assert result.exit_code == 0, result.stderr
-    assert UNPLAYED in (tmp_path / "wall.md").read_text()
+    assert UNPLAYED in (tmp_path / "wall.md").read_text(encoding="utf-8")
     assert result.stdout.startswith("# Colosseum Survival!")
 
 

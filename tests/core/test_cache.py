@@ -326,6 +326,18 @@ class TestCache:
         assert not list((tmp_path / "cache").rglob("*.tmp"))
         assert not list((tmp_path / "cache").rglob("*.kernel"))
 
+    def test_what_another_process_keeps_and_somebody_reads_is_kept(self, tmp_path):
+        kept_by_another = """
+            import pathlib
+            def replace(self, target):
+                target.write_bytes(self.read_bytes())
+                raise PermissionError(13, "Access is denied")  # as Windows refuses it
+            pathlib.Path.replace = replace
+            """
+        printed, said = self.run_small(tmp_path, textwrap.dedent(kept_by_another))
+        assert (printed, "cannot be kept" in said) == ("8", False)
+        assert self.run_small(tmp_path) == ("8", "")
+
     @pytest.mark.skipif(os.name == "nt" or os.getuid() != 0, reason="needs to make a directory of another user")
     def test_a_temporary_directory_of_another_user_is_not_trusted(self, tmp_path):
         trap = tmp_path / f"mcts_envs-{os.getuid()}"

@@ -1,16 +1,29 @@
 """Other systems: what this one has and they have not is missing here for a while."""
 
+import errno
 import os
+import signal
+import subprocess
 import sys
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import gymnasium as gym
 import pytest
 
-from agents.arena import Plan, parse_agents
+import agents
+from agents.arena import Plan, parse_agents, worker
 from agents.arena.runner import Crew
 from agents.arena.worker import Worker
+from agents.learning import jobs
 from agents.learning.jobs import local
+from agents.learning.shipped import FOLDER
+from agents.waiting import as_completed
 from mcts_envs.core import writing
+from mcts_envs.core.compiling.sources import closure_digest, closure_of
 from mcts_envs.core.cores import cores
 from mcts_envs.core.loading import load
 
@@ -59,19 +72,103 @@ def test_windows_puts_a_file_in_place_as_soon_as_nobody_reads_the_other(
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_paths_with_a_drive_are_read_as_agents() -> None:
-    mine, policy = parse_agents(r"mine=C:\bots\my_bot.py:Bot:depth=3,sb3:D:\runs\best.zip:deterministic=false")
-    assert (mine.label, mine.name, mine.settings) == ("mine", r"C:\bots\my_bot.py:Bot", {"depth": 3})
-    assert (policy.name, policy.settings) == (r"sb3:D:\runs\best.zip", {"deterministic": False})
+def test_a_file_is_known_by_its_name_where_a_link_leads_to_it(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "linked_to_here.py").write_text("", encoding="utf-8")
+    try:
+        (tmp_path / "link").symlink_to("real")  # as /tmp on macOS
+    except OSError:
+        pytest.skip("links are for administrators here")
+    code = "import sys; from mcts_envs.core.loading import load; print(load(sys.argv[1]).__name__)"
+    line = [sys.executable, "-c", code, str(tmp_path / "link" / "linked_to_here.py")]
+    path = os.pathsep.join([str(Path(__file__).parents[2]), str(tmp_path / "link")])
+    done = subprocess.run(line, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert done.stdout == "linked_to_here\n", done.stderr
+
+
+def test_sources_are_the_same_however_their_lines_end(tmp_path: Path) -> None:
+    digests = set()
+    for name, end in (("a", b"\n"), ("b", b"\r\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "my_bot.py").write_bytes(b"import beside" + end + b"SIZE = 3" + end)
+        (tmp_path / name / "beside.py").write_bytes(b"HERE = 1" + end)
+        digests.add(closure_digest(tmp_path / name / "my_bot.py"))
+    assert len(digests) == 1
+
+
+def test_an_import_is_seen_behind_the_mark_with_which_windows_begins_a_file(tmp_path: Path) -> None:
+    (tmp_path / "my_bot.py").write_text("import beside\n", encoding="utf-8-sig")
+    (tmp_path / "beside.py").write_text("SIZE = 3\n", encoding="utf-8")
+    assert len(closure_of(tmp_path / "my_bot.py")) == 2
+
+
+def test_what_is_known_by_its_hash_has_the_same_bytes_in_every_checkout() -> None:
+    named = [file for file in FOLDER.rglob("*") if file.suffix in (".json", ".csv", ".yml")]
+    assert named
+    assert [file.name for file in named if b"\r\n" in file.read_bytes()] == []  # see .gitattributes
+
+
+def test_a_training_is_told_to_stop_without_ending_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    came: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        came.append(number)
+        jobs._Told.working = False
+
+    before = signal.signal(signal.SIGTERM, note)
+    monkeypatch.setattr(os, "kill", lambda *_: pytest.fail("ends the process on Windows"))
+    monkeypatch.setattr(jobs._Told, "working", True)
+    monkeypatch.setattr(jobs._Told, "stop", False)
+    try:
+        jobs._save()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert came == [signal.SIGTERM]
+
+
+def test_no_wait_for_others_is_without_end_since_nothing_interrupts_that_on_windows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    over: list[bool] = []
+    result = Future.result
+
+    def noted(self: "Future[Any]", timeout: float | None = None) -> Any:
+        over.append(self.done())
+        return result(self, timeout)
+
+    env = gym.make("mcts_envs/LaneDefense3x3-v0")
+    env.reset(seed=1)
+    monkeypatch.setattr(Future, "result", noted)
+    agents.make("mcts", time_limit=0.05, threads=2).act(env)
+    with ThreadPoolExecutor(2) as crew:
+        ended = [each.result() for each in as_completed(crew.submit(time.sleep, 0.05 * i) for i in range(3))]
+    assert ended == [None] * 3
+    assert over
+    assert all(over)
+
+
+def test_a_worker_begins_where_there_is_no_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_there(*_: int) -> None:
+        raise OSError(errno.EBADF, "Bad file descriptor")  # under pythonw, as of IDLE
+
+    monkeypatch.setattr(worker, "os", SimpleNamespace(dup2=none_there, environ={}))
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(worker.signal, "signal", lambda *_: None)
+    worker._settle()
+
+
+def test_a_worker_that_ended_with_its_console_is_not_the_fault_of_an_agent() -> None:
+    assert 0xC000013A in worker._FROM_OUTSIDE
+    assert -signal.SIGTERM in worker._FROM_OUTSIDE
 
 
 def test_a_process_is_ended_without_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    worker = Worker(Plan("LaneDefense3x3-v0", parse_agents("random")))
+    playing = Worker(Plan("LaneDefense3x3-v0", parse_agents("random")))
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.delattr(os, "killpg", raising=False)
-    worker.kill()
-    assert worker.ended
-    assert worker.killed
+    playing.kill()
+    assert playing.ended
+    assert playing.killed
 
 
 def test_sources_are_read_as_utf_8_whatever_the_system_is_set_to(

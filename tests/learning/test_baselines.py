@@ -67,14 +67,14 @@ def test_the_best_of_several_seeds_is_made_ready(tmp_path):
     file.write_text(LIST)
     chosen = baselines.baselines(file)
     lane, wall = train_all(chosen, tmp_path / "out", Here(), seeds=2, games=12)
-    rows = list(csv.DictReader((wall / "curves.csv").read_text().splitlines()))
+    rows = list(csv.DictReader((wall / "curves.csv").read_text(encoding="utf-8").splitlines()))
     assert {row["seed"] for row in rows} == {"0", "1"}
     assert int(rows[-1]["steps"]) == 512
     assert (wall / "curves.png").stat().st_size > 5000
-    figures = json.loads((wall / "figures.json").read_text())
+    figures = json.loads((wall / "figures.json").read_text(encoding="utf-8"))
     shares = [found["greedy"]["points"] for found in figures["selection"]]
     assert figures["seed"] == int(np.argmax(shares))
-    card = (wall / "README.md").read_text()
+    card = (wall / "README.md").read_text(encoding="utf-8")
     assert "Aimed at: 99% of the points against `greedy`; not reached." in card
     assert "| `greedy` | 12 |" in card
     assert "## " not in card
@@ -107,9 +107,9 @@ def test_a_policy_of_the_list_may_learn_from_the_search(tmp_path, monkeypatch):
     assert 50 < seen[1] <= 60
     history = storage.described(wall / "expert_iteration.zip")[1]["expert_iteration"]["history"]
     assert [noted["iteration"] for noted in history] == [0, 1, 2, 3]
-    rows = list(csv.DictReader((wall / "curves.csv").read_text().splitlines()))
+    rows = list(csv.DictReader((wall / "curves.csv").read_text(encoding="utf-8").splitlines()))
     assert [int(row["steps"]) for row in rows] == np.cumsum([noted["positions"] for noted in history]).tolist()
-    card = (wall / "README.md").read_text()
+    card = (wall / "README.md").read_text(encoding="utf-8")
     assert 'Taught by the search that it guides, by expert iteration with {"iterations": 3,' in card
     assert "games against `random`." in card
     assert "one seed, 0" in card
@@ -121,7 +121,7 @@ def test_a_policy_of_the_list_may_learn_from_the_search(tmp_path, monkeypatch):
 
 
 def figures_of(folder):
-    return json.loads((folder / "figures.json").read_text())
+    return json.loads((folder / "figures.json").read_text(encoding="utf-8"))
 
 
 class Failing(Here):
@@ -195,7 +195,7 @@ def test_nothing_is_lost_where_it_was_broken_off_nor_time_counted_that_was(tmp_p
     train(each.env_id, out=here, timesteps=640, changes=TINY, checkpoint_every=256, progress=False)
     last = here / "checkpoints" / "ppo_512.json"
     for file, seconds in ((here / "ppo.json", 30.0), (last, 15.0)):
-        about = json.loads(file.read_text())
+        about = json.loads(file.read_text(encoding="utf-8"))
         assert 0 < about["seconds"] < 60
         file.write_text(json.dumps({**about, "seconds": seconds}))
     with pytest.raises(KeyboardInterrupt):

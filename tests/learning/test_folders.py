@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import expert_iteration as iterating
 import filelock
@@ -262,6 +263,26 @@ def test_a_plan_that_played_nothing_does_not_give_a_policy_away(tmp_path):
     (tmp_path / "plan.json").write_text("{}")
     with pytest.raises(FileExistsError):
         learned(tmp_path)
+
+
+def looped(file):
+    """Do a job until it is interrupted, which it notes."""
+    file.write_text("begun")
+    with contextlib.suppress(KeyboardInterrupt):
+        while True:
+            time.sleep(0.05)
+    file.write_text("stopped")
+
+
+def test_jobs_under_way_are_told_to_stop_where_a_signal_would_end_their_process(tmp_path, monkeypatch):
+    monkeypatch.setattr(jobs, "sys", SimpleNamespace(platform="win32"))
+    file = tmp_path / "job"
+    with contextlib.suppress(KeyboardInterrupt), local(2) as crew:
+        crew.submit(looped, file)
+        while not file.exists():
+            time.sleep(0.05)
+        raise KeyboardInterrupt
+    assert file.read_text() == "stopped"
 
 
 def worked(file):

@@ -123,7 +123,7 @@ def test_interrupted_training_is_saved_and_goes_on(tmp_path, monkeypatch):
 
     def save_and_stop(model, path, about):
         if Path(path).parent.name == "checkpoints":
-            os.kill(os.getpid(), signal.SIGTERM)
+            signal.raise_signal(signal.SIGTERM)
         return save(model, path, about)
 
     monkeypatch.setattr(storage, "save", save_and_stop)

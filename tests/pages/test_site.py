@@ -39,14 +39,14 @@ def test_links_of_the_site_lead_somewhere(site: Path) -> None:
     pages = sorted(site.rglob("*.md"))
     assert len(pages) > 40
     for page in pages:
-        for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
+        for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
             assert target.startswith("http") or (page.parent / target).exists(), (page, target)
 
 
 def test_everything_is_in_the_contents(site: Path) -> None:
     listed = set()
     for page in (site / "index.md", *(site / "games").glob("*.md")):
-        lines = [line for tree in blocks(page.read_text(), "{toctree}") for line in tree.splitlines()]
+        lines = [line for tree in blocks(page.read_text(encoding="utf-8"), "{toctree}") for line in tree.splitlines()]
         below = page.parent.relative_to(site)
         listed |= {(below / line).as_posix() for line in lines if line and not line.startswith(":")}
     pages = {page.relative_to(site).with_suffix("").as_posix() for page in site.rglob("*.md")}
@@ -58,11 +58,11 @@ def test_every_planner_has_its_page(site: Path) -> None:
         module, kind = path.split(":")
         page = site / "api" / f"{module}.md"
         assert page.exists(), name
-        assert kind in page.read_text(), name
+        assert kind in page.read_text(encoding="utf-8"), name
 
 
 def test_each_environment_has_its_page_with_a_game_and_code_that_runs(site: Path) -> None:
-    texts = {page.stem: page.read_text() for page in (site / "games").glob("*.md")}
+    texts = {page.stem: page.read_text(encoding="utf-8") for page in (site / "games").glob("*.md")}
     for id in (id for id in ENTRIES if id.startswith("mcts_envs/")):
         name = id.removeprefix("mcts_envs/")
         assert [page for page, text in texts.items() if f"| [`{id}`]({name}.md) |" in text], id
@@ -82,7 +82,7 @@ def test_each_environment_has_its_page_with_a_game_and_code_that_runs(site: Path
 
 
 def test_the_policy_that_contributing_shows_is_one() -> None:
-    (code,) = blocks((ROOT / "CONTRIBUTING.md").read_text(), "python")
+    (code,) = blocks((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), "python")
     names: dict[str, Any] = {"policy": signatures.policy, "SIMULATE": signatures.SIMULATE, "below": below}
     exec(code, names)
     signatures.check_form("simulate", names["never_pass"])

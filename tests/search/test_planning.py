@@ -132,6 +132,7 @@ class TestThreads:
         time.sleep(0.1)
         assert search.steps == steps
 
+    @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals reach no thread there")
     @pytest.mark.parametrize("threads", [1, 2])
     def test_interrupts(self, threads, request):
         # What runs in the background of a shell ignores interrupts unless told otherwise.

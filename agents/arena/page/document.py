@@ -1,6 +1,5 @@
 """The whole page: what was compared and how, who did how well, and which games are worth a look."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from math import floor, isfinite, isnan, log10
@@ -25,6 +24,7 @@ from agents.arena.spec import AgentSpec
 from agents.arena.statistics import LEVEL, Estimate
 from agents.arena.storage import read_header
 from agents.arena.table import budget, remarks
+from mcts_envs.core.shell import quoted
 from mcts_envs.core.writing import write_whole
 
 _PERCENTILES = (5, 25, 50, 75, 95)
@@ -295,7 +295,7 @@ def _made(report: Report, command: str) -> Html:
     said = [part for name, value in facts if value for part in (tag("dt", name), tag("dd", value))]
     agents = [(spec.label, spec.name, _pairs(spec.settings)) for spec in dict.fromkeys(plan.agents)]
     kept = sum(row.replay is not None for row in report.rows.values())
-    folder = shlex.quote(str(report.folder / REPLAYS))
+    folder = quoted(str(report.folder / REPLAYS))
     watch = f"mcts-envs watch {folder}/….json shows any of the {kept:,} replays." if kept else None
     return section(
         "How it was made",

@@ -79,8 +79,16 @@ def linked(report: Report, folder: Path) -> dict[Key, str]:
     for row in [row for row, _ in _notable(report)] + [*report.forfeited, *report.truncated, *report.failed][:_FAILED]:
         page = _page_of(report.folder, row)
         if page is not None:
-            links[row.key] = quote(Path(os.path.relpath(page, folder)).as_posix())
+            links[row.key] = _address(page, folder)
     return links
+
+
+def _address(page: Path, folder: Path) -> str:
+    """Return the address of a page as seen from a folder; in full where it is on another drive of Windows."""
+    try:
+        return quote(Path(os.path.relpath(page, folder)).as_posix())
+    except ValueError:
+        return page.resolve().as_uri()
 
 
 def _page_of(folder: Path, row: Row) -> Path | None:

@@ -178,6 +178,8 @@ class KernelCache(NullCache):  # type: ignore[misc]
         except OSError as error:
             with contextlib.suppress(OSError):
                 temporary.unlink()
+            if file.exists():  # another process has kept it, and on Windows somebody is reading it
+                return
             _say(
                 f"compiled code cannot be kept in {self._directory.parent} ({error.strerror}); every process compiles "
                 "anew until there is room, or MCTS_ENVS_CACHE_DIR names another directory.",

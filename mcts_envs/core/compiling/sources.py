@@ -99,12 +99,12 @@ def _files(root: str, name: str) -> Iterator[str]:
 
 @cache
 def _read(file: str, modified: int, size: int) -> tuple[bytes, tuple[str, ...]]:
-    """Return the hash of a file's name and text, and the dotted names that it imports.
+    """Return the hash of a file's name and text, however its lines end, and the dotted names that it imports.
 
     Of ``from a import b`` both ``a`` and ``a.b`` are names: ``b`` may be a module.
     """
-    raw = Path(file).read_bytes()
-    text = _TYPES_ONLY.sub("", raw.decode(errors="replace").replace("\r\n", "\n").replace("\\\n", " "))
+    raw = Path(file).read_bytes().replace(b"\r\n", b"\n")
+    text = _TYPES_ONLY.sub("", raw.decode("utf-8-sig", errors="replace").replace("\\\n", " "))
     names: list[str] = []
     for origin, parts, modules in _IMPORT.findall(text):
         listed = [part.split(" as ")[0].strip() for part in re.sub(r"#[^\n]*|[()]", "", parts or modules).split(",")]
