@@ -76,8 +76,10 @@ def parse_value(text: str) -> Any:
 
 def _unquoted(text: str) -> Any:
     """Read JSON whose words have no quotation marks, as YAML has it; else return the text itself."""
-    import yaml
-
+    try:
+        import yaml
+    except ImportError:  # of an extra: opponents are named without
+        return text
     try:
         return json.loads(json.dumps(yaml.safe_load(text)))
     except (yaml.YAMLError, TypeError, ValueError):

@@ -25,10 +25,14 @@ def test_words_are_quoted_as_the_shells_of_windows_take_them(monkeypatch: pytest
     assert quoted('opponent={"self": 2}') == r'"opponent={\"self\": 2}"'
 
 
-def test_words_in_braces_need_no_quotation_marks_which_shells_of_windows_take_away() -> None:
+def test_words_in_braces_need_no_quotation_marks_which_shells_of_windows_take_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     said = "{self: 2, agents:mcts: 0.1}", "{choice: prioritized, weights: {scripted: [1, 3]}}", "[a, b]", "{a", "[x"
     read = {"self": 2, "agents:mcts": 0.1}, {"choice": "prioritized", "weights": {"scripted": [1, 3]}}, ["a", "b"]
     assert [*map(parse_value, said)] == [*read, "{a", "[x"]
+    monkeypatch.setitem(sys.modules, "yaml", None)  # of an extra
+    assert parse_value("[a, b]") == "[a, b]"
 
 
 class ClosedPipe(io.FileIO):
