@@ -54,10 +54,19 @@ def gain(candidates: Candidates, store: Store, i: int) -> float:
     return float((store.per_edge[edge, GAINS] - candidates.low * store.per_edge[edge, SHARES]) / scale)
 
 
+@kernel()
+def first_try(candidates: Candidates, store: Store, stream: Bytes) -> int:
+    """Return a random action without a visit, which counts for nothing; -1 if there is none."""
+    first = untried(candidates, math.nan, stream)
+    if first >= 0 and nth(candidates, first).edge != 0:
+        store.per_edge[nth(candidates, first).edge, CHANCE] = 0.0  # by a simulation that was dropped to wait
+    return first
+
+
 @policy(SELECT, parameters=PARAMETERS, edge=5, update=add_gains)
 def exp3(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """Try untried actions first, then draw one by exponential weights."""
-    first = untried(candidates, math.nan, stream)
+    first = first_try(candidates, store, stream)
     if first >= 0:
         return first
     k, gamma, most, total = candidates.k, row(store.parameters, 0, MIXED).gamma, -math.inf, 0.0

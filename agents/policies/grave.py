@@ -31,18 +31,31 @@ GRAVE = parameter_record(PARAMETERS)
 SIMULATION, DEPTH, CREDIT = range(3)
 """What is kept for a player: in which simulation, and at which depth, its reference was met; then, for every action,
 by how many simulations it was credited there, and with which sum of returns. Before the players of all come the marks
-of RAVE, the first of which counts simulations."""
+of RAVE, the first of which counts simulations; behind them is kept who selected last, and how deep."""
 
 
 def _references(game: Game) -> int:
-    """The marks of RAVE, and the reference of every player."""
-    return 1 + game.players * game.actions + game.players * (CREDIT + 2 * game.actions)
+    """The marks of RAVE, the reference of every player, and the last selection."""
+    return 1 + game.players * game.actions + game.players * (CREDIT + 2 * game.actions) + 1
 
 
 @kernel()
-def _place(candidates: Candidates, players: int) -> int:
-    """Return where the reference of the player begins."""
-    return 1 + players * candidates.actions + candidates.player * (CREDIT + 2 * candidates.actions)
+def _place(candidates: Candidates, players: int, player: int) -> int:
+    """Return where the reference of a player begins."""
+    return 1 + players * candidates.actions + player * (CREDIT + 2 * candidates.actions)
+
+
+@kernel()
+def _begin(candidates: Candidates, store: Store, players: int) -> None:
+    """Forget all references if a simulation begins: also those of one that was dropped to wait, which is not counted.
+
+    Within a simulation selections come in the order of depths and players.
+    """
+    last, now = len(store.per_tree) - 1, candidates.depth * players + candidates.player
+    if now <= store.per_tree[last]:
+        for player in range(players):
+            store.per_tree[_place(candidates, players, player) + SIMULATION] = -1.0
+    store.per_tree[last] = now
 
 
 @kernel()
@@ -82,8 +95,9 @@ def grave(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """
     given = row(store.parameters, 0, GRAVE)
     c, fpu = in_returns(candidates, store)
-    players = (len(store.per_tree) - 1) // (CREDIT + 3 * candidates.actions)
-    place, total = _place(candidates, players), total_visits(candidates)
+    players = (len(store.per_tree) - 2) // (CREDIT + 3 * candidates.actions)
+    place, total = _place(candidates, players, candidates.player), total_visits(candidates)
+    _begin(candidates, store, players)
     met = store.per_tree[place + SIMULATION] == store.per_tree[0] and store.per_tree[place + DEPTH] < candidates.depth
     if total > given.reference or not met:
         _refer(candidates, store, place)

@@ -49,7 +49,7 @@ def credit_all_moves(tree: Tree, how: Settings, work: Work, path: Path, depth: i
             edge = seat_of(tree, path.nodes[t], player).head
             while edge:
                 found = row(tree.edges, edge, EDGE)
-                if marks[first + found.action] == marks[0]:
+                if found.visits > 0 and marks[first + found.action] == marks[0]:
                     credit[edge, CREDITED] += 1.0
                     credit[edge, RETURNS] += step_of_path(path, t, player).value
                 edge = found.next

@@ -7,11 +7,8 @@ M. Winands, "Monte Carlo Tree Search in Simultaneous Move Games with Application
 share ``gamma`` of the choices is uniform, and the move to play is drawn by visits, ``recommend="mixed"``.
 """
 
-import math
-
-from agents.policies.exp3 import CHANCE, DRAWN, MIXED, PARAMETERS, RETURNS, add_gains, gain
+from agents.policies.exp3 import CHANCE, DRAWN, MIXED, PARAMETERS, RETURNS, add_gains, first_try, gain
 from agents.policies.signatures import SELECT, Candidates, nth, policy
-from agents.policies.ucb1 import untried
 from agents.search.records import Store
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.rng import uniform
@@ -32,7 +29,7 @@ def _found(candidates: Candidates, store: Store) -> float:
 @policy(SELECT, parameters=PARAMETERS, edge=5, update=add_gains)
 def regret_matching(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """Try untried actions first, then draw one in proportion to its regret; uniformly where there is none."""
-    first = untried(candidates, math.nan, stream)
+    first = first_try(candidates, store, stream)
     if first >= 0:
         return first
     k, gamma, found, total = candidates.k, row(store.parameters, 0, MIXED).gamma, _found(candidates, store), 0.0

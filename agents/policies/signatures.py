@@ -19,7 +19,9 @@
     takes a fifth argument is given the search too (:class:`agents.search.running.Search`).
 
 A policy says beside itself (:func:`policy`) which parameters it has, and how many float64 it keeps for an edge and for
-the whole tree. Its :class:`agents.search.records.Store` holds them; ``update`` keeps them up to date.
+the whole tree. Its :class:`agents.search.records.Store` holds them; ``update`` keeps them up to date. Where a search
+waits for a network, simulations are dropped and made again (:mod:`agents.search.speculation`): their edges may be there
+without a visit, and what ``select`` noted on the way has to be noted again.
 """
 
 import inspect

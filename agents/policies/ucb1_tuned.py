@@ -16,21 +16,22 @@ from agents.search.tree import Tree
 from mcts_envs.core.kernel import kernel
 from mcts_envs.core.typing import Bytes
 
-SQUARES = 0
-"""What is kept for an edge: the sum of the squares of its returns."""
+SUM, SQUARES = range(2)
+"""What is kept for an edge: the sum of its returns, which noise does not vary, and that of their squares."""
 
 
 @kernel(BACKUP)
 def add_squares(tree: Tree, how: Settings, work: Work, path: Path, depth: int, length: int) -> None:
-    """Add the squares of the returns to the edges of the path."""
+    """Add the returns and their squares to the edges of the path."""
     for t in range(depth):
         for player in range(len(path.via)):
             step = step_of_path(path, t, player)
             if step.edge:
+                tree.select.per_edge[step.edge, SUM] += step.value
                 tree.select.per_edge[step.edge, SQUARES] += step.value * step.value
 
 
-@policy(SELECT, parameters=exploration(c=1.0), edge=1, update=add_squares)
+@policy(SELECT, parameters=exploration(c=1.0), edge=2, update=add_squares)
 def ucb1_tuned(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """Try untried actions first, then take the greatest ``mean + c sqrt(ln N / n min(1/4, V))``."""
     c, fpu = in_returns(candidates, store)
@@ -42,12 +43,10 @@ def ucb1_tuned(candidates: Candidates, store: Store, stream: Bytes) -> int:
     for i in range(candidates.k):
         it, bound = nth(candidates, i), fpu
         if it.visits > 0:
-            mean = it.sums / it.visits
-            variance = max(
-                0.0, store.per_edge[it.edge, SQUARES] / it.visits - mean * mean
-            )  # noise in the sums may lift the mean beyond the squares
+            mean = store.per_edge[it.edge, SUM] / it.visits
+            variance = max(0.0, store.per_edge[it.edge, SQUARES] / it.visits - mean * mean)  # rounding may go below 0
             spread = min(0.25, variance / squared + math.sqrt(2.0 * log / it.visits))
-            bound = mean + c * math.sqrt(log / it.visits * spread)
+            bound = it.sums / it.visits + c * math.sqrt(log / it.visits * spread)
         if bound > greatest:
             best, greatest = i, bound
     return best

@@ -337,7 +337,7 @@ class Search:
                     tree = self.trees[i] = own
                     run, made = self._call(i, max_steps), tree.count
                 begun = len(rest) < len(arms)
-                count = clock.slice(max(1, len(rest)) if begun or (waits and once > 1) else NO_LIMIT, once)
+                count = clock.slice(len(rest) if begun or (waits and len(arms)) else NO_LIMIT, once)
                 if not count:
                     break
                 room = enlarge(tree, count + begun_ahead)

@@ -402,9 +402,9 @@ def search(
         if waiting(how.waits) or tried:
             give_up(how.waits)
             count.steps = steps
-            if how.common_chance:
-                continue  # with the next arm
             first, tried = began if tried == 0 else first, tried + 1
+            if how.common_chance:
+                continue  # what the other arms of the pass ask is answered with it; their turn comes after it
             if len(arms) or tried == ahead(how.waits) or not lose(how.waits, tree, path, depth):
                 break
             continue

@@ -16,6 +16,7 @@ from agents.budget import Budget, Clock
 from agents.evaluator.batched import BatchedEvaluator
 from agents.learning.algorithms import algorithm_class
 from agents.learning.playing import games_of_a_job
+from agents.search.tree import root_edge
 from tests.learning.policies import GAMES, LANES, PUCT, ROSTER, Elsewhere, OneByOne, game_of, make, random_policy, told
 from tests.learning.test_networks import untrained
 
@@ -68,6 +69,14 @@ class TestBatched:
             ("BomberTeam-v0", {}, {"opponents": "mixed", "loop": "open"}),
             ("BomberTeam-v0", {}, {"opponents": "uniform", "option": "follow", "option_steps": 4}),
             (LANES, {}, {"select": "double_progressive_widening"}),
+            ("BomberDuel-v0", {}, {"select": "exp3"}),
+            ("BomberDuel-v0", {}, {"select": "regret_matching"}),
+            ("BomberDuel-v0", {}, {"select": "rave", "simulate": "mast", "rollout_depth": 3}),
+            (
+                "Football1-v0",
+                {},
+                {"select": "grave", "reference": 10, "c": 0.3, "simulate": "mast", "rollout_depth": 4},
+            ),
         ],
     )
     def test_a_tree_that_looks_ahead_is_the_same(self, env_id, settings, more, monkeypatch):
@@ -93,6 +102,27 @@ class TestBatched:
     )
     def test_a_job_has_as_many_games_as_are_played_together(self, games, shape, of_a_job):
         assert games_of_a_job(games, shape) == of_a_job
+
+    @pytest.mark.parametrize("env_id", [LANES, "Football1-v0", "BomberDuel-v0"])
+    def test_arms_of_a_pass_take_their_turns(self, env_id):
+        env = make(env_id)
+        network, found = random_policy(env.unwrapped.game), []
+        for policy in (network, OneByOne(network)):
+            result = agents.make(
+                "halving", evaluate="policy", policy=policy, margin=0.5, rollout_depth=2, simulations=300
+            ).search(env)
+            tree, tried = result.tree.trees[0], np.flatnonzero(result.visits)
+            paired = [tree.backup.per_edge[root_edge(tree, result.view.player, action)] for action in tried]
+            found.append((result.visits, result.values, np.array(paired)))
+        for compiled, batched in zip(*found, strict=True):
+            np.testing.assert_allclose(compiled, batched, atol=1e-3)
+
+    @pytest.mark.parametrize("env_id", [LANES, "WallSurvival-v0"])
+    def test_one_arm_alone(self, env_id):
+        env = make(env_id)
+        policy = Elsewhere(random_policy(env.unwrapped.game))
+        result = agents.make("gumbel", policy=policy, considered=1, simulations=50).search(env)
+        assert (result.visits[result.action], result.visits.sum()) == (50, 50)
 
     @pytest.mark.parametrize("more", [PUCT, {"name": "gumbel"}])
     def test_games_of_a_batch_wait_together(self, more):

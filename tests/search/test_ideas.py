@@ -65,13 +65,15 @@ class TestFinalMoves:
 
 
 class TestGrave:
-    """A store for two players and two actions: 5 marks of RAVE, then simulation, depth, and credit of two actions."""
+    """A store for two players and two actions: 5 marks of RAVE, then simulation, depth, and credit of two actions for
+    each, and the last selection."""
 
-    def chosen(self, visits, sums, depth=2, own=(), **parameters):
+    def chosen(self, visits, sums, depth=2, own=(), last=0, **parameters):
         grave = policies.load("select", "grave")
-        shared = np.zeros(17)
+        shared = np.zeros(18)
         shared[0] = shared[5] = 7.0  # in this simulation a reference was met at the root,
         shared[7:11] = 20.0, 10.0, 4.0, 3.6  # where the actions were credited with 0.5 and 0.9
+        shared[17] = last
         edges = np.array([[0.0, 0.0], *(own or [[0.0, 0.0]] * 2)])
         store = store_of(grave, edges=edges, tree=shared, **parameters)
         return grave(offer(visits, sums, depth=depth), store, new_stream(1)), store.per_tree[5:11].tolist()
@@ -91,6 +93,12 @@ class TestGrave:
         assert self.chosen([20, 20], [0.0, 0.0], own=own)[1][:2] == [7.0, 0.0]
         # A reference from another simulation's way down, as deep as this: none
         assert self.chosen([20, 20], [0.0, 0.0], own=own, depth=0)[1] == [7.0, 0.0, 6.0, 6.0, 2.0, 0.0]
+
+    def test_what_was_met_by_a_simulation_that_was_dropped_lends_nothing(self):
+        """That goes on after the last selection: one that comes before it is another simulation's."""
+        own = [[6.0, 6.0], [2.0, 0.0]]
+        assert self.chosen([20, 20], [0.0, 0.0], own=own, last=3)[1][:2] == [7.0, 0.0]
+        assert self.chosen([20, 20], [0.0, 0.0], own=own, last=4)[1] == [7.0, 2.0, 6.0, 6.0, 2.0, 0.0]
 
     def test_untried_actions_count_their_credit(self):
         assert self.chosen([4, 0], [4 * 0.95, 0.0])[0] == 1  # 0.95 / 6 + 0.5 * 5 / 6 = 0.575 against 0.9

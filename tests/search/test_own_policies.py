@@ -299,7 +299,8 @@ class TestUCB1Tuned:
                 variance = (square / n - mean**2) / (high - low) ** 2 + math.sqrt(2 * math.log(total) / n)
                 bounds.append(mean + c * (high - low) * math.sqrt(math.log(total) / n * min(0.25, variance)))
             given = offered(visits, visits * means, low=low, high=high)
-            chosen = selected(tuned, given, np.zeros(32, np.uint8), edges=squares[:, None], c=c)
+            kept = np.column_stack([visits * means, squares])
+            chosen = selected(tuned, given, np.zeros(32, np.uint8), edges=kept, c=c)
             assert bounds[chosen] == pytest.approx(max(bounds))
 
     def test_on_a_bandit(self):
@@ -353,8 +354,16 @@ class TestWhatPoliciesKeep:
     def test_noise_that_lifts_a_mean_leaves_ucb1_tuned_a_number(self):
         # Returns from 20 to 30, the first action's mean lifted by 2.2 above the root of the mean of the squares.
         offer = offered([10, 10], [272.0, 200.0], low=20.0, high=30.0)
-        squares = [[10 * (25.0**2 + 8.0)], [10 * 20.0**2]]
-        assert selected(ucb1_tuned, offer, new_stream(0), edges=squares) == 0
+        kept = [[250.0, 10 * (25.0**2 + 8.0)], [200.0, 10 * 20.0**2]]
+        assert selected(ucb1_tuned, offer, new_stream(0), edges=kept) == 0
+
+    def test_noise_does_not_vary_the_variance(self):
+        """Else it would depend on how far from 0 the returns of players who choose at once are."""
+        here, there = (
+            MCTS(select="ucb1_tuned", simulations=500).search(view_of(at_once(far + 3, far - 1, far - 1, far + 1)))
+            for far in (0, 1024)
+        )
+        assert here.visits.tolist() == there.visits.tolist()
 
     def test_parameters_of_one_search_are_its_own(self):
         game = chain([1.0])

@@ -19,7 +19,7 @@ from agents.policies.signatures import SELECT, policy
 from agents.policies.ucb1 import in_returns
 from agents.policies.virtual_child import virtual_child
 from agents.search.records import STEP, compiled, new_path, new_work
-from agents.search.tree import ROOT, STORES, Kept, find_edge, new_edge, new_tree
+from agents.search.tree import EDGE, ROOT, STORES, Kept, find_edge, new_edge, new_tree
 from mcts_envs.core.kernel import interpreted
 from mcts_envs.core.rng import below, new_stream
 from tests.search.offers import offered, selected
@@ -354,6 +354,8 @@ class TestOwnStatistics:
         mine = [add(tree, ROOT, 0, action) for action in (0, 1, 2)]
         theirs = [add(tree, 2, 1, action) for action in (0, 1, 2)]
         last = [add(tree, 3, 0, action) for action in (1, 2)]
+        tree.edges.view(EDGE)["visits"][:] = 1
+        tree.edges.view(EDGE)["visits"][theirs[2]] = 0  # of a simulation that was dropped: not tried
         path.nodes[:4] = (ROOT, 2, 3, 4)
         steps = path.steps.view(STEP)
         steps["edge"][:6] = (mine[0], 0, 0, theirs[1], last[0], 0)
@@ -363,7 +365,7 @@ class TestOwnStatistics:
             credit_all_moves(compiled(tree), how, work, compiled(path), 3, 5)
         own = tree.select.per_edge
         assert own[mine].tolist() == [[2, 20], [2, 20], [0, 0]]  # 1 was played twice, counts once
-        assert own[theirs].tolist() == [[0, 0], [2, -40], [2, -40]]
+        assert own[theirs].tolist() == [[0, 0], [2, -40], [0, 0]]
         assert own[last].tolist() == [[2, 60], [0, 0]]
         assert not own[0].any()
         assert not tree.backup.per_edge.any()
