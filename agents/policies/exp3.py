@@ -12,12 +12,14 @@ action without a visit is tried first, which counts for nothing.
 """
 
 import math
+from typing import Any
 
 from agents.policies.parameters import Parameter, parameter_record
-from agents.policies.signatures import BACKUP, SELECT, Candidates, nth, policy
+from agents.policies.signatures import BACKUP, LEAF, SELECT, Candidates, nth, policy
 from agents.policies.ucb1 import untried
 from agents.search.records import Path, Settings, Store, Work, step_of_path
 from agents.search.tree import Tree
+from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.rng import uniform
 from mcts_envs.core.typing import Bytes
@@ -25,24 +27,42 @@ from mcts_envs.core.typing import Bytes
 PARAMETERS = {"gamma": Parameter(0.1, 1e-3, 1.0, "Share of uniform choice.")}
 MIXED = parameter_record(PARAMETERS)
 
-CHANCE, GAINS, SHARES, RETURNS, DRAWN = range(5)
-"""What is kept for an edge: the probability p with which it was drawn in this simulation, 0 if it was not; the sums of
-x / p, of 1 / p and of x; how often it was drawn."""
+CHANCE, GAINS, SHARES, RETURNS, DRAWN, LAST = range(6)
+"""What is kept for an edge: the probability p with which it was drawn last; the sums of x / p, of 1 / p and of x; how
+often it was drawn, and in which simulation last. For the whole tree simulations are counted, dropped ones too."""
+
+
+def _begun(game: Game) -> int:
+    return 1
+
+
+@kernel(LEAF)
+def count_begun(game: Any, work: Work, store: Store) -> None:
+    """Count the simulation, whether it is backed up or dropped."""
+    store.per_tree[0] += 1.0
 
 
 @kernel(BACKUP)
 def add_gains(tree: Tree, how: Settings, work: Work, path: Path, depth: int, length: int) -> None:
-    """Add what was found to the sums of the actions that were drawn; what a model of mixed opponents chose has no p."""
+    """Add what was found to the sums of the actions that this simulation drew: a model, or a first try, has no p."""
     for t in range(depth):
         for player in range(len(path.via)):
             step = step_of_path(path, t, player)
-            chance = tree.select.per_edge[step.edge, CHANCE] if step.edge else 0.0
-            if chance > 0.0:
+            if step.edge and tree.select.per_edge[step.edge, LAST] == tree.select.per_tree[0]:
+                chance = tree.select.per_edge[step.edge, CHANCE]
                 tree.select.per_edge[step.edge, GAINS] += step.value / chance
                 tree.select.per_edge[step.edge, SHARES] += 1.0 / chance
                 tree.select.per_edge[step.edge, RETURNS] += step.value
                 tree.select.per_edge[step.edge, DRAWN] += 1.0
-                tree.select.per_edge[step.edge, CHANCE] = 0.0
+
+
+@kernel()
+def drawn(candidates: Candidates, store: Store, i: int, chance: float) -> int:
+    """Note with which probability an action is drawn, and return it."""
+    edge = nth(candidates, i).edge
+    store.per_edge[edge, CHANCE] = chance
+    store.per_edge[edge, LAST] = store.per_tree[0] + 1.0
+    return i
 
 
 @kernel()
@@ -54,19 +74,14 @@ def gain(candidates: Candidates, store: Store, i: int) -> float:
     return float((store.per_edge[edge, GAINS] - candidates.low * store.per_edge[edge, SHARES]) / scale)
 
 
-@kernel()
-def first_try(candidates: Candidates, store: Store, stream: Bytes) -> int:
-    """Return a random action without a visit, which counts for nothing; -1 if there is none."""
-    first = untried(candidates, math.nan, stream)
-    if first >= 0 and nth(candidates, first).edge != 0:
-        store.per_edge[nth(candidates, first).edge, CHANCE] = 0.0  # by a simulation that was dropped to wait
-    return first
+DRAWING: dict[str, Any] = {"edge": 6, "tree": _begun, "update": add_gains, "leaf": count_begun}
+"""What a selection needs that asks :func:`gain`, and notes what is :func:`drawn`."""
 
 
-@policy(SELECT, parameters=PARAMETERS, edge=5, update=add_gains)
+@policy(SELECT, parameters=PARAMETERS, **DRAWING)
 def exp3(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """Try untried actions first, then draw one by exponential weights."""
-    first = first_try(candidates, store, stream)
+    first = untried(candidates, math.nan, stream)
     if first >= 0:
         return first
     k, gamma, most, total = candidates.k, row(store.parameters, 0, MIXED).gamma, -math.inf, 0.0
@@ -81,5 +96,4 @@ def exp3(candidates: Candidates, store: Store, stream: Bytes) -> int:
         if point < 0.0:
             chosen = i
             break
-    store.per_edge[nth(candidates, chosen).edge, CHANCE] = chance
-    return chosen
+    return drawn(candidates, store, chosen, chance)

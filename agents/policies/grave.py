@@ -10,12 +10,13 @@ An ancestor knows the actions that were tried there; of one that was not legal t
 """
 
 import math
+from typing import Any
 
 from agents.policies.parameters import Parameter, exploration, parameter_record
 from agents.policies.rave import CREDITED, RETURNS, credit_all_moves
-from agents.policies.signatures import SELECT, Candidates, nth, policy
+from agents.policies.signatures import LEAF, SELECT, Candidates, nth, policy
 from agents.policies.ucb1 import in_returns, total_visits
-from agents.search.records import Store
+from agents.search.records import Store, Work
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.rng import below
@@ -28,41 +29,34 @@ PARAMETERS = {
 }
 GRAVE = parameter_record(PARAMETERS)
 
-SIMULATION, DEPTH, CREDIT = range(3)
-"""What is kept for a player: in which simulation, and at which depth, its reference was met; then, for every action,
-by how many simulations it was credited there, and with which sum of returns. Before the players of all come the marks
-of RAVE, the first of which counts simulations; behind them is kept who selected last, and how deep."""
+MET, CREDIT = range(2)
+"""What is kept for a player: whether its reference was met on this way down; then, for every action, by how many
+simulations it was credited there, and with which sum of returns. Before the players of all come the marks of RAVE."""
 
 
 def _references(game: Game) -> int:
-    """The marks of RAVE, the reference of every player, and the last selection."""
-    return 1 + game.players * game.actions + game.players * (CREDIT + 2 * game.actions) + 1
+    """The marks of RAVE, and the reference of every player."""
+    return 1 + game.players * game.actions + game.players * (CREDIT + 2 * game.actions)
 
 
 @kernel()
-def _place(candidates: Candidates, players: int, player: int) -> int:
+def _place(actions: int, players: int, player: int) -> int:
     """Return where the reference of a player begins."""
-    return 1 + players * candidates.actions + player * (CREDIT + 2 * candidates.actions)
+    return 1 + players * actions + player * (CREDIT + 2 * actions)
 
 
-@kernel()
-def _begin(candidates: Candidates, store: Store, players: int) -> None:
-    """Forget all references if a simulation begins: also those of one that was dropped to wait, which is not counted.
-
-    Within a simulation selections come in the order of depths and players.
-    """
-    last, now = len(store.per_tree) - 1, candidates.depth * players + candidates.player
-    if now <= store.per_tree[last]:
-        for player in range(players):
-            store.per_tree[_place(candidates, players, player) + SIMULATION] = -1.0
-    store.per_tree[last] = now
+@kernel(LEAF)
+def forget(game: Any, work: Work, store: Store) -> None:
+    """Forget all references at the end of a way down: none is another simulation's, though this one is dropped."""
+    players = len(work.values)
+    for player in range(players):
+        store.per_tree[_place(len(work.legal), players, player) + MET] = 0.0
 
 
 @kernel()
 def _refer(candidates: Candidates, store: Store, place: int) -> None:
     """Take the node for the reference of its player."""
-    store.per_tree[place + SIMULATION] = store.per_tree[0]
-    store.per_tree[place + DEPTH] = candidates.depth
+    store.per_tree[place + MET] = 1.0
     for i in range(2 * candidates.actions):
         store.per_tree[place + CREDIT + i] = 0.0
     for i in range(candidates.k):
@@ -86,7 +80,7 @@ def _unknown(candidates: Candidates, store: Store, place: int, stream: Bytes) ->
     return found
 
 
-@policy(SELECT, parameters=PARAMETERS, edge=2, tree=_references, update=credit_all_moves)
+@policy(SELECT, parameters=PARAMETERS, edge=2, tree=_references, update=credit_all_moves, leaf=forget)
 def grave(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """Try what has neither a visit nor credit first, then the greatest ``(1 - b) mean + b mean as first``.
 
@@ -95,11 +89,9 @@ def grave(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """
     given = row(store.parameters, 0, GRAVE)
     c, fpu = in_returns(candidates, store)
-    players = (len(store.per_tree) - 2) // (CREDIT + 3 * candidates.actions)
-    place, total = _place(candidates, players, candidates.player), total_visits(candidates)
-    _begin(candidates, store, players)
-    met = store.per_tree[place + SIMULATION] == store.per_tree[0] and store.per_tree[place + DEPTH] < candidates.depth
-    if total > given.reference or not met:
+    players = (len(store.per_tree) - 1) // (CREDIT + 3 * candidates.actions)
+    place, total = _place(candidates.actions, players, candidates.player), total_visits(candidates)
+    if total > given.reference or store.per_tree[place + MET] == 0.0:
         _refer(candidates, store, place)
     first = _unknown(candidates, store, place, stream) if math.isnan(fpu) else -1
     if first >= 0:

@@ -7,8 +7,11 @@ M. Winands, "Monte Carlo Tree Search in Simultaneous Move Games with Application
 share ``gamma`` of the choices is uniform, and the move to play is drawn by visits, ``recommend="mixed"``.
 """
 
-from agents.policies.exp3 import CHANCE, DRAWN, MIXED, PARAMETERS, RETURNS, add_gains, first_try, gain
+import math
+
+from agents.policies.exp3 import DRAWING, DRAWN, MIXED, PARAMETERS, RETURNS, drawn, gain
 from agents.policies.signatures import SELECT, Candidates, nth, policy
+from agents.policies.ucb1 import untried
 from agents.search.records import Store
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.rng import uniform
@@ -26,10 +29,10 @@ def _found(candidates: Candidates, store: Store) -> float:
     return total
 
 
-@policy(SELECT, parameters=PARAMETERS, edge=5, update=add_gains)
+@policy(SELECT, parameters=PARAMETERS, **DRAWING)
 def regret_matching(candidates: Candidates, store: Store, stream: Bytes) -> int:
     """Try untried actions first, then draw one in proportion to its regret; uniformly where there is none."""
-    first = first_try(candidates, store, stream)
+    first = untried(candidates, math.nan, stream)
     if first >= 0:
         return first
     k, gamma, found, total = candidates.k, row(store.parameters, 0, MIXED).gamma, _found(candidates, store), 0.0
@@ -43,5 +46,4 @@ def regret_matching(candidates: Candidates, store: Store, stream: Bytes) -> int:
         if point < 0.0:
             chosen = i
             break
-    store.per_edge[nth(candidates, chosen).edge, CHANCE] = chance
-    return chosen
+    return drawn(candidates, store, chosen, chance)

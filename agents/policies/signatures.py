@@ -188,7 +188,7 @@ class Needs:
         Whether ``select`` asks what the state is worth, which it finds in ``candidates.worth``.
     leaf : kernel
         ``(game, work, store)``: what a ``select`` with an ``update`` does with the state at the end of a path, before
-        the rollout.
+        the rollout; also at the end of one that is dropped.
     redraw : kernel
         ``(tree, work, path, depth)``: decides before a step in a closed loop from which seed the state draws chance
         (``work.actions`` by ``path.via``). After the step the state draws as if it had not.

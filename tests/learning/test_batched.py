@@ -70,6 +70,7 @@ class TestBatched:
             ("BomberTeam-v0", {}, {"opponents": "uniform", "option": "follow", "option_steps": 4}),
             (LANES, {}, {"select": "double_progressive_widening"}),
             ("BomberDuel-v0", {}, {"select": "exp3"}),
+            ("BomberDuel-v0", {}, {"select": "exp3", "opponents": "mixed"}),
             ("BomberDuel-v0", {}, {"select": "regret_matching"}),
             ("BomberDuel-v0", {}, {"select": "rave", "simulate": "mast", "rollout_depth": 3}),
             (

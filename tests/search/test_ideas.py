@@ -65,22 +65,19 @@ class TestFinalMoves:
 
 
 class TestGrave:
-    """A store for two players and two actions: 5 marks of RAVE, then simulation, depth, and credit of two actions for
-    each, and the last selection."""
+    """A store for two players and two actions: 5 marks of RAVE, then whether one was met, and credit of two actions."""
 
-    def chosen(self, visits, sums, depth=2, own=(), last=0, **parameters):
+    def chosen(self, visits, sums, own=(), met=1.0, **parameters):
         grave = policies.load("select", "grave")
-        shared = np.zeros(18)
-        shared[0] = shared[5] = 7.0  # in this simulation a reference was met at the root,
-        shared[7:11] = 20.0, 10.0, 4.0, 3.6  # where the actions were credited with 0.5 and 0.9
-        shared[17] = last
+        shared = np.zeros(15)
+        shared[5:10] = met, 20.0, 10.0, 4.0, 3.6  # a reference, where the actions were credited with 0.5 and 0.9
         edges = np.array([[0.0, 0.0], *(own or [[0.0, 0.0]] * 2)])
         store = store_of(grave, edges=edges, tree=shared, **parameters)
-        return grave(offer(visits, sums, depth=depth), store, new_stream(1)), store.per_tree[5:11].tolist()
+        return grave(offer(visits, sums, depth=2), store, new_stream(1)), store.per_tree[5:10].tolist()
 
     def test_by_hand(self):
         # b = 20 / 24 and 4 / 8: 0.75 / 6 + 0.5 * 5 / 6 = 0.5417 and (0.25 + 0.9) / 2 = 0.575
-        assert self.chosen([4, 4], [3.0, 1.0]) == (1, [7.0, 0.0, 20.0, 10.0, 4.0, 3.6])
+        assert self.chosen([4, 4], [3.0, 1.0]) == (1, [1.0, 20.0, 10.0, 4.0, 3.6])
         # (0.1 + 0.9) / 2 = 0.5
         assert self.chosen([4, 4], [3.0, 0.4])[0] == 0
         # b = 4 / (8 + 0.5 * 16) = 0.25: 0.75 * 0.25 + 0.25 * 0.9 = 0.4125; b = 20 / (24 + 40): 0.75 * 0.6875 + 0.15625
@@ -89,16 +86,17 @@ class TestGrave:
     def test_who_lends(self):
         own = [[6.0, 6.0], [2.0, 0.0]]
         lent = self.chosen([30, 30], [0.0, 0.0], own=own)
-        assert lent == (0, [7.0, 2.0, 6.0, 6.0, 2.0, 0.0])  # 60 visits are more than 50: the node itself
-        assert self.chosen([20, 20], [0.0, 0.0], own=own)[1][:2] == [7.0, 0.0]
-        # A reference from another simulation's way down, as deep as this: none
-        assert self.chosen([20, 20], [0.0, 0.0], own=own, depth=0)[1] == [7.0, 0.0, 6.0, 6.0, 2.0, 0.0]
+        assert lent == (0, [1.0, 6.0, 6.0, 2.0, 0.0])  # 60 visits are more than 50: the node itself
+        assert self.chosen([20, 20], [0.0, 0.0], own=own)[1] == [1.0, 20.0, 10.0, 4.0, 3.6]
+        assert self.chosen([20, 20], [0.0, 0.0], own=own, met=0.0)[1] == [1.0, 6.0, 6.0, 2.0, 0.0]
 
-    def test_what_was_met_by_a_simulation_that_was_dropped_lends_nothing(self):
-        """That goes on after the last selection: one that comes before it is another simulation's."""
-        own = [[6.0, 6.0], [2.0, 0.0]]
-        assert self.chosen([20, 20], [0.0, 0.0], own=own, last=3)[1][:2] == [7.0, 0.0]
-        assert self.chosen([20, 20], [0.0, 0.0], own=own, last=4)[1] == [7.0, 2.0, 6.0, 6.0, 2.0, 0.0]
+    def test_what_was_met_is_forgotten_at_the_end_of_the_way_down(self):
+        """A simulation that is dropped to wait, and not backed up, lends nothing to the next."""
+        game = at_once(3.0, -1.0, -1.0, 1.0)
+        search = MCTS(select="grave", reference=0).start(view_of(game)).run(simulations=9)
+        kept = search.trees[0].select.per_tree[1 + 2 * game.actions :].reshape(2, 1 + 2 * game.actions)
+        assert not kept[:, 0].any()
+        assert kept[:, 1:].any(axis=1).all()
 
     def test_untried_actions_count_their_credit(self):
         assert self.chosen([4, 0], [4 * 0.95, 0.0])[0] == 1  # 0.95 / 6 + 0.5 * 5 / 6 = 0.575 against 0.9

@@ -7,7 +7,7 @@ import pytest
 
 from agents import policies
 from agents.mcts import MCTS
-from agents.policies.exp3 import CHANCE, DRAWN, GAINS, RETURNS, SHARES
+from agents.policies.exp3 import CHANCE, DRAWN, GAINS, LAST, RETURNS, SHARES
 from agents.policies.signatures import Candidates
 from agents.search.records import CANDIDATE, compiled, rows
 from agents.search.tree import ROOT, find_edge
@@ -42,14 +42,14 @@ def probabilities(name, found):
 )
 def test_probabilities_by_hand(name, found):
     policy, k = policies.load("select", name), len(found)
-    kept = np.zeros((k + 1, 5))
+    kept = np.zeros((k + 1, 6))
     for edge, of in enumerate(found, 1):
         kept[edge, GAINS], kept[edge, SHARES] = sum(x / p for x, p in of), sum(1 / p for _, p in of)
         kept[edge, RETURNS], kept[edge, DRAWN] = sum(x for x, _ in of), len(of)
     known = rows(CANDIDATE, [(i, i + 1, 5, 0.0, 0.0) for i in range(k)], False)
     seen = {"low": LOW, "high": HIGH, "player": 0, "depth": 0, "searching": True, "worth": 0.0}
     candidates = compiled(Candidates(k=k, actions=k, rows=known, **seen))
-    store, stream, counts = store_of(policy, kept, gamma=GAMMA), new_stream(1), np.zeros(k)
+    store, stream, counts = store_of(policy, kept, [0.0], gamma=GAMMA), new_stream(1), np.zeros(k)
     wanted = probabilities(name, found)
     for _ in range(3000):
         chosen = policy(candidates, store, stream)
@@ -72,7 +72,7 @@ def test_sums_from_step_to_step(name):
         found = (after - before)[drawn]
         assert (found[:, SHARES] > 1.0).all()
         np.testing.assert_allclose(found[:, GAINS], found[:, RETURNS] * found[:, SHARES])
-        assert not after[:, CHANCE].any()
+        assert (after[drawn, LAST] == search.simulations).all()
         assert sum(found[:, RETURNS]) == pytest.approx(0.0)
         assert abs(found[0, RETURNS]) in (1.0, 3.0)
 
