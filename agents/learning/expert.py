@@ -256,7 +256,7 @@ class _Loop:
     def _split(
         self, number: int, folder: Path, games: int, players: tuple[bytes, ...], **options: Any
     ) -> Iterator[tuple[Path, Job]]:
-        each = games_of_a_job(games, self._game.observation_shape)
+        each = self._of_a_job(folder, games)
         for k, first in enumerate(range(0, games, each)):
             seed = int(np.random.SeedSequence([self.run.seed, number, k]).generate_state(1, np.uint64)[0])
             count = min(each, games - first)
@@ -316,9 +316,15 @@ class _Loop:
 
     def _files(self, iteration: int) -> list[Path]:
         """Return the files of the games of an iteration."""
-        games = self._plan.games_in(iteration)
-        jobs = -(-games // games_of_a_job(games, self._game.observation_shape))
-        return [games_folder(self.run, iteration) / f"{k:04}.npz" for k in range(jobs)]
+        games, folder = self._plan.games_in(iteration), games_folder(self.run, iteration)
+        jobs = -(-games // self._of_a_job(folder, games))
+        return [folder / f"{k:04}.npz" for k in range(jobs)]
+
+    def _of_a_job(self, folder: Path, games: int) -> int:
+        """Return how many games a job has: as many as those in the folder, which another release may have begun."""
+        there = sorted(folder.glob("*.npz"))[:2]  # one of which is not the last and smaller
+        own = games_of_a_job(games, self._game.observation_shape)
+        return max((len(positions.read(path).lengths) for path in there), default=own)
 
     def _points(self, match: Mapping[Path, Job]) -> float | None:
         """Return what the new policy had of the points in a match, None without one."""

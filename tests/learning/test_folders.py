@@ -21,7 +21,7 @@ pytest.importorskip("sb3_contrib")
 
 from agents.arena import Plan as Comparison
 from agents.arena import parse_agents
-from agents.learning import expert, jobs, storage
+from agents.learning import expert, jobs, positions, storage
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_folder import checkpoints
 from agents.learning.expert_plan import Plan
@@ -42,6 +42,36 @@ def learned(out, **more):
     plan = Plan(**{**options, **{name: more.pop(name) for name in [*more] if name in Plan.__dataclass_fields__}})
     changes = {"n_envs": 4, **SMALL}
     return expert_iteration(LANE, "ppo", out=out, plan=plan, changes=changes, executor=Here(), **more)
+
+
+@pytest.mark.parametrize("played", [2, 6, 9])
+def test_jobs_that_another_release_began_keep_their_games(tmp_path, monkeypatch, played):
+    class Ending(Here):
+        left = played
+
+        def submit(self, *job):
+            self.left -= 1
+            if self.left < 0:
+                raise KeyboardInterrupt
+            return super().submit(*job)
+
+    with monkeypatch.context() as before:
+        before.setattr("agents.learning.playing._FEWEST", 5)
+        before.setattr("tests.learning.test_folders.Here", Ending)
+        with pytest.raises(KeyboardInterrupt):
+            learned(tmp_path, iterations=2)
+    kept = {path: path.read_bytes() for path in tmp_path.glob("games/*/*.npz")}
+    assert len(kept) == played
+    assert [noted["games"] for noted in learned(tmp_path, iterations=2).history] == [16, 16, 16]
+    assert all(path.read_bytes() == content for path, content in kept.items())
+    sizes = [len(positions.read(path).lengths) for path in sorted(tmp_path.glob("games/*/*.npz"))]
+    assert sizes == [
+        5,
+        5,
+        5,
+        1,
+        *([8, 8, 8, 8] if played == 2 else [5, 5, 5, 1, *([5, 5, 5, 1] if played == 9 else [8, 8])]),
+    ]
 
 
 def test_one_training_at_a_time_writes_to_a_folder(tmp_path):
