@@ -15,9 +15,6 @@ ALIASES = {"warm": "compile"}
 EXTRAS = {"train": "rl", "train-all": "rl", "expert-iteration": "rl", "tune": "tune", "play": "play"}
 """What a command needs that needs more than ``commands``, said at once where nothing is installed yet."""
 
-GONE = errno.EPIPE, errno.EINVAL
-"""Errors of a pipe that is closed, as when `head` has seen enough; the latter is what Windows says."""
-
 FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 """Errors of a disk that takes no more."""
 
@@ -90,6 +87,11 @@ def missing(name: str, module: str) -> str:
     return f"{name} needs {module}, which is not installed: {install(extra) if extra else cure(module)}"
 
 
+def _is_closed(error: OSError) -> bool:
+    """Return whether an error is that of a pipe that is closed, as when `head` has seen enough."""
+    return error.errno == (errno.EINVAL if sys.platform == "win32" else errno.EPIPE)
+
+
 def main() -> None:
     """Run the command that is named; without one, say what there is."""
     name, *arguments = sys.argv[1:] or ["--help"]
@@ -109,7 +111,7 @@ def main() -> None:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
-        gone = error.errno in GONE and error.filename is None
+        gone = error.filename is None and _is_closed(error)
         if not gone and error.errno not in FULL:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

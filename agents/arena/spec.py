@@ -16,6 +16,7 @@ _POLICIES = "select", "simulate", "backup", "noise", "option", "recommend", "pol
 _OWN_POLICY = re.compile(rf"({'|'.join(_POLICIES)})=.*")
 _LABEL = re.compile(r"([\w.-]+)=(.*)")
 _SPACED = re.compile(r"[^=/\\]*\s[^=/\\]*(?==)")
+_LAST_COLON = re.compile(r":(?=[^\s:,{}\[\]]*[,}]|[{\[])")
 _WORDS = {"True": True, "False": False, "None": None}
 _BUDGETS = {"simulations": "simulations", "time": "time_limit", "steps": "max_steps"}
 
@@ -80,6 +81,8 @@ def _unquoted(text: str) -> Any:
         import yaml
     except ImportError:  # of an extra: opponents are named without
         return text
+    if text[0] == "{" and ": " not in text:  # as JSON may be written, of which YAML would read {"self:2": null}
+        text = _LAST_COLON.sub(": ", text)
     try:
         return json.loads(json.dumps(yaml.safe_load(text)))
     except (yaml.YAMLError, TypeError, ValueError):

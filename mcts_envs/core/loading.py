@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
-COLON = re.compile(r"(?<!\b[A-Za-z]):|:(?![\\/])")
+COLON = re.compile(r"(?<!(?<![\w.-])[A-Za-z]):|:(?![\\/])")
 """What parts a file or a module from what is named in it; the colon of a drive, as in ``C:\\bots``, parts nothing."""
 
 _IMPORTED = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)

@@ -6,9 +6,6 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-_GONE = errno.EIO, errno.EPIPE, errno.EINVAL
-"""Errors of a terminal or a pipe that is closed; the last is what Windows says of a pipe."""
-
 FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 """Errors of a disk that takes no more."""
 
@@ -23,7 +20,8 @@ class Output(io.FileIO):
         try:
             return super().write(data)
         except OSError as error:
-            if error.errno not in (*_GONE, *FULL):
+            closed = errno.EINVAL if sys.platform == "win32" else errno.EPIPE  # a pipe
+            if error.errno not in (errno.EIO, closed, *FULL):
                 raise
             self.lost += memoryview(data).nbytes if error.errno in FULL else 0
             return memoryview(data).nbytes

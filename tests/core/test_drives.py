@@ -36,6 +36,7 @@ def test_paths_with_a_drive_are_read_as_agents() -> None:
         (r"my_game.py:D:\runs\game.json", ("my_game.py", ":", r"D:\runs\game.json")),
         (r"C:\a.py:D:/b.json", (r"C:\a.py", ":", "D:/b.json")),
         ("a:b", ("a", ":", "b")),
+        ("games.a:/runs/game.json", ("games.a", ":", "/runs/game.json")),
         ("mod/ale:ALE/Pong-v5", ("mod/ale", ":", "ALE/Pong-v5")),
         (":Pong-v5", ("", ":", "Pong-v5")),
     ],

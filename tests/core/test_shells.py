@@ -29,8 +29,10 @@ def test_words_in_braces_need_no_quotation_marks_which_shells_of_windows_take_aw
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said = "{self: 2, agents:mcts: 0.1}", "{choice: prioritized, weights: {scripted: [1, 3]}}", "[a, b]", "{a", "[x"
+    compact = "{self:2,agents:mcts:0.1}", "{choice:prioritized,weights:{scripted:[1,3]}}"
     read = {"self": 2, "agents:mcts": 0.1}, {"choice": "prioritized", "weights": {"scripted": [1, 3]}}, ["a", "b"]
     assert [*map(parse_value, said)] == [*read, "{a", "[x"]
+    assert [*map(parse_value, compact)] == [*read[:2]]
     monkeypatch.setitem(sys.modules, "yaml", None)  # of an extra
     assert parse_value("[a, b]") == "[a, b]"
 
@@ -50,8 +52,10 @@ def test_an_output_outlives_a_pipe_that_is_closed_as_windows_says_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with OutputToClosedPipe(tmp_path / "pipe", "w") as output:
+        with pytest.raises(OSError, match="Invalid argument"):
+            output.write(b"elsewhere another error")
+        monkeypatch.setattr(sys, "platform", "win32")
         assert (output.write(b"lost"), output.lost) == (4, 0)
-    monkeypatch.setattr(sys, "platform", "win32")
     with (tmp_path / "pipe").open("w", encoding="cp1252") as pipe:
         for name in ("stdout", "__stdout__"):
             monkeypatch.setattr(sys, name, pipe)
@@ -63,14 +67,18 @@ def test_an_output_outlives_a_pipe_that_is_closed_as_windows_says_it(
     assert sys.stdout is console
 
 
-@pytest.mark.parametrize(("filename", "status"), [(None, None), ("a?b", OSError)])
+@pytest.mark.parametrize(
+    ("filename", "platform", "status"),
+    [(None, "win32", None), ("a?b", "win32", OSError), (None, "linux", OSError)],
+)
 def test_a_command_ends_where_nobody_reads_on_as_windows_says_it(
-    monkeypatch: pytest.MonkeyPatch, filename: str | None, status: type[Exception] | None
+    monkeypatch: pytest.MonkeyPatch, filename: str | None, platform: str, status: type[Exception] | None
 ) -> None:
     def printing(*_: object) -> int:
         raise OSError(errno.EINVAL, "Invalid argument", filename)
 
     closed: list[int] = []
+    monkeypatch.setattr(sys, "platform", platform)
     monkeypatch.setattr(_commands, "run", printing)
     monkeypatch.setattr(sys, "argv", ["mcts-envs", "list"])
     monkeypatch.setattr(sys, "stdout", SimpleNamespace(fileno=lambda: 1))
