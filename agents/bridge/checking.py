@@ -163,11 +163,11 @@ def _independence(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     return (HOLDS if before is not None else OPEN), f"{walks + 1} walks of up to {_LENGTH} steps changed no other copy"
 
 
-def _sibling(root: ForeignState) -> list[Any]:
+def _sibling(root: ForeignState, length: int = _LENGTH) -> list[Any]:
     """Return what a new copy shows in one and the same walk with given chance."""
     state = root.copy()
     state.game.determinize(state, EVERYTHING, _ODD)
-    return list(walk(state, np.random.default_rng(0), _LENGTH))
+    return list(walk(state, np.random.default_rng(0), length))
 
 
 def _restoring(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
@@ -301,22 +301,24 @@ def _undrawn(hides: tuple[str, ...] | None, said: str) -> tuple[str, str]:
 
 
 def _unlike(state: ForeignState, what: Any, shown: dict[int, Any]) -> str:
-    """Say whether the adapter has one key for this state and another, of which something else was shown."""
+    """Say whether the adapter has one key for this state and another that shows something else, and goes on so."""
     adapter: Any = state.game.adapter
     held = _contents(state)
     if adapter.key is None or held is None:
         return ""
-    before = shown.setdefault(int(state.game.key(state, EVERYTHING)), (what, held))
-    apart = before[0] != what and before[1] != held  # or it was noise, which nothing holds
+    key = int(state.game.key(state, EVERYTHING))
+    if key not in shown:
+        shown[key] = what, held, state.copy()
+    before, contents, other = shown[key]
+    apart = before != what and contents != held and _sibling(other, 1) != _sibling(state, 1)  # or it was noise
     return "two states have one key, and show something else: it leaves something out" if apart else ""
 
 
 def _worthless(state: ForeignState) -> str:
-    """Say what is wrong with what the adapter says that a state is worth."""
-    values, before = [0.0] * state.game.players, _contents(state)
-    state.game.evaluate(state, values)
-    if not np.isfinite(values).all():
-        return f"evaluate returned {values}: say what a state is worth as finite numbers"
+    """Say what is wrong with asking the adapter what a state is worth, as searches do where the game goes on."""
+    before = _contents(state)
+    if state.game.active(state):
+        state.game.evaluate(state, [0.0] * state.game.players)
     return "evaluate changed the state" if _contents(state) != before else ""
 
 

@@ -340,6 +340,9 @@ def _evaluate_by(worth: Callable[[Any], Any]) -> Callable[[Any, Any], None]:
             raise ValueError(
                 f"the adapter of {state.game.name} evaluates {len(found)} player(s), and there are {len(values)}"
             )
+        going = [value for i, value in enumerate(found) if state.game.status(state, i) == RUNNING]
+        if any(value - value for value in going):  # of infinity and NaN it is NaN
+            raise ValueError(f"the adapter of {state.game.name} evaluates {found}; a worth is a finite number")
         values[:] = found
 
     return evaluate

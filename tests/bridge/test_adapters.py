@@ -122,7 +122,11 @@ class Loaded(Secret):
     [
         ({}, "holds", "keys, worths and draws are sound where it says them"),
         ({"key": lambda env: 0}, "FAILS", "two states have one key, and show something else: it leaves something out"),
-        ({"evaluate": lambda env: [np.nan]}, "FAILS", "evaluate returned [nan]: say what a state is worth as finite"),
+        (
+            {"evaluate": lambda env: [np.nan]},
+            "FAILS",
+            "the adapter of Loaded evaluates [nan]; a worth is a finite",
+        ),
         ({"evaluate": lambda env: [0.0, 1.0]}, "FAILS", "the adapter of Loaded evaluates 2 player(s), and there are 1"),
         ({"evaluate": lambda env: [vars(env).update(number=9) or 0.0]}, "FAILS", "evaluate changed the state"),
         (
@@ -140,6 +144,42 @@ def test_what_an_adapter_says_wrongly_is_named(wrong, verdict, said):
     env.reset(seed=1)
     law = bridge.check_planning(env)["adapter"]
     assert (law.verdict, said in law.evidence) == (verdict, True), law
+
+
+class Blurred(Loaded):
+    """Shows noise, and keeps what it showed."""
+
+    observation_space = gym.spaces.Box(-np.inf, np.inf, (), np.float64)
+
+    def step(self, action):
+        at, *rest = super().step(action)
+        self.shown = at + self.np_random.normal()
+        return self.shown, *rest
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_search_refuses_a_worth_that_is_no_finite_number():
+    adapter = ForSecrets()
+    adapter.evaluate = lambda env: [np.nan]
+    bridge.register("tests.bridge.test_adapters.Secret", adapter)
+    env = Secret()
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=r"the adapter of Secret evaluates \[nan\]; a worth is a finite number"):
+        agents.make("mcts", simulations=20, rollout_depth=1).act(env)
+
+
+@pytest.mark.usefixtures("registered")
+def test_noise_and_what_is_worth_nothing_at_the_end_break_no_law_of_adapters():
+    adapter = ForSecrets()
+    worth = {"evaluate": lambda env: [np.inf if env.at == 5 else 0.0]}
+    vars(adapter).update({"copy": None, "restore": None, "key": lambda env: (env.at, env.number), **worth})
+    bridge.register("tests.bridge.test_adapters.Blurred", adapter)
+    env = Blurred()
+    env.reset(seed=1)
+    law = bridge.check_planning(env)["adapter"]
+    assert law.verdict == "holds", law
+    adapter.key = lambda env: env.number
+    assert bridge.check_planning(env)["adapter"].verdict == "FAILS"
 
 
 @pytest.mark.usefixtures("registered")
