@@ -2,6 +2,7 @@
 
 import math
 import multiprocessing
+import os
 import signal
 import sys
 import threading
@@ -130,10 +131,12 @@ def _follow(end: Any) -> None:
 
 
 def _end() -> None:
-    """Stop the job at work."""
+    """Stop the job at work by a signal, which a training takes as a wish to stop."""
     _Told.stop = True
-    if _Told.working:
-        signal.raise_signal(signal.SIGTERM)  # which a training takes as a wish to stop; os.kill would end it on Windows
+    if _Told.working and sys.platform == "win32":
+        signal.raise_signal(signal.SIGTERM)  # os.kill would end the process
+    elif _Told.working:
+        os.kill(os.getpid(), signal.SIGTERM)  # not to this thread: the main one, which may wait for something, hears it
 
 
 def _save() -> None:

@@ -117,6 +117,7 @@ def test_a_training_is_told_to_stop_without_ending_its_process(monkeypatch: pyte
 
     before = signal.signal(signal.SIGTERM, note)
     monkeypatch.setattr(os, "kill", lambda *_: pytest.fail("ends the process on Windows"))
+    monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(jobs._Told, "working", True)
     monkeypatch.setattr(jobs._Told, "stop", False)
     try:

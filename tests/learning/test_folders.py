@@ -3,8 +3,10 @@
 import contextlib
 import errno
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -313,6 +315,20 @@ def test_jobs_under_way_are_told_to_stop_where_a_signal_would_end_their_process(
             time.sleep(0.05)
         raise KeyboardInterrupt
     assert file.read_text() == "stopped"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_a_job_that_waits_for_something_is_told_to_stop_at_once(monkeypatch):
+    monkeypatch.setattr(jobs._Told, "working", True)
+    monkeypatch.setattr(jobs._Told, "stop", False)
+    before, began = signal.signal(signal.SIGTERM, jobs._stop), time.monotonic()
+    try:
+        threading.Timer(0.2, jobs._end).start()
+        with pytest.raises(KeyboardInterrupt):
+            time.sleep(8)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert time.monotonic() - began < 4
 
 
 def worked(file):
