@@ -368,8 +368,8 @@ STUDY = Study(
     Football with three a side, 100 ms, with fewer games, 16 a pair, on another machine: 53.1 [36.6, 68.4], 29.7 [16.2,
     48.6], 67.2 [50.7, 78.8].
 
-    Football without the mistake, with PPO's policy, before that learned from the search: 58.8 [52.6, 64.6], 29.2 [24.2, 35.1],
-    62.0 [56.1, 67.5] at 10 ms, 60.9 [42.9, 76.6], 20.3 [10.0, 37.2], 68.8 [48.6, 84.7] at 100.
+    Football without the mistake, with PPO's policy, before that learned from the search: 58.8 [52.6, 64.6], 29.2 [24.2,
+    35.1], 62.0 [56.1, 67.5] at 10 ms, 60.9 [42.9, 76.6], 20.3 [10.0, 37.2], 68.8 [48.6, 84.7] at 100.
 
     Connect four was thrown away at 10 ms: players without chance repeated one game, and its planner was not the best.
     It begins with four random stones now, with another planner.""",
