@@ -13,7 +13,7 @@ from agents.bridge.around import changing, dressed
 from agents.bridge.chance import drawn_from_global, drawn_from_system
 from agents.bridge.cloning import drawn_from, fresh
 from agents.bridge.copying import Copy
-from agents.bridge.digest import digest
+from agents.bridge.digest import contents
 from agents.bridge.hidden import AS_IT_IS, HASTY, SINCE, UNKNOWN, UNTOLD
 from agents.bridge.layers import innermost, peeled
 from agents.bridge.live import foreign_view
@@ -303,42 +303,34 @@ def _undrawn(hides: tuple[str, ...] | None, said: str) -> tuple[str, str]:
 def _unlike(state: ForeignState, what: Any, shown: dict[int, Any]) -> str:
     """Say whether the adapter has one key for this state and another that shows something else, and goes on so."""
     adapter: Any = state.game.adapter
-    held = _contents(state)
+    held = contents(state.env)
     if adapter.key is None or held is None:
         return ""
     key = int(state.game.key(state, EVERYTHING))
     if key not in shown:
         shown[key] = what, held, state.copy()
-    before, contents, other = shown[key]
-    apart = before != what and contents != held and _sibling(other, 1) != _sibling(state, 1)  # or it was noise
+    before, other_held, other = shown[key]
+    apart = before != what and other_held != held and _sibling(other, 1) != _sibling(state, 1)  # or it was noise
     return "two states have one key, and show something else: it leaves something out" if apart else ""
 
 
 def _worthless(state: ForeignState) -> str:
     """Say what is wrong with asking the adapter what a state is worth, as searches do where the game goes on."""
-    before = _contents(state)
+    before = contents(state.env)
     if state.game.active(state):
         state.game.evaluate(state, [0.0] * state.game.players)
-    return "evaluate changed the state" if _contents(state) != before else ""
+    return "evaluate changed the state" if contents(state.env) != before else ""
 
 
 def _draws(state: ForeignState, player: int) -> bool:
     """Return whether the adapter draws something for a player in one of a few draws; True where nothing tells."""
-    drawn, before = state.copy(), _contents(state)
+    drawn, before = state.copy(), contents(state.env)
     for seed in range(_CHOICES):
         drawn[:] = state
         drawn.game.determinize(drawn, player, seed * _ODD % 2**64)
-        if before is None or _contents(drawn) != before:
+        if before is None or contents(drawn.env) != before:
             return True
     return False
-
-
-def _contents(state: ForeignState) -> int | None:
-    """Return a hash of all that an environment holds but generators; None if it cannot be looked into."""
-    try:
-        return digest(state.env)
-    except TypeError:
-        return None
 
 
 def _masks(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:

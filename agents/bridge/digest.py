@@ -37,6 +37,14 @@ def digest(value: Any) -> int:
     return hash(marshal.dumps(_token(value, {}), 2)) & _POSITIVE
 
 
+def contents(env: Any) -> int | None:
+    """Return the hash of all that an environment holds; None if it cannot be looked into."""
+    try:
+        return digest(env)
+    except TypeError:
+        return None
+
+
 def _token(value: Any, met: dict[int, int]) -> Any:
     """Return plain data that is equal for equal values."""
     kind: Any = type(value)

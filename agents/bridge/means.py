@@ -15,7 +15,7 @@ from agents.bridge.around import KeepsError, check_kept, held_around
 from agents.bridge.chance import drawn_from_system
 from agents.bridge.cloning import Clone, Copier, Deep, Replay, offers_clones
 from agents.bridge.copying import Copy
-from agents.bridge.digest import digest
+from agents.bridge.digest import contents
 from agents.bridge.returned import StepError
 from agents.bridge.rewinding import Rewind, holds_world
 from mcts_envs.core.contract import EVERYTHING
@@ -152,13 +152,13 @@ def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str 
         return "two copies are one object"
     state.become(live, first)
     start = _inside(state)
-    if isinstance(first, (Clone, Deep)) and _whole(live.env) != _whole(first.env):
+    if isinstance(first, (Clone, Deep)) and contents(live.env) != contents(first.env):
         return "a copy is not in the same state"
-    held, around = _whole(first.env), held_around(state.dressed)
+    held, around = contents(first.env), held_around(state.dressed)
     walks = [_walk(live, state, first)]
     check_kept(state.dressed, around)
     first.restore()
-    forgetful = isinstance(first, Clone) and adapter_of(live.env.__class__) is None and _whole(first.env) != held
+    forgetful = isinstance(first, Clone) and adapter_of(live.env.__class__) is None and contents(first.env) != held
     state.become(live, first)
     back = _inside(state)
     walks += [_walk(live, state, first), _walk(live, state, second)]
@@ -261,14 +261,6 @@ def _are_actions(value: Any, actions: range, start: int) -> bool:
         return False
     marks = numbers.size == len(actions) and set(numbers.tolist()) <= {0, 1}
     return marks or (numbers.dtype.kind != "b" and all(each - start in actions for each in numbers.tolist()))
-
-
-def _whole(env: Any) -> int | None:
-    """Return a hash of all that an environment holds; None if it cannot be looked into."""
-    try:
-        return digest(env)
-    except TypeError:
-        return None
 
 
 def _inside(state: Any) -> int | None:

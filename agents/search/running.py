@@ -30,7 +30,6 @@ _ANY = np.zeros(0, np.int64)
 _ARMS = 5
 """Where the arms are among the arguments of a search."""
 
-
 _FEW = 4
 """In environments of others so many actions are tried once however short the time."""
 
