@@ -18,10 +18,10 @@ from agents.bridge.hidden import AS_IT_IS, HASTY, SINCE, UNKNOWN, UNTOLD
 from agents.bridge.layers import innermost, peeled
 from agents.bridge.live import foreign_view
 from agents.bridge.means import DEEP, FAST, NATIVE, REPLAY, REPLAY_ANEW, REWIND
-from agents.bridge.mirroring import mirrored, walk, whole
+from agents.bridge.mirroring import mirrored, walk
 from agents.bridge.played import chance_apart
 from agents.bridge.remembering import own, remember
-from agents.bridge.states import NO_LIMIT, ForeignState
+from agents.bridge.states import NO_LIMIT, ForeignState, whole
 from agents.wrappers import layers_of, own_steps, unfollowed
 from mcts_envs.core.contract import EVERYTHING
 

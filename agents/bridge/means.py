@@ -4,7 +4,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -18,10 +18,8 @@ from agents.bridge.copying import Copy
 from agents.bridge.digest import contents
 from agents.bridge.returned import StepError
 from agents.bridge.rewinding import Rewind, holds_world
+from agents.bridge.states import ForeignState, whole
 from mcts_envs.core.contract import EVERYTHING
-
-if TYPE_CHECKING:
-    from agents.bridge.states import ForeignState
 
 _STEPS = 7
 """Length of the walks that are compared: a prime, so that as many steps to the left as to the right lead nowhere."""
@@ -51,7 +49,7 @@ _LEGAL = re.compile("avail|legal|mask|valid")
 _LISTED = re.compile("legal|mask|(allowed|avail|possible|valid).*(action|move)")
 
 
-def copier_of(live: Any, state: "ForeignState") -> Copier:
+def copier_of(live: Any, state: ForeignState) -> Copier:
     """Return a copy of a live environment by the first means that works, which the game notes.
 
     What worked for an environment of its class is taken without another check.
@@ -138,20 +136,20 @@ def _makers(live: Any) -> Iterator[tuple[str, Callable[[], Copier]]]:
         yield REPLAY_ANEW, lambda: Replay(history, env, True)
 
 
-def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str | None:
+def _fault(live: Any, state: ForeignState, make: Callable[[], Copier]) -> str | None:
     """Return what is wrong with copies of this kind; None if they can be trusted.
 
     A copy is played, brought back and played again with the same chance, and compared with another copy; the original
     must not have changed.
     """
-    before = _inside(live)
+    before = whole(live)
     first, second = make(), make()
     if live.env is first.env or live.env is second.env:
         return "a copy is the environment itself"
     if first.env is second.env:
         return "two copies are one object"
     state.become(live, first)
-    start = _inside(state)
+    start = whole(state)
     if isinstance(first, (Clone, Deep)) and contents(live.env) != contents(first.env):
         return "a copy is not in the same state"
     held, around = contents(first.env), held_around(state.dressed)
@@ -160,9 +158,9 @@ def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str 
     first.restore()
     forgetful = isinstance(first, Clone) and adapter_of(live.env.__class__) is None and contents(first.env) != held
     state.become(live, first)
-    back = _inside(state)
+    back = whole(state)
     walks += [_walk(live, state, first), _walk(live, state, second)]
-    if _inside(live) != before:
+    if whole(live) != before:
         return _CHANGES
     differ = walks[0] != walks[2] or (walks[0] != walks[1] and start == back)
     if differ and walks[0] == walks[1] and isinstance(first, Copy):  # sets of objects have an order in each copy
@@ -190,7 +188,7 @@ def _fault(live: Any, state: "ForeignState", make: Callable[[], Copier]) -> str 
     return None
 
 
-def _walk(live: Any, state: "ForeignState", copier: Copier) -> list[Any]:
+def _walk(live: Any, state: ForeignState, copier: Copier) -> list[Any]:
     """Return what a copy shows in a few steps, and what they pay."""
     game, shown = live.game, []
     state.become(live, copier)
@@ -209,7 +207,7 @@ def _walk(live: Any, state: "ForeignState", copier: Copier) -> list[Any]:
     return shown
 
 
-def _tells(state: "ForeignState") -> str | None:
+def _tells(state: ForeignState) -> str | None:
     """Return what of a step tells legal actions that the environment does not tell again: ``infos`` or ``seen``."""
     if state.game.adapter is not None or hasattr(state.env, "action_masks"):
         return None
@@ -222,7 +220,7 @@ def _tells(state: "ForeignState") -> str | None:
     return None
 
 
-def _misnamed(state: "ForeignState") -> str:
+def _misnamed(state: ForeignState) -> str:
     """Say what may tell the legal actions of an environment by a name that planners do not know."""
     if state.game.notes.get("tells") or hasattr(state.env, "action_masks"):
         return ""
@@ -236,7 +234,7 @@ def _misnamed(state: "ForeignState") -> str:
     return f"; if {said[0]} tells what is legal, say it as info['action_mask'] or action_masks(), 1 or 0 for an action"
 
 
-def _warn_of_other_names(state: "ForeignState") -> None:
+def _warn_of_other_names(state: ForeignState) -> None:
     """Say that a step of a Gymnasium environment tells by another name what is legal, which nobody reads then."""
     game = state.game
     if game.notes.get("tells") or game.adapter is not None or hasattr(state.env, "action_masks"):
@@ -261,11 +259,3 @@ def _are_actions(value: Any, actions: range, start: int) -> bool:
         return False
     marks = numbers.size == len(actions) and set(numbers.tolist()) <= {0, 1}
     return marks or (numbers.dtype.kind != "b" and all(each - start in actions for each in numbers.tolist()))
-
-
-def _inside(state: Any) -> int | None:
-    """Return the key of everything but chance to come; None if it cannot be looked into."""
-    try:
-        return int(state.game.key(state, EVERYTHING))
-    except TypeError:
-        return None

@@ -9,8 +9,7 @@ import numpy as np
 from agents.bridge.chance import reseed
 from agents.bridge.cloning import drawn_from, runs_on
 from agents.bridge.means import NATIVE
-from agents.bridge.states import ForeignState
-from mcts_envs.core.contract import EVERYTHING
+from agents.bridge.states import ForeignState, whole
 
 
 class Mirrored(NamedTuple):
@@ -77,14 +76,6 @@ def mirrored(live: Any, seed: int, length: int) -> Mirrored:
             return Mirrored(steps, f"step {steps + 1}: {_first(expected, found)}")
         steps += 1
     return Mirrored(steps, "" if whole(copy) == whole(original) else f"the state after step {steps}")
-
-
-def whole(state: Any) -> int | None:
-    """Return the key of everything but chance to come; None if it cannot be looked into."""
-    try:
-        return int(state.game.key(state, EVERYTHING))
-    except TypeError:
-        return None
 
 
 def _first(expected: Any, found: Any) -> str:

@@ -305,3 +305,11 @@ def advise(state: ForeignState, player: int, weights: Any) -> None:
     """Prefer no action over another."""
     for action in range(len(weights)):
         weights[action] = 1.0
+
+
+def whole(state: Any) -> int | None:
+    """Return the key of everything but chance to come; None if it cannot be looked into."""
+    try:
+        return int(state.game.key(state, EVERYTHING))
+    except TypeError:
+        return None
