@@ -77,7 +77,7 @@ class Entry:
 
 _STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _TAKEN = {"game", "num_envs", "autoreset_mode", "seat", "opponent", "starts", "illegal", "observation"}
-_TAKEN |= {"observation_dtype", "action_mask", "render_mode"}
+_TAKEN |= {"observation_dtype", "action_mask", "render_mode", "threads"}
 """Arguments of environments, which a setting of the same name would never reach."""
 
 _ANY_GAME = "mcts_envs.core.api.env:GameEnv"

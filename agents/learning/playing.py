@@ -36,7 +36,7 @@ together, and are lost together where they are interrupted."""
 _ROOM = 2**18
 """Numbers in the observations of all games of a job, which hold those of all their moves until they are over."""
 
-_OF_BATCHES = ("seat", "opponent", "starts", "observation_dtype", "illegal", "render_mode")
+_OF_BATCHES = ("seat", "opponent", "starts", "observation_dtype", "illegal", "render_mode", "threads")
 """Settings of an environment that are not its game's."""
 
 

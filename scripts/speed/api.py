@@ -10,6 +10,7 @@ from gymnasium import spaces
 import mcts_envs
 from mcts_envs.core.compiling.table import TABLE, active_of, legal_of, reset_of, step_of
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, types
+from mcts_envs.core.cores import cores
 from mcts_envs.core.kernel import copy, kernel
 from mcts_envs.core.rng import below, draw, new_stream
 from speed.figure import Figure, least
@@ -135,3 +136,20 @@ def rules(id: str, rounds: int) -> list[Figure]:
         f"{id}: copies, compiled", 1 / copied, "M/s", "random steps", 1 / inside, f"{inside / copied:.1f} x"
     )
     return [Figure(what, 1 / inside, "M steps/s", "the same through Gymnasium", 1 / outside, times), copies]
+
+
+def threads(id: str, rounds: int) -> list[Figure]:
+    """Measure a step in a batch whose games are shared out among as many threads as there are cores, against one."""
+    number = cores()
+    one, several = (mcts_envs.make_vec(id, 1024, threads=threads) for threads in (1, number))
+    rows = np.random.default_rng(0).integers(0, one.single_action_space.n, (20, 1024))
+
+    def steps_of(batch: Any) -> int:
+        for row in rows:
+            batch.step(row)
+        return rows.size
+
+    one.reset(seed=0), several.reset(seed=0)
+    alone, shared = least(rounds, lambda: steps_of(one), lambda: steps_of(several))
+    what = f"{id}: 1,024 batched, {number} threads"
+    return [Figure(what, shared, "us a step", "one thread", alone, f"{alone / shared:.2f} x faster")]

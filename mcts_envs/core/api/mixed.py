@@ -13,13 +13,14 @@ from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.live import begin
 from mcts_envs.core.api.mixed_turns import draw_opponents, go_on, look
 from mcts_envs.core.api.mixture import SELF, Mixture
+from mcts_envs.core.api.parts import Part, for_each
 from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.api.starts import Starts
 from mcts_envs.core.api.vector import GameVectorEnv, Played
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
 from mcts_envs.core.place import copy_except_rng
 from mcts_envs.core.rng import draw, seed_stream
-from mcts_envs.core.typing import Bytes, Floats, Ints, Singles
+from mcts_envs.core.typing import Bytes, Floats, Ints, Masks, Singles
 from mcts_envs.core.view import Episode, View
 
 ALL = "all"
@@ -190,26 +191,31 @@ class MixedVectorEnv(GameVectorEnv):
         # Past selves may have gone since a game began, and others may have come.
         np.minimum(self._who, len(others.all) - 1, out=self._who)
         while True:
-            go_on(
-                self.game.bare.table,
-                others.tables,
-                others.kinds,
-                self._who,
-                self._states,
-                self._streams,
-                self.seats,
-                self._waits,
-                self._chosen,
-                self._acts,
-                self._seeds,
-                self._last,
-                self._totals,
-                self._legal,
-                self._weights,
-            )
+            for_each(self._parts, self._go_on)
             if not self._waits.any():
                 return
             self._ask()
+
+    def _go_on(self, part: Part) -> None:
+        """Play some of the games on."""
+        rows, others = part.rows, self.opponents
+        go_on(
+            self.game.bare.table,
+            others.tables,
+            others.kinds,
+            self._who[rows],
+            self._states[rows],
+            self._streams[rows],
+            self.seats[rows],
+            self._waits[rows],
+            self._chosen[rows],
+            self._acts[rows],
+            self._seeds[rows],
+            self._last[rows],
+            self._totals[rows],
+            part.legal,
+            part.weights,
+        )
 
     def _ask(self) -> None:
         """Ask each opponent who is not built in about all games that wait for it."""
@@ -224,8 +230,13 @@ class MixedVectorEnv(GameVectorEnv):
 
     def _look(self, games: Ints) -> None:
         """Read status, masks, observations and points of some games."""
-        whole = len(games) == self.num_envs
-        rows: Any = slice(None) if whole else games
+        if len(games) == self.num_envs:
+            for_each(self._parts, lambda part: self._look_at(part.rows, part.legal))
+        else:
+            self._masks[games], self._single[games] = self._look_at(games, self._legal)
+            self._status[games] = RUNNING
+
+    def _look_at(self, rows: Any, legal: Ints) -> tuple[Masks, Singles]:
         status, points = self._status[rows], self._points[rows]
         masks, seen = self._masks[rows], self._single[rows]
         look(
@@ -233,14 +244,13 @@ class MixedVectorEnv(GameVectorEnv):
             self._states[rows],
             self.seats[rows],
             status,
-            self._legal,
+            legal,
             self._last[rows],
             points,
             masks,
             seen,
         )
-        if not whole:
-            self._status[rows], self._masks[rows], self._single[rows] = RUNNING, masks, seen
+        return masks, seen
 
     def _shown(self, games: Ints) -> Any:
         """Return fresh observations [k, n] of some games, as their seats see them."""

@@ -29,6 +29,7 @@ from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.live import SeatedGame, begin
 from mcts_envs.core.api.mixture import Players
 from mcts_envs.core.api.opponents import resolve_opponents
+from mcts_envs.core.api.parts import Part, for_each, parts_of
 from mcts_envs.core.api.pool import Pool
 from mcts_envs.core.api.quantized import check_dtype, quantize, step_all_quantized
 from mcts_envs.core.api.turn import NO_ACTION, fill_mask_and_observation, play_turn
@@ -83,6 +84,8 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
     seat, opponent, illegal, observation, observation_dtype, render_mode, **settings
         As for :class:`~mcts_envs.core.api.env.GameEnv`; opponents are ``"random"`` or the scripted players of one
         name here.
+    threads : int
+        Among which the games are shared out in a step; what comes of it is the same.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012
@@ -99,6 +102,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         observation: str = "flat",
         observation_dtype: str = "float32",
         render_mode: str | None = None,
+        threads: int = 1,
         **settings: Any,
     ) -> None:
         settings = copy.deepcopy(settings)  # the caller may change its own later
@@ -120,7 +124,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
             )
         opponent = [*opponent] if isinstance(opponent, (list, tuple)) else opponent
         self._arguments = {"seat": seat, "opponent": opponent, "illegal": illegal, "observation": observation}
-        self._arguments |= {"observation_dtype": observation_dtype, **settings}
+        self._arguments |= {"observation_dtype": observation_dtype, "threads": threads, **settings}
         self.single_observation_space = observation_space(game, in_bytes)
         self.single_action_space = gymnasium.spaces.Discrete(game.actions)
         self.observation_space = batch_space(self.single_observation_space, n)
@@ -130,15 +134,14 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         self._size = int(np.prod(game.observation_shape))
         self._pool = Pool((n, self._size), observation_dtype)
         self._step: Any = step_all_quantized if in_bytes else step_all
-        self._seen = [np.empty((1, self._size), np.float32) for _ in range(2 if in_bytes else 0)]
+        self._parts = parts_of(game, n, errors.integer("threads", threads, 1, 1024), in_bytes)
         self._template = game.new_state()
         self._states = np.tile(game.template, (n, 1))
         self._streams = np.zeros((n, CHANCE_BYTES), np.uint8)
         self._live = SeatedGame(game, self.seat)
         self._status = np.zeros(n, np.int64)
-        self._actions = np.zeros(game.players, np.int64)
         self._pending, self._last = np.zeros(n), np.zeros((n, game.players))
-        self._legal, self._weights = np.zeros(game.actions, np.int64), np.zeros(game.actions)
+        self._legal = self._parts[0].legal
         self._masks: Masks = np.zeros((n, game.actions), np.int8)
         self._final_observations = np.zeros((n, self._size), observation_dtype)
         self._final_masks: Masks = np.zeros((n, game.actions), np.int8)
@@ -235,30 +238,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         chosen, illegal = self._checked(actions)
         n, shape = self.num_envs, self.game.observation_shape
         observations, rewards = self._pool.take(), np.empty(n)
-        self._step(
-            self.game.bare.table,
-            self._advised,
-            self._template,
-            self._seats,
-            self._states,
-            self._streams,
-            self.seat,
-            _MODES[self.autoreset_mode],
-            chosen,
-            self._status,
-            self._actions,
-            self._pending,
-            self._last,
-            self._legal,
-            self._weights,
-            rewards,
-            observations,
-            self._masks,
-            self._final_observations,
-            self._final_masks,
-            self._points,
-            *self._seen,
-        )
+        for_each(self._parts, lambda part: self._step_part(part, chosen, rewards, observations))
         if self._restored_ends:
             self._report_restored()
         terminated, truncated = self._status == TERMINATED, self._status == TRUNCATED
@@ -274,6 +254,34 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
             self._points[:, self.seat],
             self._final_masks,
             self._final_observations.reshape(n, *shape),
+        )
+
+    def _step_part(self, part: Part, chosen: Ints, rewards: Floats, observations: Singles | Bytes) -> None:
+        """Step some of the games, and fill in what comes of it."""
+        rows = part.rows
+        self._step(
+            self.game.bare.table,
+            self._advised,
+            self._template,
+            self._seats,
+            self._states[rows],
+            self._streams[rows],
+            self.seat,
+            _MODES[self.autoreset_mode],
+            chosen[rows],
+            self._status[rows],
+            part.actions,
+            self._pending[rows],
+            self._last[rows],
+            part.legal,
+            part.weights,
+            rewards[rows],
+            observations[rows],
+            self._masks[rows],
+            self._final_observations[rows],
+            self._final_masks[rows],
+            self._points[rows],
+            *part.seen,
         )
 
     def advice(self, players: Players, seeds: npt.NDArray[np.uint64]) -> Ints:
@@ -321,14 +329,15 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         """Start the chosen games, with seeds and first states that were checked."""
         super().reset(seed=next((seed for seed in seeds if seed is not None), None))
         observations = np.empty((self.num_envs, self._size), self._final_observations.dtype)
+        seen = self._parts[0].seen
         for i in range(self.num_envs):
             if chosen[i]:
                 self._start(i, seeds[i], starts[i])
-            row = self._seen[0][0] if self._seen else observations[i]
+            row = seen[0][0] if seen else observations[i]
             fill_mask_and_observation(
                 self.game.bare.table, self._states[i], self.seat, self._legal, self._masks[i], row
             )
-            if self._seen:
+            if seen:
                 quantize(row, observations[i])
         self._status[chosen] = 0
         self._live.started = True
@@ -345,7 +354,8 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         self._episodes.pop(i, None)
         self._restored_ends.pop(i, None)
         self._last[i] = 0.0
-        work = self._actions, self._last[i], self._legal, self._weights
+        part = self._parts[0]
+        work = part.actions, self._last[i], part.legal, part.weights
         tables = self.game.bare.table, self._advised
         self._pending[i] = play_turn(*tables, self._seats, state, self.seat, NO_ACTION, *work, stream)
 

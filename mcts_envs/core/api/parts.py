@@ -1,0 +1,65 @@
+"""The games of a batch in parts, each for a thread of its own."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from mcts_envs.core.contract import Game
+from mcts_envs.core.typing import Floats, Ints, Singles
+
+
+class Part(NamedTuple):
+    """Some games of a batch, and arrays to work with.
+
+    Attributes
+    ----------
+    rows : slice
+        The games.
+    actions [P], legal [A], weights [A], seen
+        Work arrays of compiled code; ``seen`` are those that an observation in bytes needs.
+    """
+
+    rows: slice
+    actions: Ints
+    legal: Ints
+    weights: Floats
+    seen: Sequence[Singles]
+
+
+def parts_of(game: Game, games: int, threads: int, in_bytes: bool) -> list[Part]:
+    """Return the games of a batch in as many parts as there are threads, or games."""
+    size = int(np.prod(game.observation_shape))
+    ends = np.linspace(0, games, min(threads, games) + 1).astype(int).tolist()
+    return [
+        Part(
+            slice(first, end),
+            np.zeros(game.players, np.int64),
+            np.zeros(game.actions, np.int64),
+            np.zeros(game.actions),
+            [np.empty((1, size), np.float32) for _ in range(2 if in_bytes else 0)],
+        )
+        for first, end in pairwise(ends)
+    ]
+
+
+def for_each(parts: Sequence[Part], work: Callable[[Part], object]) -> None:
+    """Call a function for each part, for all of them at the same time; the first one's thread is this one."""
+    first, *others = parts
+    waiting = [_crew(os.getpid(), len(others)).submit(work, part) for part in others]
+    try:
+        work(first)
+    finally:
+        wait(waiting)
+    for each in waiting:
+        each.result()
+
+
+@cache
+def _crew(process: int, threads: int) -> ThreadPoolExecutor:
+    """Return threads of a process: those of another, of which this one is a fork, are not here."""
+    return ThreadPoolExecutor(threads, "batch")
