@@ -42,6 +42,14 @@ def played(
 DUEL = {"settings": {"board_size": 3}}
 
 
+def test_a_look_before_the_end_is_one_of_many(tmp_path: Path) -> None:
+    whole = played("WallSurvival-v0", 0.7, 200, tmp_path, **DUEL)
+    early = report(whole.plan, tmp_path, whole.rows, 400, 1, 1.0)
+    assert not early.finished
+    said = conclusion(early)
+    assert said.startswith("so far: new is better than old, at a confidence of 95% for those who look once: 70.0 [")
+
+
 def test_clear_figures_say_who_is_better_and_slower(tmp_path: Path) -> None:
     found = played("WallSurvival-v0", 0.7, 200, tmp_path, **DUEL)
     said = conclusion(found)
