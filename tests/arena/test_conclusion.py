@@ -161,6 +161,16 @@ def test_returns_without_those_of_forfeits_are_doubted(tmp_path: Path) -> None:
     assert "doubtful: few episodes: 5" in printed(report(plan, tmp_path, some, 40, 1, 1.0))
 
 
+def test_so_are_they_beside_win_rates_in_which_forfeits_count(tmp_path: Path) -> None:
+    found = played("LaneDefense3x3-v0", 0.5, 40, tmp_path)
+    assert found.doubts == []
+    lost = next(row for row in found.rows.values() if row.agents == ("new",))
+    lost.last_asked, lost.forfeit = 0, {"reason": "crash", "type": "RuntimeError", "message": "lost"}
+    again = report(found.plan, tmp_path, found.rows, 40, 1, 1.0)
+    assert again.summaries[0].games == 40
+    assert again.doubts == ["forfeits: returns of new are of the other episodes alone; --sprt takes the lost as lost"]
+
+
 def test_truncated_games_and_few_episodes_are_doubted(tmp_path: Path) -> None:
     found = played("LaneDefense3x3-v0", 0.5, 10, tmp_path)
     assert found.doubts == ["few episodes: 10; intervals are rough below 20"]
