@@ -101,7 +101,8 @@ def _estimated(report: Report, found: Lead) -> str:
     agent, reference, boards, gap, said = found
     if (gap.low > 0 or gap.high < 0) and not _by_chance(found):
         how = "better" if gap.low > 0 else "worse"
-        return f"{agent} is {how} than {reference}, at a confidence of {LEVEL:.0%}: {said}"
+        once = "" if report.finished else " for those who look once"
+        return f"{agent} is {how} than {reference}, at a confidence of {LEVEL:.0%}{once}: {said}"
     one, more = report.plan.format.episode, _needed(found)
     few = f"1 {one} leaves" if boards == 1 else f"{boards:,} {one}s leave"
     text = f"{few} open whether {agent} or {reference} is better; {agent} against {reference}: {said}"

@@ -164,7 +164,7 @@ def tally(scores: Sequence[float] | Floats, games: int) -> tuple[Floats, Floats]
     return counts.astype(np.float64), points
 
 
-def boards_needed(elo: float, games: int = 2, level: float = LEVEL, power: float = POWER) -> int:
+def boards_needed(elo: float, games: float = 2, level: float = LEVEL, power: float = POWER) -> int:
     """Return how many boards are needed for an interval without 0 where an agent is so much stronger.
 
     Games are taken to be independent and without ties; with ties it takes fewer.
@@ -173,8 +173,8 @@ def boards_needed(elo: float, games: int = 2, level: float = LEVEL, power: float
     ----------
     elo : float
         The difference, more than 0.
-    games : int
-        On a board: 2 for pairs.
+    games : float
+        On a board: 2 for pairs; half as many where the two do not meet, but play as many each against the same others.
     level : float
         Of the interval.
     power : float
@@ -202,7 +202,7 @@ def games_needed(elo: float, level: float = LEVEL, power: float = POWER) -> int:
     return 2 * boards_needed(elo, 2, level, power)
 
 
-def difference_found(boards: int, games: int = 2) -> float:
+def difference_found(boards: int, games: float = 2) -> float:
     """Return the least difference in Elo that so many boards are enough for; see :func:`boards_needed`."""
     low, high = 1e-3, _MOST_ELO
     while high - low > 0.01:

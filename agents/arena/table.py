@@ -96,10 +96,12 @@ def outlook(plan: Plan, episodes: int, sprt: Sprt | None = None) -> str:
             f"SPRT {sprt}: about {usual:,} {unit} where one of its Elo holds, {worst:,} half way between, {assumed}; "
             f"{episodes:,} at most"
         )
-    least = difference_found(episodes, games)
+    beside = bool(plan.opponents) and len(plan.agents) > 1 + len(set(plan.opponents))
+    telling = games / 2 if beside else games  # a difference of two who do not meet has twice the variance
+    least = difference_found(episodes, telling)
     return (
         f"{episodes:,} {unit} find a difference of {least:.0f} Elo {POWER:.0%} of the time, and 20 Elo take "
-        f"{boards_needed(20, games):,}, {assumed}"
+        f"{boards_needed(20, telling):,}, {assumed}"
     )
 
 

@@ -1,6 +1,8 @@
 """Playing a study: cells by the arena, whose rows keep every game, so that a run goes on where it was ended."""
 
 import gzip
+import hashlib
+import json
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -32,7 +34,8 @@ def play_table(
     """Play a table's cells, and yield what each came to.
 
     With ``kept``, a folder, the rows of each comparison are kept there too, compressed, and taken from there where
-    there are none.
+    there are none. What lies there of other code, or of other settings, is not mixed with what is played now, and gives
+    way only to as many games, or where it is thrown away.
 
     Raises
     ------
@@ -45,16 +48,25 @@ def play_table(
         others = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
         say(f"{table.title}: {', '.join(cells[0].words)}{others}")
         play = partial(_play_games, say=say) if cells[0].measure is None else _measure
-        scaled = f"-{run.scale:g}" if cells[0].minutes else ""
-        name = f"{cells[0].key}-{cells[0].games}{scaled}"
+        name = folder_of(cells, run.scale)
         packed = kept and kept / f"{name}.jsonl.gz"
-        if packed and packed.exists() and not fresh:
-            unpack(packed, folder / name / EPISODES)
+        if packed and packed.exists() and not (fresh or (folder / name / EPISODES).exists()):
+            if _configuration_in(packed) == _configuration(table, cells):
+                unpack(packed, folder / name / EPISODES)
+            else:
+                say(f"{table.title}: {packed.name} was played by other code or settings; this begins anew")
         try:
             yield from play(table, cells, run, folder / name, workers, fresh)
         finally:
             if packed and (folder / name / EPISODES).exists():
-                pack(folder / name / EPISODES, packed)
+                pack(folder / name / EPISODES, packed, fresh)
+
+
+def folder_of(cells: Sequence[Cell], scale: float) -> str:
+    """Return the name of the folder of a company: another company has another one, in whatever order it was found."""
+    keys = sorted(cell.key for cell in cells)
+    own = keys[0] if len(keys) == 1 else hashlib.sha256(" ".join(keys).encode()).hexdigest()[:12]
+    return f"{own}-{cells[0].games}" + (f"-{scale:g}" if cells[0].minutes else "")
 
 
 def _possible(table: Table, say: Say) -> list[Cell]:
@@ -65,10 +77,22 @@ def _possible(table: Table, say: Say) -> list[Cell]:
     return [cell for cell in table.cells if not cell.missing]
 
 
-def pack(file: Path, to: Path) -> None:
-    """Write a file compressed; the same content makes the same bytes."""
-    to.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(to, gzip.compress(file.read_bytes(), mtime=0))
+def pack(file: Path, to: Path, fresh: bool = False) -> None:
+    """Write a file of rows compressed, unless there are more games already; the same content makes the same bytes."""
+    content = file.read_bytes()
+    if fresh or not to.exists() or _games_in(unpacked(to)) <= _games_in(content):
+        to.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(to, gzip.compress(content, mtime=0))
+
+
+def _games_in(content: bytes) -> int:
+    """Return how many rows are without an error."""
+    return sum(json.loads(line)["error"] is None for line in content.splitlines()[1:])
+
+
+def _configuration_in(packed: Path) -> Any:
+    """Return by what a compressed file of rows was played."""
+    return json.loads(unpacked(packed).splitlines()[0])["configuration"]
 
 
 def unpack(packed: Path, to: Path) -> None:
@@ -109,12 +133,8 @@ def _play_games(
 
 def _measure(table: Table, cells: Sequence[Cell], run: Run, folder: Path, workers: int, fresh: bool) -> Iterator[Entry]:
     """Take the measures of cells, one by one or as they come, as rows of the arena."""
-    packages = (Path(str(module.__file__)).parent for module in (mcts_envs, agents))
-    code = "-".join(source_digest(package)[:16] for package in (*packages, Path(__file__).parent))
-    words = [list(cell.words) for cell in cells] if len(cells) > 1 else list(cells[0].words)
-    configuration = {"environment": cells[0].environment, "measure": [table.title, *words], "code": code}
     numbers = range(max(FEWEST, round(cells[0].games * run.scale)))
-    with Results(folder, {**configuration, "record": False}, fresh) as results:
+    with Results(folder, _configuration(table, cells), fresh) as results:
         wanted = [(cell, number) for number in numbers for cell in cells]
         missing = [(cell, number) for cell, number in wanted if not results.has(Match((_labelled(cell),), number))]
         values = _taken(missing, run.scale, workers) if cells[0].spread else _one_by_one(missing)
@@ -123,6 +143,16 @@ def _measure(table: Table, cells: Sequence[Cell], run: Run, folder: Path, worker
         rows = [row for row in results.rows.values() if row.episode in numbers]
     for cell in cells:
         yield _entry(table, cell, [row for row in rows if row.agents == (_labelled(cell).label,)], ((0,),), run)
+
+
+def _configuration(table: Table, cells: Sequence[Cell]) -> dict[str, Any]:
+    """Return what must be equal for rows of a company to belong together."""
+    if cells[0].measure is None:
+        return plan_of(cells, table.measure.keep).configuration()
+    packages = (Path(str(module.__file__)).parent for module in (mcts_envs, agents))
+    code = "-".join(source_digest(package)[:16] for package in (*packages, Path(__file__).parent))
+    words = sorted(list(cell.words) for cell in cells) if len(cells) > 1 else list(cells[0].words)
+    return {"environment": cells[0].environment, "measure": [table.title, *words], "code": code, "record": False}
 
 
 def _labelled(cell: Cell) -> AgentSpec:

@@ -1,8 +1,11 @@
 """The study of planning against learning: measures that take their time, rows that travel, and what it sums up to."""
 
 import gzip
+import json
 import shutil
 from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,13 +14,15 @@ from papers.answer import BOTH, BUDGETS, CONTESTS, PLANNER, POLICY, SCHOOLS, STU
 from papers.arms import ARMS, FOUND, MINUTES, SEEDS, School, learned
 from papers.measures import Means, Wins, mean, percent
 from papers.page import UNPLAYED, write
-from papers.playing import unpack
+from papers.playing import _entry, companies, folder_of, pack, unpack
 from papers.record import Entry, Record
-from papers.study import Cell, Entrant, Study, Table
+from papers.study import Cell, Entrant, Study, Table, plan_of
 
 from agents.arena.runner import Crew
+from agents.arena.storage import EPISODES, read_rows
 
 LANE = "LaneDefense3x3-v0"
+DATA = Path(__file__).resolve().parents[2] / "docs" / "results" / "data"
 ALONE, MET = CONTESTS[0], CONTESTS[1]
 
 
@@ -79,6 +84,67 @@ def test_rows_travel_with_the_pages(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         played(tmp_path, 1.5, 1)
     assert len(asked) == 6  # of 18, 12 are there
+
+
+def test_rows_of_other_code_are_not_mixed_with_those_of_now(tmp_path, capsys):
+    before = played(tmp_path, 1.0, 1).entries
+    packed = list((tmp_path / "data" / "small").glob("*.jsonl.gz"))
+    for file in packed:
+        header, *rows = gzip.decompress(file.read_bytes()).decode().splitlines(keepends=True)
+        changed = json.loads(header)
+        changed["configuration"]["code"] = "of old"
+        file.write_bytes(gzip.compress("".join([json.dumps(changed) + "\n", *rows]).encode()))
+    there = {file: file.read_bytes() for file in packed}
+    shutil.rmtree(tmp_path / "out")
+    assert played(tmp_path, 0.5, 1).entries == before
+    assert "was played by other code or settings; this begins anew" in capsys.readouterr().err
+    games = next(file for file in packed if file.name.endswith("-12.jsonl.gz"))
+    assert games.read_bytes() == there[games]  # of twelve games, and these are six
+    played(tmp_path, 1.0, 1)
+    assert b"of old" not in gzip.decompress(games.read_bytes())
+
+
+def test_a_company_has_one_folder_in_whatever_order_it_is_found():
+    cells = next(cells for table in STUDY.tables for cells in companies(table.cells) if len(cells) == 3)
+    assert folder_of(cells, 1.0) == folder_of(cells[::-1], 1.0)
+    assert len({folder_of(cells[at:], 1.0) for at in range(3)}) == 3
+
+
+def test_games_that_ended_in_an_error_do_not_count_as_more(tmp_path):
+    file, packed = tmp_path / "rows", tmp_path / "rows.gz"
+    for errors, stays in (((None, None), False), (("x", "x", None), True), ((None, None, "x"), False)):
+        file.write_text("{}\n" + "".join(json.dumps({"error": error}) + "\n" for error in errors))
+        before = packed.read_bytes() if packed.exists() else b""
+        pack(file, packed)
+        assert (packed.read_bytes() == before) is stays
+
+
+def test_every_figure_has_its_games_beside_the_page(tmp_path):
+    record, given, used = Record.read(DATA / "answer.jsonl"), {}, set()
+    for packed in (DATA / "answer").iterdir():
+        unpack(packed, tmp_path / packed.name / EPISODES)
+        given[packed.name] = list(read_rows(tmp_path / packed.name).values())
+    for table in STUDY.tables:
+        for cell in table.cells:
+            entry, run = record.entries[cell.key], record.runs[record.entries[cell.key].run]
+            company = next(cells for cells in companies(table.cells) if cell in cells)
+            teams = ((0,),) if cell.measure else plan_of(company).teams
+            own = {cell.players[0].label} | ({cell.against.label} if cell.against else set())
+            found = {
+                name: [row for row in rows if own <= {*row.agents}]
+                for name, rows in given.items()
+                if name in _names(company, run.scale)
+            }
+            same = [name for name, rows in found.items() if rows and _entry(table, cell, rows, teams, run) == entry]
+            assert same, (table.title, cell.words)
+            used |= {*same}
+    assert used == given.keys()
+
+
+def _names(company, scale):
+    """The names of all files that may hold rows of a company, or of a part of it."""
+    parts = [part for size in range(1, len(company) + 1) for part in combinations(company, size)]
+    return {f"{folder_of(part, scale)}.jsonl.gz" for part in parts}
 
 
 @pytest.mark.parametrize(

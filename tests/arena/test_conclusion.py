@@ -42,6 +42,14 @@ def played(
 DUEL = {"settings": {"board_size": 3}}
 
 
+def test_a_look_before_the_end_is_one_of_many(tmp_path: Path) -> None:
+    whole = played("WallSurvival-v0", 0.7, 200, tmp_path, **DUEL)
+    early = report(whole.plan, tmp_path, whole.rows, 400, 1, 1.0)
+    assert not early.finished
+    said = conclusion(early)
+    assert said.startswith("so far: new is better than old, at a confidence of 95% for those who look once: 70.0 [")
+
+
 def test_clear_figures_say_who_is_better_and_slower(tmp_path: Path) -> None:
     found = played("WallSurvival-v0", 0.7, 200, tmp_path, **DUEL)
     said = conclusion(found)
@@ -151,6 +159,16 @@ def test_returns_without_those_of_forfeits_are_doubted(tmp_path: Path) -> None:
     )
     some = {key: row for key, row in rows.items() if row.agents == ("old",) and row.episode < 5}
     assert "doubtful: few episodes: 5" in printed(report(plan, tmp_path, some, 40, 1, 1.0))
+
+
+def test_so_are_they_beside_win_rates_in_which_forfeits_count(tmp_path: Path) -> None:
+    found = played("LaneDefense3x3-v0", 0.5, 40, tmp_path)
+    assert found.doubts == []
+    lost = next(row for row in found.rows.values() if row.agents == ("new",))
+    lost.last_asked, lost.forfeit = 0, {"reason": "crash", "type": "RuntimeError", "message": "lost"}
+    again = report(found.plan, tmp_path, found.rows, 40, 1, 1.0)
+    assert again.summaries[0].games == 40
+    assert again.doubts == ["forfeits: returns of new are of the other episodes alone; --sprt takes the lost as lost"]
 
 
 def test_truncated_games_and_few_episodes_are_doubted(tmp_path: Path) -> None:

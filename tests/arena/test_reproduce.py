@@ -2,6 +2,7 @@
 
 import importlib
 import math
+import re
 import signal
 import subprocess
 import sys
@@ -324,6 +325,22 @@ def test_the_pages_are_what_their_data_say(name):
         STUDIES[name], record, picture
     )
     assert {entry.run for entry in record.entries.values()} == set(record.runs)
+
+
+def test_figures_in_the_guides_are_those_of_the_pages():
+    pages = " ".join(_prose(page) for page in (ROOT / "docs" / "results").glob("*.md"))
+    trained = "training.md"  # its figures are of the trainings that it tells
+    guides = [ROOT / "README.md", *(page for page in (ROOT / "docs").glob("*.md") if page.name != trained)]
+    figure = re.compile(r"[\d.]+ \[[\d.]+, [\d.]+\]")
+    quoted = [(guide.name, found) for guide in guides for found in figure.findall(_prose(guide))]
+    assert len(quoted) > 30
+    assert [each for each in quoted if each[1] not in pages] == []
+
+
+def _prose(page):
+    """Return a page without code, in one line, its figures written alike."""
+    text = re.sub(r"(?ms)^```.*?^```$|^    .*?$", "", page.read_text(encoding="utf-8"))
+    return re.sub(r"\b100\b(?!\.)", "100.0", " ".join(text.split()).replace(" % [", " ["))
 
 
 def test_tables_are_aligned():

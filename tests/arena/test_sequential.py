@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import typer
 import typer.testing
@@ -12,8 +13,11 @@ import typer.testing
 from agents.arena import Plan, Report, Sprt, compare
 from agents.arena.course import Course
 from agents.arena.formats.base import Format
+from agents.arena.gsprt import score_of
 from agents.arena.rows import Match, Played
 from agents.arena.runner import Crew
+from agents.arena.sprt import POWER, difference_found
+from agents.arena.statistics import paired_rates
 from agents.arena.table import outlook, remarks
 from tests.arena import pairs, single
 from tests.arena.quitters import quit_plan
@@ -165,3 +169,14 @@ def test_before_a_run_it_is_said_what_it_can_find() -> None:
         "100 boards find a difference of 69 Elo 80% of the time, and 20 Elo take 1,186,"
     )
     assert outlook(single.fakes(*single.TWO), 100) == ""
+    beside = outlook(pairs.fakes("low:lowest=true", "a", "host", against="host"), 200)
+    assert beside.startswith("200 boards find a difference of 69 Elo 80% of the time, and 20 Elo take 2,372,")
+    assert outlook(pairs.fakes("a", "host", against="host"), 100) == outlook(DUEL, 100)
+
+
+def test_it_finds_as_much_of_two_who_play_against_the_same_others() -> None:
+    boards, rng = 100, np.random.default_rng(0)
+    points = score_of(difference_found(boards, 1))
+    ours, theirs = (rng.binomial(2, share, (1000, boards)) / 2 for share in (points, 0.5))
+    found = [paired_rates(*both).low > 0 for both in zip(ours, theirs, strict=True)]
+    assert np.mean(found) == pytest.approx(POWER, abs=0.04)

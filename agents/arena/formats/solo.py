@@ -67,7 +67,7 @@ class Solo(Format):
         summaries = [_summary(spec.label, rows, counted, played) for spec in plan.agents]
         differences = [_difference(*pair, counted, played) for pair in compared(summaries)]
         doubts = few_boards(min((s.games for s in summaries if s.games), default=0), "episodes")
-        return Figures(summaries, differences, doubts=doubts if plan.scored else doubts + unpaid(summaries))
+        return Figures(summaries, differences, doubts=doubts + unpaid(summaries))
 
     def score(self, plan: "Plan", rows: Rows, episode: int) -> float | None:
         """Return half the lead in points; where there are none, 1, 1/2 or 0 for a greater, an equal, a lower return."""
