@@ -1,5 +1,7 @@
 """Networks for observations in planes."""
 
+from itertools import chain, pairwise
+
 import gymnasium
 import torch
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
@@ -7,7 +9,7 @@ from torch import nn
 
 
 class PlanesExtractor(BaseFeaturesExtractor):
-    """Two convolutions of 3 x 3, which keep the size of the board, and a linear layer over all of it.
+    """Convolutions of 3 x 3, which keep the size of the board, and a linear layer over all of it.
 
     Stable-Baselines3's own network for pictures takes none below 36 x 36.
 
@@ -19,20 +21,19 @@ class PlanesExtractor(BaseFeaturesExtractor):
         Size of what it gives.
     channels : int
         Of the convolutions.
+    layers : int
+        Number of the convolutions.
     """
 
-    def __init__(self, observation_space: gymnasium.spaces.Box, features_dim: int = 128, channels: int = 32) -> None:
+    def __init__(
+        self, observation_space: gymnasium.spaces.Box, features_dim: int = 128, channels: int = 32, layers: int = 2
+    ) -> None:
         super().__init__(observation_space, features_dim)
         planes, rows, columns = observation_space.shape
-        self.layers = nn.Sequential(
-            nn.Conv2d(planes, channels, 3, padding=1),
-            nn.ReLU(),
-            nn.Conv2d(channels, channels, 3, padding=1),
-            nn.ReLU(),
-            nn.Flatten(),
-            nn.Linear(channels * rows * columns, features_dim),
-            nn.ReLU(),
-        )
+        sizes = [planes, *[channels] * layers]
+        convolved = [(nn.Conv2d(of, to, 3, padding=1), nn.ReLU()) for of, to in pairwise(sizes)]
+        flat = nn.Flatten(), nn.Linear(channels * rows * columns, features_dim), nn.ReLU()
+        self.layers = nn.Sequential(*chain.from_iterable(convolved), *flat)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Return the features [batch, features_dim] of observations [batch, planes, rows, columns]."""
