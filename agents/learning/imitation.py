@@ -34,7 +34,8 @@ def imitate(
     """Train policy and values of a model on the choices of an agent, in the model's environment.
 
     In rounds: the agent plays 128 steps of each environment, the policy learns the agent's choices by their likelihood
-    and the returns by their squares.
+    and the returns by their squares. A policy with masks learns the returns alone where the agent, as one without may,
+    chose what is illegal.
 
     Parameters
     ----------
@@ -162,6 +163,8 @@ def _learn(policy: Any, optimizer: Any, seen: dict[str, Any], masked: bool) -> N
     actions = torch.as_tensor(seen["actions"], device=policy.device)
     values, likelihood, _ = policy.evaluate_actions(shown, actions, *extra)
     returns = torch.as_tensor(seen["returns"], device=policy.device)
+    if masked:
+        likelihood = likelihood * torch.as_tensor(seen["masks"], device=policy.device).gather(1, actions[:, None])[:, 0]
     loss = -likelihood.mean() + 0.5 * torch.nn.functional.mse_loss(values.flatten(), returns)
     optimizer.zero_grad()
     loss.backward()
