@@ -128,7 +128,7 @@ def expert_iteration(
     if minutes is not None:
         errors.number("minutes", minutes, 1e-3, math.inf)
     began = time.monotonic()
-    run = planned(env_id, algorithm, Path(out), seed, settings, changes or {}, start)
+    run = planned(env_id, algorithm, Path(out), None, settings, changes or {}, start)
     run = dataclasses.replace(run, seed=errors.integer("seed", seed, 0, 2**31 - 1))  # not that of the start
     if start is not None:
         plan = dataclasses.replace(plan, imitate=None)
