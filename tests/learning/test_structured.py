@@ -17,6 +17,7 @@ import agents
 from agents.bridge import Remember, view
 from agents.learning.algorithms import one_thread
 from agents.learning.loading import load_policy
+from agents.learning.notices import PolicyWarning
 from agents.learning.searching import evaluator_for, read_policy
 
 PICTURE = spaces.Box(0, 255, (36, 37, 3), np.uint8)
@@ -112,6 +113,16 @@ def test_dictionaries_are_normalised_as_in_training(tmp_path, saved):
             agent = agents.make(f"sb3:{tmp_path / 'one.zip'}", algorithm="ppo", normalization="auto")
             assert agent.act(env) == model.predict(batch.normalize_obs(seen), deterministic=True)[0]
         seen, *_ = env.step(1)
+
+
+def test_statistics_as_for_an_evaluation_do_not_say_what_values_count(quietly_anew):
+    env = VecNormalize(DummyVecEnv([lambda: gym.make("CartPole-v1")]), training=False, norm_reward=False)
+    model = PPO("MlpPolicy", env, device="cpu")
+    with pytest.warns(PolicyWarning, match="PPO: its VecNormalize has training=False and norm_reward=False"):
+        read_policy(model)
+    env.ret_rms.var = np.array(9.0)
+    env.norm_reward = True
+    assert read_policy(model).unit == pytest.approx(3.0)
 
 
 @TRUSTED
