@@ -110,8 +110,9 @@ def checked(
     window: int = 1,
 ) -> Any:
     """Return the agent that is to be imitated, if what :func:`imitate` takes is right; raises as it does."""
-    if not hasattr(model.policy, "evaluate_actions"):
-        raise ValueError(f"imitate is for policies with probabilities, not for {type(model).__name__}; leave it out")
+    if not hasattr(model.policy, "evaluate_actions") or hasattr(model.policy, "lstm_actor"):
+        kind = type(model).__name__
+        raise ValueError(f"imitate is for policies with probabilities and no memory, not for {kind}; leave it out")
     errors.integer("imitate steps", steps, 1, 10**12)
     errors.number("imitate noise", noise, 0.0, 1.0)
     errors.number("imitate learning_rate", learning_rate, 1e-12, 10.0)

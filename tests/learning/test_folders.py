@@ -199,7 +199,7 @@ def test_a_teacher_is_looked_at_before_anything_is_written(tmp_path):
     ):
         with pytest.raises(ValueError, match=words):
             quick(tmp_path, changes={"imitate": imitate})
-    with pytest.raises(ValueError, match="imitate is for policies with probabilities, not for DQN; leave it out"):
+    with pytest.raises(ValueError, match="imitate is for policies with probabilities and no memory, not for DQN"):
         quick(tmp_path, "dqn", changes={"imitate": {"agent": "scripted", "steps": 8}})
     assert not list(tmp_path.iterdir())
 
