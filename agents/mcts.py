@@ -236,8 +236,9 @@ class MCTS(Planner[SearchResult]):
             return None
         if not (prior or self.evaluate == POLICY):
             raise ValueError(
-                f"policy={policy!r:.80} is consulted by nothing; take select='puct', evaluate='policy', "
-                "simulate='advised' (without rollout_model, which advises itself) or opponents='advised' or 'mixed'"
+                f"policy={getattr(policy, 'path', policy)!s:.80} is consulted by nothing; take select='puct', "
+                "evaluate='policy', simulate='advised' (without rollout_model, which advises itself) or "
+                "opponents='advised' or 'mixed'"
             )
         from agents.learning.searching import read_policy
 

@@ -24,7 +24,7 @@ def main(
     algo: Annotated[str | None, typer.Option(help="ppo (default), maskable_ppo or dqn.")] = None,
     timesteps: Annotated[int | None, typer.Option(help="Steps in all; default: the hyper-parameter file's.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Time limit; whichever comes first.")] = None,
-    seed: Annotated[int, typer.Option(help="Same seed, same weights.")] = 0,
+    seed: Annotated[int | None, typer.Option(help="Same seed, same weights; default: 0, or --resume's.")] = None,
     n_envs: Annotated[int | None, typer.Option(help="Environments in the batch.")] = None,
     out: Annotated[
         Path | None,
@@ -53,7 +53,7 @@ def main(
     try:
         if (source := start or resume) is not None:
             algo = described(source, algo)[2]
-        out = out or folder(environment, f"{algo or 'ppo'}-{seed}", resume)
+        out = out or folder(environment, f"{algo or 'ppo'}-{seed or 0}", resume)
         result = train(
             environment,
             algo,

@@ -111,7 +111,10 @@ def turned(
 
 
 def agreement(model: "BaseAlgorithm", positions: Positions) -> float:
-    """Return in which part of positions with a choice the policy's most likely action is the search's."""
+    """Return in which part of positions with a choice the policy's most likely action is the search's.
+
+    Where a player who is imitated chose what is illegal, it is not.
+    """
     import torch
 
     policy: Any = model.policy
@@ -122,7 +125,8 @@ def agreement(model: "BaseAlgorithm", positions: Positions) -> float:
             rows = chosen[start : start + _AT_ONCE]
             legal, shares = positions.dense(rows, int(model.action_space.n))  # type: ignore[attr-defined]
             _, logits = _said(policy, _shown(model, positions.observations[rows]), legal if masked else None)
-            same += int((logits.numpy(force=True).argmax(1) == shares.argmax(1)).sum())
+            likely = logits.numpy(force=True).argmax(1)
+            same += int(((likely == shares.argmax(1)) & shares.any(1)).sum())
     return same / max(1, len(chosen))
 
 

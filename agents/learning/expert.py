@@ -39,6 +39,9 @@ from mcts_envs.core.writing import write_whole
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
+LEARNING = ("maskable_ppo", "ppo")
+"""Algorithms whose policies have what a search teaches: probabilities of actions, and values."""
+
 _MATCH_OPENINGS = 4
 """Random moves at most before a match where the game knows no chance: the same two games would be played else."""
 
@@ -96,9 +99,9 @@ def expert_iteration(
     Parameters
     ----------
     env_id, algorithm, out, seed, settings, changes
-        As for :func:`agents.learning.training.train`. ``settings`` say which game is played, what the policy sees, and
-        where games start; opponents and seat are for trainings that follow. Rewards are discounted by ``gamma``, each
-        step of the game.
+        As for :func:`agents.learning.training.train`; ``"dqn"`` has no probabilities to learn. ``settings`` say which
+        game is played, what the policy sees, and where games start; opponents and seat are for trainings that follow.
+        Rewards are discounted by ``gamma``, each step of the game.
     plan : Plan, optional
     minutes : float, optional
         Time limit of this run, above 0: the iteration that is not over then is not learned from, but goes on the next
@@ -128,7 +131,8 @@ def expert_iteration(
     if minutes is not None:
         errors.number("minutes", minutes, 1e-3, math.inf)
     began = time.monotonic()
-    run = planned(env_id, algorithm, Path(out), seed, settings, changes or {}, start)
+    run = planned(env_id, algorithm, Path(out), None, settings, changes or {}, start)
+    errors.choice("algorithm to learn from a search with", run.algorithm, LEARNING)
     run = dataclasses.replace(run, seed=errors.integer("seed", seed, 0, 2**31 - 1))  # not that of the start
     if start is not None:
         plan = dataclasses.replace(plan, imitate=None)

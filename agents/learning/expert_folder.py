@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from agents.learning.algorithms import TRAINED
 from agents.learning.expert_plan import Plan
 from agents.learning.run import Run, protect
 
@@ -54,7 +55,8 @@ def check_folder(run: Run, plan: Plan, start: Path | str | None) -> None:
     file = run.out / PLAN
     played = (run.out / "games").exists() or (run.out / "checkpoints").exists()
     if not file.is_file() or not played:  # nothing was played by a plan that is there
-        protect(dataclasses.replace(run, resume=None, about={}))
+        for algorithm in TRAINED:
+            protect(dataclasses.replace(run, algorithm=algorithm, resume=None, about={}))
         return
     try:
         there: dict[str, Any] = {**json.loads(file.read_text(encoding="utf-8"))}

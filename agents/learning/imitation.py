@@ -34,7 +34,8 @@ def imitate(
     """Train policy and values of a model on the choices of an agent, in the model's environment.
 
     In rounds: the agent plays 128 steps of each environment, the policy learns the agent's choices by their likelihood
-    and the returns by their squares.
+    and the returns by their squares. A policy with masks learns the returns alone where the agent, as one without may,
+    chose what is illegal.
 
     Parameters
     ----------
@@ -109,8 +110,9 @@ def checked(
     window: int = 1,
 ) -> Any:
     """Return the agent that is to be imitated, if what :func:`imitate` takes is right; raises as it does."""
-    if not hasattr(model.policy, "evaluate_actions"):
-        raise ValueError(f"imitate is for policies with probabilities, not for {type(model).__name__}; leave it out")
+    if not hasattr(model.policy, "evaluate_actions") or hasattr(model.policy, "lstm_actor"):
+        kind = type(model).__name__
+        raise ValueError(f"imitate is for policies with probabilities and no memory, not for {kind}; leave it out")
     errors.integer("imitate steps", steps, 1, 10**12)
     errors.number("imitate noise", noise, 0.0, 1.0)
     errors.number("imitate learning_rate", learning_rate, 1e-12, 10.0)
@@ -162,6 +164,8 @@ def _learn(policy: Any, optimizer: Any, seen: dict[str, Any], masked: bool) -> N
     actions = torch.as_tensor(seen["actions"], device=policy.device)
     values, likelihood, _ = policy.evaluate_actions(shown, actions, *extra)
     returns = torch.as_tensor(seen["returns"], device=policy.device)
+    if masked:
+        likelihood = likelihood * torch.as_tensor(seen["masks"], device=policy.device).gather(1, actions[:, None])[:, 0]
     loss = -likelihood.mean() + 0.5 * torch.nn.functional.mse_loss(values.flatten(), returns)
     optimizer.zero_grad()
     loss.backward()

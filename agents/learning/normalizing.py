@@ -149,9 +149,20 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def of_model(model: Any) -> dict[str, Any]:
-    """Return what the sidecar of a model in memory would say of normalisation: the present statistics of training."""
+    """Return what the sidecar of a model in memory would say of normalisation: the present statistics of training.
+
+    A ``VecNormalize`` that neither learns nor divides rewards, as for evaluations, does not say whether that of the
+    training divided them; this is warned of.
+    """
     env = model.get_vec_normalize_env() if hasattr(model, "get_vec_normalize_env") else None
-    return {} if env is None else {"normalization": normalization(env)}
+    if env is None:
+        return {}
+    if not (env.training or env.norm_reward):
+        notice(
+            f"{type(model).__name__}: its VecNormalize has training=False and norm_reward=False, so its values are "
+            "taken as they are; if its training divided rewards, set norm_reward=True there before the agent is made"
+        )
+    return {"normalization": normalization(env)}
 
 
 def shows_bytes(model: Any) -> bool:

@@ -52,7 +52,8 @@ class Positions:
     actions : int64 array [k]
         These actions, of one position after the other.
     probabilities : float32 array [k]
-        What the search has made of the policy there; sums to 1 in each position.
+        What the search has made of the policy there; sums to 1 in each position, to 0 where a player without masks,
+        who is imitated, chose what is illegal: only values are learned there.
     found : float32 array [n]
         What the search found that the position is worth to its player, in rewards; NaN where it says nothing.
     returns : float32 array [n]

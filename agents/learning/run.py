@@ -74,7 +74,7 @@ def planned(
     env_id: str,
     algorithm: str | None,
     out: Path,
-    seed: int,
+    seed: int | None,
     settings: Mapping[str, Any] | None,
     changes: Mapping[str, Any],
     resume: Path | str | None,
@@ -94,11 +94,14 @@ def planned(
         source, about, algorithm = storage.described(resume, algorithm, entry.id)
         _check_own(source, about)
         changes = {**about["hyperparameters"], **changes}
+    first = about.get("seed", 0 if seed is None else seed)
+    if seed not in (None, first):
+        raise ValueError(f"seed {seed}: {source} was trained with seed {first}, and goes on with that; leave seed out")
     return Run(
         env_id=entry.id,
         algorithm=algorithm or "ppo",
         out=out,
-        seed=errors.integer("seed", about.get("seed", seed), 0, 2**31 - 1),
+        seed=errors.integer("seed", first, 0, 2**31 - 1),
         settings={**about.get("settings", {}), **(settings or {})},
         hyper=hyperparameters(algorithm or "ppo", entry.id, changes),
         resume=source,

@@ -57,6 +57,11 @@ class PastSelf:
         policy: Any = model.policy
         if not hasattr(policy, "get_distribution"):
             raise ValueError(f"{type(model).__name__} has no action probabilities; take ppo or maskable_ppo")
+        if hasattr(policy, "lstm_actor"):
+            raise ValueError(
+                f"{type(model).__name__} remembers what it has seen of a game, and past selves are asked about many "
+                "games at once; take ppo or maskable_ppo"
+            )
         self.policy = frozen(policy)
         del self.policy.optimizer
         self.masked, self.in_bytes = takes_masks(model), normalizing.shows_bytes(model)

@@ -116,7 +116,7 @@ class SavedPolicy(Policy):
     def observation_bounds(self) -> tuple[float, float] | None:
         """The least and the greatest that they may be; None if they are no arrays, or bytes."""
         space = self.model.observation_space
-        if not isinstance(space, spaces.Box) or space.dtype == np.uint8:
+        if not isinstance(space, spaces.Box) or self.in_bytes:
             return None
         return float(space.low.min()), float(space.high.max())
 

@@ -71,7 +71,7 @@ def train(
     out: Path | str,
     timesteps: int | None = None,
     minutes: float | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     n_envs: int | None = None,
     settings: Mapping[str, Any] | None = None,
     changes: Mapping[str, Any] | None = None,
@@ -101,8 +101,9 @@ def train(
         Steps in all; by default those of the hyper-parameters. Falling learning rates reach 0 there.
     minutes : float, optional
         Time limit, above 0; the training ends with whichever comes first.
-    seed : int
-        Same seed, same weights on the CPU, if it is not ended by time; also where it was killed and resumed.
+    seed : int, optional
+        Same seed, same weights on the CPU, if it is not ended by time; also where it was killed and resumed. By default
+        0, or that of the policy to go on from, which cannot have another.
     n_envs : int, optional
         Environments in the batch.
     settings : dict, optional

@@ -134,6 +134,18 @@ def test_an_expert_iteration_is_not_trained_over(tmp_path):
     assert len(learned(tmp_path / "expert", iterations=2).history) == 3
 
 
+def test_an_expert_iteration_is_no_training_of_another_algorithm(tmp_path):
+    quick(tmp_path / "trained", "maskable_ppo")
+    with pytest.raises(FileExistsError, match=r"maskable_ppo\.zip .* exists; train into another folder"):
+        learned(tmp_path / "trained")
+    with pytest.raises(ValueError, match="unknown algorithm to learn from a search with 'dqn'; known: maskable"):
+        expert_iteration(LANE, "dqn", out=tmp_path / "none")
+    search = {"agent": "mcts", "simulations": 4}
+    with pytest.raises(ValueError, match=r"^policy=.*none/ppo\.zip is consulted by nothing; take select='puct'"):
+        expert_iteration(LANE, "ppo", out=tmp_path / "none", plan=Plan(search=search))
+    assert not (tmp_path / "none").exists()
+
+
 def test_an_expert_iteration_that_begins_with_a_policy_is_of_its_algorithm(tmp_path):
     start, out = quick(tmp_path / "first").path, tmp_path / "out"
     options = {"iterations": 0, "games": 8, "match_games": 0, "search": "gumbel:simulations=4", "workers": 1}
@@ -187,7 +199,7 @@ def test_a_teacher_is_looked_at_before_anything_is_written(tmp_path):
     ):
         with pytest.raises(ValueError, match=words):
             quick(tmp_path, changes={"imitate": imitate})
-    with pytest.raises(ValueError, match="imitate is for policies with probabilities, not for DQN; leave it out"):
+    with pytest.raises(ValueError, match="imitate is for policies with probabilities and no memory, not for DQN"):
         quick(tmp_path, "dqn", changes={"imitate": {"agent": "scripted", "steps": 8}})
     assert not list(tmp_path.iterdir())
 

@@ -17,7 +17,9 @@ import agents
 from agents.bridge import Remember, view
 from agents.learning.algorithms import one_thread
 from agents.learning.loading import load_policy
+from agents.learning.notices import PolicyWarning
 from agents.learning.searching import evaluator_for, read_policy
+from mcts_envs import make_sb3_vec_env
 
 PICTURE = spaces.Box(0, 255, (36, 37, 3), np.uint8)
 TOGETHER = spaces.Dict(
@@ -112,6 +114,29 @@ def test_dictionaries_are_normalised_as_in_training(tmp_path, saved):
             agent = agents.make(f"sb3:{tmp_path / 'one.zip'}", algorithm="ppo", normalization="auto")
             assert agent.act(env) == model.predict(batch.normalize_obs(seen), deterministic=True)[0]
         seen, *_ = env.step(1)
+
+
+def test_statistics_as_for_an_evaluation_do_not_say_what_values_count(quietly_anew):
+    env = VecNormalize(DummyVecEnv([lambda: gym.make("CartPole-v1")]), training=False, norm_reward=False)
+    model = PPO("MlpPolicy", env, device="cpu")
+    with pytest.warns(PolicyWarning, match="PPO: its VecNormalize has training=False and norm_reward=False"):
+        read_policy(model)
+    env.ret_rms.var = np.array(9.0)
+    env.norm_reward = True
+    assert read_policy(model).unit == pytest.approx(3.0)
+
+
+@pytest.mark.filterwarnings("error::agents.learning.notices.PolicyWarning")
+def test_bytes_that_are_normalised_have_no_bounds_of_their_own(quietly_anew):
+    env = VecNormalize(make_sb3_vec_env("LaneDefense3x3-v0", 2, observation="planes", observation_dtype="uint8"))
+    model = PPO("MlpPolicy", env, n_steps=16, batch_size=32, policy_kwargs={"normalize_images": False}, device="cpu")
+    model.learn(32)
+    env.training = False
+    seen, at = env.normalize_obs(env.venv.reset())[:1], env.env_method("view")[0]
+    values = np.zeros(1)
+    evaluator_for(read_policy(model), at.game).evaluate(at.state, values)
+    worth = model.policy.predict_values(model.policy.obs_to_tensor(seen)[0]).item()
+    assert values[0] == pytest.approx(worth * np.sqrt(env.ret_rms.var + 1e-8), rel=1e-5)
 
 
 @TRUSTED

@@ -143,6 +143,8 @@ def test_interrupted_training_is_saved_and_goes_on(tmp_path, monkeypatch):
     assert not resumed.interrupted
     with pytest.raises(ValueError, match="ask for more"):
         quick(tmp_path, resume=resumed.path, timesteps=2048)
+    with pytest.raises(ValueError, match=r"seed 3: .* was trained with seed 0, and goes on with that; leave seed out"):
+        quick(tmp_path, resume=resumed.path, timesteps=4096, seed=3)
     assert storage.load(checkpoint).about["timesteps"] == 512
 
 

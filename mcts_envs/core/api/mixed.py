@@ -63,7 +63,7 @@ class MixedVectorEnv(GameVectorEnv):
         first = 0 if seat == ALL else seat
         super().__init__(num_envs, autoreset_mode=AutoresetMode.SAME_STEP, seat=first, **settings)  # type: ignore[arg-type]
         self._arguments |= {"seat": seat, "opponent": opponent, "starts": starts}
-        self.opponents = Mixture(self.game, opponent)
+        self.opponents, self._gone = Mixture(self.game, opponent), 0
         self.starts = None if starts is None else Starts(self.game, starts)
         n, players = num_envs, self.game.players
         self._in_turn = seat == ALL
@@ -92,6 +92,7 @@ class MixedVectorEnv(GameVectorEnv):
                 "or call env.unwrapped.opponents.add_self(name, players)"
             )
         n = self.num_envs
+        self._follow()
         self._acts[np.arange(n), self.seats], self._chosen[:] = chosen, 1 << self.seats
         self._totals[:] = 0.0
         self._play_on(np.ones(n, np.bool_))
@@ -148,6 +149,7 @@ class MixedVectorEnv(GameVectorEnv):
         self, seeds: list[int | None], chosen: npt.NDArray[np.bool_], starts: Sequence[Bytes | None]
     ) -> tuple[Singles | Bytes, dict[str, Any]]:
         super(GameVectorEnv, self).reset(seed=next((seed for seed in seeds if seed is not None), None))
+        self._follow()
         started = self._live.started
         for i in np.flatnonzero(chosen).tolist():
             seed = seeds[i]
@@ -161,6 +163,13 @@ class MixedVectorEnv(GameVectorEnv):
         masks = np.where(chosen[:, None], self._masks, np.int8(0))
         shaped = observations.reshape(self.num_envs, *self.game.observation_shape)
         return shaped, infos.add({}, "action_mask", masks, chosen)
+
+    def _follow(self) -> None:
+        """Let games under way keep their past selves where the oldest have gone since, or all were forgotten."""
+        first = len(self.opponents.named)
+        went, self._gone = self.opponents.gone - self._gone, self.opponents.gone
+        stays = np.where(self._who < first, self._who, np.maximum(self._who - went, first))
+        np.minimum(stays, len(self.opponents.all) - 1, out=self._who)
 
     def _begin(self, i: int, seed: int, start: Bytes | None) -> None:
         """Reset one game, and draw where it starts, if that is not said, and who plays it."""
@@ -188,8 +197,6 @@ class MixedVectorEnv(GameVectorEnv):
         """Play games until their seats are to choose, and ask all others who are not built in."""
         self._waits[:] = games
         others = self.opponents
-        # Past selves may have gone since a game began, and others may have come.
-        np.minimum(self._who, len(others.all) - 1, out=self._who)
         while True:
             for_each(self._parts, self._go_on)
             if not self._waits.any():

@@ -128,6 +128,7 @@ class Mixture:
         self._random = _opponent(game, "random")
         self.named: dict[str, Opponent] = {name: _opponent(game, key) for name, key, _ in opponents if key != SELF}
         self.selves: list[Opponent] = []
+        self.gone = 0
         self._weights, self._shares = weights, np.zeros(0)
         self._arrange()
 
@@ -150,7 +151,7 @@ class Mixture:
         """Add a past self; beyond ``most`` of them the oldest goes.
 
         It is drawn as often as the others until :meth:`share` says otherwise. Games against one that goes are played on
-        against the next.
+        against the oldest that stays; ``gone`` counts them.
 
         Raises
         ------
@@ -160,7 +161,9 @@ class Mixture:
         if SELF not in self._weights:
             raise ValueError(f"opponents {', '.join(self._weights)} have no past selves among them; add 'self'")
         self.selves.append(Opponent(name, players, EXTERNAL, self._random.table))
-        del self.selves[: -errors.integer("most", most, 1, 2**16)]
+        goes = max(0, len(self.selves) - errors.integer("most", most, 1, 2**16))
+        del self.selves[:goes]
+        self.gone += goes
         self.share(np.ones(len(self.selves)))
         return self.selves[-1]
 

@@ -1,0 +1,52 @@
+"""Past selves that go while games against them are under way, and policies that cannot be any."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("stable_baselines3")
+pytest.importorskip("sb3_contrib")
+
+from sb3_contrib import RecurrentPPO
+
+import mcts_envs
+from agents.learning.imitation import imitate
+from agents.learning.selfplay import SelfPlay
+from mcts_envs.core.api.mixed_turns import shown
+
+
+class First:
+    """Takes the first legal action, and counts how often it was asked."""
+
+    asked = 0
+
+    def act_all(self, game, states, players, seeds):
+        self.asked += len(states)
+        return shown(game, states, players)[1].argmax(1)
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_games_under_way_keep_their_past_selves_when_the_oldest_goes(anew):
+    opponent = {"greedy": 1e-9, "self": 1.0}
+    env = mcts_envs.make_sb3_vec_env("WallSurvival-v0", 8, seed=0, board_size=6, opponent=opponent)
+    mixture, players = env.unwrapped.opponents, {name: First() for name in "abcd"}
+    for name in "abc":
+        mixture.add_self(name, players[name], 3)
+    mixture.share([1, 1, 0])
+    env.reset()
+    mixture.add_self("d", players["d"], 3)
+    if anew:
+        mixture.share([0, 0, 1])
+        env.reset()
+    before = {name: player.asked for name, player in players.items()}
+    env.step(np.stack(env.env_method("action_masks")).argmax(1))
+    moved = {name for name, player in players.items() if player.asked > before[name]}
+    assert moved == ({"d"} if anew else {"b"})  # those of a, which went, too
+
+
+def test_a_policy_that_remembers_is_no_past_self_and_imitates_nobody():
+    env = mcts_envs.make_sb3_vec_env("WallSurvival-v0", 2, board_size=3, opponent={"self": 1})
+    model = RecurrentPPO("MlpLstmPolicy", env, n_steps=16, batch_size=16, device="cpu")
+    with pytest.raises(ValueError, match="RecurrentPPO remembers what it has seen of a game"):
+        model.learn(32, callback=SelfPlay())
+    with pytest.raises(ValueError, match="policies with probabilities and no memory, not for RecurrentPPO"):
+        imitate(model, "greedy", 256)
