@@ -110,7 +110,19 @@ class SavedPolicy(Policy):
     @property
     def observation_dtype(self) -> str:
         """Their type, where the sidecar does not say it."""
-        return str(self.model.observation_space.dtype)
+        return "uint8" if self._pictured else str(self.model.observation_space.dtype)
+
+    @cached_property
+    def _pictured(self) -> bool:
+        """Whether ``VecNormalize`` was shown pictures in bytes, of which it makes numbers up to its clip, and no more.
+
+        So are other numbers of these bounds, but the mean of their squares cannot be beyond those.
+        """
+        space = self.model.observation_space
+        if self.moments is None or not isinstance(space, spaces.Box) or len(space.shape) != 3:
+            return False
+        mean, scale, clip = self.moments
+        return bool((space.high == clip).all() and (np.square(mean) + np.square(scale) > np.square(clip) + 1).any())
 
     @property
     def observation_bounds(self) -> tuple[float, float] | None:

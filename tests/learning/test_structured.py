@@ -126,15 +126,25 @@ def test_statistics_as_for_an_evaluation_do_not_say_what_values_count(quietly_an
     assert read_policy(model).unit == pytest.approx(3.0)
 
 
+@TRUSTED
 @pytest.mark.filterwarnings("error::agents.learning.notices.PolicyWarning")
-def test_bytes_that_are_normalised_have_no_bounds_of_their_own(quietly_anew):
+@pytest.mark.parametrize("where", ["memory", "disk", "arrays"])
+def test_bytes_are_normalised_as_in_training(tmp_path, quietly_anew, where):
     env = VecNormalize(make_sb3_vec_env("LaneDefense3x3-v0", 2, observation="planes", observation_dtype="uint8"))
     model = PPO("MlpPolicy", env, n_steps=16, batch_size=32, policy_kwargs={"normalize_images": False}, device="cpu")
     model.learn(32)
     env.training = False
     seen, at = env.normalize_obs(env.venv.reset())[:1], env.env_method("view")[0]
-    values = np.zeros(1)
-    evaluator_for(read_policy(model), at.game).evaluate(at.state, values)
+    given = model
+    if where != "memory":
+        model.save(tmp_path / "mine.zip")
+        env.save(str(tmp_path / "mine.pkl"))
+        given = load_policy(tmp_path / "mine.zip", normalization="auto")
+    if where == "arrays":
+        given = load_policy(agents.export(tmp_path / "mine.zip", normalization="auto"))
+    policy, values = read_policy(given), np.zeros(1)
+    assert policy.in_bytes
+    evaluator_for(policy, at.game).evaluate(at.state, values)
     worth = model.policy.predict_values(model.policy.obs_to_tensor(seen)[0]).item()
     assert values[0] == pytest.approx(worth * np.sqrt(env.ret_rms.var + 1e-8), rel=1e-5)
 
