@@ -22,6 +22,7 @@ CHAPTERS = {
         "results/bomber",
         "results/football",
         "results/answer",
+        "results/learning",
         "results/policies",
         "results/ideas",
         "results/strength",

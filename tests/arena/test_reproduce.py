@@ -328,9 +328,9 @@ def test_the_pages_are_what_their_data_say(name):
 
 
 def test_figures_in_the_guides_are_those_of_the_pages():
-    pages = " ".join(_prose(page) for page in (ROOT / "docs" / "results").glob("*.md"))
-    trained = "training.md"  # its figures are of the trainings that it tells
-    guides = [ROOT / "README.md", *(page for page in (ROOT / "docs").glob("*.md") if page.name != trained)]
+    cards = (ROOT / "agents" / "learning" / "policies").glob("*/README.md")
+    pages = " ".join(_prose(page) for page in [*(ROOT / "docs" / "results").glob("*.md"), *cards])
+    guides = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
     figure = re.compile(r"[\d.]+ \[[\d.]+, [\d.]+\]")
     quoted = [(guide.name, found) for guide in guides for found in figure.findall(_prose(guide))]
     assert len(quoted) > 30
