@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from agents.budget import LIMITS
-from agents.wrappers import OF_OBSERVATIONS, check_wrappers
+from agents.wrappers import OF_OBSERVATIONS, check_wrappers, resets_next
 from mcts_envs.core import errors
 from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.contract import SIGNATURES, Game
@@ -102,6 +102,8 @@ class Agent(ABC):
     def act(self, env: Any) -> int:
         """Return an action for whoever is to choose in an environment (wrapped or not) or a view.
 
+        It is the first of all where ``Autoreset`` will not play it.
+
         Raises
         ------
         TypeError
@@ -110,6 +112,8 @@ class Agent(ABC):
             If the player is not to choose: the game is over, or it is another's turn.
         """
         view = view_of(env).still()
+        if resets_next(env):
+            return outward(view, 0)
         check_turn(view)
         return outward(view, self.choose(view))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import gymnasium
 from gymnasium.vector import VectorActionWrapper, VectorObservationWrapper, VectorRewardWrapper, VectorWrapper
-from gymnasium.wrappers import NormalizeReward
+from gymnasium.wrappers import Autoreset, NormalizeReward
 from gymnasium.wrappers.vector import NormalizeReward as NormalizeRewards
 
 OF_OBSERVATIONS = gymnasium.ObservationWrapper, VectorObservationWrapper
@@ -34,6 +34,11 @@ def layers_of(env: Any) -> list[Any]:
     while isinstance(layers[-1], (gymnasium.Wrapper, VectorWrapper)):
         layers.append(layers[-1].env)
     return layers
+
+
+def resets_next(env: Any) -> bool:
+    """Return whether the next step of an environment resets it, whatever the action, as that of Gymnasium's wrapper."""
+    return any(isinstance(layer, Autoreset) and layer.autoreset for layer in layers_of(env))
 
 
 def named(env: Any, *kinds: type) -> list[str]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import gymnasium
 import one_ply  # examples/one_ply.py
 import pytest
+from gymnasium.wrappers import Autoreset
 from numba import types
 from one_ply import OnePly
 
@@ -392,3 +393,16 @@ def test_policies_play_what_is_legal_where_chance_led_elsewhere():
             action = agent.search(env).action
             assert env.unwrapped.action_masks()[action]
             over = any(env.step(action)[2:4])
+
+
+@pytest.mark.parametrize("env_id", ["mcts_envs/LaneDefense3x3-v0", "mcts_envs/BomberDuel-v0", "FrozenLake-v1"])
+def test_episodes_follow_each_other_in_autoreset(env_id, monkeypatch):
+    env, agent = Autoreset(gymnasium.make(env_id)), agents.make("mcts", simulations=3)
+    choose, asked, ended = agent.choose, [], []
+    monkeypatch.setattr(agent, "choose", lambda view: asked.append(1) or choose(view))
+    env.reset(seed=0)
+    for _ in range(60):
+        *_, terminated, truncated, _ = env.step(agent.act(env))
+        ended.append(terminated or truncated)
+    assert sum(ended) > 1
+    assert len(asked) == 60 - sum(ended[:-1])
