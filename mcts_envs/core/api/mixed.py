@@ -196,7 +196,6 @@ class MixedVectorEnv(GameVectorEnv):
     def _play_on(self, games: npt.NDArray[np.bool_]) -> None:
         """Play games until their seats are to choose, and ask all others who are not built in."""
         self._waits[:] = games
-        others = self.opponents
         while True:
             for_each(self._parts, self._go_on)
             if not self._waits.any():
