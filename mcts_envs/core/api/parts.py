@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -48,15 +48,28 @@ def parts_of(game: Game, games: int, threads: int, in_bytes: bool) -> list[Part]
 
 
 def for_each(parts: Sequence[Part], work: Callable[[Part], object]) -> None:
-    """Call a function for each part, for all of them at the same time; the first one's thread is this one."""
+    """Call a function for each part, for all of them at the same time; the first one's thread is this one.
+
+    No thread works on when this is over, also where it was interrupted or one of them failed.
+    """
     first, *others = parts
-    waiting = [_crew(os.getpid(), len(others)).submit(work, part) for part in others]
+    begun: list[Future[object]] = []
     try:
+        begun.extend(_crew(os.getpid(), len(others)).submit(work, part) for part in others)
         work(first)
     finally:
-        wait(waiting)
-    for each in waiting:
+        _wait(begun)
+    for each in begun:
         each.result()
+
+
+def _wait(begun: list[Future[object]]) -> None:
+    """Wait until all is done, also where this is interrupted meanwhile."""
+    try:
+        wait(begun)
+    except BaseException:
+        _wait(begun)
+        raise
 
 
 @cache
