@@ -9,6 +9,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from mcts_envs.core.api import infos
+from mcts_envs.core.api.by_index import Games
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.live import begin
 from mcts_envs.core.api.mixed_turns import draw_opponents, go_on, look
@@ -144,6 +145,10 @@ class MixedVectorEnv(GameVectorEnv):
 
     def __reduce__(self) -> Any:
         self.clone_state()
+
+    def _saved(self) -> Games:
+        self._follow()
+        return super()._saved()
 
     def _restart(
         self, seeds: list[int | None], chosen: npt.NDArray[np.bool_], starts: Sequence[Bytes | None]
