@@ -64,6 +64,15 @@ def test_each_part_has_a_thread_of_its_own_and_games_of_its_own(monkeypatch):
     assert sorted(seen.values()) == [2, 2, 3]
 
 
+def test_one_part_has_nobody_to_wait_for(monkeypatch):
+    waited, done = [], []
+    monkeypatch.setattr(parts, "wait", waited.append)
+    parts.for_each([0], done.append)
+    assert (waited, done) == ([], [0])
+    parts.for_each([0, 1], done.append)
+    assert len(waited) == 1
+
+
 def test_an_error_in_one_part_is_raised_when_all_are_done():
     done = []
 

@@ -173,8 +173,9 @@ class MixedVectorEnv(GameVectorEnv):
         """Let games under way keep their past selves where the oldest have gone since, or all were forgotten."""
         first = len(self.opponents.named)
         went, self._gone = self.opponents.gone - self._gone, self.opponents.gone
-        stays = np.where(self._who < first, self._who, np.maximum(self._who - went, first))
-        np.minimum(stays, len(self.opponents.all) - 1, out=self._who)
+        if went:
+            self._who[:] = np.where(self._who < first, self._who, np.maximum(self._who - went, first))
+        np.minimum(self._who, len(self.opponents.all) - 1, out=self._who)
 
     def _begin(self, i: int, seed: int, start: Bytes | None) -> None:
         """Reset one game, and draw where it starts, if that is not said, and who plays it."""

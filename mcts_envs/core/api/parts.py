@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,24 +20,28 @@ class Part(NamedTuple):
     ----------
     rows : slice
         The games.
+    games : list of arrays
+        Their rows of the batch's own arrays.
     actions [P], legal [A], weights [A], seen
         Work arrays of compiled code; ``seen`` are those that an observation in bytes needs.
     """
 
     rows: slice
+    games: list[Any]
     actions: Ints
     legal: Ints
     weights: Floats
     seen: Sequence[Singles]
 
 
-def parts_of(game: Game, games: int, threads: int, in_bytes: bool) -> list[Part]:
-    """Return the games of a batch in as many parts as there are threads, or games."""
-    size = int(np.prod(game.observation_shape))
+def parts_of(game: Game, threads: int, arrays: Sequence[Any], in_bytes: bool) -> list[Part]:
+    """Return the games of a batch, whose own arrays [N, ...] these are, in as many parts as there are threads, or N."""
+    size, games = int(np.prod(game.observation_shape)), len(arrays[0])
     ends = np.linspace(0, games, min(threads, games) + 1).astype(int).tolist()
     return [
         Part(
             slice(first, end),
+            [array[first:end] for array in arrays],
             np.zeros(game.players, np.int64),
             np.zeros(game.actions, np.int64),
             np.zeros(game.actions),
@@ -53,6 +57,9 @@ def for_each(parts: Sequence[Part], work: Callable[[Part], object]) -> None:
     No thread works on when this is over, also where it was interrupted or one of them failed.
     """
     first, *others = parts
+    if not others:
+        work(first)
+        return
     begun: list[Future[object]] = []
     try:
         begun.extend(_crew(os.getpid(), len(others)).submit(work, part) for part in others)
