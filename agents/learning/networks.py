@@ -7,6 +7,10 @@ import torch
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
+from mcts_envs.core import errors
+
+_MOST = 1000
+
 
 class PlanesExtractor(BaseFeaturesExtractor):
     """Convolutions of 3 x 3, which keep the size of the board, and a linear layer over all of it.
@@ -22,12 +26,13 @@ class PlanesExtractor(BaseFeaturesExtractor):
     channels : int
         Of the convolutions.
     layers : int
-        Number of the convolutions.
+        Number of the convolutions, from 1 on.
     """
 
     def __init__(
         self, observation_space: gymnasium.spaces.Box, features_dim: int = 128, channels: int = 32, layers: int = 2
     ) -> None:
+        errors.integer("layers", layers, 1, _MOST)
         super().__init__(observation_space, features_dim)
         planes, rows, columns = observation_space.shape
         sizes = [planes, *[channels] * layers]

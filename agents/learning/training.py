@@ -314,8 +314,8 @@ def _resumed(run: Run, model: "BaseAlgorithm", progress: bool) -> "BaseCallback"
 
     if run.resume is None:
         return resuming.GoOn()
-    was = {"settings": run.about.get("settings"), **run.about.get("hyperparameters", {})}
-    now = {"settings": run.settings, "n_envs": run.hyper.n_envs, **run.hyper.model}
+    was = {"settings": _of_games(run.about.get("settings", {})), **run.about.get("hyperparameters", {})}
+    now = {"settings": _of_games(run.settings), "n_envs": run.hyper.n_envs, **run.hyper.model}
     kept = "settings", "n_envs", "buffer_size", "optimize_memory_usage"
     same = all(was.get(name) == now.get(name) for name in kept)
     found = resuming.load(run.resume, model) if same else resuming.GoOn()
@@ -327,3 +327,8 @@ def _resumed(run: Run, model: "BaseAlgorithm", progress: bool) -> "BaseCallback"
         )
         print(f"goes on with new games: {why}", file=sys.stderr)
     return found
+
+
+def _of_games(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of an environment without that which leaves its games the same."""
+    return {name: value for name, value in settings.items() if name != "threads"}

@@ -48,18 +48,19 @@ def play_table(
         others = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
         say(f"{table.title}: {', '.join(cells[0].words)}{others}")
         play = partial(_play_games, say=say) if cells[0].measure is None else _measure
-        name = folder_of(cells, run.scale)
-        packed = kept and kept / f"{name}.jsonl.gz"
-        if packed and packed.exists() and not (fresh or (folder / name / EPISODES).exists()):
-            if _configuration_in(packed) == _configuration(table, cells):
-                unpack(packed, folder / name / EPISODES)
+        name, configuration = folder_of(cells, run.scale), _configuration(table, cells)
+        packed, rows = kept and kept / f"{name}.jsonl.gz", folder / name / EPISODES
+        there = unpacked(packed) if packed and packed.exists() and not fresh else b""
+        if packed and there and not rows.exists():
+            if _configuration_in(there) == configuration:
+                unpack(packed, rows)
             else:
                 say(f"{table.title}: {packed.name} was played by other code or settings; this begins anew")
         try:
             yield from play(table, cells, run, folder / name, workers, fresh)
         finally:
-            if packed and (folder / name / EPISODES).exists():
-                pack(folder / name / EPISODES, packed, fresh)
+            if packed and rows.exists() and _configuration_in(rows.read_bytes()) == configuration:
+                pack(rows, packed, fresh)
 
 
 def folder_of(cells: Sequence[Cell], scale: float) -> str:
@@ -86,13 +87,17 @@ def pack(file: Path, to: Path, fresh: bool = False) -> None:
 
 
 def _games_in(content: bytes) -> int:
-    """Return how many rows are without an error."""
-    return sum(json.loads(line)["error"] is None for line in content.splitlines()[1:])
+    """Return how many rows are whole, and without an error."""
+    whole = content[: content.rfind(b"\n") + 1]
+    return sum(json.loads(line)["error"] is None for line in whole.splitlines()[1:])
 
 
-def _configuration_in(packed: Path) -> Any:
-    """Return by what a compressed file of rows was played."""
-    return json.loads(unpacked(packed).splitlines()[0])["configuration"]
+def _configuration_in(content: bytes) -> Any:
+    """Return by what rows were played; None if they do not say."""
+    try:
+        return json.loads(content.partition(b"\n")[0])["configuration"]
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def unpack(packed: Path, to: Path) -> None:

@@ -86,14 +86,30 @@ def test_rows_travel_with_the_pages(tmp_path, monkeypatch):
     assert len(asked) == 6  # of 18, 12 are there
 
 
+def of_old(content):
+    """Rows as if other code had played them."""
+    header, *rows = content.splitlines(keepends=True)
+    changed = json.loads(header)
+    changed["configuration"]["code"] = "of old"
+    return b"".join([json.dumps(changed).encode() + b"\n", *rows])
+
+
+@pytest.mark.parametrize("end", [b"", b'{"error": null, "se'])
+def test_games_of_old_in_the_folder_do_not_take_the_place_of_those_beside_the_page(tmp_path, end):
+    played(tmp_path, 1.0, 1)
+    there = {file: file.read_bytes() for file in (tmp_path / "data" / "small").glob("*.jsonl.gz")}
+    for file in (tmp_path / "out").rglob(EPISODES):
+        file.write_bytes(of_old(file.read_bytes()) + end)
+    with pytest.raises(ValueError, match="the code of mcts_envs or agents has changed since"):
+        played(tmp_path, 1.0, 1)
+    assert there == {file: file.read_bytes() for file in there}
+
+
 def test_rows_of_other_code_are_not_mixed_with_those_of_now(tmp_path, capsys):
     before = played(tmp_path, 1.0, 1).entries
     packed = list((tmp_path / "data" / "small").glob("*.jsonl.gz"))
     for file in packed:
-        header, *rows = gzip.decompress(file.read_bytes()).decode().splitlines(keepends=True)
-        changed = json.loads(header)
-        changed["configuration"]["code"] = "of old"
-        file.write_bytes(gzip.compress("".join([json.dumps(changed) + "\n", *rows]).encode()))
+        file.write_bytes(gzip.compress(of_old(gzip.decompress(file.read_bytes()))))
     there = {file: file.read_bytes() for file in packed}
     shutil.rmtree(tmp_path / "out")
     assert played(tmp_path, 0.5, 1).entries == before

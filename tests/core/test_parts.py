@@ -2,7 +2,9 @@
 
 import os
 import pickle
+import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -62,6 +64,15 @@ def test_each_part_has_a_thread_of_its_own_and_games_of_its_own(monkeypatch):
     assert sorted(seen.values()) == [2, 2, 3]
 
 
+def test_one_part_has_nobody_to_wait_for(monkeypatch):
+    waited, done = [], []
+    monkeypatch.setattr(parts, "wait", waited.append)
+    parts.for_each([0], done.append)
+    assert (waited, done) == ([], [0])
+    parts.for_each([0, 1], done.append)
+    assert len(waited) == 1
+
+
 def test_an_error_in_one_part_is_raised_when_all_are_done():
     done = []
 
@@ -73,6 +84,29 @@ def test_an_error_in_one_part_is_raised_when_all_are_done():
     with pytest.raises(ValueError, match="part 1"):
         parts.for_each([0, 1, 2, 3], work)
     assert sorted(done) == [0, 2, 3]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
+def test_an_interrupt_waits_for_all_parts():
+    done, left = [], iter([0.02, 0.0])
+
+    def work(part):
+        time.sleep(0.15 * part)
+        done.append(part)
+
+    def interrupt(*_):
+        signal.setitimer(signal.ITIMER_REAL, next(left))  # twice
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        with pytest.raises(KeyboardInterrupt):
+            parts.for_each([0, 1, 2], work)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert sorted(done) == [0, 1, 2]
+    assert not [*left]
 
 
 def test_a_copy_has_as_many_threads():

@@ -117,6 +117,14 @@ def test_other_games_than_before_begin_anew(stopped, change, capsys):
     assert "goes on with new games: the settings are others than before\n" in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("ignore:.*holds pickles")
+def test_other_threads_go_on_with_the_same_games(stopped, tmp_path):
+    shutil.copytree(stopped.parent, tmp_path / "copy")
+    one = quick(stopped.parent, resume=stopped, timesteps=1024)
+    two = quick(tmp_path / "copy", resume=tmp_path / "copy" / "ppo", timesteps=1024, settings={"threads": 2})
+    assert weights(one.path) == weights(two.path)
+
+
 def test_a_setting_is_changed_and_the_others_hold(stopped):
     given = {"p_new": 0.4}, {"max_steps": 50}
     for steps, settings in enumerate(given, 2):

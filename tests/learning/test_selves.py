@@ -24,23 +24,45 @@ class First:
         return shown(game, states, players)[1].argmax(1)
 
 
-@pytest.mark.parametrize("anew", [False, True])
-def test_games_under_way_keep_their_past_selves_when_the_oldest_goes(anew):
+def made(names):
+    """Return a batch with past selves of these names, and them."""
     opponent = {"greedy": 1e-9, "self": 1.0}
     env = mcts_envs.make_sb3_vec_env("WallSurvival-v0", 8, seed=0, board_size=6, opponent=opponent)
-    mixture, players = env.unwrapped.opponents, {name: First() for name in "abcd"}
-    for name in "abc":
-        mixture.add_self(name, players[name], 3)
+    players = {name: First() for name in names}
+    for name, player in players.items():
+        env.unwrapped.opponents.add_self(name, player, 3)
+    return env, players
+
+
+def moved(env, players):
+    """Return which past selves are asked in a step."""
+    before = {name: player.asked for name, player in players.items()}
+    env.step(np.stack(env.env_method("action_masks")).argmax(1))
+    return {name for name, player in players.items() if player.asked > before[name]}
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_games_under_way_keep_their_past_selves_when_the_oldest_goes(anew):
+    env, players = made("abc")
+    mixture, players["d"] = env.unwrapped.opponents, First()
     mixture.share([1, 1, 0])
     env.reset()
     mixture.add_self("d", players["d"], 3)
     if anew:
         mixture.share([0, 0, 1])
         env.reset()
-    before = {name: player.asked for name, player in players.items()}
-    env.step(np.stack(env.env_method("action_masks")).argmax(1))
-    moved = {name for name, player in players.items() if player.asked > before[name]}
-    assert moved == ({"d"} if anew else {"b"})  # those of a, which went, too
+    assert moved(env, players) == ({"d"} if anew else {"b"})  # those of a, which went, too
+
+
+def test_games_are_saved_with_the_past_selves_that_are_there_then():
+    env, _ = made("abc")
+    env.unwrapped.opponents.share([0, 1, 0])
+    env.reset()
+    env.unwrapped.opponents.add_self("d", First(), 3)
+    games = env.unwrapped.clone_games()
+    again, players = made("bcd")
+    again.unwrapped.restore_games(games)
+    assert moved(again, players) == {"b"}
 
 
 def test_a_policy_that_remembers_is_no_past_self_and_imitates_nobody():

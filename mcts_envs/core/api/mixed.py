@@ -9,6 +9,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from mcts_envs.core.api import infos
+from mcts_envs.core.api.by_index import Games
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.live import begin
 from mcts_envs.core.api.mixed_turns import draw_opponents, go_on, look
@@ -145,6 +146,10 @@ class MixedVectorEnv(GameVectorEnv):
     def __reduce__(self) -> Any:
         self.clone_state()
 
+    def _saved(self) -> Games:
+        self._follow()
+        return super()._saved()
+
     def _restart(
         self, seeds: list[int | None], chosen: npt.NDArray[np.bool_], starts: Sequence[Bytes | None]
     ) -> tuple[Singles | Bytes, dict[str, Any]]:
@@ -168,8 +173,9 @@ class MixedVectorEnv(GameVectorEnv):
         """Let games under way keep their past selves where the oldest have gone since, or all were forgotten."""
         first = len(self.opponents.named)
         went, self._gone = self.opponents.gone - self._gone, self.opponents.gone
-        stays = np.where(self._who < first, self._who, np.maximum(self._who - went, first))
-        np.minimum(stays, len(self.opponents.all) - 1, out=self._who)
+        if went:
+            self._who[:] = np.where(self._who < first, self._who, np.maximum(self._who - went, first))
+        np.minimum(self._who, len(self.opponents.all) - 1, out=self._who)
 
     def _begin(self, i: int, seed: int, start: Bytes | None) -> None:
         """Reset one game, and draw where it starts, if that is not said, and who plays it."""
@@ -196,7 +202,6 @@ class MixedVectorEnv(GameVectorEnv):
     def _play_on(self, games: npt.NDArray[np.bool_]) -> None:
         """Play games until their seats are to choose, and ask all others who are not built in."""
         self._waits[:] = games
-        others = self.opponents
         while True:
             for_each(self._parts, self._go_on)
             if not self._waits.any():

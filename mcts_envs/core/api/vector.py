@@ -134,18 +134,20 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         self._size = int(np.prod(game.observation_shape))
         self._pool = Pool((n, self._size), observation_dtype)
         self._step: Any = step_all_quantized if in_bytes else step_all
-        self._parts = parts_of(game, n, errors.integer("threads", threads, 1, 1024), in_bytes)
         self._template = game.new_state()
         self._states = np.tile(game.template, (n, 1))
         self._streams = np.zeros((n, CHANCE_BYTES), np.uint8)
         self._live = SeatedGame(game, self.seat)
         self._status = np.zeros(n, np.int64)
         self._pending, self._last = np.zeros(n), np.zeros((n, game.players))
-        self._legal = self._parts[0].legal
         self._masks: Masks = np.zeros((n, game.actions), np.int8)
         self._final_observations = np.zeros((n, self._size), observation_dtype)
         self._final_masks: Masks = np.zeros((n, game.actions), np.int8)
         self._points = np.zeros((n, game.players))
+        own: list[Any] = [self._states, self._streams, self._status, self._pending, self._last, self._masks]
+        own += [self._final_observations, self._final_masks, self._points]
+        self._parts = parts_of(game, errors.integer("threads", threads, 1, 1024), own, in_bytes)
+        self._legal = self._parts[0].legal
         self._episodes: dict[int, Episode] = {}  # of the games that were looked at since they began
         self._restored_ends: dict[int, float] = {}
 
@@ -259,28 +261,27 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
     def _step_part(self, part: Part, chosen: Ints, rewards: Floats, observations: Singles | Bytes) -> None:
         """Step some of the games, and fill in what comes of it."""
         rows = part.rows
+        states, streams, status, pending, last, masks, *ends = part.games
         self._step(
             self.game.bare.table,
             self._advised,
             self._template,
             self._seats,
-            self._states[rows],
-            self._streams[rows],
+            states,
+            streams,
             self.seat,
             _MODES[self.autoreset_mode],
             chosen[rows],
-            self._status[rows],
+            status,
             part.actions,
-            self._pending[rows],
-            self._last[rows],
+            pending,
+            last,
             part.legal,
             part.weights,
             rewards[rows],
             observations[rows],
-            self._masks[rows],
-            self._final_observations[rows],
-            self._final_masks[rows],
-            self._points[rows],
+            masks,
+            *ends,
             *part.seen,
         )
 
