@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 from agents.base import check_turn, settings_of, view_of
@@ -235,8 +236,9 @@ class MCTS(Planner[SearchResult]):
                 )
             return None
         if not (prior or self.evaluate == POLICY):
+            whole = policy if isinstance(policy, str | PurePath) else f"{policy!s:.80}"
             raise ValueError(
-                f"policy={getattr(policy, 'path', policy)!s:.80} is consulted by nothing; take select='puct', "
+                f"policy={getattr(policy, 'path', whole)} is consulted by nothing; take select='puct', "
                 "evaluate='policy', simulate='advised' (without rollout_model, which advises itself) or "
                 "opponents='advised' or 'mixed'"
             )

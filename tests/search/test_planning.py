@@ -109,25 +109,22 @@ class TestThreads:
 
     def test_threads_that_are_not_waited_for_end_all_the_same(self, monkeypatch):
         class Impatient(running.ThreadPoolExecutor):
-            def submit(self, *job):
-                future = super().submit(*job)
-                future.result = interrupt
-                return future
-
             def shutdown(self, *given, **settings):
                 raise KeyboardInterrupt
 
-        def interrupt():
+        def interrupted(futures):
             while not search.steps:
                 time.sleep(0.01)
             raise KeyboardInterrupt
 
-        search = MCTS(threads=2).start(lane(10))
+        search, began = MCTS(threads=2).start(lane(10)), time.perf_counter()
         monkeypatch.setattr(running, "ThreadPoolExecutor", Impatient)
+        monkeypatch.setattr(running, "as_completed", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            search.run(time_limit=20.0)
+            search.run(time_limit=60.0)
         monkeypatch.undo()
         search.run(simulations=10)
+        assert time.perf_counter() - began < 30
         steps = search.steps
         time.sleep(0.1)
         assert search.steps == steps
