@@ -1,5 +1,6 @@
 """The cache of compiled kernels on disk: what it is keyed by, and many processes at once."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from numba import types
 from mcts_envs.core.compiling import sources
 from mcts_envs.core.compiling.cache import cache_directory
 from mcts_envs.core.compiling.compiled import machine_of, machine_parts
+from mcts_envs.core.compiling.meaning import meaning
 from mcts_envs.core.kernel import kernel
 from tests.core.processes import python
 
@@ -272,6 +274,24 @@ class TestCache:
         beside.write_text(constants.replace(*edit or ("", "")))
         deeper.write_text("WALL = 9")
         assert self.run_file(tmp_path, text, "import own; print(own.outer(1))") == "10"
+
+    def test_a_submodule_belongs_to_the_key_where_it_is_read_whoever_imported_it(self, tmp_path, monkeypatch):
+        (tmp_path / "grounds").mkdir()
+        (tmp_path / "grounds" / "__init__.py").write_text("WALL = 5")
+        (tmp_path / "grounds" / "late.py").write_text("HEIGHT = 3")
+        monkeypatch.syspath_prepend(tmp_path)
+        grounds = importlib.import_module("grounds")
+
+        def key(expression):
+            return meaning(eval(f"lambda s: {expression}", {"grounds": grounds}))
+
+        wall = key("s.late + grounds.WALL")
+        late = importlib.import_module("grounds.late")
+        assert key("s.late + grounds.WALL") == wall
+        height = key("s.late + grounds.late.HEIGHT")
+        late.HEIGHT = 4
+        assert key("s.late + grounds.late.HEIGHT") != height
+        assert key("s.late + grounds.WALL") == wall
 
     def test_closures_over_kernels_are_kept(self, tmp_path):
         text = """

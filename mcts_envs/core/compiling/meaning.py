@@ -4,14 +4,19 @@ Numba takes the values of globals and closures for constants when it compiles. S
 may come from a command line or a factory, and the file may have been edited since it was imported.
 """
 
+import dis
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numba.core.serialize import dumps
+
+_GLOBALS = "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"
+_ATTRIBUTES = "LOAD_ATTR", "LOAD_METHOD"
 
 _parts: "WeakKeyDictionary[Callable[..., Any], tuple[bytes, tuple[Any, ...]]]" = WeakKeyDictionary()
 
@@ -43,7 +48,7 @@ def _part(function: Callable[..., Any]) -> tuple[bytes, tuple[Any, ...]]:
         scope, names = function.__globals__, tuple(_names(code))
         used = [(name, scope[name]) for name in names if name in scope]
         for value in (code, function.__defaults__, function.__kwdefaults__, cells, used):
-            words.extend(_words(value, names, called))
+            words.extend(_words(value, names, called, partial(_read_of_globals, code)))
         digest = hashlib.sha256()
         for word in words:
             digest.update(len(word).to_bytes(8, "little") + word)
@@ -58,37 +63,61 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
-def _words(value: Any, names: Iterable[str], called: list[Any]) -> Iterator[bytes]:
-    """Yield what tells one constant from another; note the functions of kernels in ``called``."""
+def _read_of_globals(code: CodeType) -> set[str]:
+    """Return the names of what code reads of globals, or of what it has read of them, and not of its own variables."""
+    found, follows = set(), False
+    for instruction in (each for each in dis.get_instructions(code) if each.opname != "EXTENDED_ARG"):
+        if follows and instruction.opname in _ATTRIBUTES:
+            found.add(instruction.argval)
+        else:
+            follows = instruction.opname in _GLOBALS
+    return found.union(*(_read_of_globals(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
+
+
+def _words(value: Any, names: Iterable[str], called: list[Any], read: Callable[[], set[str]]) -> Iterator[bytes]:
+    """Yield what tells one constant from another; note the functions of kernels in ``called``.
+
+    Parameters
+    ----------
+    value : object
+    names : iterable of str
+        All that the code uses, of what it takes from modules.
+    called : list
+    read : callable
+        Returns those that it reads of globals. Whether a package has a submodule depends on who imported it: one that
+        is called like a variable's attribute is none of its constants.
+    """
     yield type(value).__name__.encode()
     if hasattr(value, "py_func"):
         called.append(value.py_func)
         yield str(getattr(value, "declared", "")).encode()
     elif isinstance(value, CodeType):
         yield value.co_code
-        yield from _words((value.co_consts, value.co_names, value.co_varnames), names, called)
+        yield from _words((value.co_consts, value.co_names, value.co_varnames), names, called, read)
     elif isinstance(value, np.ndarray):
         yield repr((value.dtype, value.shape)).encode()
         if value.dtype.names is None:
             yield value.tobytes()
         else:  # between the fields of a record may lie anything
             for field in value.dtype.names:
-                yield from _words(np.asarray(value[field]), names, called)
+                yield from _words(np.asarray(value[field]), names, called, read)
     elif isinstance(value, (tuple, list)):
         yield str(len(value)).encode()
         for part in value:
-            yield from _words(part, names, called)
+            yield from _words(part, names, called, read)
     elif isinstance(value, (dict, frozenset, set)):
         yield repr(sorted(map(repr, value.items() if isinstance(value, dict) else value))).encode()
     elif isinstance(value, (FunctionType, type)):
         yield f"{value.__module__}:{value.__qualname__}".encode()
         members = [(name, member.value) for name, member in getattr(value, "__members__", {}).items()]
         inside = [getattr(value, name, None) for name in ("_fields", "_field_defaults", "__code__")]
-        yield from _words([members, *inside], names, called)
+        yield from _words([members, *inside], names, called, read)
     elif isinstance(value, ModuleType):
         yield value.__name__.encode()
         for name in sorted({*names} & {*vars(value)}):
-            yield from _words(vars(value)[name], {*names} - {name}, called)  # fewer: modules lead round in circles
+            inner, fewer = vars(value)[name], {*names} - {name}  # modules lead round in circles
+            if not isinstance(inner, ModuleType) or name in read():
+                yield from _words(inner, fewer, called, read)
     elif isinstance(value, (int, float, complex, str, bytes, np.generic, np.dtype, type(None), type(...))):
         yield repr(value).encode()
     else:
