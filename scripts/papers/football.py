@@ -304,6 +304,7 @@ STUDY = Study(
     """N. Justesen et al.'s tutorial. Its search plays path moves against a player who draws a type of action first, 10
     games as home and 10 as away at 5 seconds a decision; here it has the iterations that it managed in that time. For
     size 7, which the tutorial leaves out, both searches get the geometric mean of their iterations on sizes 5 and 11. A
-    draw is half a point; intervals of published touchdowns are those of a Poisson variable.""",
+    draw is half a point; intervals are over games, two of which begin alike; those of published touchdowns are those of
+    a Poisson variable.""",
     _tables,
 )
