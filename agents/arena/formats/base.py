@@ -82,6 +82,10 @@ class Format(ABC):
         """Return who meets: each agent alone, or pairs, or all the sides of a game for more."""
         return lineups(plan.agents, plan.teams, plan.opponents)
 
+    def counted(self, episodes: int) -> str:
+        """Return so many boards, or episodes, in words."""
+        return f"{episodes} {self.episode}" if episodes == 1 else f"{episodes} {self.episode}s"
+
     def board(self, plan: "Plan", lineup: Lineup, episode: int) -> list[Match]:
         """Return all matches of a line-up on a start board."""
         return [Match(seats, episode) for seats in seatings(lineup, plan.teams, (plan.seed, episode))]

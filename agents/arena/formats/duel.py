@@ -101,7 +101,8 @@ class Duel(Format):
 
     def played(self, report: "Report") -> str:
         """Say which boards."""
-        return f"{report.episodes} boards of seed {report.plan.seed}, the same for all pairings, each from both seats"
+        boards = f"{self.counted(report.episodes)} of seed {report.plan.seed}"
+        return f"{boards}, the same for all pairings, each from both seats"
 
     def legend(self, report: "Report") -> str:
         """Say how to read the figures."""

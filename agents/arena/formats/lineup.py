@@ -110,7 +110,7 @@ class Lineups(Format):
 
     def played(self, report: "Report") -> str:
         """Say which boards, who meets, and in which orders of seats."""
-        return f"{report.episodes} boards of seed {report.plan.seed}, the same for all; {_meeting(report.plan)}"
+        return f"{self.counted(report.episodes)} of seed {report.plan.seed}, the same for all; {_meeting(report.plan)}"
 
     def legend(self, report: "Report") -> str:
         """Say how to read the figures."""

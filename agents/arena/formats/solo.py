@@ -89,7 +89,7 @@ class Solo(Format):
 
     def played(self, report: "Report") -> str:
         """Say which episodes."""
-        return f"{report.episodes} episodes of seed {report.plan.seed}, the same for all"
+        return f"{self.counted(report.episodes)} of seed {report.plan.seed}, the same for all"
 
     def legend(self, report: "Report") -> str:
         """Say how to read the figures."""
