@@ -48,7 +48,7 @@ def _part(function: Callable[..., Any]) -> tuple[bytes, tuple[Any, ...]]:
         scope, names = function.__globals__, tuple(_names(code))
         used = [(name, scope[name]) for name in names if name in scope]
         for value in (code, function.__defaults__, function.__kwdefaults__, cells, used):
-            words.extend(_words(value, names, called, partial(_read_of_globals, code)))
+            words.extend(_words(value, names, called, partial(_reads, function)))
         digest = hashlib.sha256()
         for word in words:
             digest.update(len(word).to_bytes(8, "little") + word)
@@ -63,6 +63,11 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
+def _reads(function: Any, name: str, module: ModuleType) -> bool:
+    """Return whether a function reads a module from another one, and has it not among its own globals besides."""
+    return function.__globals__.get(name) is not module and name in _read_of_globals(function.__code__)
+
+
 def _read_of_globals(code: CodeType) -> set[str]:
     """Return the names of what code reads of globals, or of what it has read of them, and not of its own variables."""
     found, follows = set(), False
@@ -74,7 +79,9 @@ def _read_of_globals(code: CodeType) -> set[str]:
     return found.union(*(_read_of_globals(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
 
 
-def _words(value: Any, names: Iterable[str], called: list[Any], read: Callable[[], set[str]]) -> Iterator[bytes]:
+def _words(
+    value: Any, names: Iterable[str], called: list[Any], reads: Callable[[str, ModuleType], bool]
+) -> Iterator[bytes]:
     """Yield what tells one constant from another; note the functions of kernels in ``called``.
 
     Parameters
@@ -83,9 +90,9 @@ def _words(value: Any, names: Iterable[str], called: list[Any], read: Callable[[
     names : iterable of str
         All that the code uses, of what it takes from modules.
     called : list
-    read : callable
-        Returns those that it reads of globals. Whether a package has a submodule depends on who imported it: one that
-        is called like a variable's attribute is none of its constants.
+    reads : callable
+        Whether the code reads a module from another one. Whether a package has a submodule depends on who imported it:
+        one that is called like a variable's attribute is none of the constants.
     """
     yield type(value).__name__.encode()
     if hasattr(value, "py_func"):
@@ -93,31 +100,31 @@ def _words(value: Any, names: Iterable[str], called: list[Any], read: Callable[[
         yield str(getattr(value, "declared", "")).encode()
     elif isinstance(value, CodeType):
         yield value.co_code
-        yield from _words((value.co_consts, value.co_names, value.co_varnames), names, called, read)
+        yield from _words((value.co_consts, value.co_names, value.co_varnames), names, called, reads)
     elif isinstance(value, np.ndarray):
         yield repr((value.dtype, value.shape)).encode()
         if value.dtype.names is None:
             yield value.tobytes()
         else:  # between the fields of a record may lie anything
             for field in value.dtype.names:
-                yield from _words(np.asarray(value[field]), names, called, read)
+                yield from _words(np.asarray(value[field]), names, called, reads)
     elif isinstance(value, (tuple, list)):
         yield str(len(value)).encode()
         for part in value:
-            yield from _words(part, names, called, read)
+            yield from _words(part, names, called, reads)
     elif isinstance(value, (dict, frozenset, set)):
         yield repr(sorted(map(repr, value.items() if isinstance(value, dict) else value))).encode()
     elif isinstance(value, (FunctionType, type)):
         yield f"{value.__module__}:{value.__qualname__}".encode()
         members = [(name, member.value) for name, member in getattr(value, "__members__", {}).items()]
         inside = [getattr(value, name, None) for name in ("_fields", "_field_defaults", "__code__")]
-        yield from _words([members, *inside], names, called, read)
+        yield from _words([members, *inside], names, called, reads)
     elif isinstance(value, ModuleType):
         yield value.__name__.encode()
         for name in sorted({*names} & {*vars(value)}):
             inner, fewer = vars(value)[name], {*names} - {name}  # modules lead round in circles
-            if not isinstance(inner, ModuleType) or name in read():
-                yield from _words(inner, fewer, called, read)
+            if not isinstance(inner, ModuleType) or reads(name, inner):
+                yield from _words(inner, fewer, called, reads)
     elif isinstance(value, (int, float, complex, str, bytes, np.generic, np.dtype, type(None), type(...))):
         yield repr(value).encode()
     else:
