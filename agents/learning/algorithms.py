@@ -59,6 +59,11 @@ def takes_masks(model: Any) -> bool:
     return "action_masks" in inspect.signature(model.predict).parameters
 
 
+def is_recurrent(policy: Any) -> bool:
+    """Say whether a policy of a model remembers what it was shown, as that of ``RecurrentPPO``."""
+    return hasattr(policy, "lstm_actor")
+
+
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
     """Keep PyTorch to one thread: a second gains nothing on small networks, and costs much on a busy machine."""

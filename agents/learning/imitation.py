@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import agents
-from agents.learning.algorithms import takes_masks
+from agents.learning.algorithms import is_recurrent, takes_masks
 from mcts_envs.core import errors
 from mcts_envs.core.api.mixture import many
 
@@ -110,7 +110,7 @@ def checked(
     window: int = 1,
 ) -> Any:
     """Return the agent that is to be imitated, if what :func:`imitate` takes is right; raises as it does."""
-    if not hasattr(model.policy, "evaluate_actions") or hasattr(model.policy, "lstm_actor"):
+    if not hasattr(model.policy, "evaluate_actions") or is_recurrent(model.policy):
         kind = type(model).__name__
         raise ValueError(f"imitate is for policies with probabilities and no memory, not for {kind}; leave it out")
     errors.integer("imitate steps", steps, 1, 10**12)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from stable_baselines3.common.callbacks import BaseCallback
 
 from agents.learning import normalizing
-from agents.learning.algorithms import takes_masks
+from agents.learning.algorithms import is_recurrent, takes_masks
 from agents.learning.beside import beside, reading, write
 from agents.learning.export import network_of
 from agents.learning.freezing import frozen
@@ -57,7 +57,7 @@ class PastSelf:
         policy: Any = model.policy
         if not hasattr(policy, "get_distribution"):
             raise ValueError(f"{type(model).__name__} has no action probabilities; take ppo or maskable_ppo")
-        if hasattr(policy, "lstm_actor"):
+        if is_recurrent(policy):
             raise ValueError(
                 f"{type(model).__name__} remembers what it has seen of a game, and past selves are asked about many "
                 "games at once; take ppo or maskable_ppo"

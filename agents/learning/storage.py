@@ -19,7 +19,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from agents.learning import normalizing, sidecar, trust
-from agents.learning.algorithms import ALGORITHMS, algorithm_class, one_thread, takes_masks
+from agents.learning.algorithms import ALGORITHMS, algorithm_class, is_recurrent, one_thread, takes_masks
 from agents.learning.frames import AXES, Shape, stacked_shape
 from agents.learning.hyperparameters import import_classes
 from agents.learning.policy import Policy
@@ -346,7 +346,7 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
             what, cure = "has weights of another network than its classes make now", "bring back those of its training"
         raise ValueError(f"{path} {what} ({detail}); {cure}") from error
     derived = isinstance(model.policy, next(iter(cls.policy_aliases.values())))  # recurrent ones are derived from PPO's
-    if not derived or hasattr(model.policy, "lstm_actor") != (algorithm == "recurrent_ppo"):
+    if not derived or is_recurrent(model.policy) != (algorithm == "recurrent_ppo"):
         kind = type(model.policy).__name__
         raise ValueError(f"{path} holds a {kind}, which is no policy of {algorithm}; name the algorithm that made it")
     return model
