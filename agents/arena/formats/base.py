@@ -16,6 +16,7 @@ from agents.arena.lineups import Lineup, lineups, seatings
 from agents.arena.rows import Match, Row, Rows
 from agents.arena.spec import AgentSpec
 from agents.arena.statistics import LEVEL, Estimate
+from agents.inspection.drawing import counted
 from mcts_envs.core import errors
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Format(ABC):
 
     def counted(self, episodes: int) -> str:
         """Return so many boards, or episodes, in words."""
-        return f"{episodes} {self.episode}" if episodes == 1 else f"{episodes} {self.episode}s"
+        return counted(episodes, self.episode)
 
     def board(self, plan: "Plan", lineup: Lineup, episode: int) -> list[Match]:
         """Return all matches of a line-up on a start board."""
