@@ -49,9 +49,7 @@ def measured(part: Part, rounds: int) -> "list[Figure]":
 
     ids = mcts_envs.environment_ids()
     if part == Part.API:
-        return [
-            figure for id in ids for measure in (api.steps, api.threads, api.rules) for figure in measure(id, rounds)
-        ]
+        return [figure for id in ids for measure in (api.steps, api.rules) for figure in measure(id, rounds)]
     if part == Part.SEARCH:
         trees = [figure for id in ids for figure in search.searches(id, rounds)]
         return trees + search.published(rounds) + search.threads(LARGE, rounds) + search.first_search(LARGE, rounds)

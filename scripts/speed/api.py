@@ -35,15 +35,16 @@ class Empty(gym.Env):
 
 
 def steps(id: str, rounds: int) -> list[Figure]:
-    """Measure a step of Gymnasium against an empty environment, and one in a batch against a single step."""
+    """Measure a step of Gymnasium against an empty one, of a batch against a single one, and of threads against one."""
     env = gym.make(id)
     env.reset(seed=0)
     size, count = env.observation_space.shape[0], int(env.action_space.n)
     spec = gym.envs.registration.EnvSpec("Empty-v0", entry_point=lambda: Empty(size, count))
     empty = gym.make(spec, disable_env_checker=True)
     empty.reset()
-    batch = mcts_envs.make_vec(id, 1024)
-    batch.reset(seed=0)
+    number = cores()
+    batch, shared = (mcts_envs.make_vec(id, 1024, threads=threads) for threads in (1, number))
+    batch.reset(seed=0), shared.reset(seed=0)
     rows = np.random.default_rng(0).integers(0, count, (20, 1024))
     flat = rows.reshape(-1).tolist()
     inner = env.unwrapped
@@ -63,9 +64,9 @@ def steps(id: str, rounds: int) -> list[Figure]:
                 env.reset()
         return len(flat)
 
-    def step_batch() -> int:
+    def step_batch(stepped: gym.vector.VectorEnv) -> int:
         for row in rows:
-            batch.step(row)
+            stepped.step(row)
         return rows.size
 
     def save_and_restore() -> int:
@@ -73,14 +74,21 @@ def steps(id: str, rounds: int) -> list[Figure]:
             inner.restore_state(inner.clone_state())
         return len(flat)
 
-    bare, nothing, single, many, saved = least(
-        rounds, lambda: step_only(env), lambda: step_only(empty), step_single, step_batch, save_and_restore
+    bare, nothing, single, many, several, saved = least(
+        rounds,
+        lambda: step_only(env),
+        lambda: step_only(empty),
+        step_single,
+        lambda: step_batch(batch),
+        lambda: step_batch(shared),
+        save_and_restore,
     )
-    faster = f"{single / many:.1f} x faster"
+    faster, gain = f"{single / many:.1f} x faster", f"{many / several:.2f} x faster"
     return [
         Figure(f"{id}: step of gym.make", bare, "us", "an empty environment", nothing, f"+{bare - nothing:.2f} us"),
         Figure(f"{id}: clone + restore", saved, "us", "a step", bare, f"{saved / bare:.2f} of it"),
         Figure(f"{id}: 1,024 batched, resets too", many, "us a step", "a single step", single, faster),
+        Figure(f"{id}: 1,024 batched, {number} threads", several, "us a step", "one thread", many, gain),
     ]
 
 
@@ -136,20 +144,3 @@ def rules(id: str, rounds: int) -> list[Figure]:
         f"{id}: copies, compiled", 1 / copied, "M/s", "random steps", 1 / inside, f"{inside / copied:.1f} x"
     )
     return [Figure(what, 1 / inside, "M steps/s", "the same through Gymnasium", 1 / outside, times), copies]
-
-
-def threads(id: str, rounds: int) -> list[Figure]:
-    """Measure a step in a batch whose games are shared out among as many threads as there are cores, against one."""
-    number = cores()
-    one, several = (mcts_envs.make_vec(id, 1024, threads=threads) for threads in (1, number))
-    rows = np.random.default_rng(0).integers(0, one.single_action_space.n, (20, 1024))
-
-    def steps_of(batch: Any) -> int:
-        for row in rows:
-            batch.step(row)
-        return rows.size
-
-    one.reset(seed=0), several.reset(seed=0)
-    alone, shared = least(rounds, lambda: steps_of(one), lambda: steps_of(several))
-    what = f"{id}: 1,024 batched, {number} threads"
-    return [Figure(what, shared, "us a step", "one thread", alone, f"{alone / shared:.2f} x faster")]
