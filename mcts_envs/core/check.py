@@ -10,10 +10,11 @@ import numpy as np
 from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.checked import check_kernels
-from mcts_envs.core.contract import Game
+from mcts_envs.core.contract import TERMINATED, Game
+from mcts_envs.core.defaults import default_outcome
 from mcts_envs.core.laws import LAWS, arrays_have_ends, signatures
 from mcts_envs.core.rng import MAX_SEED
-from mcts_envs.core.sampling import plainly, require, sample
+from mcts_envs.core.sampling import Sample, plainly, require, sample, stepped
 
 
 def check_game(
@@ -43,6 +44,11 @@ def check_game(
         With the name of the law and what was seen.
     TypeError, ValueError
         If there is nothing to check, or a number is none, or out of its bounds.
+
+    Warns
+    -----
+    UserWarning
+        If the last reward alone is taken to say who won (no ``outcome``), and games are paid for on the way.
     """
     episodes = errors.integer("episodes", episodes, 1, 10**6)
     step_bound = errors.integer("step_bound", step_bound, 1, 10**9)
@@ -56,6 +62,7 @@ def check_game(
     for law in LAWS:
         if law not in (signatures, arrays_have_ends):  # which held
             law(env.game, played)
+    _warn_of_scores(env.game, played)
     snapshots_come_back(env, seed)
     if faces:
         with warnings.catch_warnings():
@@ -81,6 +88,33 @@ def _environment(game: Any, settings: dict[str, Any]) -> tuple[type[GameEnv], di
     if callable(game):
         return GameEnv, {"game": game, **settings}
     raise TypeError(f"cannot check {game!r}; give an environment id, a Game, a function to one, or a GameEnv class")
+
+
+def _warn_of_scores(game: Game, played: Sample) -> None:
+    """Warn where the last reward is as small as others, and says that somebody else won than the sum of rewards."""
+    if game.outcome is not default_outcome:
+        return
+    for seed, choices in zip(played.seeds, played.choices, strict=True):
+        state, paid = game.new_state(), []
+        game.reset(state, np.uint64(seed))
+        for actions in choices:
+            state, rewards = stepped(game, state, actions)
+            paid.append(rewards)
+        if any(game.status(state, player) != TERMINATED for player in range(game.players)):
+            continue
+        last, total = paid[-1].copy(), np.sum(paid, axis=0)
+        returns = total.tolist()
+        for points in (last, total):
+            game.outcome(state, points)
+        largest = np.abs(paid[:-1]).max(initial=0.0)
+        if np.abs(paid[-1]).max() <= largest and not np.array_equal(last, total):
+            warnings.warn(
+                f"outcome: seed {seed} ended with rewards {paid[-1].tolist()} and returns {returns}, and has points "
+                f"{last.tolist()}, as the last reward alone tells who won; where a sum decides, count it in the state "
+                "and give Game(outcome=...)",
+                stacklevel=3,
+            )
+            return
 
 
 def snapshots_come_back(env: GameEnv, seed: int) -> None:

@@ -1,5 +1,6 @@
 """check_game refuses games whose kernels break a law, and says which; all laws are in `test_laws.py`."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import mcts_envs
 from mcts_envs.core.contract import (
+    ACTIVE,
     ADVISE,
     DETERMINIZE,
     EVALUATE,
@@ -16,7 +18,10 @@ from mcts_envs.core.contract import (
     OBSERVE,
     OUTCOME,
     RESET,
+    STATUS,
     STEP,
+    Game,
+    blank,
     state_dtype,
 )
 from mcts_envs.core.kernel import kernel, record, word
@@ -28,6 +33,7 @@ from tests.toys import TicTacToe
 
 GAME = lane_defense()
 CLOCK = rules.STATE.fields["t"][1]
+SCORED = state_dtype([("t", "i8")])
 BOARD = rules.STATE.fields["boards"][1]
 
 
@@ -252,3 +258,45 @@ def test_ids_are_those_of_all_doors():
 
 def test_a_game_for_two_with_all_its_faces():
     mcts_envs.check_game(TicTacToe, episodes=2)
+
+
+def scored(*pays):
+    """Return a game in which player 0 is paid these one by one, by player 1."""
+    count = len(pays)
+
+    @kernel(RESET)
+    def reset(state, seed):
+        seed_stream(state, seed)
+        record(state, SCORED).t = 0
+
+    @kernel(ACTIVE)
+    def active(state):
+        return 1 if record(state, SCORED).t < count else 0
+
+    @kernel(LEGAL)
+    def legal(state, player, actions):
+        actions[0] = 0
+        return 1
+
+    @kernel(STEP)
+    def step(state, actions, rewards):
+        s = record(state, SCORED)
+        rewards[:] = 0.0
+        if s.t < count:
+            rewards[0], rewards[1] = pays[s.t], -pays[s.t]
+            s.t += 1
+
+    @kernel(STATUS)
+    def status(state, player):
+        return 1 if record(state, SCORED).t == count else 0
+
+    return Game("scored", 2, 1, blank(SCORED), reset, active, legal, step, status)
+
+
+def test_points_that_the_last_reward_gives_and_the_score_does_not():
+    with pytest.warns(UserWarning, match=r"returns \[2.0, -2.0\], and has points \[0.0, 1.0\].*Game\(outcome"):
+        mcts_envs.check_game(scored(3.0, -1.0), faces=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mcts_envs.check_game(scored(-1.0, -0.5), faces=False)  # the same has won
+        mcts_envs.check_game(scored(0.9, 0.9, -1.0), faces=False)  # rewards on the way are smaller than that of the end
