@@ -10,6 +10,7 @@ from agents.arena.play import play
 from agents.arena.rows import Match, Row, blank_row
 from agents.arena.spec import AgentSpec
 from agents.base import from_0, view_of
+from agents.inspection.review import better
 from agents.inspection.showing import decision, pruned
 from agents.stages import ForeignStage, OwnStage, Stage
 from mcts_envs.core.api.env import GameEnv
@@ -87,7 +88,8 @@ def replayed(replay: Replay, analyst: Any = None, tell: Callable[[Data], None] =
     ----------
     replay : Replay
     analyst : Agent, optional
-        Is asked about each decision; what its search finds is shown beside what was done.
+        Is asked about each decision; what its search finds is shown beside what was done, and what it would have done
+        instead (:mod:`agents.inspection.review`).
     tell : callable, optional
         As for :func:`watch`.
 
@@ -104,7 +106,8 @@ def replayed(replay: Replay, analyst: Any = None, tell: Callable[[Data], None] =
         for player, action in chosen.items():
             view = again.view(player)
             found = None if analyst is None else asked(analyst, view)[1]
-            frames[-1]["decisions"].append(decision(view, action, found))
+            instead = None if found is None else better(found, view, action)
+            frames[-1]["decisions"].append(decision(view, action, found) | ({"better": instead} if instead else {}))
         tell(document)
         if chosen:
             again.play(chosen)

@@ -14,8 +14,8 @@ The page is one file that fetches nothing: open it in a browser, send it, put it
 seats, one for each team plays the team. It is the game that compare.py with the same seed plays as this episode with
 the agents in these seats. Ctrl-C ends it where it is, and what was played is written. With --live a browser follows it,
 and the page is served after its end until Ctrl-C. Of a game that was saved, an agent says what it thinks of each
-decision. With --live and the folder of a comparison that keeps --replays, its games are shown while it runs.
-Environments of others are shown as they draw themselves.
+decision, and which of them gave most away. With --live and the folder of a comparison that keeps --replays, its games
+are shown while it runs. Environments of others are shown as they draw themselves.
 """
 
 from collections.abc import Callable, Iterable
@@ -66,6 +66,7 @@ def main(
 
     from agents.arena import Plan, parse_budget, parse_meeting, parse_settings
     from agents.arena.replays import begun
+    from agents.inspection.review import review, told
     from agents.stages import check_pictures
     from agents.watching import recorded, watch
     from mcts_envs.core.errors import writable
@@ -98,6 +99,8 @@ def main(
         with serving(port, browser) if live else nullcontext() as host:
             document, failed = play(game, host)
             write(document, record, out, replay, fps)
+            if kept is not None and agents is not None:
+                typer.echo(told(review(document)))
             if failed is not None:
                 raise failed
             if host is not None:
@@ -161,6 +164,9 @@ def analysed(replay: Any, agent: str | None, limits: dict[str, Any]) -> Game:
     specs = () if agent is None else parse_meeting(agent, None, limits)[0]
     if agent is not None and len(specs) != 1:
         raise ValueError(f"--agents {agent} names {len(specs)} agents; of a saved game one says what it thinks")
+    start = replay.anew()
+    for spec in specs if start.choosing else ():
+        agents.make(spec.name, **spec.settings).act(start.view(start.choosing[0]))  # compiled before its clock runs
     return partial(replayed, replay, *(agents.make(spec.name, **spec.settings) for spec in specs))
 
 

@@ -10,8 +10,8 @@ running match. They are fed with JSON, a *document*, and what the module does on
 
 It dispatches events on its element: ``choose`` (``event.detail`` is ``{player, action}``) when somebody who is to
 choose has clicked a place on the board or a button, or pressed the key of an option; ``frame`` (``{index}``) when
-another frame is shown; ``key`` (``{key}``) for a key that the page has no use for. It uses arrows, Home, End, space, h
-and t itself.
+another frame is shown; ``key`` (``{key}``) for a key that the page has no use for. It uses arrows, Home, End, space, h,
+m and t itself.
 
 A document, of which :func:`header` makes all but the frames:
 
@@ -33,7 +33,8 @@ returns    sum of the rewards of each seat so far
 clocks     seconds that each seat has thought so far
 note       a word that is shown below the board
 decisions  what was chosen here: ``player``, ``action`` (None where only a search is shown), ``name``, ``place``,
-           ``seconds``, and ``search``, below
+           ``seconds``, ``search``, below, and ``better``, what the search of another one recommends in its place:
+           ``action``, ``name``, ``place``, and ``by``, how much more it expects of that, None where it does not say
 legal      options among which somebody who looks at the page is to choose; only those of the last frame are offered
 =========  ============================================================================================================
 

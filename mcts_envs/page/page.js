@@ -139,6 +139,14 @@ class Page {
         h("aside", {}, ["options", "values", "search", "branches"].map(card))));
   }
 
+  /** The next frame after this one in which somebody chose what a search finds something better than. */
+  slip() {
+    const next = this.frames.findIndex((frame, index) => index > this.index && frame.decisions?.some(each => each.better));
+    if (next < 0) return;
+    this.pause();
+    this.show(next);
+  }
+
   /** What depends on all frames: the slider and the chart. */
   changed() {
     this.slider.max = Math.max(1, this.length - 1);
@@ -174,7 +182,7 @@ class Page {
     const done = (frame.decisions ?? []).filter(each => each.action != null);
     this.said.replaceChildren(...(frame.over ? [h("strong", {}, this.result())] : done.map(each => colour(h("span", {},
       several ? h("i", {class: "dot"}) : null, several ? h("span", {class: "quiet"}, this.nameOf(each.player)) : null,
-      h("strong", {}, each.name)), this.colourOf(each.player)))));
+      h("strong", {}, each.name), each.better ? h("span", {class: "quiet"}, instead(each.better)) : null), this.colourOf(each.player)))));
     if (frame.note) this.said.append(h("span", {class: "quiet"}, frame.note));
   }
 
@@ -401,8 +409,13 @@ class Page {
     this.cursor = s("line", {class: "now", y1: 0, y2: 100});
     const level = value => s("line", {x1: 0, x2: 100, y1: up(value), y2: up(value)});
     const levels = [low, high, ...(low < 0 && high > 0 && Math.min(up(0), 100 - up(0)) > 12 ? [0] : [])];
+    const slips = this.frames.flatMap((frame, index) => (frame.decisions ?? []).filter(each => each.better?.by)
+      .map(({player, better}) => ({index, player, by: better.by})));
+    const most = Math.max(...slips.map(each => each.by));
+    const bars = slips.map(({index, player, by}) => colour(s("line", {class: "slip tone", x1: this.across(index),
+      x2: this.across(index), y1: 100, y2: 100 - 30 * by / most}), this.colourOf(player)));
     const chart = h("div", {class: "chart"},
-      s("svg", {viewBox: "0 0 100 100", preserveAspectRatio: "none"}, levels.map(level), this.cursor,
+      s("svg", {viewBox: "0 0 100 100", preserveAspectRatio: "none"}, levels.map(level), bars, this.cursor,
         series.map((points, seat) => points.length ? colour(s("polyline", {class: "tone",
           points: points.map(([index, value]) => `${this.across(index)},${up(value)}`).join(" ")}), this.colourOf(seat)) : null)),
       levels.map(value => { const label = h("label", {}, fixed(value, value ? places : 0)); label.style.top = `${up(value)}%`; return label; }));
@@ -413,7 +426,8 @@ class Page {
     };
     chart.addEventListener("pointerdown", event => { chart.setPointerCapture(event.pointerId); seek(event); });
     chart.addEventListener("pointermove", event => event.buttons && seek(event));
-    card.replaceChildren(h("h2", {}, "Value over time, in units of reward"), chart);
+    card.replaceChildren(h("h2", {}, "Value over time, in units of reward"), chart,
+      ...(slips.length ? [h("p", {class: "quiet"}, `bars: what was given away, ${+most.toPrecision(2)} at most · m: next`)] : []));
   }
 
   // ---- the tree, node by node
@@ -513,6 +527,7 @@ class Page {
     else if (step) { this.pause(); this.show(this.index + step); }
     else if (event.key === " ") this.playOrPause();
     else if (event.key === "h") this.mark();
+    else if (event.key === "m") this.slip();
     else if (event.key === "t") this.buttons.theme.click();
     else { this.tell("key", {key: event.key}); return; }
     event.preventDefault();
@@ -601,6 +616,9 @@ function digits(values) {
 function fixed(value, decimals) { return value == null ? "–" : (value.toFixed(decimals)).replace(/^-(0(\.0*)?)$/, "$1").replace("-", "−"); }
 
 function short(value) { return fixed(value, Number.isInteger(value) ? 0 : digits([value])); }
+
+/** What a search would have done, and how much better it finds that. */
+function instead({name, by}) { return by == null ? `it would be ${name}` : `${name} is better by ${+by.toPrecision(2)}`; }
 
 function whole(number) { return Math.round(number).toLocaleString("en"); }
 

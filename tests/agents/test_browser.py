@@ -17,7 +17,8 @@ import agents
 import mcts_envs
 from agents.arena import Plan, compare, parse_meeting
 from agents.arena.page import write_page
-from agents.watching import fitted, watch
+from agents.watching import fitted, replayed, watch
+from mcts_envs.replay import Replay
 
 sync_api = pytest.importorskip("playwright.sync_api")
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
@@ -327,6 +328,22 @@ def test_on_a_phone_and_at_200_percent_every_action_is_reached(played):
         stage, actions = (page.locator(each).bounding_box() for each in (".stage", ".options"))
         assert actions["y"] >= stage["y"] + stage["height"]
         page.locator(".options button").first.click(timeout=5000)
+
+
+def test_what_a_choice_gave_away_is_said_and_a_key_goes_to_the_next(opened):
+    replay = Replay("WallSurvival-v0", seed=5, board_size=4)
+    while not replay.over:
+        replay.play({player: int(replay.view(player).legal_actions()[0]) for player in replay.choosing})
+    document = replayed(replay, agents.make("mcts", simulations=300))
+    slips = [n for n, frame in enumerate(document["frames"]) if any("better" in each for each in frame["decisions"])]
+    page = opened(fitted(document))
+    page.wait_for_selector(".chart .slip", state="attached")
+    for number in slips:
+        if number:
+            page.keyboard.press("m")
+        assert page.locator(".count").text_content() == f"{number} / {len(document['frames']) - 1}"
+        assert " is better by " in page.locator(".said").text_content()
+    assert slips
 
 
 def test_it_is_said_whose_search_is_shown(opened):

@@ -1,0 +1,77 @@
+"""What a search says of choices that others made: where it would have chosen otherwise, and what that is worth."""
+
+import math
+from typing import Any
+
+from mcts_envs.core.view import View
+from mcts_envs.page.frames import Data, named
+
+
+def better(result: Any, view: View, action: int) -> Data | None:
+    """Return what a search recommends in place of an action, and by how much it is better, in units of reward.
+
+    ``by`` is the difference of the mean returns that the search found, None where it did not look at the action, or
+    tells the value of its own choice alone. None in place of all that where the action is recommended, or as good.
+    """
+    if result.action == action:
+        return None
+    by = None
+    if hasattr(result, "visits") and hasattr(result, "values") and result.visits[action]:
+        by = float(result.values[result.action] - result.values[action])
+        if not by > 0.0:
+            return None
+    return named(view.game, view.state, view.player, int(result.action)) | {"by": by and float(f"{by:.4g}")}
+
+
+def review(document: Data) -> list[Data]:
+    """Return what the search says of each player of a document: those whose choices it looked at.
+
+    Returns
+    -------
+    list of dict
+        ``player``, ``agent``, ``moves`` that were looked at, ``same``: how many of them nothing is better than,
+        ``loss``, the mean of ``by`` (NaN where one of them is not known), and ``worst``, the number of the frame with
+        the largest ``by`` and its decision, or None.
+    """
+    found = []
+    for seat, player in enumerate(document["players"]):
+        looked = [
+            (number, each)
+            for number, frame in enumerate(document["frames"])
+            for each in frame["decisions"]
+            if each["player"] == seat and "search" in each
+        ]
+        if not looked:
+            continue
+        losses = {number: each["better"]["by"] if "better" in each else 0.0 for number, each in looked}
+        known = {number: by for number, by in losses.items() if by is not None}
+        largest = max(known, key=lambda number: known[number], default=-1)
+        found.append(
+            {
+                "player": seat,
+                "agent": player["agent"] or player["seat"],
+                "moves": len(looked),
+                "same": sum("better" not in each for _, each in looked),
+                "loss": sum(known.values()) / len(known) if len(known) == len(looked) else math.nan,
+                "worst": (largest, dict(looked)[largest]) if known.get(largest) else None,
+            }
+        )
+    return found
+
+
+def told(rows: list[Data]) -> str:
+    """Return a review as lines of text."""
+    lines = []
+    for row in rows:
+        loss = "" if math.isnan(row["loss"]) else f"; each gives away {_brief(row['loss'])} of reward on average"
+        lines.append(f"{row['agent']}: {row['same']} of {row['moves']} choices stand{loss}")
+        if row["worst"] is not None:
+            number, each = row["worst"]
+            name, by = each["better"]["name"], _brief(each["better"]["by"])
+            lines.append(f"  most at {number}, {each['name']}: {name} is better by {by}")
+    return "\n".join(lines)
+
+
+def _brief(number: float) -> str:
+    """Return a number with two digits, as the page has it."""
+    return f"{float(f'{number:.2g}'):g}"

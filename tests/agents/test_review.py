@@ -1,0 +1,90 @@
+"""What a search says of a game that others played: where it would have chosen otherwise, and what that is worth."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import typer
+import watch as watching
+from connect_four import GAME
+from typer.testing import CliRunner
+
+import agents
+from agents.inspection.review import better, review, told
+from agents.watching import replayed
+from mcts_envs.core.view import View
+from mcts_envs.replay import Replay
+
+
+def start():
+    state = GAME.new_state()
+    GAME.reset(state, np.uint64(0))
+    return View(GAME, state, 0)
+
+
+def test_what_is_better_and_by_how_much():
+    found = SimpleNamespace(
+        action=3, visits=np.array([2, 0, 9, 80, 9, 0, 0]), values=np.array([-0.5, 0, 0.1, 0.4, 0.4, 0, 0])
+    )
+    assert better(found, start(), 0) == {"player": 0, "action": 3, "name": "3", "place": None, "by": 0.9}
+    assert better(found, start(), 2)["by"] == pytest.approx(0.3)
+    assert better(found, start(), 3) is None  # it is what was played
+    assert better(found, start(), 4) is None  # as good
+    assert better(found, start(), 5)["by"] is None  # not looked at
+    assert better(SimpleNamespace(action=3, value=0.4, principal_variation=[3]), start(), 0)["by"] is None
+
+
+def decided(player, by=0.0, **given):
+    other = {"better": {"name": "other", "by": by}} if by != 0.0 else {}
+    return {"player": player, "name": "this", "search": {}} | other | given
+
+
+def test_each_player_is_told_of():
+    frames = [[decided(0, 0.2)], [decided(1, None)], [decided(0)], [decided(1, 0.5)], [decided(0, 0.7)], []]
+    players = [
+        {"agent": "anna", "seat": "first"},
+        {"agent": None, "seat": "second"},
+        {"agent": "carl", "seat": "third"},
+    ]
+    document = {"players": players, "frames": [{"decisions": each} for each in frames]}
+    anna, second = rows = review(document)  # nobody looked at what carl did
+    assert (anna["agent"], anna["moves"], anna["same"], anna["loss"]) == ("anna", 3, 1, pytest.approx(0.3))
+    assert anna["worst"] == (4, frames[4][0])
+    assert (second["agent"], second["same"], math.isnan(second["loss"]), second["worst"][0]) == ("second", 0, True, 3)
+    assert told(rows).splitlines() == [
+        "anna: 1 of 3 choices stand; each gives away 0.3 of reward on average",
+        "  most at 4, this: other is better by 0.7",
+        "second: 0 of 2 choices stand",
+        "  most at 3, this: other is better by 0.5",
+    ]
+
+
+@pytest.fixture
+def blunder(tmp_path):
+    """A game of connect four in which the first player, with three in a row, does not win, and the second wins."""
+    replay = Replay("ConnectFour-v0", players=["anna", "ben"])
+    for column in (0, 6, 1, 6, 2, 6, 5, 6):
+        replay.play({replay.choosing[0]: column})
+    assert replay.outcome == [0.0, 1.0]
+    replay.save(tmp_path / "game.json")
+    return replay
+
+
+def test_a_win_that_was_not_seen_is_the_largest_loss(blunder):
+    document = replayed(blunder, agents.make("mcts", simulations=3000))
+    decision = document["frames"][6]["decisions"][0]
+    assert (decision["action"], decision["better"]["action"]) == (5, 3)
+    assert review(document)[0]["worst"] == (6, decision)
+    assert decision["better"]["by"] > 0.7
+    assert all("better" not in each for frame in replayed(blunder)["frames"] for each in frame["decisions"])
+
+
+def test_the_command_tells_what_was_given_away(blunder, tmp_path):
+    app = typer.Typer()
+    app.command()(watching.main)
+    words = [str(tmp_path / "game.json"), "--agents", "mcts:simulations=3000", "--out", str(tmp_path / "game.html")]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert "anna: " in done.output
+    assert "  most at 6, 5: 3 is better by " in done.output
