@@ -10,7 +10,7 @@ from agents.arena.play import play
 from agents.arena.rows import Match, Row, blank_row
 from agents.arena.spec import AgentSpec
 from agents.base import from_0, view_of
-from agents.inspection.review import better
+from agents.inspection.review import better, settle
 from agents.inspection.showing import decision, pruned
 from agents.stages import ForeignStage, OwnStage, Stage
 from mcts_envs.core.api.env import GameEnv
@@ -108,6 +108,8 @@ def replayed(replay: Replay, analyst: Any = None, tell: Callable[[Data], None] =
             found = None if analyst is None else asked(analyst, view)[1]
             instead = None if found is None else better(found, view, action)
             frames[-1]["decisions"].append(decision(view, action, found) | ({"better": instead} if instead else {}))
+        if len(frames) > 1:
+            settle(*frames[-2:])
         tell(document)
         if chosen:
             again.play(chosen)
@@ -115,6 +117,8 @@ def replayed(replay: Replay, analyst: Any = None, tell: Callable[[Data], None] =
         raise ValueError(f"{analyst!r} has searched nowhere in this game; name an agent that does, such as mcts")
     if again.outcome is not None:
         frames[-1]["points"] = again.outcome
+    if len(frames) > 1:
+        settle(*frames[-2:])
     return document
 
 

@@ -11,7 +11,8 @@ def better(result: Any, view: View, action: int) -> Data | None:
     """Return what a search recommends in place of an action, and by how much it is better, in units of reward.
 
     ``by`` is the difference of the mean returns that the search found, None where it did not look at the action, or
-    tells the value of its own choice alone. None in place of all that where the action is recommended, or as good.
+    tells the value of its own choice alone (:func:`settle`). None in place of all that where the action is recommended,
+    or as good.
     """
     if result.action == action:
         return None
@@ -21,6 +22,34 @@ def better(result: Any, view: View, action: int) -> Data | None:
         if not by > 0.0:
             return None
     return named(view.game, view.state, view.player, int(result.action)) | {"by": by and float(f"{by:.4g}")}
+
+
+def settle(frame: Data, after: Data) -> None:
+    """Say how much is better where the search tells the value of its own choice alone: by what it finds a step later.
+
+    So it is with alpha-beta, in games of two in which one wins what the other loses.
+
+    Parameters
+    ----------
+    frame, after : dict
+        A frame of a document, and the next, which has its decisions, or the points of the end.
+    """
+    for each in frame["decisions"]:
+        search = each.get("search", {})
+        if "better" not in each or "line" not in search or "heat" in search:
+            continue
+        player = each["player"]
+        if "points" in after:
+            worth = after["points"][player] - after["points"][1 - player]
+        elif not after["decisions"] or "search" not in (then := after["decisions"][0]):
+            continue
+        else:
+            worth = then["search"]["value"] * (1 if then["player"] == player else -1)
+        by = search["value"] - worth
+        if by > 0.0:
+            each["better"]["by"] = float(f"{by:.4g}")
+        else:
+            del each["better"]
 
 
 def review(document: Data) -> list[Data]:

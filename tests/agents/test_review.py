@@ -11,7 +11,7 @@ from connect_four import GAME
 from typer.testing import CliRunner
 
 import agents
-from agents.inspection.review import better, review, told
+from agents.inspection.review import better, review, settle, told
 from agents.watching import replayed
 from mcts_envs.core.view import View
 from mcts_envs.replay import Replay
@@ -78,6 +78,30 @@ def test_a_win_that_was_not_seen_is_the_largest_loss(blunder):
     assert review(document)[0]["worst"] == (6, decision)
     assert decision["better"]["by"] > 0.7
     assert all("better" not in each for frame in replayed(blunder)["frames"] for each in frame["decisions"])
+
+
+def test_alpha_beta_finds_out_a_step_later(blunder):
+    document = replayed(blunder, agents.make("alpha_beta", depth=4))
+    anna, ben = review(document)
+    assert (anna["worst"][0], anna["worst"][1]["better"]) == (
+        6,
+        {"player": 0, "action": 3, "name": "3", "place": None, "by": 2.0},
+    )
+    assert "better" not in document["frames"][7]["decisions"][0]  # he wins
+    assert ben["worst"][0] == 5  # where he let her win
+
+
+def test_alpha_beta_at_the_end():
+    """Whoever ends the game, and is not the winner, gave away what the search expected."""
+    searched = {"search": {"line": [], "value": 0.5}}
+    for points, by in (([0.0, 1.0], 1.5), ([0.5, 0.5], 0.5), ([1.0, 0.0], None)):
+        frame = {"decisions": [decided(0, None, **searched)]}
+        settle(frame, {"decisions": [], "points": points})
+        (decision,) = frame["decisions"]
+        assert decision.get("better", {}).get("by") == by
+    open_end = {"decisions": [decided(0, None, **searched)]}
+    settle(open_end, {"decisions": []})
+    assert open_end["decisions"][0]["better"]["by"] is None
 
 
 def test_the_command_tells_what_was_given_away(blunder, tmp_path):
