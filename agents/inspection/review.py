@@ -92,12 +92,13 @@ def told(rows: list[Data]) -> str:
     """Return a review as lines of text."""
     lines = []
     for row in rows:
-        loss = "" if math.isnan(row["loss"]) else f"; each gives away {_brief(row['loss'])} of reward on average"
-        lines.append(f"{row['agent']}: {row['same']} of {row['moves']} choices stand{loss}")
+        loss = "" if math.isnan(row["loss"]) else f", {_brief(row['loss'])} of reward given away each"
+        line = f"{row['agent']}: {row['same']} of {row['moves']} choices stand{loss}"
         if row["worst"] is not None:
             number, each = row["worst"]
             name, by = each["better"]["name"], _brief(each["better"]["by"])
-            lines.append(f"  most at {number}, {each['name']}: {name} is better by {by}")
+            line += f";\n  most at {number}, {each['name']}: {name} is better by {by}"
+        lines.append(line)
     return "\n".join(lines)
 
 

@@ -12,9 +12,10 @@ from typing import Any
 
 from agents.arena.guarded import Guarded, made
 from agents.arena.spec import AgentSpec, parse_agent
+from agents.inspection.review import review, told
 from agents.playing.requests import read
 from agents.playing.table import OwnTable, Table, table_of
-from agents.playing.thinking import Job, thought
+from agents.playing.thinking import Job, reviewed, thought, with_review
 from mcts_envs.core import errors
 from mcts_envs.core.showing import draws_views
 from mcts_envs.page.frames import Data
@@ -81,7 +82,7 @@ class Session:
         self._names = list(seats)
         offered = ("best", "mcts", "random", *sorted(game.presets)) if offered is None else offered
         self.offered = tuple(dict.fromkeys((HUMAN, *seats, *offered)))
-        self._closed, self._hinting, self._stuck, self.said = False, False, False, ""
+        self._closed, self._stuck, self.said = False, False, ""
         self._epoch = self._serial = 0
         self._unaware: list[Any] = []
         self._now: dict[int, Data] = {}
@@ -105,8 +106,9 @@ class Session:
         """Do what somebody asks for: a dictionary with ``"do"`` and what belongs to it.
 
         ``choose`` (player, action, and ``step``, how many steps were made before, so that nothing is chosen twice),
-        ``undo``, ``hint``, ``new`` (seed, or None), ``seat`` (player, and one of ``offered`` as agent), ``position``
-        (to begin a game with), ``open`` (game, what :meth:`saved` returned, of these settings).
+        ``undo``, ``hint`` (when the game is over, a review of it), ``new`` (seed, or None), ``seat`` (player, and one
+        of ``offered`` as agent), ``position`` (to begin a game with), ``open`` (game, what :meth:`saved` returned, of
+        these settings).
 
         Raises
         ------
@@ -150,9 +152,11 @@ class Session:
         self._frames[steps] = self._fresh()
 
     def _do_hint(self) -> None:
-        if not self.people():
+        if self.over:
+            self.saved()  # or there is nothing to review
+        elif not self.people():
             raise ValueError("nobody who sits here is to choose")
-        self._hinting, self._thinking = True, "the hint"
+        self._hinting, self._thinking = True, "the review" if self.over else "the hint"
 
     def _do_new(self, seed: Any) -> None:
         seed = self.table.plan.seed + 1 if seed is None else errors.integer("seed", seed, 0, 2**63 - 1)
@@ -255,7 +259,7 @@ class Session:
         """Begin a game, and go as far as these choices lead."""
         self.table = table
         self._epoch += 1
-        self._now, self._thinking = {}, ""
+        self._now, self._thinking, self._hinting = {}, "", False
         self._unaware = [self._adviser, *self._agents]  # of that another game has begun
         self._clocks = [[0.0] * table.game.players]
         self._titled()
@@ -351,6 +355,9 @@ class Session:
         """Wait for somebody to think for; None when the session is closed."""
         with self._changed:
             while not self._closed:
+                if self._hinting and self.over:
+                    self._hinting = False
+                    return self._review()
                 if self._hinting and (people := self.people()):
                     self._hinting = False
                     return self._job(self._adviser, people[0], "the hint", self._take_hint)
@@ -380,6 +387,24 @@ class Session:
                 take(player, decided, failed)
 
         return Job(think, name, taken)
+
+    def _review(self) -> Job:
+        saved, epoch = self.saved(), self._epoch
+
+        def wanted() -> bool:
+            return self._epoch == epoch and not self._closed
+
+        def taken(found: Data, failed: str) -> None:
+            if not wanted():
+                return
+            self.said = failed
+            if not failed:
+                self._frames = with_review(self._frames, found["frames"])
+                self._epoch += 1
+                rows = review(found)
+                self.said = told([row for row in rows if self._agents[row["player"]] is None] or rows)
+
+        return Job(lambda: reviewed(saved, self._adviser, wanted), "the review", taken)
 
     def _take_choice(self, player: int, decided: Data, failed: str) -> None:
         if failed:

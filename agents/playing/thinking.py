@@ -1,13 +1,14 @@
 """What agents are asked while a session goes on, in a thread of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from agents.base import from_0
 from agents.inspection.showing import decision
-from agents.watching import asked
+from agents.watching import asked, replayed
 from mcts_envs.core.view import View
 from mcts_envs.page.frames import Data
+from mcts_envs.replay import Replay
 
 
 class Job(NamedTuple):
@@ -42,3 +43,33 @@ def thought(agent: Any, shown: Any, view: View) -> Data:
     if number not in view.legal_actions():
         raise ValueError(f"it chose {action}, which is not legal")
     return decision(view, number, found, round(seconds, 4))
+
+
+def reviewed(saved: str, adviser: Any, wanted: Callable[[], bool]) -> Data:
+    """Return a saved game with what an adviser finds of each choice, as long as that is wanted.
+
+    Raises
+    ------
+    ValueError
+        If the adviser does not search.
+    InterruptedError
+        If it is wanted no more.
+    """
+
+    def tell(document: Data) -> None:
+        if not wanted():
+            raise InterruptedError("the game went on")
+
+    return replayed(Replay.from_json(saved), adviser, tell)
+
+
+def with_review(frames: Sequence[Data], found: Sequence[Data]) -> list[Data]:
+    """Return frames in which choices that nobody had searched for show what a review found of them."""
+    new = []
+    for frame, seen in zip(frames, found, strict=True):
+        by_player = {each["player"]: each for each in seen["decisions"]}
+        decisions = [
+            each if "search" in each else by_player.get(each["player"], {}) | each for each in frame["decisions"]
+        ]
+        new.append(frame | {"decisions": decisions})
+    return new

@@ -139,12 +139,12 @@ class Page {
         h("aside", {}, ["options", "values", "search", "branches"].map(card))));
   }
 
-  /** The next frame after this one in which somebody chose what a search finds something better than. */
+  /** Show the next frame in which somebody chose what a search finds something better than; after the last, the first. */
   slip() {
-    const next = this.frames.findIndex((frame, index) => index > this.index && frame.decisions?.some(each => each.better));
-    if (next < 0) return;
+    const slips = this.frames.flatMap((frame, index) => frame.decisions?.some(each => each.better) ? [index] : []);
+    if (!slips.length) return;
     this.pause();
-    this.show(next);
+    this.show(slips.find(index => index > this.index) ?? slips[0]);
   }
 
   /** What depends on all frames: the slider and the chart. */

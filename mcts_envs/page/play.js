@@ -86,6 +86,7 @@ function take(got) {
   }
   epoch = got.epoch; known = got.first + got.frames.length; serial = got.serial;
   ofOurs.forEach(each => { each.hidden = !got.saves; });
+  hint.textContent = got.saves && got.frames.at(-1).over ? "Review" : "Hint";
   say(got.thinking ? `${got.thinking} is thinking` : got.said);
   showSeats(got);
 }
@@ -97,7 +98,8 @@ const ofOurs = [button("Position", "look at the position, or set one up", setUp)
   button("Save", "the game as a file that proves itself", () => { location.href = "replay"; }),
   button("Open", "go on with a game that was saved", open)];
 ofOurs.forEach(each => { each.hidden = true; });  // until it is known that the game is one
-bar.append(seats, button("Undo", "take the last choice back (u)", actions.u), button("Hint", "what the search thinks (i)", actions.i),
+const hint = button("Hint", "what the search thinks (i)", actions.i);
+bar.append(seats, button("Undo", "take the last choice back (u)", actions.u), hint,
   button("New game", "n", actions.n), ...ofOurs, said);
 
 for (;;) {

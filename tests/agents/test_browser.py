@@ -221,6 +221,20 @@ def played(browser):
     assert wrong == []
 
 
+def to_the_end(page):
+    """Choose the last of the actions until the game is over."""
+    end = page.locator(".said strong", has_text=re.compile("won|lost|tie|over"))
+    option = page.locator(".options .list button").last
+    for _ in range(300):
+        sync_api.expect(option.or_(end).first).to_be_visible()
+        if end.count():
+            break
+        before = page.text_content(".count")
+        option.click()
+        page.wait_for_function("before => document.querySelector('.count').textContent !== before", arg=before)
+    assert end.count() == 1
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -233,18 +247,9 @@ def played(browser):
 )
 def test_a_person_plays_to_the_end(played, arguments):
     page = played(*arguments)
-    end = page.locator(".said strong", has_text=re.compile("won|lost|tie|over"))
-    option = page.locator(".options .list button").last
-    for _ in range(300):
-        sync_api.expect(option.or_(end).first).to_be_visible()
-        if end.count():
-            break
-        before = page.text_content(".count")
-        option.click()
-        page.wait_for_function("before => document.querySelector('.count').textContent !== before", arg=before)
-    assert end.count() == 1
+    to_the_end(page)
     page.keyboard.press("u")
-    sync_api.expect(option).to_be_visible()
+    sync_api.expect(page.locator(".options .list button").last).to_be_visible()
 
 
 def test_two_at_one_screen_see_whose_turn_it_is(played):
@@ -420,3 +425,15 @@ def test_of_several_who_choose_at_once_each_option_says_whose_it_is(played):
     page.get_by_role("button", name="0 (blue): stop").last.click()
     sync_api.expect(buttons).to_have_count(len(titles) // 2)  # those of who is left, still with the name
     assert {each.get_attribute("title").partition(":")[0] for each in buttons.all()} == {"1 (orange)"}
+
+
+def test_a_game_that_is_over_is_reviewed(played):
+    page = played("WallSurvival-v0", "--set", "board_size=4", "--seats", "human,greedy", "--hint", "mcts:simulations=50")
+    button = page.locator("#bar button").nth(1)
+    sync_api.expect(button).to_have_text("Hint")
+    to_the_end(page)
+    sync_api.expect(button).to_have_text("Review")
+    button.click()
+    sync_api.expect(page.locator("#bar .said")).to_contain_text("choices stand")
+    page.keyboard.press("m")
+    sync_api.expect(page.locator(".stage .said")).to_contain_text("is better by")

@@ -53,9 +53,9 @@ def test_each_player_is_told_of():
     assert anna["worst"] == (4, frames[4][0])
     assert (second["agent"], second["same"], math.isnan(second["loss"]), second["worst"][0]) == ("second", 0, True, 3)
     assert told(rows).splitlines() == [
-        "anna: 1 of 3 choices stand; each gives away 0.3 of reward on average",
+        "anna: 1 of 3 choices stand, 0.3 of reward given away each;",
         "  most at 4, this: other is better by 0.7",
-        "second: 0 of 2 choices stand",
+        "second: 0 of 2 choices stand;",
         "  most at 3, this: other is better by 0.5",
     ]
 
