@@ -58,12 +58,13 @@ def review(document: Data) -> list[Data]:
     Returns
     -------
     list of dict
-        ``player``, ``agent``, ``moves`` that were looked at, ``same``: how many of them nothing is better than,
-        ``loss``, the mean of ``by`` (NaN where one of them is not known), and ``worst``, the number of the frame with
-        the largest ``by`` and its decision, or None.
+        ``player``, ``who`` it is in words, ``moves`` that were looked at, ``same``: how many of them nothing is better
+        than, ``loss``, the mean of ``by`` (NaN where one of them is not known), and ``worst``, the number of the frame
+        with the largest ``by`` and its decision, or None.
     """
-    found = []
+    found, names = [], [player["agent"] for player in document["players"]]
     for seat, player in enumerate(document["players"]):
+        alone = player["agent"] is not None and names.count(player["agent"]) == 1
         looked = [
             (number, each)
             for number, frame in enumerate(document["frames"])
@@ -78,7 +79,7 @@ def review(document: Data) -> list[Data]:
         found.append(
             {
                 "player": seat,
-                "agent": player["agent"] or player["seat"],
+                "who": ", ".join(filter(None, (player["agent"], None if alone else player["seat"]))),
                 "moves": len(looked),
                 "same": sum("better" not in each for _, each in looked),
                 "loss": sum(known.values()) / len(known) if len(known) == len(looked) else math.nan,
@@ -93,7 +94,7 @@ def told(rows: list[Data]) -> str:
     lines = []
     for row in rows:
         loss = "" if math.isnan(row["loss"]) else f", {_brief(row['loss'])} of reward given away each"
-        line = f"{row['agent']}: {row['same']} of {row['moves']} choices stand{loss}"
+        line = f"{row['who']}: {row['same']} of {row['moves']} choices stand{loss}"
         if row["worst"] is not None:
             number, each = row["worst"]
             name, by = each["better"]["name"], _brief(each["better"]["by"])

@@ -428,7 +428,9 @@ def test_of_several_who_choose_at_once_each_option_says_whose_it_is(played):
 
 
 def test_a_game_that_is_over_is_reviewed(played):
-    page = played("WallSurvival-v0", "--set", "board_size=4", "--seats", "human,greedy", "--hint", "mcts:simulations=50")
+    page = played(
+        "WallSurvival-v0", "--set", "board_size=4", "--seats", "human,greedy", "--hint", "mcts:simulations=50"
+    )
     button = page.locator("#bar button").nth(1)
     sync_api.expect(button).to_have_text("Hint")
     to_the_end(page)

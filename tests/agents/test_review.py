@@ -49,15 +49,25 @@ def test_each_player_is_told_of():
     ]
     document = {"players": players, "frames": [{"decisions": each} for each in frames]}
     anna, second = rows = review(document)  # nobody looked at what carl did
-    assert (anna["agent"], anna["moves"], anna["same"], anna["loss"]) == ("anna", 3, 1, pytest.approx(0.3))
+    assert (anna["who"], anna["moves"], anna["same"], anna["loss"]) == ("anna", 3, 1, pytest.approx(0.3))
     assert anna["worst"] == (4, frames[4][0])
-    assert (second["agent"], second["same"], math.isnan(second["loss"]), second["worst"][0]) == ("second", 0, True, 3)
+    assert (second["who"], second["same"], math.isnan(second["loss"]), second["worst"][0]) == ("second", 0, True, 3)
     assert told(rows).splitlines() == [
         "anna: 1 of 3 choices stand, 0.3 of reward given away each;",
         "  most at 4, this: other is better by 0.7",
         "second: 0 of 2 choices stand;",
         "  most at 3, this: other is better by 0.5",
     ]
+
+
+def test_who_sits_in_several_seats_is_told_by_seat():
+    players = [
+        {"agent": "anna", "seat": "first"},
+        {"agent": "anna", "seat": "second"},
+        {"agent": "ben", "seat": "third"},
+    ]
+    rows = review({"players": players, "frames": [{"decisions": [decided(seat) for seat in range(3)]}]})
+    assert [row["who"] for row in rows] == ["anna, first", "anna, second", "ben"]
 
 
 @pytest.fixture
