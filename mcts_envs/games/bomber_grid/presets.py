@@ -2,10 +2,11 @@
 
 ``best`` looks four steps ahead. In half of their decisions the others do what a guess at them says, in the other half
 they search too; what a state is worth is pessimistic, and the nearer an enemy the better. With a radio it tells its
-mate where it sees an enemy, and listens; the others say nothing. ``pessimist`` is a tree of everybody with a
-pessimistic evaluation that does not hunt. ``mcts_model`` searches its own actions while the others are drawn from the
-guess alone; rollouts go on carefully for itself and by the same guess for the others: it is as good against players who
-are as guessed, and loses to those who search.
+mate where it sees an enemy, and listens; the others say nothing. ``gatherer`` is the same, but goes for items and wood
+first: it wins games that else are tied, above all of those who do not search. ``pessimist`` is a tree of everybody
+with a pessimistic evaluation that does not hunt. ``mcts_model`` searches its own actions while the others are drawn
+from the guess alone; rollouts go on carefully for itself and by the same guess for the others: it is as good against
+players who are as guessed, and loses to those who search.
 
 The planners of the literature are those of two sources:
 
@@ -63,6 +64,7 @@ def presets(full_view: bool = True, radio: bool = False) -> dict[str, dict[str, 
     bias = _BIAS | told | {"model": "silent_unadvised" if radio else "unadvised"}
     return {
         "best": {"agent": "mcts", "simulations": 2000, **_HUNT, **_OPEN, **words},
+        "gatherer": {"agent": "mcts", "simulations": 2000, **_HUNT, "evaluate": "gathering", **_OPEN, **words},
         "pessimist": {"agent": "mcts", "simulations": 2000, "horizon": 4, "evaluate": "pessimistic", **_OPEN, **moves},
         "rule_based": {"agent": "scripted"},
         "rule_based_aiide": {"agent": "scripted", "model": "rule_based_aiide"},

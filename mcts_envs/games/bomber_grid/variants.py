@@ -67,6 +67,7 @@ def variants(size: int, max_steps: int, has_radio: bool) -> dict[str, dict[str, 
         "aiide": {"evaluate": values.evaluate_aiide},
         "pessimistic": {"evaluate": pessimism.evaluate_pessimistic},
         "hunting": {"evaluate": pessimism.evaluate_hunting},
+        "gathering": {"evaluate": pessimism.evaluate_gathering},
         **(_RADIO if has_radio else {}),
     }
 

@@ -172,6 +172,31 @@ def test_hunting_is_to_come_nearer_and_to_leave_no_room(duel):
         assert hunting[0] - waiting[0] == pytest.approx(-0.3 * 1.0 - 0.2 * steps / 22)  # the enemy has all the room
 
 
+def test_gathering_is_to_go_for_items_then_for_wood_and_to_hunt_with_a_kit(duel):
+    def more(kit=(1, 2), items=(), wood=(), bombs=()):
+        """Return what gathering is worth beyond hunting, and beyond that who is not near the enemy has less to lose."""
+        given = lane((6, 6), bombs)
+        for cell in wood:
+            given["board"][cell[0]][cell[1]] = 2
+        for row, column in items:
+            given["board"][row][column] = 6
+        given["agents"][0][3:5] = kit
+        want = 1.0 - (sum(kit) + len(bombs)) / 10
+        hunting, gathering = (worth_of(duel, name, given)[0] for name in ("hunting", "gathering"))
+        return gathering - hunting, want, 0.2 * 12 / 22
+
+    found, _, _ = more()
+    assert found == 0.0  # nothing is left to go for
+    found, want, far = more(items=[(0, 3)], wood=[(0, 6)])
+    assert found == pytest.approx(want * (0.2 * 11 / 14 + far))
+    found, want, far = more(wood=[(0, 6)])
+    assert found == pytest.approx(want * (0.1 * 9 / 14 + far))
+    found, want, far = more((4, 5), wood=[(0, 6)])
+    assert (found, want) == (pytest.approx(want * (0.1 * 9 / 14 + far)), pytest.approx(0.1))
+    found, want, far = more((0, 2), wood=[(0, 3), (0, 6)], bombs=[[0, 2, 0, 9, 2, 0]])
+    assert found == pytest.approx(0.03 + 0.02 + want * far)  # a bomb that it has laid, and wood that this will burn
+
+
 def test_anybody_mixes_the_others():
     game = bomber_grid()
     mixed, parts = game.variant("anybody"), [game.variant(name) for name in ("rule_based", "careful", "random_safe")]

@@ -10,7 +10,19 @@ import numpy as np
 from mcts_envs.core.contract import BYTES, EVALUATE, FLOATS, types
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.games.bomber_grid.players.values import evaluate_aiide
-from mcts_envs.games.bomber_grid.rules.bits import BOARD, ZERO, beside, both, common, count, has, pair, single, without
+from mcts_envs.games.bomber_grid.rules.bits import (
+    BOARD,
+    ZERO,
+    any_of,
+    beside,
+    both,
+    common,
+    count,
+    has,
+    pair,
+    single,
+    without,
+)
 from mcts_envs.games.bomber_grid.rules.blasts import reach
 from mcts_envs.games.bomber_grid.rules.board import bombs_of
 from mcts_envs.games.bomber_grid.rules.danger import burning, foresee, forget, others_of, walkable
@@ -31,6 +43,13 @@ LONGEST = 2 * WIDTH
 
 WAITING, HUNTING = (0.2, 0.0), (0.5, 0.2)
 """Weights of the enemies' room and of the way to the nearest of them, for players who wait and who hunt."""
+
+TO_ITEM, TO_WOOD, DOOMED, MOST = 0.2, 0.1, 0.02, 4
+"""Weights of the way to the nearest item or else to wood, for players without a kit; of each wooden cell that the
+player's bombs will burn, up to so many."""
+
+FAR = 14
+"""Steps from which on something is too far to be gone for."""
 
 
 @kernel(BOARD(BYTES, types.int64, BOARD))
@@ -67,6 +86,22 @@ def room(state, player, inside):
     return count(alive)
 
 
+@kernel()
+def _is_enemy(s, player, other):
+    """Return whether another player is an enemy who lives."""
+    return other != player and not (in_teams(s) and other == mate_of(player)) and is_alive(s, other)
+
+
+@kernel()
+def _way_to_enemy(s, player):
+    """Return in how many steps, over whatever lies between, a player is where its nearest enemy is."""
+    here, way = np.int64(s.stands[player]), LONGEST
+    for other in range(s.players):
+        if _is_enemy(s, player, other):
+            way = min(way, steps_between(here, np.int64(s.stands[other])))
+    return way
+
+
 @kernel(types.void(BYTES, FLOATS, types.float64, types.float64))
 def _evaluate(state, values, their_room, distance):
     """Progress as ``evaluate_aiide`` has it, items, the player's room, less its enemies' room and how far they are."""
@@ -83,16 +118,16 @@ def _evaluate(state, values, their_room, distance):
     for player in range(players):
         if s.end != ONGOING or not is_alive(s, player):
             continue
-        theirs, enemies, here, way = 0, 0, np.int64(s.stands[player]), LONGEST
+        theirs, enemies = 0, 0
         for other in range(players):
-            mate = in_teams(s) and other == mate_of(player)
-            if other != player and not mate and is_alive(s, other):
+            if _is_enemy(s, player, other):
                 enemies += 1
                 theirs += rooms >> 8 * other & 255
-                way = min(way, steps_between(here, np.int64(s.stands[other])))
         kit = min(np.int64(s.ammo[player]), FEW) + min(np.int64(s.strength[player]), FEW)
         values[player] += ITEMS * kit + OWN * (rooms >> 8 * player & 255) / ENOUGH
-        values[player] -= their_room * theirs / (ENOUGH * max(enemies, 1)) + distance * way / LONGEST
+        values[player] -= (
+            their_room * theirs / (ENOUGH * max(enemies, 1)) + distance * _way_to_enemy(s, player) / LONGEST
+        )
 
 
 @kernel(EVALUATE)
@@ -105,3 +140,48 @@ def evaluate_pessimistic(state, values):
 def evaluate_hunting(state, values):
     """The same with more weight on the enemies' room, and the nearer an enemy the better."""
     _evaluate(state, values, *HUNTING)
+
+
+@kernel(types.int64(BOARD, BOARD, BOARD))
+def _steps_to(reached, free, wanted):
+    """Return in how many steps one of the wanted cells is reached; FAR where it is no sooner."""
+    for steps in range(FAR):
+        if any_of(common(reached, wanted)):
+            return steps
+        reached = both(reached, common(beside(reached), free))
+    return FAR
+
+
+@kernel(EVALUATE)
+def evaluate_gathering(state, values):
+    """The same as who hunts, but who has few bombs, which reach nowhere, goes for items and wood, and hunts less."""
+    s = record(state, STATE)
+    _evaluate(state, values, HUNTING[0], 0.0)
+    if s.end != ONGOING:
+        return
+    wood, doomed, items = pair(s.wood), (ZERO, ZERO), (ZERO, ZERO)
+    for bomb in range(s.n_bombs):
+        doomed = both(doomed, reach(state, np.int64(s.bomb_cell[bomb]), np.int64(s.bomb_strength[bomb])))
+    for kind in range(3):
+        items = both(items, pair(s.items[kind]))
+    walk = walkable(s, without((~ZERO, ~ZERO), pair(s.outside)))
+    to_burn = common(beside(without(wood, doomed)), walk)
+    for player in range(s.players):
+        if not is_alive(s, player):
+            continue
+        laid, burnt = 0, 0
+        for bomb in range(s.n_bombs):
+            if s.bomb_owner[bomb] == player:
+                laid += 1
+                cells = reach(state, np.int64(s.bomb_cell[bomb]), np.int64(s.bomb_strength[bomb]))
+                burnt += count(common(wood, cells))
+        ammo, strength = np.int64(s.ammo[player]), min(np.int64(s.strength[player]), FEW)
+        want = 1.0 - (min(ammo + laid, FEW) + strength) / (2.0 * FEW)
+        here = single(np.int64(s.stands[player]))
+        way, weight = _steps_to(here, walk, without(items, wood)), TO_ITEM
+        if way == FAR:
+            way, weight = _steps_to(here, walk, to_burn), TO_WOOD
+            want *= any_of(to_burn)
+        values[player] += ITEMS * (min(ammo + laid, FEW) - min(ammo, FEW)) + DOOMED * min(burnt, MOST)
+        values[player] += want * weight * (FAR - way) / FAR
+        values[player] -= (1.0 - want) * HUNTING[1] * _way_to_enemy(s, player) / LONGEST
