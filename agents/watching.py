@@ -108,7 +108,7 @@ def replayed(replay: Replay, analyst: Any = None, tell: Callable[[Data], None] =
             found = None if analyst is None else asked(analyst, view)[1]
             instead = None if found is None else better(found, view, action)
             frames[-1]["decisions"].append(decision(view, action, found) | ({"better": instead} if instead else {}))
-        if len(frames) > 1:
+        if len(frames) > 1 and again.game.players == 2:
             settle(*frames[-2:])
         tell(document)
         if chosen:
@@ -117,7 +117,7 @@ def replayed(replay: Replay, analyst: Any = None, tell: Callable[[Data], None] =
         raise ValueError(f"{analyst!r} has searched nowhere in this game; name an agent that does, such as mcts")
     if again.outcome is not None:
         frames[-1]["points"] = again.outcome
-    if len(frames) > 1:
+    if len(frames) > 1 and again.game.players == 2:
         settle(*frames[-2:])
     return document
 

@@ -14,10 +14,10 @@ def better(result: Any, view: View, action: int) -> Data | None:
     tells the value of its own choice alone (:func:`settle`). None in place of all that where the action is recommended,
     or as good.
     """
-    if result.action == action:
+    if getattr(result, "action", None) in (None, action):  # an agent of one's own may not tell
         return None
     by = None
-    if hasattr(result, "visits") and hasattr(result, "values") and result.visits[action]:
+    if hasattr(result, "visits") and hasattr(result, "tree") and result.visits[action]:
         by = float(result.values[result.action] - result.values[action])
         if not by > 0.0:
             return None
@@ -27,7 +27,7 @@ def better(result: Any, view: View, action: int) -> Data | None:
 def settle(frame: Data, after: Data) -> None:
     """Say how much is better where the search tells the value of its own choice alone: by what it finds a step later.
 
-    So it is with alpha-beta, in games of two in which one wins what the other loses.
+    So it is with alpha-beta. In games of two, one of whom wins what the other loses.
 
     Parameters
     ----------
@@ -35,16 +35,16 @@ def settle(frame: Data, after: Data) -> None:
         A frame of a document, and the next, which has its decisions, or the points of the end.
     """
     for each in frame["decisions"]:
-        search = each.get("search", {})
-        if "better" not in each or "line" not in search or "heat" in search:
+        search, player = each.get("search", {}), each["player"]
+        then = after["decisions"][0] if after["decisions"] else {}
+        if "better" not in each or "line" not in search or "heat" in search or search.get("value") is None:
             continue
-        player = each["player"]
         if "points" in after:
             worth = after["points"][player] - after["points"][1 - player]
-        elif not after["decisions"] or "search" not in (then := after["decisions"][0]):
-            continue
-        else:
+        elif then.get("search", {}).get("value") is not None:
             worth = then["search"]["value"] * (1 if then["player"] == player else -1)
+        else:
+            continue
         by = search["value"] - worth
         if by > 0.0:
             each["better"]["by"] = float(f"{by:.4g}")

@@ -25,13 +25,14 @@ def start():
 
 def test_what_is_better_and_by_how_much():
     found = SimpleNamespace(
-        action=3, visits=np.array([2, 0, 9, 80, 9, 0, 0]), values=np.array([-0.5, 0, 0.1, 0.4, 0.4, 0, 0])
+        tree=None, action=3, visits=np.array([2, 0, 9, 80, 9, 0, 0]), values=np.array([-0.5, 0, 0.1, 0.4, 0.4, 0, 0])
     )
     assert better(found, start(), 0) == {"player": 0, "action": 3, "name": "3", "place": None, "by": 0.9}
     assert better(found, start(), 2)["by"] == pytest.approx(0.3)
     assert better(found, start(), 3) is None  # it is what was played
     assert better(found, start(), 4) is None  # as good
     assert better(found, start(), 5)["by"] is None  # not looked at
+    assert better(SimpleNamespace(simulations=9), start(), 5) is None  # it does not say what it would do
     assert better(SimpleNamespace(action=3, value=0.4, principal_variation=[3]), start(), 0)["by"] is None
 
 
