@@ -8,6 +8,8 @@ import sys
 import weakref
 from collections.abc import Callable
 from enum import Enum
+from functools import partial
+from types import CellType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from agents.bridge.weak import behind
 
 _AS_IT_IS = frozenset({bool, bytes, complex, float, int, str, type(None)})
 _LEFT_OUT = ("_np_random", "_np_random_seed", "render_mode")
+_EMPTY = CellType()
 _POSITIVE = 2**63 - 1
 _LARGE = 10_000
 
@@ -62,7 +65,7 @@ def _token(value: Any, met: dict[int, int]) -> Any:
     if module_of(kind) == "pygame.mask":
         return bytes(value)
     if callable(value) and not is_open(kind):  # a function, a method or a class: some keep their phase in one
-        return str(getattr(value, "__qualname__", ""))
+        return _function(value, met)
     if isinstance(value, tuple) and hasattr(kind, "_fields"):  # pickle knows none of a class inside a function
         return kind.__qualname__, _items(value, met)
     if hasattr(kind, "__array__"):  # of JAX, say; tables of pandas have labels beside
@@ -93,6 +96,31 @@ def _numbers(value: Any) -> Any:
         return np.asarray(value)
     except TypeError:
         return np.asarray(sys.modules["jax"].random.key_data(value))
+
+
+def _function(value: Any, met: dict[int, int]) -> Any:
+    """Return the name of a function, a method or a class, and what it holds that may change, as in a closure."""
+    name = str(getattr(value, "__qualname__", ""))
+    held = _held_by(value)
+    if not held:
+        return name
+    if id(value) in met:  # a function may hold itself
+        return met[id(value)]
+    met[id(value)] = len(met)
+    try:
+        return name, _items(held, met)
+    except (RuntimeError, TypeError):
+        return name
+
+
+def _held_by(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, FunctionType):
+        cells = value.__closure__ or ()
+        kept = [cell.cell_contents for cell in cells if cell != _EMPTY]
+        return *kept, *(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()
+    if isinstance(value, partial):
+        return value.func, value.args, value.keywords
+    return (value.__self__,) if isinstance(value, MethodType) else ()
 
 
 def _called(value: Any, met: dict[int, int]) -> Any:

