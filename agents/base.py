@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from agents.budget import LIMITS
-from agents.wrappers import OF_OBSERVATIONS, check_wrappers, resets_next
+from agents.wrappers import OF_OBSERVATIONS, check_around, check_wrappers, resets_next
 from mcts_envs.core import errors
 from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.contract import SIGNATURES, Game
@@ -320,7 +320,7 @@ def own_view(env: Any, agent: Any = None) -> View | None:
     inner = getattr(env, "unwrapped", env)
     if not _has_view(inner):
         return None
-    check_wrappers(env)
+    check_around(env, inner)
     if agent is None:  # an environment of those who choose at once does not know for whom a wrapper asks
         agent = getattr(env, "agent_selection", None)
     if agent is None and getattr(inner, "num_envs", 1) > 1:

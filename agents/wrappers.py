@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
-from gymnasium.vector import VectorActionWrapper, VectorObservationWrapper, VectorRewardWrapper, VectorWrapper
+from gymnasium.vector import (
+    VectorActionWrapper,
+    VectorEnv,
+    VectorObservationWrapper,
+    VectorRewardWrapper,
+    VectorWrapper,
+)
 from gymnasium.wrappers import Autoreset, NormalizeReward
 from gymnasium.wrappers.vector import NormalizeReward as NormalizeRewards
 
@@ -106,6 +112,24 @@ def check_steps(layers: list[Any]) -> None:
     """Warn, once for each class, of a wrapper with a ``step`` of its own, from the outermost of some layers on."""
     for said in own_steps(layers):
         _warn(said)
+
+
+def check_around(env: Any, inner: Any) -> None:
+    """Check the wrappers around an environment of ours, as :func:`check_wrappers` does, and those of PettingZoo.
+
+    Raises
+    ------
+    TypeError
+        If there is one that changes actions.
+    """
+    check_wrappers(env)
+    layers = [env]
+    while layers[-1] is not inner and not isinstance(layers[-1], (gymnasium.Env, VectorEnv)):
+        within = getattr(layers[-1], "env", None) or getattr(layers[-1], "aec_env", None)  # of a conversion
+        if within is None:
+            return
+        layers.append(within)
+    check_steps(layers)
 
 
 def own_steps(layers: list[Any]) -> list[str]:

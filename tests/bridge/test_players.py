@@ -11,11 +11,11 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.classic.rps import rps
 from pettingzoo.classic.tictactoe import tictactoe
 from pettingzoo.utils.conversions import parallel_to_aec
-from pettingzoo.utils.wrappers import BaseWrapper
+from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 
 import agents
 import mcts_envs
-from agents import bridge
+from agents import bridge, wrappers
 from agents.bridge import hidden
 from agents.bridge.hidden import AS_IT_IS, SINCE
 from agents.bridge.live import foreign_view
@@ -350,6 +350,37 @@ def test_wrappers_that_change_actions_are_refused():
     env.reset()
     with pytest.raises(TypeError, match="turns its actions Discrete"):
         mcts(10).act(env)
+
+
+class Doubled(BaseWrapper):
+    """Makes every second choice again."""
+
+    def step(self, action):
+        super().step(action)
+
+
+class DoubledAtOnce(BaseParallelWrapper):
+    """The same where all choose at once."""
+
+    def step(self, actions):
+        return super().step(actions)
+
+
+WORN = {
+    "turns": lambda: Doubled(GameAECEnv(TicTacToe)),
+    "at once": lambda: DoubledAtOnce(GameParallelEnv(Tron)),
+    "converted": lambda: parallel_to_aec(DoubledAtOnce(GameParallelEnv(Tron))),
+}
+
+
+@pytest.mark.parametrize("worn", WORN.values(), ids=WORN)
+def test_steps_of_wrappers_around_ours_are_named(worn):
+    wrappers._warn.cache_clear()
+    env = worn()
+    env.reset(seed=0)
+    agent = None if hasattr(env, "agent_selection") else env.agents[0]
+    with pytest.warns(UserWarning, match=r"Doubled\w* has a step of its own around Game\w+; the search plans those of"):
+        bridge.view(env, agent)
 
 
 class Marked(rps.raw_env):
