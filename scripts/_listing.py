@@ -38,6 +38,7 @@ AGENTS = {
     "dqn": "the policy that is shipped, of action values",
     "expert_iteration": "the policy that is shipped, taught by a search",
     "flat_mc": "rollouts shared equally between the actions",
+    "gatherer": "best, but for items and wood first",
     "graph": "solves games for one whose states recur",
     "greedy": "one ply ahead by rules",
     "gumbel": "a prior improved by few simulations",
