@@ -76,7 +76,7 @@ from mcts_envs.core.defaults import (
     default_outcome,
 )
 from mcts_envs.core.kernel import function_table, interpreted, record_dtype
-from mcts_envs.core.rng import CHANCE_BYTES, CHANCE_FIELDS
+from mcts_envs.core.rng import CHANCE, CHANCE_BYTES, CHANCE_FIELDS
 from mcts_envs.core.typing import Bytes, Symmetries
 
 if TYPE_CHECKING:
@@ -146,7 +146,15 @@ def state_dtype(layout: list[Any]) -> Any:
 
 
 def blank(dtype: Any, extra: int = 0) -> Bytes:
-    """Return a zeroed state for a record type, followed by ``extra`` bytes, rounded up to a multiple of 8."""
+    """Return a zeroed state for a record type, followed by ``extra`` bytes, rounded up to a multiple of 8.
+
+    Raises
+    ------
+    TypeError
+        If the type is not of :func:`state_dtype`: the random stream would lie upon fields of the game.
+    """
+    if not isinstance(dtype, np.dtype) or (dtype.names or ())[: len(CHANCE_FIELDS)] != CHANCE.names:
+        raise TypeError(f"blank makes a state of what state_dtype([...]) gives, not of {dtype!r}")
     return np.zeros(-(-(dtype.itemsize + extra) // 8) * 8, np.uint8)
 
 

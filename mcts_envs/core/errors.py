@@ -37,6 +37,21 @@ def choice(kind: str, given: Any, known: Collection[str]) -> str:
     return given
 
 
+_CURES = (  # for what Numba's words do not tell those who do not know it
+    (r"global name '(\w+)'.*<class 'function'>", r"decorate \1 with @kernel(): a kernel calls no plain function"),
+    (r"global name '\w+'.*<class 'type'>", "a kernel makes no objects: what they would hold are fields of the state"),
+    (r"global name '\w+'.*<class 'dict'>|to variable '\w+' in globals", "make it a tuple or an array of NumPy"),
+    (r"use of yield in a closure", "write a loop"),
+    (r"exception_match|Exception object cannot be stored", "test for it before, in place of try"),
+    (r"STORE_GLOBAL", "what changes in a game is a field of its state"),
+    (
+        r"numba/np/arrayobj\.py|NRT required|typeddict_empty",
+        "a kernel allocates nothing, so np.zeros, lists and the like are unknown in it: use arrays that are passed in, "
+        "and mcts_envs.core.kernel.copy to copy one over another",
+    ),
+)
+
+
 def compilation(kernel: str, error: Exception) -> str:
     """Say in a few lines why Numba cannot compile a kernel, and where; Numba itself takes a hundred."""
     text = str(error)
@@ -44,17 +59,23 @@ def compilation(kernel: str, error: Exception) -> str:
     gist = [line for line in lines if not line.startswith(("Failed in", "During: Pass"))]
     end = next((i for i, line in enumerate(gist) if line.startswith(("File ", "During:", "There are"))), len(gist))
     why = " ".join(gist[:end])
-    if isinstance(error, KeyError):
-        why = f"its record has no field {text}"
-    if "numba/np/arrayobj.py" in text or "NRT required" in text:
-        why += (
-            "; a kernel allocates nothing, so np.zeros, lists and the like are unknown in it: use arrays that are "
-            "passed in, and mcts_envs.core.kernel.copy to copy one over another"
-        )
-    places = re.findall(r"(?:at|from) (\S+\.py) \((\d+)\)", text)
+    if returned := re.search(r"No conversion from (.+) to (\w+) for '\$\d+return_value", text):
+        why = _returns(*returned.groups())
+    cures = (found.expand(cure) for pattern, cure in _CURES if (found := re.search(pattern, text, re.DOTALL)))
+    why = "; ".join([why.removesuffix("."), *list(cures)[:1]])
+    places = re.findall(r"(?:at|from) (\S+\.py) \((\d+)\)", text) or re.findall(r'File "(.+?)", line (\d+)', text)
     own = [(file, int(line)) for file, line in places if "/numba/" not in file.replace(os.sep, "/")]
     where = "".join(f'\n  File "{file}", line {n}\n    {linecache.getline(file, n).strip()}' for file, n in own[:1])
     return f"kernel {kernel} does not compile: {why}{where}\n  NUMBA_FULL_TRACEBACKS=1 shows all that Numba says"
+
+
+def _returns(found: str, wanted: str) -> str:
+    """Say of two of Numba's types that a kernel returns one, and should return the other."""
+    if wanted == "none":
+        return f"it returns {found}, and is to return nothing: it writes into the arrays that it is given"
+    if found == "none":
+        return f"it ends without a return, or returns None, in some cases; in each it is to return a number ({wanted})"
+    return f"it returns {found}, and is to return a number ({wanted})"
 
 
 def require_own_agents(package: Any) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.errors import NumbaError
 from numba.extending import (
     lower_builtin,
     lower_getattr_generic,
@@ -25,6 +26,7 @@ from numba.extending import (
     type_callable,
 )
 
+from mcts_envs.core import errors
 from mcts_envs.core.compiling.dispatcher import Inlined, Kernel
 from mcts_envs.core.typing import Bytes
 
@@ -264,6 +266,8 @@ class _Lifted(types.Record):  # type: ignore[misc]
 
     def typeof(self, name: str) -> Any:
         """Return the type that reading a field gives, and to which what is assigned is converted."""
+        if name not in self.fields:
+            raise NumbaError(errors.unknown("field", name, self.fields))
         kind = self.stored.typeof(name)
         return types.int64 if isinstance(kind, types.Integer) and kind.bitwidth < 64 else kind
 

@@ -81,7 +81,7 @@ def same_seed_same_game(game: Game, sample: Sample) -> None:
         require(same, "same seed, same game", f"seed {seed} ended differently the second time; {cure}")
 
 
-def each_seed_has_its_own_chance(game: Game, sample: Sample) -> None:
+def each_seed_has_its_own_chance(game: Game, sample: Sample | None = None) -> None:
     """``reset`` starts the random stream from its seed: else every die would be the same in all games."""
     law, streams = "each seed has its own chance", dict[bytes, int]()
     for seed in (0, 1, 2**32, 2**63):
@@ -271,7 +271,8 @@ def the_end_is_absorbing(game: Game, sample: Sample) -> None:
             paid = points[over].any()
             require(not paid, "the end is paid once", f"rewards {points} for players who had ended: {over}")
             over = np.array([game.status(state, player) != RUNNING for player in range(game.players)])
-        require(over.all(), "the end", f"nobody is to choose, but only these have ended: {over}")
+        cure = "active returns 1 << player, a bit for each who is to choose, and 0 after the end alone"
+        require(over.all(), "the end", f"nobody is to choose, but only these have ended: {over}; {cure}")
         after, rewards = stepped(game, end, np.zeros(game.players, np.int64))
         require(np.array_equal(after, end), "the end is absorbing", "a step after the end changed the state")
         require(not rewards.any(), "the end is absorbing", f"a step after the end paid {rewards}")

@@ -109,7 +109,7 @@ def sample(game: Game, episodes: int, max_steps: int, seed: int) -> Sample:
     Raises
     ------
     LawError
-        If one does not end within ``max_steps``, or somebody who is to choose has no legal action.
+        If none begins, or one does not end within ``max_steps``, or somebody who is to choose has no legal action.
     """
     rng = np.random.default_rng(seed)
     result = Sample([], [], [], [], max_steps)
@@ -121,6 +121,8 @@ def sample(game: Game, episodes: int, max_steps: int, seed: int) -> Sample:
         result.states.extend(states)
         result.choices.append(choices)
         result.ends.append(state)
+    cure = "active returns a bit for each who is to choose, as 1 << player"
+    require(result.states, "games begin", f"nobody is to choose after reset; {cure}")
     return result
 
 

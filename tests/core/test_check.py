@@ -25,7 +25,7 @@ from mcts_envs.core.contract import (
     state_dtype,
 )
 from mcts_envs.core.kernel import kernel, record, word
-from mcts_envs.core.rng import seed_stream
+from mcts_envs.core.rng import below, seed_stream
 from mcts_envs.core.sampling import LawError
 from mcts_envs.games.lane_defense.rules import classic as rules
 from mcts_envs.games.lane_defense.spec.classic import LaneDefense, lane_defense
@@ -65,6 +65,36 @@ def test_a_reset_that_never_seeds_its_stream():
         record(state, rules.STATE).stream = before
 
     refused("each seed has its own chance: seed 0 leaves a stream of zeros", reset=reset)
+
+
+def test_a_game_that_no_die_ends_since_its_stream_was_never_seeded():
+    @kernel(RESET)
+    def reset(state, seed):
+        record(state, SCORED).t = 0
+
+    @kernel(STEP)
+    def step(state, actions, rewards):
+        rewards[:] = 0.0
+        record(state, SCORED).t = below(state, 6)
+
+    with pytest.raises(LawError, match=r"seed 0 leaves a stream of zeros; call seed_stream\(state, seed\) in reset"):
+        mcts_envs.check_game(replace(scored(1.0), reset=reset, step=step), step_bound=50, faces=False)
+
+
+def test_active_that_names_the_player_in_place_of_a_bit():
+    @kernel(ACTIVE)
+    def active(state):
+        return 1 - record(state, SCORED).t
+
+    @kernel(ACTIVE)
+    def first(state):
+        return 0
+
+    bits = r"active returns .*1 << player"
+    with pytest.raises(LawError, match=f"the end: nobody is to choose, but only these have ended: .*{bits}"):
+        mcts_envs.check_game(replace(scored(1.0, 1.0), active=active), faces=False)
+    with pytest.raises(LawError, match=f"games begin: nobody is to choose after reset; {bits}"):
+        mcts_envs.check_game(replace(scored(1.0, 1.0), active=first), faces=False)
 
 
 def test_a_reset_that_seeds_every_game_alike():
@@ -300,3 +330,11 @@ def test_points_that_the_last_reward_gives_and_the_score_does_not():
         warnings.simplefilter("error")
         mcts_envs.check_game(scored(-1.0, -0.5), faces=False)  # the same has won
         mcts_envs.check_game(scored(0.9, 0.9, -1.0), faces=False)  # rewards on the way are smaller than that of the end
+
+
+def test_a_game_that_pays_nothing():
+    with pytest.warns(
+        UserWarning, match=r"rewards: 1 episodes of random play paid nothing but 0.*rewards\[player\]"
+    ) as told:
+        mcts_envs.check_game(scored(0.0, 0.0), episodes=1, faces=False)
+    assert told[0].filename == __file__

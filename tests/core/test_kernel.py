@@ -1,13 +1,11 @@
-"""The decorator under all kernels: interpreted forms, references, tables, and what does not compile."""
+"""The decorator under all kernels: interpreted forms, references and tables."""
 
 import os
 import pickle
-import traceback
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import gymnasium as gym
-import numba
 import numpy as np
 import pytest
 from numba import types
@@ -15,7 +13,7 @@ from numba.core.errors import NumbaError
 from numba.core.serialize import dumps as numba_pickle
 
 from mcts_envs.core import rng
-from mcts_envs.core.contract import ACTIVE, Game, state_dtype
+from mcts_envs.core.contract import Game, blank, state_dtype
 from mcts_envs.core.kernel import (
     count_bits,
     function_table,
@@ -368,56 +366,16 @@ def test_a_table_refuses_another_signature():
         function_table({"step": two}, {"step": SIGNATURE})
 
 
-def allocates(state):
-    return int(np.zeros(3)[0]) + state.size
-
-
-def misnames(state):
-    return record(state, STATE).bord
-
-
-def stores_an_exception(state):
-    try:
-        return state.size
-    except ValueError as error:
-        return error is None
-
-
-@pytest.mark.parametrize(
-    ("function", "message", "line"),
-    [
-        (allocates, "a kernel allocates nothing", "return int(np.zeros(3)[0]) + state.size"),
-        (misnames, "its record has no field 'bord'", ""),
-        (stores_an_exception, "Exception object cannot be stored", "except ValueError as error:"),
-        (lambda state: state.shade, "Unknown attribute 'shade'", '(lambda state: state.shade, "Unknown'),
-    ],
-)
-def test_what_does_not_compile_says_why_in_a_few_lines(function, message, line):
-    with pytest.raises(NumbaError) as caught:
-        kernel(ACTIVE)(function).ready()
-    text = "".join(traceback.format_exception(caught.value))
-    assert message in text
-    assert f"kernel {function.__name__} does not compile" in text
-    assert line in text
-    assert "NUMBA_FULL_TRACEBACKS=1" in text
-    assert len(text.splitlines()) < 15
-
-
-def test_all_that_numba_says_can_be_asked_for(monkeypatch):
-    monkeypatch.setattr(numba.config, "FULL_TRACEBACKS", 1)
-    with pytest.raises(NumbaError, match="ol_np_zeros"):
-        kernel(ACTIVE)(allocates).ready()
-
-
-def test_a_decorator_without_brackets_names_its_cure():
-    with pytest.raises(TypeError, match=r"@kernel stands without brackets above allocates; write @kernel\(STEP\)"):
-        kernel(allocates)
-
-
 @pytest.mark.parametrize("template", [np.zeros(1, STATE), np.zeros((), STATE), STATE, STATE.itemsize, None])
 def test_a_template_without_blank_names_its_cure(template):
     with pytest.raises(TypeError, match=r"the template of one is .*; make it with blank\(STATE\)"):
         Game("one", 1, 1, template, *5 * [None])
+
+
+@pytest.mark.parametrize("layout", [np.dtype([("cells", "u1", 42)]), [("cells", "u1", 42)], np.dtype("u1")])
+def test_a_state_without_a_chance_header_names_its_cure(layout):
+    with pytest.raises(TypeError, match=r"of what state_dtype\(\[...\]\) gives, not of "):
+        blank(layout)
 
 
 @pytest.mark.parametrize("name", ["LaneDefense3x3", "LaneDefense5x9", "WallSurvival", "BomberTeam", "Football1"])

@@ -45,6 +45,14 @@ class Compiled(CPUDispatcher):  # type: ignore[misc]
 class Inlined(Compiled):
     """A function that is compiled into its callers, for whatever arguments they have."""
 
+    def compile(self, signature: Any) -> Any:
+        """Compile the function for a signature, unless it calls itself: it would have no end within its callers."""
+        source, name = self.py_func, self.__name__
+        if name in source.__code__.co_names and source.__globals__.get(name) is self:
+            told = f"{name} calls itself, and is compiled into its callers; write a loop, or give it a signature of its"
+            raise NumbaError(f"{told} own, as in @kernel(types.int64(types.int64))")
+        return super().compile(signature)
+
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         with put_off(), global_compiler_lock:
             entry = super()._compile_for_args(*args, **kws)
