@@ -21,7 +21,7 @@ def misnames(state):
     return record(state, STATE).bord
 
 
-def returns_nothing(state):
+def returns_nothing(state):  # noqa: RET503
     for _ in range(3):
         if state.size > 3:
             return 1

@@ -1,5 +1,6 @@
 """What Numba calls a dispatcher: a function that is compiled or loaded when it is first needed, and as it is needed."""
 
+import dis
 import warnings
 from typing import Any
 
@@ -47,10 +48,11 @@ class Inlined(Compiled):
 
     def compile(self, signature: Any) -> Any:
         """Compile the function for a signature, unless it calls itself: it would have no end within its callers."""
-        source, name = self.py_func, self.__name__
-        if name in source.__code__.co_names and source.__globals__.get(name) is self:
-            told = f"{name} calls itself, and is compiled into its callers; write a loop, or give it a signature of its"
-            raise NumbaError(f"{told} own, as in @kernel(types.int64(types.int64))")
+        if self.py_func.__globals__.get(self.__name__) is self and _loads(self.py_func, self.__name__):
+            told = (
+                f"{self.__name__} calls itself, and is compiled into its callers; write a loop, or give it a signature"
+            )
+            raise NumbaError(f"{told} of its own, as in @kernel(types.int64(types.int64))")
         return super().compile(signature)
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
@@ -58,6 +60,13 @@ class Inlined(Compiled):
             entry = super()._compile_for_args(*args, **kws)
             (result,) = (result for result in self.overloads.values() if result.entry_point is entry)
             return self._open(result.signature.args, translate(result, self.targetoptions["nogil"]))
+
+
+def _loads(function: Any, name: str) -> bool:
+    """Say whether a function reads a global of that name, and not an attribute alone."""
+    return name in function.__code__.co_names and any(
+        each.opname == "LOAD_GLOBAL" and each.argval == name for each in dis.get_instructions(function)
+    )
 
 
 class Kernel(Compiled):
