@@ -143,6 +143,7 @@ def games_can_be_played(game, played):
 
 
 BROKEN = [
+    (games_can_be_played, "games begin: nobody is to choose after reset", {"active": nothing}),
     (games_can_be_played, "games end: one was not over after 50 steps", {"step": nothing}),
     (games_can_be_played, "can: player 0 has no legal action", {"legal": nothing}),
     (games_can_be_played, "legal actions: player 0 has 9, and the game 3", {"legal": lambda *arguments: 9}),
