@@ -112,7 +112,10 @@ def _acts(layer: Any) -> bool:
 
 
 def _pays(layer: Any) -> bool:
-    known = isinstance(layer, gymnasium.RewardWrapper) and type(layer).step is gymnasium.RewardWrapper.step
+    kind: Any = type(layer)
+    if kind.__name__ == "LinearReward" and kind.__module__.startswith("mo_gymnasium."):  # has a step of its own
+        return True
+    known = isinstance(layer, gymnasium.RewardWrapper) and kind.step is gymnasium.RewardWrapper.step
     return known and not isinstance(layer, NormalizeReward)
 
 

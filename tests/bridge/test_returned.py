@@ -200,6 +200,30 @@ def test_a_reward_of_several_numbers_may_be_made_one_around_what_remembers():
     assert mcts(50, seed=1).act(env) == 1
 
 
+class LinearReward(gym.Wrapper):
+    """What MO-Gymnasium makes a number of rewards with: no RewardWrapper."""
+
+    __module__ = "mo_gymnasium.wrappers.wrappers"
+
+    def __init__(self, env, weight):
+        super().__init__(env)
+        self.w = np.array(weight)
+
+    def step(self, action):
+        seen, rewards, *ends, info = self.env.step(action)
+        return seen, np.dot(rewards, self.w), *ends, {**info, "vector_reward": rewards}
+
+
+@pytest.mark.parametrize(("weight", "best"), [((1.0, 0.0), 1), ((0.0, 1.0), 0)])
+def test_rewards_of_mo_gymnasium_are_weighed_as_they_are(weight, best):
+    env = agents.remember(Twisted(lambda at, reward, *rest: (at, np.array([reward, 1 - reward]), *rest)))
+    env = LinearReward(env, weight)
+    env.reset(seed=0)
+    assert mcts(50, seed=1).act(env) == best
+    assert "vector_reward" in env.step(best)[4]
+    assert agents.check_planning(env)["wrappers"].verdict == "holds"
+
+
 def test_a_step_that_raises_is_told_from_a_copy_that_fails():
     class Unpacking(Walk):
         def step(self, action):
