@@ -15,7 +15,6 @@ from mcts_envs.core.defaults import default_outcome
 from mcts_envs.core.laws import LAWS, arrays_have_ends, each_seed_has_its_own_chance, signatures
 from mcts_envs.core.rng import MAX_SEED
 from mcts_envs.core.sampling import Sample, plainly, require, sample, stepped
-from mcts_envs.core.typing import Bytes, Floats, Ints
 
 
 def check_game(
@@ -49,8 +48,7 @@ def check_game(
     Warns
     -----
     UserWarning
-        If nothing was ever paid; or if the last reward alone is taken to say who won (no ``outcome``), and games are
-        paid for on the way.
+        If the last reward alone is taken to say who won (no ``outcome``), and games are paid for on the way.
     """
     episodes = errors.integer("episodes", episodes, 1, 10**6)
     step_bound = errors.integer("step_bound", step_bound, 1, 10**9)
@@ -66,7 +64,7 @@ def check_game(
     for law in LAWS:
         if law not in (signatures, arrays_have_ends, each_seed_has_its_own_chance):  # which held
             law(env.game, played)
-    _warn_of_rewards(env.game, played)
+    _warn_of_scores(env.game, played)
     snapshots_come_back(env, seed)
     if faces:
         with warnings.catch_warnings():
@@ -94,49 +92,31 @@ def _environment(game: Any, settings: dict[str, Any]) -> tuple[type[GameEnv], di
     raise TypeError(f"cannot check {game!r}; give an environment id, a Game, a function to one, or a GameEnv class")
 
 
-def _warn_of_rewards(game: Game, played: Sample) -> None:
-    """Warn where nothing is paid, or where the last reward says that somebody else won than the sum of rewards."""
-    games = [_rewards(game, seed, choices) for seed, choices in zip(played.seeds, played.choices, strict=True)]
-    if not any(np.any(paid) for paid in games):
-        warnings.warn(
-            f"rewards: {len(games)} episodes of random play paid nothing but 0, and without rewards no move is better "
-            "than another; step writes them in place, as rewards[player] = 1.0; if they are rare, give more episodes",
-            stacklevel=4,
-        )
-    if game.outcome is default_outcome:
-        for seed, end, paid in zip(played.seeds, played.ends, games, strict=True):
-            if _misleads(game, seed, end, paid):
-                return
-
-
-def _rewards(game: Game, seed: int, choices: list[Ints]) -> Floats:
-    """Return the rewards [t, P] of a game."""
-    state, paid = game.new_state(), []
-    game.reset(state, np.uint64(seed))
-    for actions in choices:
-        state, rewards = stepped(game, state, actions)
-        paid.append(rewards)
-    return np.array(paid).reshape(-1, game.players)
-
-
-def _misleads(game: Game, seed: int, end: Bytes, paid: Floats) -> bool:
-    """Warn, and return whether, the last reward is as small as others and tells another winner than their sum."""
-    if any(game.status(end, player) != TERMINATED for player in range(game.players)):
-        return False
-    last, total = paid[-1].copy(), paid.sum(axis=0)
-    returns = total.tolist()
-    for points in (last, total):
-        game.outcome(end, points)
-    largest = np.abs(paid[:-1]).max(initial=0.0)
-    misleads = bool(np.abs(paid[-1]).max() <= largest and not np.array_equal(last, total))
-    if misleads:
-        warnings.warn(
-            f"outcome: seed {seed} ended with rewards {paid[-1].tolist()} and returns {returns}, and has points "
-            f"{last.tolist()}, as the last reward alone tells who won; where a sum decides, count it in the state "
-            "and give Game(outcome=...)",
-            stacklevel=5,
-        )
-    return misleads
+def _warn_of_scores(game: Game, played: Sample) -> None:
+    """Warn where the last reward is as small as others, and says that somebody else won than the sum of rewards."""
+    if game.outcome is not default_outcome:
+        return
+    for seed, choices in zip(played.seeds, played.choices, strict=True):
+        state, paid = game.new_state(), []
+        game.reset(state, np.uint64(seed))
+        for actions in choices:
+            state, rewards = stepped(game, state, actions)
+            paid.append(rewards)
+        if any(game.status(state, player) != TERMINATED for player in range(game.players)):
+            continue
+        last, total = paid[-1].copy(), np.sum(paid, axis=0)
+        returns = total.tolist()
+        for points in (last, total):
+            game.outcome(state, points)
+        largest = np.abs(paid[:-1]).max(initial=0.0)
+        if np.abs(paid[-1]).max() <= largest and not np.array_equal(last, total):
+            warnings.warn(
+                f"outcome: seed {seed} ended with rewards {paid[-1].tolist()} and returns {returns}, and has points "
+                f"{last.tolist()}, as the last reward alone tells who won; where a sum decides, count it in the state "
+                "and give Game(outcome=...)",
+                stacklevel=4,  # mcts_envs.check_game lies between
+            )
+            return
 
 
 def snapshots_come_back(env: GameEnv, seed: int) -> None:

@@ -11,6 +11,7 @@ from mcts_envs.core.contract import ACTIVE, STEP, state_dtype
 from mcts_envs.core.kernel import kernel, record
 
 STATE = state_dtype([("board", "u1", 9)])
+CLOCK = state_dtype([("t", "i8")])
 
 
 def allocates(state):
@@ -31,11 +32,9 @@ def returns_an_array(state):
     return state
 
 
+@kernel()
 def itself(count):
     return 0 if count == 0 else itself(count - 1)
-
-
-itself = kernel()(itself)
 
 
 def calls_what_calls_itself(state):
@@ -118,6 +117,16 @@ def test_what_does_not_compile_says_why_in_a_few_lines(function, message, line):
     assert line in text
     assert "NUMBA_FULL_TRACEBACKS=1" in text
     assert len(text.splitlines()) < 15
+
+
+@kernel()
+def t(state):
+    return record(state, CLOCK).t
+
+
+def test_a_helper_may_read_a_field_of_its_own_name():
+    state = np.zeros(CLOCK.itemsize, np.uint8)
+    assert kernel(ACTIVE)(lambda state: t(state)).ready().call(state) == 0
 
 
 def test_a_kernel_that_returns_what_it_should_write():
