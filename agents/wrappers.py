@@ -13,7 +13,7 @@ from gymnasium.vector import (
     VectorRewardWrapper,
     VectorWrapper,
 )
-from gymnasium.wrappers import Autoreset, NormalizeReward
+from gymnasium.wrappers import Autoreset, DelayObservation, NormalizeReward
 from gymnasium.wrappers.vector import NormalizeReward as NormalizeRewards
 
 OF_OBSERVATIONS = gymnasium.ObservationWrapper, VectorObservationWrapper
@@ -117,12 +117,16 @@ def check_steps(layers: list[Any]) -> None:
 def check_around(env: Any, inner: Any) -> None:
     """Check the wrappers around an environment of ours, as :func:`check_wrappers` does, and those of PettingZoo.
 
+    One that shows late what was observed is warned of, too.
+
     Raises
     ------
     TypeError
         If there is one that changes actions.
     """
     check_wrappers(env)
+    for name in named(env, DelayObservation):
+        _warn(f"{name} shows late what {_inside(inner)} shows; the search plans from what is so now")
     layers = [env]
     while layers[-1] is not inner and not isinstance(layers[-1], (gymnasium.Env, VectorEnv)):
         within = getattr(layers[-1], "env", None) or getattr(layers[-1], "aec_env", None)  # of a conversion

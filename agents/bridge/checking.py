@@ -266,7 +266,7 @@ def _legal(state: ForeignState, player: int) -> list[int]:
 def _hidden(env: Any, seen: Any, root: ForeignState) -> tuple[str, str]:
     if not seen.game.active(root):
         return OPEN, "the episode is over"
-    copies, hides = root.hidden.copies(seen.player), seen.game.notes.get(("hides", seen.player)) or ()
+    copies, hides = root.hidden.copies(seen.player), root.hidden.noted(seen.player)
     said = f"{copies.hidden}" + (f"; games that show the same differ in {', '.join(hides)}" if hides else "")
     if copies.particles:
         said += f"; {copies.particles} courses, {copies.acceptance:.2g} of those tried"

@@ -1,16 +1,21 @@
 """What an environment hides from its player: found out, and drawn anew by playing its past once more."""
 
+import math
 import warnings
 from threading import Lock
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
-from agents.bridge.around import dressed
+from gymnasium import spaces
+
+from agents.bridge.around import dressed, veiled
 from agents.bridge.cloning import fresh
 from agents.bridge.means import FAST, NATIVE, REPLAY, REPLAY_ANEW
 from agents.bridge.pool import Pool
 from agents.bridge.remembering import History
 from agents.bridge.states import ForeignGame, ForeignState
 from agents.bridge.suspicion import go_apart, hidden_from
+from agents.wrappers import layers_of
 from mcts_envs.core.contract import EVERYTHING
 
 NOTHING, ADAPTER, SAMPLED = "nothing found", "drawn by the adapter", "drawn by replay"
@@ -30,7 +35,17 @@ _APART = (
     "that began alike went on differently; draw what is to come from self.np_random, or say information='full' and "
     "mean it"
 )
+_FEWER = (
+    "{} shows {} of the {} numbers that {} observes, and planning starts from all that is so: say information='full' "
+    "and mean it"
+)
+_MANY = 1000
+"""Numbers from which on fewer may tell as much, as those of a smaller picture."""
+
 _NEVER_THE_SAME, _DEAR = "no two games showed it the same", "its steps take long, and a few games showed nothing of it"
+
+
+_NOTES: "WeakKeyDictionary[Any, dict[Any, Any]]" = WeakKeyDictionary()
 
 
 class Copies(NamedTuple):
@@ -72,7 +87,9 @@ class Hidden:
     def __init__(self, live: Any) -> None:
         self._game: ForeignGame = live.game
         self._history: History | None = live.history
-        self._env, self._wrappers = live.env, live.wrappers
+        self._env, self._wrappers, self._veils = live.env, live.wrappers, live.veils
+        beneath = layers_of(live.history.env) if live.veils and live.history is not None else []
+        self._outside = [veil for veil in live.veils if not any(veil is layer for layer in beneath)]
         self._said: Any = live.seen, live.infos
         self.time_limit: float = live.time_limit
         self._how: dict[int, str] = {}
@@ -121,10 +138,14 @@ class Hidden:
         hasty = hides == () and "hasty" in game.notes
         if (hides is None or hasty) and game.players > 1:
             self._warn(observer, _UNTOLD.format(game.name, name, _DEAR if hasty else _NEVER_THE_SAME))
+        if hides is None and (fewer := self._fewer()):
+            self._warn(observer, fewer)
+            return AS_IT_IS
         if not hides:
             return HASTY if hasty else UNTOLD if hides is None else NOTHING
-        if self._history is None:
-            cure = "wrap it in agents.remember(env) before reset, so that it is drawn anew"
+        if self._history is None or self._outside:
+            around = f", outside of {type(self._outside[0]).__name__}," if self._outside else ""
+            cure = f"wrap it in agents.remember(env){around} before reset, so that it is drawn anew"
         else:
             pool = self._pool(observer)
             if pool.particles or not game.notes.get(("never alike", name)):  # else none fits from another reset
@@ -134,7 +155,8 @@ class Hidden:
             pool.begin_here(*self._said)
             tried = f"none of {pool.tried} other courses" if pool.tried else "no course from another reset"
             cure = f"{tried} of the game fits what was seen"
-        self._warn(observer, _said(game.name, whose, hides, cure))
+        through = f", seen through {type(self._veils[0]).__name__}," if self._veils else ""
+        self._warn(observer, _said(game.name + through, whose, hides, cure))
         return AS_IT_IS
 
     def _of_replayed(self, observer: int) -> str:
@@ -152,18 +174,50 @@ class Hidden:
         return AS_IT_IS if game.notes["apart", observer] else UNKNOWN
 
     def found(self, observer: int) -> tuple[str, ...] | None:
-        """Return what games that show a player the same were found to differ in."""
-        notes, key = self._game.notes, ("hides", observer)
+        """Return what games that show a player the same, in the wrappers around, were found to differ in."""
+        notes, key = self._notes(), ("hides", observer)
         if key not in notes:
-            options = None if self._history is None else self._history.given.get("options")
-            env = dressed(self._env, self._wrappers)
-            notes[key] = hidden_from(self._game, env, self._game.seats[observer].name, options)
+            notes[key] = self._looked_for(observer)
         found: tuple[str, ...] | None = notes[key]
         return found
 
+    def noted(self, observer: int) -> tuple[str, ...]:
+        """Return what was found so far that is hidden from a player."""
+        return self._notes().get(("hides", observer)) or ()
+
+    def _looked_for(self, observer: int) -> tuple[str, ...] | None:
+        options = None if self._history is None else self._history.given.get("options")
+        env, name = dressed(self._env, self._wrappers), self._game.seats[observer].name
+        if self._veils and self._game.notes.get("tells") != "seen":  # else what is legal may be seen no more
+            found = hidden_from(self._game, veiled(env, self._veils), name, options)
+            if found is not None:
+                return found
+        return hidden_from(self._game, env, name, options)
+
+    def _notes(self) -> dict[Any, Any]:
+        """Return where it is noted what is hidden: from what is seen through wrappers, other things may be."""
+        if not self._veils:
+            return self._game.notes
+        try:
+            return _NOTES.setdefault(self._veils[0], {})
+        except TypeError:  # it has no hash
+            return {}
+
+    def _fewer(self) -> str:
+        """Say that wrappers leave out some numbers of few that are observed; nothing if they do not."""
+        if not self._veils:
+            return ""
+        inside, outside = self._env.observation_space, self._veils[0].observation_space
+        if not isinstance(inside, spaces.Box) or not isinstance(outside, spaces.Box):
+            return ""
+        all_of_them, shown = math.prod(inside.shape), math.prod(outside.shape)
+        if shown >= all_of_them or all_of_them > _MANY:
+            return ""
+        return _FEWER.format(type(self._veils[0]).__name__, shown, all_of_them, self._game.name)
+
     def _warn(self, observer: int, said: str) -> None:
         """Say something of a player, once; once more where the cure was taken, which is to remember."""
-        said_before = "warned", observer, self._history is not None
+        said_before = "warned", observer, self._history is not None, *map(type, self._veils)
         if said_before not in self._game.notes:
             self._game.notes[said_before] = True
             warnings.warn(said, stacklevel=2)

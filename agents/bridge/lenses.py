@@ -27,6 +27,15 @@ def lenses_of(layers: Sequence[Any]) -> tuple[list[Any], int]:
     return found, -1
 
 
+def veils_of(layers: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the wrappers among the layers of an environment that may hide what it shows, from the outermost on."""
+    return tuple(
+        layer
+        for layer in layers[:-1]
+        if isinstance(layer, gymnasium.ObservationWrapper) and not isinstance(layer, NormalizeObservation)
+    )
+
+
 def through(lenses: Sequence[Any], env: Any, seen: Any) -> Any:
     """Return what is seen of an environment through wrappers, which are left as they are.
 

@@ -18,7 +18,7 @@ from agents.bridge.games import game_of_one, game_of_several, require_spaces
 from agents.bridge.hidden import Hidden
 from agents.bridge.kinds import in_cycle
 from agents.bridge.layers import innermost, peeled
-from agents.bridge.lenses import lenses_of
+from agents.bridge.lenses import lenses_of, veils_of
 from agents.bridge.means import copier_of
 from agents.bridge.refusing import refused
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
@@ -90,6 +90,7 @@ class LiveSingle:
         self.dressed = dressed(self.env, self.wrappers)
         self.history = _history(self._layers, Remember)
         self._told = observation, info
+        self.veils = veils_of(self._layers)
         lenses, self._end = lenses_of(self._layers)
         self.lenses = self._lenses(lenses)
         seen = getattr(self.env, "observation_space", None)
@@ -168,6 +169,7 @@ class LiveAEC:
     time_limit = math.inf
     lenses: Any = (), ()
     wrappers: Any = ()
+    veils: Any = ()
     left = NO_LIMIT
     seen = infos = None
 
@@ -216,6 +218,7 @@ class LiveParallel:
     time_limit = math.inf
     lenses: Any = (), ()
     wrappers: Any = ()
+    veils: Any = ()
     left = NO_LIMIT
     truncated = False
 

@@ -1,0 +1,116 @@
+"""Observation wrappers that show less than the environment inside: nothing of the rest is foreseen without a word."""
+
+import warnings
+from functools import partial
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.wrappers import DelayObservation, FlattenObservation, NormalizeObservation, TransformObservation
+
+import agents
+from agents.bridge.hidden import AS_IT_IS, NOTHING, SAMPLED, UNTOLD
+from tests.bridge.worlds import mcts, same_whatever_is_hidden
+
+
+def lake():
+    return gym.make("FrozenLake-v1")
+
+
+def blind(env):
+    return TransformObservation(env, lambda cell: 0, spaces.Discrete(1))
+
+
+class Late(DelayObservation):
+    """Warned of by a name of its own."""
+
+
+def searched(env, **options):
+    env.reset(seed=1)
+    return mcts(20, **options).search(env).copies.hidden
+
+
+@pytest.mark.parametrize("veil", [blind, partial(Late, delay=2)])
+def test_what_a_wrapper_leaves_out_is_named(veil):
+    kind = type(veil(lake())).__name__
+    said = rf"FrozenLake-v1, seen through {kind}, hides something from its player, in s, .* outside of {kind}, before"
+    with pytest.warns(UserWarning, match=said):
+        assert searched(veil(agents.remember(lake()))) == AS_IT_IS
+    assert searched(veil(lake()), information="full") == AS_IT_IS
+
+
+def test_what_a_wrapper_leaves_out_is_drawn_by_replay():
+    env = agents.remember(blind(lake()))
+    env.reset(seed=1)
+    env.step(0)
+    env.step(0)
+
+    def put(cell):
+        env.unwrapped.s = cell
+
+    result = same_whatever_is_hidden(env, [partial(put, cell) for cell in (0, 4, 8)])
+    assert result.copies.hidden == SAMPLED
+
+
+@pytest.mark.parametrize("wrapper", [FlattenObservation, partial(DelayObservation, delay=0)])
+def test_wrappers_that_leave_nothing_out(wrapper):
+    assert searched(wrapper(lake())) == NOTHING
+
+
+def test_the_same_environment_bare_and_behind_wrappers():
+    env = blind(lake())
+    assert searched(env.env) == NOTHING
+    with pytest.warns(UserWarning, match="seen through TransformObservation"):
+        assert searched(env) == AS_IT_IS
+    assert searched(env.env) == NOTHING
+
+
+def test_fractions_that_are_left_out():
+    def positions(env):
+        return TransformObservation(env, lambda seen: seen[[0, 2]], spaces.Box(-np.inf, np.inf, (2,)))
+
+    env = positions(gym.make("CartPole-v1"))
+    with pytest.warns(UserWarning, match="TransformObservation shows 2 of the 4 numbers that CartPole-v1 observes"):
+        assert searched(env) == AS_IT_IS
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert searched(env) == AS_IT_IS  # said once
+        assert searched(NormalizeObservation(gym.make("CartPole-v1"))) == UNTOLD
+
+
+class Both(gym.Env):
+    """Has a coin, which it does not show, and which is guessed."""
+
+    action_space = spaces.Discrete(2)
+    observation_space = spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.coin = int(self.np_random.integers(2))
+        return 0, {}
+
+    def step(self, action):
+        return 1, float(action == self.coin), True, False, {}
+
+
+class Shown(gym.ObservationWrapper):
+    """Shows the coin."""
+
+    def observation(self, observation):
+        return int(self.unwrapped.coin)
+
+
+def test_a_wrapper_that_shows_more():
+    env = Shown(Both())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert searched(env) == NOTHING
+    assert mcts(50).search(env).action == env.unwrapped.coin
+
+
+def test_a_wrapper_around_a_game_of_ours_that_shows_late():
+    env = DelayObservation(gym.make("mcts_envs/LaneDefense3x3-v0"), 2)
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="DelayObservation shows late what LaneDefense shows; the search plans from"):
+        mcts(5).search(env)
