@@ -44,7 +44,7 @@ _OUTSIDE = (
 )
 """Faults that are seen by steps which the environment itself may have made; what has them is not tried again."""
 
-
+_STEPPED = "its step raised"
 _LEGAL = re.compile("avail|legal|mask|valid")
 _LISTED = re.compile("legal|mask|(allowed|avail|possible|valid).*(action|move)")
 
@@ -105,20 +105,28 @@ def copier_of(live: Any, state: ForeignState) -> Copier:
         return copier_of(live, state)
     if not_reset is not None:
         raise not_reset
-    cure = "" if live.history is not None else "; wrap it in agents.remember(env) before reset, so that it is replayed"
     around = " in ".join(type(each).__name__ for each in (live.env, *reversed(live.wrappers)))
     raise TypeError(
-        f"{lacking}{around} cannot be copied: {'; '.join(refused)}{_misnamed(state)}{cure}; or give it "
-        "clone_state() and restore_state(snapshot), or register an agents.bridge.Adapter"
+        f"{lacking}{around} cannot be copied: {'; '.join(refused)}{_misnamed(state)}{_cure(live, refused)}"
         f"{'. It may have been stepped as it was tried; reset it' * stepped}"
     )
+
+
+def _cure(live: Any, refused: list[str]) -> str:
+    """Return what helps where no means has copied an environment."""
+    if any(_STEPPED in each and "'int' object" in each for each in refused):
+        return "; planners give step an int, not an array: write int(action) there"
+    remember = (
+        "" if live.history is not None else "wrap it in agents.remember(env) before reset, so that it is replayed; or "
+    )
+    return f"; {remember}give it clone_state() and restore_state(snapshot), or register an agents.bridge.Adapter"
 
 
 def _said_by(error: Exception, env: Any) -> str:
     """Return what an error says, and whether the environment's own step raised it, of which no copy is to blame."""
     own = getattr(type(env).step, "__code__", None)
     if any(frame.f_code is own for frame, _ in walk_tb(error.__traceback__)):
-        return f"its step raised {type(error).__name__}: {error}"
+        return f"{_STEPPED} {type(error).__name__}: {error}"
     return f"{error}" if isinstance(error, (TypeError, ValueError)) else f"{type(error).__name__}: {error}"
 
 

@@ -465,3 +465,17 @@ def test_what_is_observed_may_be_what_is_drawn(kind, how):
         assert agents.check_planning(env)["fidelity"].verdict == "holds"
     finally:
         del gym.registry["Seen-v0"]
+
+
+@pytest.mark.parametrize("takes", [lambda action: action.item(), lambda action: action[0]])
+def test_a_step_that_takes_arrays_names_its_cure(takes):
+    class Taking(Walk):
+        def step(self, action):
+            return super().step(takes(action))
+
+    env = Taking()
+    env.reset(seed=0)
+    with pytest.raises(
+        TypeError, match=r"'int' object .*; planners give step an int, not an array: write int\(action\)"
+    ):
+        mcts().act(env)
