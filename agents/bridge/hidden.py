@@ -10,12 +10,12 @@ from gymnasium import spaces
 
 from agents.bridge.around import dressed, veiled
 from agents.bridge.cloning import fresh
+from agents.bridge.layers import down
 from agents.bridge.means import FAST, NATIVE, REPLAY, REPLAY_ANEW
 from agents.bridge.pool import Pool
 from agents.bridge.remembering import History
 from agents.bridge.states import ForeignGame, ForeignState
 from agents.bridge.suspicion import go_apart, hidden_from
-from agents.wrappers import layers_of
 from mcts_envs.core.contract import EVERYTHING
 
 NOTHING, ADAPTER, SAMPLED = "nothing found", "drawn by the adapter", "drawn by replay"
@@ -88,7 +88,7 @@ class Hidden:
         self._game: ForeignGame = live.game
         self._history: History | None = live.history
         self._env, self._wrappers, self._veils = live.env, live.wrappers, live.veils
-        beneath = layers_of(live.history.env) if live.veils and live.history is not None else []
+        beneath = down(live.history.env) if live.veils and live.history is not None else []
         self._outside = [veil for veil in live.veils if not any(veil is layer for layer in beneath)]
         self._said: Any = live.seen, live.infos
         self.time_limit: float = live.time_limit

@@ -21,10 +21,16 @@ def peeled(env: Any) -> tuple[list[Any], Any]:
     return layers, chooser
 
 
+def down(env: Any) -> list[Any]:
+    """Return the layers of an environment, from the outermost on."""
+    if not isinstance(env, gymnasium.Env):
+        return peeled(env)[0]
+    layers: list[Any] = [env]
+    while isinstance(layers[-1], gymnasium.Wrapper):
+        layers.append(layers[-1].env)
+    return layers
+
+
 def innermost(env: Any) -> Any:
     """Return what planners copy: the environment inside all wrappers."""
-    if not isinstance(env, gymnasium.Env):
-        return peeled(env)[0][-1]
-    while isinstance(env, gymnasium.Wrapper):
-        env = env.env
-    return env  # whose unwrapped may be something else, as Jumanji's is
+    return down(env)[-1]  # whose unwrapped may be something else, as Jumanji's is

@@ -6,6 +6,7 @@ from typing import Any
 
 import gymnasium
 from gymnasium.wrappers import DelayObservation, NormalizeObservation
+from pettingzoo.utils.wrappers import BaseWrapper
 
 from agents.bridge.classes import slots_of
 
@@ -29,11 +30,15 @@ def lenses_of(layers: Sequence[Any]) -> tuple[list[Any], int]:
 
 def veils_of(layers: Sequence[Any]) -> tuple[Any, ...]:
     """Return the wrappers among the layers of an environment that may hide what it shows, from the outermost on."""
-    return tuple(
-        layer
-        for layer in layers[:-1]
-        if isinstance(layer, gymnasium.ObservationWrapper) and not isinstance(layer, NormalizeObservation)
-    )
+    return tuple(layer for layer in layers[:-1] if _may_hide(layer))
+
+
+def _may_hide(layer: Any) -> bool:
+    """Say whether a wrapper shows something else than what is inside, but for statistics."""
+    kind: Any = type(layer)
+    if isinstance(layer, BaseWrapper):
+        return kind.observe is not BaseWrapper.observe and not kind.observe.__module__.startswith("pettingzoo.")
+    return isinstance(layer, gymnasium.ObservationWrapper) and not isinstance(layer, NormalizeObservation)
 
 
 def through(lenses: Sequence[Any], env: Any, seen: Any) -> Any:

@@ -169,13 +169,13 @@ class LiveAEC:
     time_limit = math.inf
     lenses: Any = (), ()
     wrappers: Any = ()
-    veils: Any = ()
     left = NO_LIMIT
     seen = infos = None
 
     def __init__(self, layers: list[Any]) -> None:
         self.env = layers[-1]
         self._layers = layers
+        self.veils = veils_of(layers)
         self.history = _history(layers, RememberTurns)
         self._together = bool(getattr(self.env, "metadata", {}).get("is_parallelizable"))
         self.game = game_of_several("CYCLE" if self._together else "AEC", layers)

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.wrappers import DelayObservation, FlattenObservation, NormalizeObservation, TransformObservation
+from pettingzoo.classic.connect_four.connect_four import env as connect_four
+from pettingzoo.utils.wrappers import BaseWrapper
 
 import agents
 from agents.bridge.hidden import AS_IT_IS, NOTHING, SAMPLED, UNTOLD
@@ -77,6 +79,32 @@ def test_fractions_that_are_left_out():
         warnings.simplefilter("error")
         assert searched(env) == AS_IT_IS  # said once
         assert searched(NormalizeObservation(gym.make("CartPole-v1"))) == UNTOLD
+
+
+class Fog(BaseWrapper):
+    """Shows no stones."""
+
+    def observe(self, agent):
+        return self.env.observe(agent) | {"observation": 0}
+
+
+def test_what_a_wrapper_of_pettingzoo_leaves_out():
+    def begun(env):
+        env.reset(seed=0)
+        env.step(3)
+        return env
+
+    said = "connect_four_v3, seen through Fog, hides something from player_1, in board, .* outside of Fog, before"
+    with pytest.warns(UserWarning, match=said):
+        found = mcts(20).search(begun(Fog(agents.remember(connect_four()))))
+    assert found.copies.hidden == AS_IT_IS
+    env = begun(agents.remember(Fog(connect_four())))
+
+    def put(column):
+        env.unwrapped.board = [0] * 35 + [int(column == at) for at in range(7)]
+
+    same_whatever_is_hidden(env, [partial(put, column) for column in (3, 0, 6)])
+    assert mcts(20).search(env).copies.hidden == SAMPLED
 
 
 class Both(gym.Env):
