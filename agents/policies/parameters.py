@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agents import policies
+from agents.policies import load, names
 from agents.search.records import record_type, rows
 from mcts_envs.core import errors
 
@@ -115,12 +115,7 @@ def _declared(policy: Any) -> Mapping[str, Parameter]:
 def _unknown(name: str, chosen: Mapping[str, Any], known: set[str]) -> str:
     """Say whose parameter this is, or what may have been meant."""
     those = ", ".join(f"{kind}={getattr(policy, '__name__', policy)!r}" for kind, policy in chosen.items())
-    owners = [
-        f"{kind}={owner!r}"
-        for kind in chosen
-        for owner in policies.names(kind)
-        if name in _declared(policies.load(kind, owner))
-    ]
+    owners = [f"{kind}={owner!r}" for kind in chosen for owner in names(kind) if name in _declared(load(kind, owner))]
     if owners:
         return f"{name!r} is a parameter of {' and of '.join(owners)}, not of {those}"
     return f"{errors.unknown('setting or parameter', name, known)}; parameters are those of {those}"
