@@ -1,6 +1,7 @@
 """Training: what an environment costs PPO, what the APIs that it stands on cost, and what saved policies do.
 
-Times are those of the processor, and verdicts medians over rounds in which both take turns.
+Times are those of the processor, or of the clock with threads, and verdicts medians over rounds in which both take
+turns.
 """
 
 import time
@@ -91,12 +92,13 @@ class EmptyVecEnv(VecEnv):
 def ppo(rounds: int) -> list[Figure]:
     """Measure the frames a second of PPO, with the project's hyper-parameters, against PPO on an empty batch."""
     figures = []
-    for id, settings in TRAINED:
+    for id, settings, threads in (*((*each, 1) for each in TRAINED), (*TRAINED[-1], 2)):
         hyper = hyperparameters("ppo", f"mcts_envs/{id}")
-        env = mcts_envs.make_sb3_vec_env(id, hyper.n_envs, 0, **settings)
+        env = mcts_envs.make_sb3_vec_env(id, hyper.n_envs, 0, threads=threads, **settings)
+        clock = time.process_time if threads == 1 else time.perf_counter
         with one_thread():
-            ours, empty, share = in_turns(rounds, _trainer(env, hyper), _trainer(EmptyVecEnv(env), hyper))
-        what = ", ".join([id, *settings.values()])
+            ours, empty, share = in_turns(rounds, _trainer(env, hyper), _trainer(EmptyVecEnv(env), hyper), clock)
+        what = ", ".join([id, *settings.values(), *["2 threads"] * (threads > 1)])
         rates = 1e3 / ours, "k frames/s", "an empty VecEnv", 1e3 / empty
         figures.append(Figure(f"{what}: PPO", *rates, f"{1 / share:.3f} of it"))
     return figures
@@ -242,16 +244,18 @@ def _episodes(env: gym.Env[Any, Any], actions: Any) -> Callable[[], int]:
     return work
 
 
-def in_turns(rounds: int, first: Callable[[], int], second: Callable[[], int]) -> tuple[float, float, float]:
-    """Return the microseconds of the processor that a unit of work takes, and how many times as long the first takes.
+def in_turns(
+    rounds: int, first: Callable[[], int], second: Callable[[], int], clock: Callable[[], float] = time.process_time
+) -> tuple[float, float, float]:
+    """Return the microseconds that a unit of work takes, and how many times as long the first takes.
 
     All three are medians over rounds in which the two take turns, after one round that does not count.
     """
     rows = np.zeros((rounds + 1, 2))
     for row in rows:
         for i, work in enumerate((first, second)):
-            started = time.process_time()
+            started = clock()
             units = work()
-            row[i] = (time.process_time() - started) / units * 1e6
+            row[i] = (clock() - started) / units * 1e6
     (ours, others), share = np.median(rows[1:], axis=0), np.median(rows[1:, 0] / rows[1:, 1])
     return float(ours), float(others), float(share)
