@@ -18,6 +18,9 @@ from agents.bridge.shapes import bounds, shaped, structure
 from agents.bridge.states import ForeignGame, ForeignSeat
 from mcts_envs.core.rng import CHANCE_BYTES
 
+_MANY = 10_000
+"""Actions above which a wrapper that numbers them all would not help."""
+
 
 def game_of_one(env: Any, wrappers: tuple[Any, ...], actions: Any, shown: Any) -> ForeignGame:
     """Return the game that a Gymnasium environment is.
@@ -85,7 +88,22 @@ def _cure(actions: Any, name: Any) -> str:
         count = math.prod(actions.shape)
         few = f", which makes bins ** {count} actions, or in an ActionWrapper that offers a few" * (count > 2)
         return f"wrap it in gymnasium.wrappers.DiscretizeAction(env, bins){few}"
-    return "wrap it in gymnasium.wrappers.TransformAction(env, function, spaces.Discrete(n)), or an ActionWrapper"
+    factors = _factors(actions)
+    if not factors:
+        return "wrap it in gymnasium.wrappers.TransformAction(env, function, spaces.Discrete(n)), or an ActionWrapper"
+    total = math.prod(factors)
+    if total > _MANY:
+        return f"these are {total:.3g} actions; offer a few in an ActionWrapper"
+    several = f"numpy.array(numpy.unravel_index(action, {factors}))"
+    return f"wrap it in gymnasium.wrappers.TransformAction(env, lambda action: {several}, spaces.Discrete({total}))"
+
+
+def _factors(actions: Any) -> tuple[int, ...]:
+    """Return how many choices there are in each place of an action; nothing where that is not all there is to it."""
+    if isinstance(actions, spaces.MultiBinary):
+        return (2,) * actions.shape[0] if len(actions.shape) == 1 else ()
+    plain = isinstance(actions, spaces.MultiDiscrete) and actions.nvec.ndim == 1 and not actions.start.any()
+    return tuple(actions.nvec.tolist()) if plain else ()
 
 
 def _name(env: Any) -> str:
