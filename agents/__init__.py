@@ -40,6 +40,20 @@ NAMES = {
 }
 """Agents by name; the module is imported when the agent is made."""
 
+_CALLED = {
+    "a2c": "sb3:PATH",
+    "alphazero": "puct",
+    "ismcts": "mcts",
+    "minimax": "alpha_beta",
+    "muzero": "gumbel",
+    "negamax": "alpha_beta",
+    "pimc": "determinized",
+    "ucb": "mcts",
+    "ucb1": "mcts",
+    "uct": "mcts",
+}
+"""What these are called elsewhere, or the nearest to it that there is."""
+
 
 @overload
 def make(
@@ -91,7 +105,8 @@ def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
         from agents import own
 
         return own.make(name, seed, settings)
-    raise ValueError(errors.unknown("agent", name, [*names(), "sb3:PATH", "FILE.py:CLASS"]))
+    called = _CALLED.get(re.sub(r"[^a-z0-9]", "", name.lower()))
+    raise ValueError(errors.unknown("agent", name, [*names(), "sb3:PATH", "FILE.py:CLASS"], called))
 
 
 def names() -> list[str]:

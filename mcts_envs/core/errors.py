@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 
-def unknown(kind: str, name: object, known: Iterable[str]) -> str:
+def unknown(kind: str, name: object, known: Iterable[str], meant: str | None = None) -> str:
     """Say that a name is not known, which one may have been meant, and which there are."""
     names, start = sorted(known), str(name)[:3]
-    close = [other for other in names if other.lower() == str(name).lower()]
+    close = [meant] if meant else []
+    close += [other for other in names if other.lower() == str(name).lower()]
     close += difflib.get_close_matches(str(name), names, 1, 0.65)  # one that shares fewer letters was hardly meant
     close += [other for other in names if len(start) == 3 and other.startswith(start)]
     if close:
@@ -109,7 +110,8 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
     except TypeError:
         number = None
     if number is None:
-        raise TypeError(f"{name} {value!r} is {type(value).__name__}, not an integer from {low} to {high}")
+        cure = f"; write {value:.0f}" if isinstance(value, float) and value.is_integer() else ""
+        raise TypeError(f"{name} {value!r} is {type(value).__name__}, not an integer from {low} to {high}{cure}")
     if not low <= number <= high:
         raise ValueError(f"{name} {number} is outside [{low}, {high}]")
     return number

@@ -387,6 +387,9 @@ class TestSettings:
     def test_unknown_names(self):
         with pytest.raises(ValueError, match="unknown agent 'mtcs'; did you mean 'mcts'"):
             agents.make("mtcs")
+        for called, name in (("UCT", "mcts"), ("IS-MCTS", "mcts"), ("minimax", "alpha_beta"), ("AlphaZero", "puct")):
+            with pytest.raises(ValueError, match=f"unknown agent {called!r}; did you mean {name!r}"):
+                agents.make(called)
         with pytest.raises(TypeError, match="unknown setting or parameter 'simulatons'; did you mean 'simulations'"):
             agents.make("mcts", simulatons=5)
         with pytest.raises(TypeError, match="unknown setting or parameter 'simulatons'; did you mean 'simulations'"):
