@@ -143,7 +143,7 @@ def test_impossible_settings():
     assert gymnasium.make(SMALL, p_new=np.array(0.5), night=np.array(7)).unwrapped.game.name == "lane_defense"
     with pytest.raises(TypeError, match=r"rows '3' is str, not an integer from 1 to 16"):
         gymnasium.make(SMALL, rows="3")
-    with pytest.raises(TypeError, match=r"rows 3.0 is float, not an integer from 1 to 16; write 3$"):
+    with pytest.raises(TypeError, match=r"rows 3.0 is float, not an integer from 1 to 16; write 3"):
         gymnasium.make(SMALL, rows=3.0)
     with pytest.raises(ValueError, match=r"seat 2 is outside \[0, 1\]"):
         TicTacToe(seat=2)
