@@ -126,7 +126,8 @@ def player(
         module, colon, name = given.partition(":")
         if not colon:
             known = ["random", *scripted, "agents:NAME", "sb3:PATH", "module:Name"]
-            raise ValueError(errors.unknown("opponent", given, known))
+            planner = f"agents:{given}" if given in _planners() else None
+            raise ValueError(errors.unknown("opponent", given, known, planner))
         return _entry_point(module, name)
     if isinstance(given, type) and _plays(given):
         raise TypeError(f"opponent {given!r} is a class; give an object of it, such as {given.__name__}()")
@@ -146,6 +147,17 @@ def seated(player: Any, game: Game, *, at_once: bool = False) -> Any:
 def _plays(given: Any) -> bool:
     """Say whether this has the methods of a player, or is a class whose objects have."""
     return all(callable(getattr(given, name, None)) for name in ("act", "reseed"))
+
+
+def _planners() -> list[str]:
+    """Return the names of the agents of the package beside this one, if it is there."""
+    try:
+        package = importlib.import_module("agents")
+        errors.require_own_agents(package)
+    except ImportError:
+        return []
+    names: list[str] = package.names()
+    return names
 
 
 def _entry_point(module: str, name: str) -> Player:

@@ -191,7 +191,10 @@ def test_before_the_first_reset():
 def test_impossible_opponents():
     with pytest.raises(ValueError, match="unknown opponent 'scriptd'; did you mean 'scripted'"):
         TicTacToe(opponent="scriptd")
-    with pytest.raises(ValueError, match=r"unknown opponent 'mcts'; known: agents:NAME, module:Name, .*sb3:PATH"):
+    with pytest.raises(
+        ValueError,
+        match=r"unknown opponent 'mcts'; did you mean 'agents:mcts'\? Known: agents:NAME, module:Name, .*sb3:PATH",
+    ):
         TicTacToe(opponent="mcts")
     with pytest.raises(ValueError, match="opponent nowhere:mcts: cannot import nowhere"):
         TicTacToe(opponent="nowhere:mcts")
