@@ -12,12 +12,11 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from sb3_contrib import MaskablePPO
-from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
 import agents
 import mcts_envs
-from agents.learning.algorithms import one_thread
+from agents.learning.algorithms import algorithm_class, one_thread
 from agents.learning.hyperparameters import hyperparameters, resolved
 from agents.learning.selfplay import PastSelf
 from agents.learning.shipped import FOLDER
@@ -58,6 +57,8 @@ class EmptyVecEnv(VecEnv):
         self._observations = rng.uniform(space.low.min(), space.high.max(), shape).astype(space.dtype)
         self._rewards, self._dones = rng.normal(size=like.num_envs).astype(np.float32), np.zeros(like.num_envs, bool)
         self._infos: list[dict[str, Any]] = [{"TimeLimit.truncated": False} for _ in range(like.num_envs)]
+        like.reset()
+        self._masks = like.env_method("action_masks")
 
     def reset(self) -> Any:
         """Return observations."""
@@ -81,8 +82,8 @@ class EmptyVecEnv(VecEnv):
         """Do nothing."""
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
-        """Do nothing."""
-        return [None] * self.num_envs
+        """Return the masks of the first position, always."""
+        return self._masks
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Return False for each game."""
@@ -91,24 +92,29 @@ class EmptyVecEnv(VecEnv):
 
 def ppo(rounds: int) -> list[Figure]:
     """Measure the frames a second of PPO, with the project's hyper-parameters, against PPO on an empty batch."""
-    figures = []
-    for id, settings, threads in (*((*each, 1) for each in TRAINED), (*TRAINED[-1], 2)):
-        hyper = hyperparameters("ppo", f"mcts_envs/{id}")
-        env = mcts_envs.make_sb3_vec_env(id, hyper.n_envs, 0, threads=threads, **settings)
-        clock = time.process_time if threads == 1 else time.perf_counter
-        with one_thread():
-            ours, empty, share = in_turns(rounds, _trainer(env, hyper), _trainer(EmptyVecEnv(env), hyper), clock)
-        what = ", ".join([id, *settings.values(), *["2 threads"] * (threads > 1)])
-        rates = 1e3 / ours, "k frames/s", "an empty VecEnv", 1e3 / empty
-        figures.append(Figure(f"{what}: PPO", *rates, f"{1 / share:.3f} of it"))
+    figures = [_training(rounds, "ppo", id, settings) for id, settings in TRAINED]
+    figures.append(_training(rounds, "ppo", *TRAINED[-1], threads=2))
+    figures.append(_training(rounds, "maskable_ppo", *TRAINED[-1]))
     return figures
 
 
-def _trainer(env: VecEnv, hyper: Any) -> Callable[[], int]:
+def _training(rounds: int, algorithm: str, id: str, settings: dict[str, Any], threads: int = 1) -> Figure:
+    hyper, kind = hyperparameters(algorithm, f"mcts_envs/{id}"), algorithm_class(algorithm)
+    env = mcts_envs.make_sb3_vec_env(id, hyper.n_envs, 0, threads=threads, **settings)
+    clock = time.process_time if threads == 1 else time.perf_counter
+    works = _trainer(kind, env, hyper), _trainer(kind, EmptyVecEnv(env), hyper)
+    with one_thread():
+        ours, empty, share = in_turns(rounds, *works, clock)
+    rates = 1e3 / ours, "k frames/s", "an empty VecEnv", 1e3 / empty
+    what = ", ".join([id, *settings.values(), *["2 threads"] * (threads > 1)])
+    return Figure(f"{what}: {kind.__name__}", *rates, f"{1 / share:.3f} of it")
+
+
+def _trainer(kind: Any, env: VecEnv, hyper: Any) -> Callable[[], int]:
     """Return a function that learns from one rollout and returns the number of its frames."""
     if hyper.normalize:
         env = VecNormalize(env, **{"gamma": hyper.model["gamma"], **hyper.normalize})
-    model = PPO(env=env, device="cpu", seed=0, **resolved(hyper.model))
+    model = kind(env=env, device="cpu", seed=0, **resolved(hyper.model))
     frames = int(hyper.n_envs * hyper.model["n_steps"])
 
     def learn() -> int:
