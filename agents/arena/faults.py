@@ -117,10 +117,15 @@ def in_words(told: Mapping[str, str]) -> str:
 
 def _told(error: BaseException) -> dict[str, str]:
     """Return type, message and traceback of an exception."""
+    tail = "\n".join(traceback.format_exc().strip().splitlines()[-_TRACEBACK_LINES:])
+    told = {"type": type(error).__name__, "message": message_of(error), "traceback": tail[-_MOST_CHARACTERS:]}
+    return {name: _UNPRINTABLE.sub("?", text) for name, text in told.items()}
+
+
+def message_of(error: BaseException) -> str:
+    """Return what an exception says, whoever wrote its class, as any terminal, file and page takes it."""
     try:
         message = str(error)
     except BaseException as another:
         message = f"(its message raises {type(another).__name__})"
-    tail = "\n".join(traceback.format_exc().strip().splitlines()[-_TRACEBACK_LINES:])
-    told = {"type": type(error).__name__, "message": message[:_MOST_CHARACTERS], "traceback": tail[-_MOST_CHARACTERS:]}
-    return {name: _UNPRINTABLE.sub("?", text) for name, text in told.items()}
+    return _UNPRINTABLE.sub("?", message[:_MOST_CHARACTERS])

@@ -25,9 +25,9 @@ def plan_of(folders: Sequence[Path], limits: Limits, replays: bool = False) -> t
         if not (folder / EPISODES).is_file():
             raise FileNotFoundError(f"{folder} holds no results; merge folders that a comparison has written to")
     first, cure = folders[0], f"Leave it out, or merge it alone; {folders[0]} says what is merged here"
+    there = [read_header(folder)["configuration"] for folder in folders]
+    said = there[0]
     try:
-        there = [read_header(folder)["configuration"] for folder in folders]
-        said = there[0]
         agents = tuple(AgentSpec(label, of["name"], of["settings"]) for label, of in said["agents"].items())
         against = said.get("matches", {}).get("against")
         kept = tuple(said.get("keep", ()))

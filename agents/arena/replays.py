@@ -27,6 +27,8 @@ REPLAYS = "replays"
 
 _LONGEST = 48
 _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
+_OURS = re.compile(r"\d{5,}-.*-[0-9a-f]{8}\.(?:json|html)|\.\d{5,}-.*\.json\.\d+", re.ASCII)
+"""Names of what a comparison writes, also of what it was writing when it was killed."""
 
 
 def begun(plan: "Plan", seed: int = 0, players: Sequence[str] = ()) -> Replay:
@@ -140,10 +142,13 @@ def has_replay(folder: Path, row: Row) -> bool:
 
 
 def tidy_replays(folder: Path, rows: Iterable[Row] = ()) -> None:
-    """Remove what belongs to no row: replays of games whose rows were not written, pages, and what was half written."""
+    """Remove what belongs to no row: replays of games whose rows were not written, pages, and what was half written.
+
+    What somebody else has put there stays.
+    """
     named = {file_of(folder, row.key).stem for row in rows if row.replay is not None}
     for file in (folder / REPLAYS).glob("*"):
-        if file.stem not in named or file.suffix not in (".json", ".html"):
+        if _OURS.fullmatch(file.name) and file.stem not in named:
             file.unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # it is not there, or not empty
         (folder / REPLAYS).rmdir()

@@ -206,6 +206,8 @@ def row_of(given: Mapping[str, Any], scored: bool = False) -> Row:
     row = read(Row, given if "seats" in given else _with_seat(given))
     if row.last_asked is not None:
         errors.integer("last_asked", row.last_asked, 0, len(row.seats) - 1)
+    if row.transitions is not None and len(row.transitions) != 2:
+        raise ValueError(f"transitions has {len(row.transitions)} numbers, not an offset and a size")
     if row.forfeit is not None:
         errors.keys("forfeit", row.forfeit, ("reason", "type", "message"), ("traceback",))
     if scored and (lacking := [seat.agent for seat in row.seats if seat.outcome is None]):

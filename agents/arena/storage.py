@@ -37,10 +37,15 @@ def default_folder(configuration: Mapping[str, Any]) -> Path:
 
 
 def read_header(folder: Path) -> dict[str, Any]:
-    """Return the first line in a folder: the configuration, and under which circumstances it was begun."""
-    with (folder / EPISODES).open(encoding="utf-8") as file:
-        found: dict[str, Any] = json.loads(file.readline())
-    return found
+    """Return the first line in a folder: the configuration, and under which circumstances it was begun.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged.
+    """
+    with (folder / EPISODES).open("rb") as file:
+        return _header(folder / EPISODES, file.readline())
 
 
 def read_rows(folder: Path, scored: bool = False) -> dict[Key, Row]:
@@ -167,9 +172,11 @@ class Results:
             self._sync()
 
     def take(self, folder: Path, configuration: Mapping[str, Any], jobs: Iterable[Match]) -> None:
-        """Take in the games of another folder that are not here; those that ended in an error stay there.
+        """Take in the games of another folder that are not here.
 
-        Of a comparison with other agents besides, these are the ``jobs`` whose agents are the same there.
+        Those that ended in an error stay there, and those whose moves or replay are not there any more, or not whole,
+        as when a folder is copied while it is written to. Of a comparison with other agents besides, these are the
+        ``jobs`` whose agents are the same there.
 
         Raises
         ------
@@ -185,15 +192,17 @@ class Results:
         if not (folder / EPISODES).is_file():
             raise FileNotFoundError(f"{folder} holds no results; merge folders that a comparison has written to")
         with only_writer(folder, "comparison"):
-            played = read_header(folder)["configuration"]
-            check_same(_circumstances(played), _circumstances(configuration), folder, "Merge what is played alike")
-            wanted = None if played == configuration else _in_common(played, configuration, folder, jobs)
+            header = read_header(folder)["configuration"]
+            check_same(_circumstances(header), _circumstances(configuration), folder, "Merge what is played alike")
+            wanted = None if header == configuration else _in_common(header, configuration, folder, jobs)
             for row in read_rows(folder, self._scored).values():
                 there = self.rows.get(row.key)
                 if row.error is not None or not (wanted is None or row.key in wanted):
                     continue
                 if there is None or there.error is not None:
-                    self.add(_with_what_is_beside(folder, row))
+                    played = _with_what_is_beside(folder, row, self._replays)
+                    if played is not None:
+                        self.add(played)
                 elif (ours := _facts(there)) != (theirs := _facts(row)):
                     odd = next(name for name in ours if ours[name] != theirs[name])
                     raise ValueError(
@@ -229,15 +238,20 @@ class Results:
                 row = _row(file, number, line, self._scored)
                 self.rows[row.key] = row
                 continue
-            try:
-                there = {**json.loads(line)["configuration"]}
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
-                raise ValueError(
-                    f"{file}, line 1, which says what is compared, is damaged ({error}); bring it back from a copy, "
-                    "choose another folder with --out, or start anew with --fresh"
-                ) from error
-            check_same(there, configuration, self.folder)
+            check_same(_header(file, line)["configuration"], configuration, self.folder)
         return whole
+
+
+def _header(file: Path, line: bytes) -> dict[str, Any]:
+    """Read the first line of a file of episodes."""
+    try:
+        found: dict[str, Any] = json.loads(line)
+        return {**found, "configuration": {**found["configuration"]}}
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(
+            f"{file}, line 1, which says what is compared, is damaged ({error}); bring it back from a copy, "
+            "choose another folder with --out, or start anew with --fresh"
+        ) from error
 
 
 def _lean(row: Row) -> Row:
@@ -256,20 +270,33 @@ def _row(file: Path, number: int, line: bytes, scored: bool) -> Row:
         raise _damaged(file, number, error) from error
 
 
-def _with_what_is_beside(folder: Path, row: Row) -> Played:
-    """Return a row with its moves and its replay, as far as they are there."""
-    moves: list[Transition] = []
-    if row.transitions is not None:
-        offset, size = row.transitions
-        with (folder / TRANSITIONS).open("rb") as file:
-            file.seek(offset)
-            moves = [json.loads(line) for line in file.read(size).splitlines()]
+def _with_what_is_beside(folder: Path, row: Row, replays: bool) -> Played | None:
+    """Return a row with its moves and its replay; None if moves, or a replay where ``replays`` are kept, were lost."""
+    moves, whole = _recorded(folder, row), row.replay is not None and has_replay(folder, row)
+    if moves is None or (replays and row.replay is not None and not whole):
+        return None
     for move in moves:
         for name in (*row.where, "step"):
             del move[name]
-    replay = file_of(folder, row.key)
-    text = replay.read_text(encoding="utf-8") if row.replay is not None and has_replay(folder, row) else ""
+    text = file_of(folder, row.key).read_text(encoding="utf-8") if whole else ""
     return Played(replace(row, transitions=None, replay=None), moves, text)
+
+
+def _recorded(folder: Path, row: Row) -> list[Transition] | None:
+    """Return the moves of a row, none if none were recorded; None if they are not there any more, or not whole."""
+    if row.transitions is None:
+        return []
+    offset, size = row.transitions
+    try:
+        with (folder / TRANSITIONS).open("rb") as file:
+            if os.fstat(file.fileno()).st_size < offset + size:
+                return None
+            file.seek(offset)
+            moves = [json.loads(line) for line in file.read(size).splitlines()]
+    except (FileNotFoundError, ValueError):
+        return None
+    where = {**row.where}.items()
+    return moves if all(isinstance(move, dict) and where <= move.items() for move in moves) else None
 
 
 def _facts(row: Row) -> dict[str, Any]:

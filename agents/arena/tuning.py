@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -19,6 +20,7 @@ from agents.arena.runner import Crew
 from agents.arena.spec import AgentSpec
 from agents.arena.sprt import Sprt
 from agents.arena.statistics import Estimate
+from agents.arena.storage import EPISODES
 from agents.locking import only_writer
 from mcts_envs.core import errors
 from mcts_envs.core.writing import write_whole
@@ -30,6 +32,8 @@ LOOKS = 4
 """Looks at a trial while it is played; at each but the last it may be given up."""
 
 _RECORD = "tuning.json"
+_GAMES = re.compile(r"(?:trial|test)-[0-9]{3,}")
+"""Folders of games."""
 
 
 @dataclass(frozen=True)
@@ -362,9 +366,10 @@ def _kept(folder: Path, tuning: Tuning, fresh: bool) -> list[Tried]:
     """
     file = folder / _RECORD
     if fresh:
-        for place in [*folder.glob("trial-*"), *folder.glob("test-*")]:
-            shutil.rmtree(place)
-        file.unlink(missing_ok=True)
+        file.unlink(missing_ok=True)  # first: it speaks of the games
+        for place in folder.iterdir():  # what is not a tuning's stays
+            if _GAMES.fullmatch(place.name) and (place / EPISODES).is_file():
+                shutil.rmtree(place)
     if not file.exists():
         return []
     try:

@@ -57,7 +57,7 @@ def search_data(result: Any, view: View | None = None) -> Data:
         data["actions"] = [named(view.game, view.state, view.player, data["action"]) | {"value": data["value"]}]
         data["line"] = list(_places(view.game, view, list(result.principal_variation)[:_LINE]))
     elif hasattr(result, "table"):
-        data["text"] = result.table()
+        data["text"] = str(result.table())
     return data
 
 

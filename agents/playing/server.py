@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from agents.arena.faults import message_of
 from agents.playing.session import Session
 from mcts_envs.page import FOLDER
 from mcts_envs.page.document import numbered
@@ -67,6 +68,14 @@ _HTML = """<!doctype html>
 """
 
 
+class _Answer(JSONResponse):
+    """JSON in ASCII: names and messages of people's own may hold what UTF-8 has not, as names of files do."""
+
+    def render(self, content: Any) -> bytes:
+        """Return it."""
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+
+
 class Server:
     """What a web server runs (ASGI) to show a session.
 
@@ -117,7 +126,7 @@ class Server:
         try:
             epoch, known, serial, lines = (int(request.query_params.get(name, default)) for name, default in _KNOWN)
         except ValueError:
-            return JSONResponse({"error": f"{', '.join(name for name, _ in _KNOWN)} are numbers"}, 400)
+            return _Answer({"error": f"{', '.join(name for name, _ in _KNOWN)} are numbers"}, 400)
         if self._waiting is None:  # threads of their own: those who ask for something need not wait behind these
             self._waiting = anyio.CapacityLimiter(_MOST_WAITING)
 
@@ -131,35 +140,35 @@ class Server:
         numbers = self._lines.setdefault(now, {})
         new["frames"] = [numbered(each, numbers) for each in new["frames"]]
         unknown = list(numbers)[lines if epoch == now else 0 :]
-        return JSONResponse({**new, "lines": unknown, "agents": self._session.offered})
+        return _Answer({**new, "lines": unknown, "agents": self._session.offered})
 
     async def _position(self, request: Request) -> Response:
         try:
-            return JSONResponse(await run_in_threadpool(self._session.position))
+            return _Answer(await run_in_threadpool(self._session.position))
         except ValueError as error:  # games of one's own may define none
-            return JSONResponse({"error": str(error)}, 400)
+            return _Answer({"error": str(error)}, 400)
 
     async def _replay(self, request: Request) -> Response:
         try:
             text = await run_in_threadpool(self._session.saved)
         except ValueError as error:
-            return JSONResponse({"error": str(error)}, 400)
+            return _Answer({"error": str(error)}, 400)
         return Response(text, headers={"content-disposition": 'attachment; filename="game.json"'})
 
     async def _ask(self, request: Request) -> Response:
         try:
             body = await asyncio.wait_for(_body(request), _PATIENCE)
         except (TimeoutError, ClientDisconnect, asyncio.CancelledError):  # cancelled: the server is told to end
-            return JSONResponse({"error": f"a request takes at most {_PATIENCE:g} seconds"}, 408)
+            return _Answer({"error": f"a request takes at most {_PATIENCE:g} seconds"}, 408)
         if len(body) > _MOST_BYTES:
-            return JSONResponse({"error": f"a request has at most {_MOST_BYTES:,} bytes"}, 413)
+            return _Answer({"error": f"a request has at most {_MOST_BYTES:,} bytes"}, 413)
         try:
             await run_in_threadpool(self._session.ask, json.loads(body))
         except (ValueError, TypeError, RecursionError) as error:
-            return JSONResponse({"error": str(error)[:500]}, 400)
+            return _Answer({"error": str(error)[:500]}, 400)
         except Exception as error:  # of an agent that cannot be made: its library is missing, its file is gone
-            return JSONResponse({"error": f"{type(error).__name__}: {error}"[:500]}, 500)
-        return JSONResponse({})
+            return _Answer({"error": f"{type(error).__name__}: {message_of(error)}"[:500]}, 500)
+        return _Answer({})
 
 
 async def _body(request: Request) -> bytes:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from agents.arena.faults import message_of
 from agents.arena.guarded import Guarded, made
 from agents.arena.spec import AgentSpec, parse_agent
 from agents.inspection.review import review, told
@@ -347,7 +348,7 @@ class Session:
                     with self._whole():
                         job.take(decided, failed)
                 except Exception as error:
-                    self._fail(f"the game failed: {type(error).__name__}: {error}")
+                    self._fail(f"the game failed: {type(error).__name__}: {message_of(error)}")
                 self._serial += 1
                 self._changed.notify_all()
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from agents.arena.faults import message_of
 from agents.playing.session import Session
 from mcts_envs.core.showing import name_of
 
@@ -47,7 +48,7 @@ def play(session: Session, read: Callable[[str], str] = input, write: Callable[[
         except (ValueError, TypeError) as error:
             write(f"{error}")
         except Exception as error:  # of rules of people's own, or of an agent that cannot be made
-            write(f"{type(error).__name__}: {error}")
+            write(f"{type(error).__name__}: {message_of(error)}")
 
 
 def _board(session: Session) -> str:

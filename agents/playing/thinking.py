@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from agents.arena.faults import message_of
 from agents.base import from_0
 from agents.inspection.showing import decision
 from agents.watching import asked, replayed
@@ -33,7 +34,7 @@ class Job(NamedTuple):
         try:
             return self.think(), ""
         except BaseException as error:  # also one that would end the program, or nobody would think any more
-            return {}, f"{self.name} failed: {type(error).__name__}: {error}"
+            return {}, f"{self.name} failed: {type(error).__name__}: {message_of(error)}"
 
 
 def thought(agent: Any, shown: Any, view: View) -> Data:

@@ -1,16 +1,20 @@
 """Trials in processes of their own."""
 
+import contextlib
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from foreign.catalogue import Entry
 
 _SCRIPTS = Path(__file__).resolve().parents[1]
+_MOST_BYTES = 2**24
 RAN, MISSING = "ran", "not installed here"
 
 
@@ -37,24 +41,36 @@ def tried(entry: Entry, trajectories: int, seconds: float, limit: float, memory:
     command = [sys.executable, str(_SCRIPTS / "foreign" / "trial.py"), entry.name, str(trajectories), str(seconds)]
     path = os.pathsep.join([str(_SCRIPTS), str(_SCRIPTS.parent), os.environ.get("PYTHONPATH", "")])
     quiet = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": "1"}
-    with subprocess.Popen(
-        [*_limited(memory), *command],
-        env={**os.environ, "PYTHONPATH": path, **quiet},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            out, errors = process.communicate(timeout=limit)
-            end = RAN if process.returncode == 0 else _ended(process.returncode, errors)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            out, errors = process.communicate()
-            end = f"stopped after {limit:.0f} s"
-        except BaseException:
-            process.kill()
-            raise
-    return {"end": end, **_gathered(out)}
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:  # pipes, a child of its own may hold
+        with subprocess.Popen(
+            [*_limited(memory), *command],
+            env={**os.environ, "PYTHONPATH": path, **quiet},
+            stdout=out,
+            stderr=errors,
+            start_new_session=True,
+        ) as process:
+            try:
+                code = process.wait(limit)
+                end = RAN if code == 0 else _ended(code, _read(errors))
+            except subprocess.TimeoutExpired:
+                end = f"stopped after {limit:.0f} s"
+            finally:
+                _kill(process)
+        return {"end": end, **_gathered(_read(out))}
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    """End a trial and the processes that it has started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # all have ended
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+
+
+def _read(file: IO[bytes]) -> str:
+    """Return what a trial has written, the last of it if that is a great deal."""
+    file.seek(max(0, file.seek(0, os.SEEK_END) - _MOST_BYTES))
+    return file.read().decode(errors="replace")
 
 
 def _limited(memory: float) -> list[str]:

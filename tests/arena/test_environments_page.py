@@ -1,7 +1,10 @@
 """The page of environments of others: what it is written from, and trials in processes of their own."""
 
 import math
+import os
 import signal
+import sys
+import time
 from pathlib import Path
 
 import environments
@@ -72,6 +75,34 @@ def test_a_line_that_is_cut_off_is_named(tmp_path):
     (tmp_path / "data.jsonl").write_text('{"name": "Taxi')
     with pytest.raises(ValueError, match=r"line 1, is not what scripts/environments.py writes"):
         Kept.read(tmp_path / "data.jsonl")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a child of the trial is found by its group")
+@pytest.mark.parametrize(("then", "end"), [("pass", RAN), ("time.sleep(60)", "stopped after 2 s")])
+def test_what_an_environment_leaves_running_holds_nobody_up(tmp_path, monkeypatch, then, end):
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "trial.py").write_text(
+        "import subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        f"print('{{\"left\": ' + str(child.pid) + '}}', flush=True)\n{then}\n"
+    )
+    monkeypatch.setattr(running, "_SCRIPTS", tmp_path)
+    began = time.monotonic()
+    found = tried(Entry("toy text", "Taxi-v4"), 1, 1.0, 2.0, 4.0)
+    assert found["end"] == end
+    assert time.monotonic() - began < 20.0
+    while time.monotonic() - began < 20.0 and _runs(found["left"]):
+        time.sleep(0.01)
+    assert not _runs(found["left"])
+
+
+def _runs(pid):
+    """Return whether a process is there, and has not ended."""
+    try:
+        os.kill(pid, 0)
+        return sys.platform != "linux" or Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False
 
 
 @pytest.mark.slow

@@ -94,13 +94,24 @@ def test_what_was_interrupted_goes_on_with_one_replay_a_game(tmp_path: Path) -> 
     assert not compare(plan, 30, folder=tmp_path, watch=interrupt).finished
     lines = (tmp_path / EPISODES).read_bytes().splitlines(keepends=True)
     (tmp_path / EPISODES).write_bytes(b"".join(lines[:-1]))  # killed when the replay was there, and its row not yet
-    (tmp_path / REPLAYS / ".00001-x.json.77").write_text("half")
-    (tmp_path / REPLAYS / "00099-x.json").write_text("of no game")
+    (tmp_path / REPLAYS / ".00001-a-b-0123abcd.json.77").write_text("half")
+    (tmp_path / REPLAYS / "00099-a-b-0123abcd.json").write_text("of no game")
     assert compare(plan, 20, folder=tmp_path).finished
     check_whole(tmp_path)
     compare(plan, 2, folder=tmp_path, fresh=True)
     assert len(replays_in(tmp_path)) == 4
     check_whole(tmp_path)
+
+
+def test_what_somebody_else_put_beside_replays_stays(tmp_path: Path) -> None:
+    (tmp_path / REPLAYS / "films").mkdir(parents=True)
+    names = ["notes.txt", "mygame.json", "00001-mine.json", "00001-a-b-0123abcd.gif"]
+    for name in names:
+        (tmp_path / REPLAYS / name).write_text("mine")
+    for fresh in (False, True):
+        compare(fakes(*TWO, replays=True), 2, folder=tmp_path, fresh=fresh)
+    compare(fakes(*TWO), 2, folder=tmp_path, fresh=True)
+    assert {file.name for file in (tmp_path / REPLAYS).iterdir()} == {*names, "films"}
 
 
 def damage(file: Path) -> None:

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
-from agents.arena import Plan, compare, parse_agents, parse_part
+from agents.arena import Limits, Plan, compare, parse_agents, parse_part
 from agents.arena.executing import RayExecutor, play_matches
-from agents.arena.storage import EPISODES
+from agents.arena.merging import plan_of
+from agents.arena.replays import REPLAYS
+from agents.arena.storage import EPISODES, TRANSITIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 ID = "LaneDefense3x3-v0"
@@ -95,6 +97,47 @@ def test_parts_are_played_apart_and_merged(tmp_path: Path) -> None:
     assert (again.reused, facts(again)) == (14, facts(whole))
     moves = [sorted((tmp_path / name / "transitions.jsonl").read_text().splitlines()) for name in ("whole", "1")]
     assert moves[0] == moves[1]
+
+
+@pytest.mark.parametrize("kept", ["none", "half a move", "half of the moves", "moves of others"])
+def test_games_whose_moves_were_lost_are_not_taken_but_played(tmp_path: Path, kept: str) -> None:
+    whole = compare(plan(record=True), 6, folder=tmp_path / "whole")
+    compare(plan(record=True), 6, folder=tmp_path / "part", part=(1, 2))
+    file = tmp_path / "part" / TRANSITIONS
+    content = file.read_bytes()
+    half = content[: len(content) // 2]
+    if kept == "none":
+        file.unlink()
+    else:
+        before = half.rfind(b"\n") + 1
+        cut = {"half a move": half, "half of the moves": half[:before]}
+        file.write_bytes(cut.get(kept, content[before:] + content[:before]))
+    merged = compare(plan(record=True), 6, folder=tmp_path / "merged", merge=[tmp_path / "part"])
+    assert merged.reused < 6
+    assert facts(merged) == facts(whole)
+    moves = [sorted((tmp_path / name / TRANSITIONS).read_text().splitlines()) for name in ("whole", "merged")]
+    assert moves[0] == moves[1]
+
+
+def test_games_that_lost_their_replays_are_not_taken_where_those_are_kept(tmp_path: Path) -> None:
+    compare(plan(replays=True), 2, folder=tmp_path / "a")
+    for file in (tmp_path / "a" / REPLAYS).iterdir():
+        file.unlink()
+        break
+    assert compare(plan(replays=True), 2, folder=tmp_path / "b", merge=[tmp_path / "a"]).reused == 3
+    assert len([*(tmp_path / "b" / REPLAYS).iterdir()]) == 4
+    assert compare(plan(), 2, folder=tmp_path / "c", merge=[tmp_path / "a"]).reused == 4
+
+
+def test_the_folder_whose_first_line_is_damaged_is_named(tmp_path: Path) -> None:
+    a, b = tmp_path / "a", tmp_path / "b"
+    for folder in (a, b):
+        compare(plan(), 1, folder=folder)
+    b.joinpath(EPISODES).write_bytes(b.joinpath(EPISODES).read_bytes()[9:])
+    with pytest.raises(ValueError, match=r"b/episodes\.jsonl, line 1, .* is damaged"):
+        compare(plan(), 1, folder=a, merge=[b])
+    with pytest.raises(ValueError, match=r"b/episodes\.jsonl, line 1, .* is damaged"):
+        plan_of([a, b], Limits())
 
 
 def test_what_does_not_fit_is_not_merged(tmp_path: Path) -> None:
@@ -277,7 +320,7 @@ _MANY_GAMES = """
 import resource, sys
 from concurrent.futures import Executor, Future
 from pathlib import Path
-from agents.arena import Plan, compare, parse_agents
+from agents.arena import Limits, Plan, compare, parse_agents
 from agents.arena.rows import Played, blank_row
 
 plan = Plan("LaneDefense3x3-v0", parse_agents("random,uniform"))

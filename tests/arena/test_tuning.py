@@ -188,6 +188,17 @@ class TestTune:
             tune(tuning(boards=5), 1, folder=tmp_path)
         assert len(tune(tuning(boards=5), 1, folder=tmp_path, fresh=True).trials) == 1
 
+    def test_what_is_begun_anew_throws_away_its_own_games_alone(self, tmp_path):
+        tune(tuning(), 1, folder=tmp_path)
+        for name in ("trial-of-mine", "test-data", "trial-004"):
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "notes.txt").write_text("mine")
+        (tmp_path / "test-001").write_text("a file")
+        tune(tuning(boards=5), 1, folder=tmp_path, fresh=True)
+        kept = {file.parent.name for file in tmp_path.glob("*/notes.txt")}
+        assert kept == {"trial-of-mine", "test-data", "trial-004"}
+        assert len((tmp_path / "trial-000" / "episodes.jsonl").read_text().splitlines()) == 1 + 2 * 5
+
     def test_a_damaged_record_is_written_anew_from_the_games(self, tmp_path):
         first, file = tune(tuning(), 2, folder=tmp_path), tmp_path / "tuning.json"
         games = {played: played.read_bytes() for played in tmp_path.glob("trial-*/episodes.jsonl")}

@@ -1,6 +1,7 @@
 """Sessions in which people and agents sit, the server that shows them, and the terminal."""
 
 import asyncio
+import json
 import threading
 import time
 
@@ -8,7 +9,7 @@ import pytest
 
 from agents.playing import text_play
 from agents.playing.session import Session
-from mcts_envs.replay import Replay
+from mcts_envs.replay import Replay, seal
 
 WALL = {"board_size": 4}
 
@@ -401,6 +402,15 @@ class TestServer:
         client, at = served
         answer = client.post(f"{at}/ask", json={"do": "seat", "player": 1, "agent": "mcts"})
         assert (answer.status_code, answer.json()["error"]) == (500, "ModuleNotFoundError: No module named 'torch'")
+
+    def test_a_message_that_utf8_has_not_is_told(self, served, session):
+        client, at = served
+        game = json.loads(session.saved()) | {"mcts_envs": "\ud800", "game": "another"}
+        text = json.dumps(game | {"seal": seal(game)})
+        answer = client.post(f"{at}/ask", json={"do": "open", "game": text})
+        assert (answer.status_code, "was another game" in answer.json()["error"]) == (400, True)
+        session.said = "a file called \udcff"
+        assert client.get(f"{at}/state").json()["said"] == session.said
 
     def test_too_much(self, served):
         client, at = served

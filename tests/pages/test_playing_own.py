@@ -1,6 +1,7 @@
 """Agents of people's own in a game with people, and whatever such agents do."""
 
 import copy
+import json
 
 import pytest
 
@@ -46,6 +47,29 @@ class Odd:
 
     def act(self, env):
         self.last_result = type("Odd", (), {"action": "up", "simulations": "many"})
+        return int(legal(env.unwrapped)[0])
+
+
+class Mute(Exception):
+    def __str__(self):
+        return self.reason
+
+
+class Speechless:
+    def act(self, env):
+        raise Mute
+
+
+class Misnamed:
+    def act(self, env):
+        open(b"no file \\xff".decode("utf-8", "surrogateescape"))
+
+
+class Tabled:
+    """Says of its moves what is no text."""
+
+    def act(self, env):
+        self.last_result = type("Tabled", (), {"simulations": 1, "steps": 1, "table": lambda self: {1, 2}})()
         return int(legal(env.unwrapped)[0])
 
 
@@ -130,6 +154,8 @@ def test_they_look_ahead_and_see_no_dice(begun, bots, id, people, settings):
         ("Quits", "failed: SystemExit: enough"),
         ("Lawless", "failed: ValueError: it chose 1000000, which is not legal"),
         ("Odd", "failed: ValueError: invalid literal"),
+        ("Speechless", "failed: Mute: (its message raises AttributeError)"),
+        ("Misnamed", "failed: FileNotFoundError: [Errno 2] No such file or directory: 'no file \\udcff'"),
     ],
 )
 def test_whatever_an_agent_does_the_game_can_go_on(begun, bots, name, said):
@@ -142,6 +168,13 @@ def test_whatever_an_agent_does_the_game_can_go_on(begun, bots, name, said):
     session.ask({"do": "seat", "player": 1, "agent": "human"})
     choose_first(session)
     assert len(session.replay.actions) == 2
+
+
+def test_what_an_agent_says_of_its_search_is_sent_as_text(begun, bots):
+    session = begun("WallSurvival-v0", ["human", f"{bots}:Tabled"], board_size=4)
+    choose_first(session)
+    until(session, lambda: session.people() or session.stuck)
+    assert json.loads(json.dumps(session.since()))["frames"][1]["decisions"][0]["search"]["text"] == "{1, 2}"
 
 
 def test_they_are_told_that_another_game_begins(begun, bots):
