@@ -186,7 +186,7 @@ def _heat(game: Game, view: View | None, actions: Ints, result: Any) -> list[Dat
 def _places(game: Game, view: View | None, steps: Sequence[Any]) -> Iterator[Data]:
     """Yield the actions of a line with their places, as far as one course of chance can follow it.
 
-    A step holds actions by player, or is the action of the only one who is to choose.
+    A step holds actions by player, or is the action of the only one who is to choose. One that is none ends the line.
     """
     state = None if (board := _board(view)) is None else board.copy()
     if state is not None and view is not None:
@@ -195,6 +195,8 @@ def _places(game: Game, view: View | None, steps: Sequence[Any]) -> Iterator[Dat
         bits = 0 if state is None else int(game.active(state))
         able = [player for player in range(game.players) if bits >> player & 1]
         chosen = step if isinstance(step, dict) else {able[0] if able else 0: int(step)}
+        if not all(0 <= action < game.actions for action in chosen.values()):  # of a planner of one's own
+            return
         if sorted(chosen) != able:
             state = None
         for player, action in chosen.items():

@@ -16,6 +16,7 @@ from agents.base import Agent
 from agents.learning.algorithms import one_thread
 from agents.learning.positions import Played, discounted, stacked, together
 from agents.mcts import MCTS
+from mcts_envs.core.api.adapter import checked_action
 from mcts_envs.core.api.starts import Starts
 from mcts_envs.core.contract import RUNNING, Game
 from mcts_envs.core.place import copy_except_rng
@@ -204,7 +205,7 @@ def _answered(questions: Sequence[Question]) -> list[Answer]:
 
 def _acted(agent: Agent, view: View) -> Answer:
     agent.last_result = None
-    action = agent.act(view)
+    action = checked_action(agent.act(view), view.game, view.legal_actions())  # kernels take what is out of range as is
     return action, agent.last_result
 
 

@@ -204,6 +204,13 @@ def test_a_teacher_is_looked_at_before_anything_is_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("action", [10**6, -1])
+def test_a_teacher_whose_action_is_none_is_named_before_a_rule_takes_it(tmp_path, action):
+    (tmp_path / "far.py").write_text(f"def far(env):\n    return {action}\n")
+    with pytest.raises(ValueError, match=rf"action {action} is outside Discrete\(10\); legal now"):
+        learned(tmp_path / "out", imitate={"agent": f"{tmp_path / 'far.py'}:far"})
+
+
 @pytest.mark.parametrize("role", ["opponent", "seldom", "teacher"])
 def test_who_cannot_play_here_is_refused_before_anything_is_written(tmp_path, role):
     lanes = f"sb3:{quick(tmp_path / 'lanes').path}"

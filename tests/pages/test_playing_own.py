@@ -73,6 +73,15 @@ class Tabled:
         return int(legal(env.unwrapped)[0])
 
 
+class Astray:
+    """Expects what is no action."""
+
+    def act(self, env):
+        action = int(legal(env.unwrapped)[0])
+        self.last_result = type("Line", (), {"principal_variation": [action, 10**6, 0], "action": action})
+        return action
+
+
 class Once:
     """Plays one game only, unless it is told that another one begins."""
 
@@ -175,6 +184,14 @@ def test_what_an_agent_says_of_its_search_is_sent_as_text(begun, bots):
     choose_first(session)
     until(session, lambda: session.people() or session.stuck)
     assert json.loads(json.dumps(session.since()))["frames"][1]["decisions"][0]["search"]["text"] == "{1, 2}"
+
+
+def test_a_line_ends_before_what_is_no_action(begun, bots):
+    session = begun("WallSurvival-v0", ["human", f"{bots}:Astray"], board_size=4)
+    choose_first(session)
+    until(session, lambda: session.people() or session.stuck)
+    assert not session.stuck, session.said
+    assert len(session.since()["frames"][1]["decisions"][0]["search"]["line"]) == 1
 
 
 def test_they_are_told_that_another_game_begins(begun, bots):
