@@ -35,7 +35,7 @@ def played(
             ours = seat.agent == "new"
             seat.outcome = float(wins == ours) if len(row.seats) > 1 else float(wins if ours else job.episode % 2)
             seat.decisions, seat.seconds = 10, slow if ours else 0.01
-    (folder / EPISODES).write_text("{}\n")
+    (folder / EPISODES).write_text('{"configuration": {}}\n')
     return report(plan, folder, rows, boards, 1, 1.0)
 
 

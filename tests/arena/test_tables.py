@@ -237,7 +237,7 @@ def test_truncated_games_have_a_column_where_there_are_any(
     of_b = len(late) if len(late[0].seats) > 1 else 0
     assert [summary.truncated for summary in found.summaries[:2]] == [len(late), of_b]
     write_markdown(found, tmp_path / "report.md")
-    (tmp_path / EPISODES).write_text("{}\n")
+    (tmp_path / EPISODES).write_text('{"configuration": {}}\n')
     for text in (printed(found), (tmp_path / "report.md").read_text(), page(found)):
         assert re.search(r"truncated *(\||\n|</th>)", text)
 

@@ -276,7 +276,7 @@ def _clocks(report: Report) -> Html | None:
 def _made(report: Report, command: str) -> Html:
     """Return all that the figures depend on."""
     plan, header = report.plan, read_header(report.folder)
-    configuration, around = header.get("configuration", {}), header.get("circumstances", {})
+    configuration, around = header["configuration"], header.get("circumstances", {})
     files = configuration.get("files") or {}
     machines = [row.played_on for row in report.rows.values() if row.played_on]
     facts: list[tuple[str, Part]] = [
