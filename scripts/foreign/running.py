@@ -39,7 +39,7 @@ def tried(entry: Entry, trajectories: int, seconds: float, limit: float, memory:
     if missing:
         return {"end": MISSING, "missing": missing}
     command = [sys.executable, str(_SCRIPTS / "foreign" / "trial.py"), entry.name, str(trajectories), str(seconds)]
-    path = os.pathsep.join([str(_SCRIPTS), str(_SCRIPTS.parent), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join(filter(None, [str(_SCRIPTS), str(_SCRIPTS.parent), os.environ.get("PYTHONPATH")]))
     quiet = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": "1"}
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:  # pipes, a child of its own may hold
         with subprocess.Popen(
