@@ -86,7 +86,8 @@ def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
         If the agent has no such setting.
     """
     if not isinstance(name, str):
-        raise TypeError(f"agent {name!r} is {type(name).__name__}, not a name; names: {', '.join(names())}")
+        model = "; save the model, and name its file: 'sb3:PATH'" if hasattr(name, "predict") else ""
+        raise TypeError(f"agent {name!r} is {type(name).__name__}, not a name{model}; names: {', '.join(names())}")
     if written := re.search(r"(?<!^sb3):(\w+)=", name):
         raise ValueError(
             f"agent {name!r} has settings in its name, as scripts/compare.py takes them; here they are arguments: "
@@ -105,7 +106,7 @@ def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
         from agents import own
 
         return own.make(name, seed, settings)
-    called = _CALLED.get(re.sub(r"[^a-z0-9]", "", name.lower()))
+    called = errors.saved(name) or _CALLED.get(re.sub(r"[^a-z0-9]", "", name.lower()))
     raise ValueError(errors.unknown("agent", name, [*names(), "sb3:PATH", "FILE.py:CLASS"], called))
 
 

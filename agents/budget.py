@@ -65,7 +65,7 @@ def read_budget(
     if simulations is not None:
         limits["simulations"] = errors.integer("simulations", simulations, 1, NO_LIMIT)
     if time_limit is not None:
-        limits["time_limit"] = errors.number("time_limit", time_limit, 1e-6, 1e6)
+        limits["time_limit"] = errors.number("time_limit in seconds", time_limit, 1e-6, 1e6)
     if max_steps is not None:
         limits["max_steps"] = errors.integer("max_steps", max_steps, 1, NO_LIMIT)
     return Budget(**limits) if limits else None

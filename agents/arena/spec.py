@@ -122,12 +122,16 @@ def parse_budget(text: str | None) -> dict[str, Any]:
     ValueError, TypeError
         If there is no such budget, or its value is not a positive number.
     """
-    given = parse_settings(_split(text, ",")) if text else {}
+    pairs = _split(text, ",") if text else []
+    if bare := [pair for pair in pairs if "=" not in pair]:
+        amounts = "write simulations=1000, time=0.1 (seconds) or steps=20000 (of the model)"
+        raise ValueError(f"budget {bare[0]!r} does not say of what; {amounts}")
+    given = parse_settings(pairs)
     for name in given:
         if name not in _BUDGETS:
             raise ValueError(errors.unknown("budget", name, _BUDGETS))
     bounded = {
-        name: errors.number("budget time", given[name], 1e-6, 1e6)
+        name: errors.number("budget time in seconds", given[name], 1e-6, 1e6)
         if name == "time"
         else errors.integer(f"budget {name}", given[name], 1, 10**12)
         for name in given

@@ -25,6 +25,11 @@ def unknown(kind: str, name: object, known: Iterable[str], meant: str | None = N
     return f"unknown {kind} {name!r}; known: {', '.join(names) or 'none'}"
 
 
+def saved(name: str) -> str | None:
+    """Return how a policy is named as an agent or an opponent, where a name is the file of one."""
+    return f"sb3:{name}" if name.lower().endswith((".zip", ".npz")) else None
+
+
 def choice(kind: str, given: Any, known: Collection[str]) -> str:
     """Return ``given``, one of some words.
 

@@ -126,13 +126,14 @@ def player(
         module, colon, name = given.partition(":")
         if not colon:
             known = ["random", *scripted, "agents:NAME", "sb3:PATH", "module:Name"]
-            planner = f"agents:{given}" if given in _planners() else None
-            raise ValueError(errors.unknown("opponent", given, known, planner))
+            meant = f"agents:{given}" if given in _planners() else errors.saved(given)
+            raise ValueError(errors.unknown("opponent", given, known, meant))
         return _entry_point(module, name)
     if isinstance(given, type) and _plays(given):
         raise TypeError(f"opponent {given!r} is a class; give an object of it, such as {given.__name__}()")
     if not _plays(given):
-        raise TypeError(f"opponent {given!r} is no player: it needs act(view) and reseed(seed)")
+        model = "; save the model, and name its file: 'sb3:PATH'" if hasattr(given, "predict") else ""
+        raise TypeError(f"opponent {given!r} is no player: it needs act(view) and reseed(seed){model}")
     found: Player = given
     return found
 

@@ -1,5 +1,7 @@
 """Mistakes with the Gymnasium API: actions, positions, resets, settings and opponents that are impossible."""
 
+from types import SimpleNamespace
+
 import gymnasium
 import numpy as np
 import pytest
@@ -196,6 +198,10 @@ def test_impossible_opponents():
         match=r"unknown opponent 'mcts'; did you mean 'agents:mcts'\? Known: agents:NAME, module:Name, .*sb3:PATH",
     ):
         TicTacToe(opponent="mcts")
+    with pytest.raises(ValueError, match="unknown opponent 'runs/model.zip'; did you mean 'sb3:runs/model.zip'"):
+        TicTacToe(opponent="runs/model.zip")
+    with pytest.raises(TypeError, match="is no player: .*; save the model, and name its file: 'sb3:PATH'"):
+        TicTacToe(opponent=SimpleNamespace(predict=None))
     with pytest.raises(ValueError, match="opponent nowhere:mcts: cannot import nowhere"):
         TicTacToe(opponent="nowhere:mcts")
     with pytest.raises(ValueError, match="unknown agent 'mtcs'; did you mean 'mcts'"):

@@ -1,6 +1,7 @@
 """The search itself: its phases on hand-made trees, bandits, budgets, settings, and what it must not know."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -390,6 +391,10 @@ class TestSettings:
         for called, name in (("UCT", "mcts"), ("IS-MCTS", "mcts"), ("minimax", "alpha_beta"), ("AlphaZero", "puct")):
             with pytest.raises(ValueError, match=f"unknown agent {called!r}; did you mean {name!r}"):
                 agents.make(called)
+        with pytest.raises(ValueError, match="unknown agent 'runs/model.zip'; did you mean 'sb3:runs/model.zip'"):
+            agents.make("runs/model.zip")
+        with pytest.raises(TypeError, match="not a name; save the model, and name its file: 'sb3:PATH'; names: "):
+            agents.make(SimpleNamespace(predict=None))
         with pytest.raises(TypeError, match="unknown setting or parameter 'simulatons'; did you mean 'simulations'"):
             agents.make("mcts", simulatons=5)
         with pytest.raises(TypeError, match="unknown setting or parameter 'simulatons'; did you mean 'simulations'"):
