@@ -334,7 +334,7 @@ class TestSettings:
         [
             ({"simulations": 0}, r"simulations 0 is outside \[1"),
             ({"simulations": 2.5}, "simulations 2.5 is float"),
-            ({"time_limit": -1}, "time_limit -1.0 is outside"),
+            ({"time_limit": -1}, "time_limit in seconds -1.0 is outside"),
             ({"select": "ucb"}, "unknown select policy 'ucb'; did you mean 'ucb1'"),
             ({"recommend": 3}, "recommend 3 is neither a function"),
             ({"discount": 1.5}, "discount 1.5 is outside"),
