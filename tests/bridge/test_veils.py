@@ -7,7 +7,13 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
-from gymnasium.wrappers import DelayObservation, FlattenObservation, NormalizeObservation, TransformObservation
+from gymnasium.wrappers import (
+    DelayObservation,
+    FlattenObservation,
+    FrameStackObservation,
+    NormalizeObservation,
+    TransformObservation,
+)
 from pettingzoo.classic.connect_four.connect_four import env as connect_four
 from pettingzoo.utils.wrappers import BaseWrapper
 
@@ -142,3 +148,35 @@ def test_a_wrapper_around_a_game_of_ours_that_shows_late():
     env.reset(seed=0)
     with pytest.warns(UserWarning, match="DelayObservation shows late what LaneDefense shows; the search plans from"):
         mcts(5).search(env)
+
+
+class Cells(gym.Env):
+    """Walks among two numbers, which it shows."""
+
+    action_space = spaces.Discrete(2)
+    observation_space = spaces.MultiDiscrete([3, 30])
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = self.np_random.integers([3, 30])
+        return self.at.copy(), {}
+
+    def step(self, action):
+        self.at[action] = 0
+        return self.at.copy(), float(self.at.sum()), False, False, {}
+
+
+def last(env):
+    return TransformObservation(FrameStackObservation(env, 2), lambda frames: frames[-1], Cells.observation_space)
+
+
+def clipped(env):
+    inside = NormalizeObservation(env)
+    return TransformObservation(inside, lambda seen: np.clip(seen, -5, 5), inside.observation_space)
+
+
+@pytest.mark.parametrize("wrap", [last, clipped])
+def test_wrappers_around_what_shows_something_else(wrap):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert searched(wrap(Cells())) == NOTHING
