@@ -1,5 +1,6 @@
 """What an environment hides from its player: found out, and drawn anew by playing its past once more."""
 
+import contextlib
 import math
 import warnings
 from threading import Lock
@@ -189,9 +190,10 @@ class Hidden:
         options = None if self._history is None else self._history.given.get("options")
         env, name = dressed(self._env, self._wrappers), self._game.seats[observer].name
         if self._veils and self._game.notes.get("tells") != "seen":  # else what is legal may be seen no more
-            found = hidden_from(self._game, veiled(env, self._veils), name, options)
-            if found is not None:
-                return found
+            with contextlib.suppress(Exception):  # whatever a wrapper of others raises at what it has not met so far
+                found = hidden_from(self._game, veiled(env, self._veils), name, options)
+                if found is not None:
+                    return found
         return hidden_from(self._game, env, name, options)
 
     def _notes(self) -> dict[Any, Any]:

@@ -150,6 +150,17 @@ def test_a_wrapper_around_a_game_of_ours_that_shows_late():
         mcts(5).search(env)
 
 
+class Odd(gym.ObservationWrapper):
+    """Knows of no cell but the first."""
+
+    def observation(self, observation):
+        return {0: 0}[observation]
+
+
+def test_a_wrapper_that_raises_at_what_the_live_game_has_not_shown():
+    assert searched(Odd(lake())) == NOTHING
+
+
 class Cells(gym.Env):
     """Walks among two numbers, which it shows."""
 
