@@ -3,9 +3,9 @@
 import contextlib
 import math
 import warnings
+import weakref
 from threading import Lock
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from gymnasium import spaces
 
@@ -46,7 +46,8 @@ _MANY = 1000
 _NEVER_THE_SAME, _DEAR = "no two games showed it the same", "its steps take long, and a few games showed nothing of it"
 
 
-_NOTES: "WeakKeyDictionary[Any, dict[Any, Any]]" = WeakKeyDictionary()
+_NOTES: dict[int, dict[Any, Any]] = {}
+"""What is hidden by wrappers, by the identity of the outermost, which need have no hash, as long as it lives."""
 
 
 class Copies(NamedTuple):
@@ -200,10 +201,11 @@ class Hidden:
         """Return where it is noted what is hidden: from what is seen through wrappers, other things may be."""
         if not self._veils:
             return self._game.notes
-        try:
-            return _NOTES.setdefault(self._veils[0], {})
-        except TypeError:  # it has no hash
-            return {}
+        outermost = self._veils[0]
+        if id(outermost) not in _NOTES:
+            weakref.finalize(outermost, _NOTES.pop, id(outermost), None)
+            _NOTES[id(outermost)] = {}
+        return _NOTES[id(outermost)]
 
     def _fewer(self) -> str:
         """Say that wrappers leave out some numbers of few that are observed; nothing if they do not."""

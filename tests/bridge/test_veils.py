@@ -1,6 +1,8 @@
 """Observation wrappers that show less than the environment inside: nothing of the rest is foreseen without a word."""
 
+import gc
 import warnings
+import weakref
 from functools import partial
 
 import gymnasium as gym
@@ -18,6 +20,7 @@ from pettingzoo.classic.connect_four.connect_four import env as connect_four
 from pettingzoo.utils.wrappers import BaseWrapper
 
 import agents
+from agents.bridge import hidden
 from agents.bridge.hidden import AS_IT_IS, NOTHING, SAMPLED, UNTOLD
 from tests.bridge.worlds import mcts, same_whatever_is_hidden
 
@@ -159,6 +162,36 @@ class Odd(gym.ObservationWrapper):
 
 def test_a_wrapper_that_raises_at_what_the_live_game_has_not_shown():
     assert searched(Odd(lake())) == NOTHING
+
+
+class Alike(gym.ObservationWrapper):
+    """Equals any other, and so has no hash."""
+
+    def __eq__(self, other):
+        return isinstance(other, Alike)
+
+    def observation(self, observation):
+        return observation
+
+
+def test_wrappers_without_a_hash_are_looked_through_once(monkeypatch):
+    looks = []
+
+    def look(*given):
+        looks.append(given)
+        return ()
+
+    monkeypatch.setattr(hidden, "hidden_from", look)
+    env = Alike(lake())
+    for _ in range(3):
+        assert searched(env) == NOTHING
+    assert len(looks) == 1
+    gone, number = weakref.ref(env), id(env)
+    looks.clear()
+    del env
+    gc.collect()
+    assert gone() is None
+    assert number not in hidden._NOTES
 
 
 class Cells(gym.Env):
