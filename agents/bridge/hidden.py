@@ -1,10 +1,11 @@
 """What an environment hides from its player: found out, and drawn anew by playing its past once more."""
 
+import contextlib
 import math
 import warnings
+import weakref
 from threading import Lock
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from gymnasium import spaces
 
@@ -45,7 +46,8 @@ _MANY = 1000
 _NEVER_THE_SAME, _DEAR = "no two games showed it the same", "its steps take long, and a few games showed nothing of it"
 
 
-_NOTES: "WeakKeyDictionary[Any, dict[Any, Any]]" = WeakKeyDictionary()
+_NOTES: dict[int, dict[Any, Any]] = {}
+"""What is hidden by wrappers, by the identity of the outermost, which need have no hash, as long as it lives."""
 
 
 class Copies(NamedTuple):
@@ -189,19 +191,21 @@ class Hidden:
         options = None if self._history is None else self._history.given.get("options")
         env, name = dressed(self._env, self._wrappers), self._game.seats[observer].name
         if self._veils and self._game.notes.get("tells") != "seen":  # else what is legal may be seen no more
-            found = hidden_from(self._game, veiled(env, self._veils), name, options)
-            if found is not None:
-                return found
+            with contextlib.suppress(Exception):  # whatever a wrapper of others raises at what it has not met so far
+                found = hidden_from(self._game, veiled(env, self._veils), name, options)
+                if found is not None:
+                    return found
         return hidden_from(self._game, env, name, options)
 
     def _notes(self) -> dict[Any, Any]:
         """Return where it is noted what is hidden: from what is seen through wrappers, other things may be."""
         if not self._veils:
             return self._game.notes
-        try:
-            return _NOTES.setdefault(self._veils[0], {})
-        except TypeError:  # it has no hash
-            return {}
+        outermost = self._veils[0]
+        if id(outermost) not in _NOTES:
+            weakref.finalize(outermost, _NOTES.pop, id(outermost), None)
+            _NOTES[id(outermost)] = {}
+        return _NOTES[id(outermost)]
 
     def _fewer(self) -> str:
         """Say that wrappers leave out some numbers of few that are observed; nothing if they do not."""

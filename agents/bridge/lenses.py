@@ -29,8 +29,22 @@ def lenses_of(layers: Sequence[Any]) -> tuple[list[Any], int]:
 
 
 def veils_of(layers: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the wrappers among the layers of an environment that may hide what it shows, from the outermost on."""
-    return tuple(layer for layer in layers[:-1] if _may_hide(layer))
+    """Return the wrappers among the layers of an environment that may hide what it shows, from the outermost on.
+
+    They end where one of Gymnasium's that is not among them shows something else, as stacked frames or statistics do:
+    what is outside of it looks at that.
+    """
+    found: list[Any] = []
+    for layer in reversed(layers[:-1]):
+        if _may_hide(layer):
+            found.insert(0, layer)
+        elif isinstance(layer, gymnasium.Wrapper) and _shows_another(layer):
+            break
+    return tuple(found)
+
+
+def _shows_another(layer: Any) -> bool:
+    return isinstance(layer, NormalizeObservation) or bool(layer.observation_space != layer.env.observation_space)
 
 
 def _may_hide(layer: Any) -> bool:

@@ -1,17 +1,26 @@
 """Observation wrappers that show less than the environment inside: nothing of the rest is foreseen without a word."""
 
+import gc
 import warnings
+import weakref
 from functools import partial
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
-from gymnasium.wrappers import DelayObservation, FlattenObservation, NormalizeObservation, TransformObservation
+from gymnasium.wrappers import (
+    DelayObservation,
+    FlattenObservation,
+    FrameStackObservation,
+    NormalizeObservation,
+    TransformObservation,
+)
 from pettingzoo.classic.connect_four.connect_four import env as connect_four
 from pettingzoo.utils.wrappers import BaseWrapper
 
 import agents
+from agents.bridge import hidden
 from agents.bridge.hidden import AS_IT_IS, NOTHING, SAMPLED, UNTOLD
 from tests.bridge.worlds import mcts, same_whatever_is_hidden
 
@@ -142,3 +151,76 @@ def test_a_wrapper_around_a_game_of_ours_that_shows_late():
     env.reset(seed=0)
     with pytest.warns(UserWarning, match="DelayObservation shows late what LaneDefense shows; the search plans from"):
         mcts(5).search(env)
+
+
+class Odd(gym.ObservationWrapper):
+    """Knows of no cell but the first."""
+
+    def observation(self, observation):
+        return {0: 0}[observation]
+
+
+def test_a_wrapper_that_raises_at_what_the_live_game_has_not_shown():
+    assert searched(Odd(lake())) == NOTHING
+
+
+class Alike(gym.ObservationWrapper):
+    """Equals any other, and so has no hash."""
+
+    def __eq__(self, other):
+        return isinstance(other, Alike)
+
+    def observation(self, observation):
+        return observation
+
+
+def test_wrappers_without_a_hash_are_looked_through_once(monkeypatch):
+    looks = []
+
+    def look(*given):
+        looks.append(given)
+        return ()
+
+    monkeypatch.setattr(hidden, "hidden_from", look)
+    env = Alike(lake())
+    for _ in range(3):
+        assert searched(env) == NOTHING
+    assert len(looks) == 1
+    gone, number = weakref.ref(env), id(env)
+    looks.clear()
+    del env
+    gc.collect()
+    assert gone() is None
+    assert number not in hidden._NOTES
+
+
+class Cells(gym.Env):
+    """Walks among two numbers, which it shows."""
+
+    action_space = spaces.Discrete(2)
+    observation_space = spaces.MultiDiscrete([3, 30])
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = self.np_random.integers([3, 30])
+        return self.at.copy(), {}
+
+    def step(self, action):
+        self.at[action] = 0
+        return self.at.copy(), float(self.at.sum()), False, False, {}
+
+
+def last(env):
+    return TransformObservation(FrameStackObservation(env, 2), lambda frames: frames[-1], Cells.observation_space)
+
+
+def clipped(env):
+    inside = NormalizeObservation(env)
+    return TransformObservation(inside, lambda seen: np.clip(seen, -5, 5), inside.observation_space)
+
+
+@pytest.mark.parametrize("wrap", [last, clipped])
+def test_wrappers_around_what_shows_something_else(wrap):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert searched(wrap(Cells())) == NOTHING
