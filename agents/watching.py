@@ -17,8 +17,8 @@ from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.players import Player
 from mcts_envs.core.view import View
-from mcts_envs.page import frame, header, html
-from mcts_envs.page.frames import Data
+from mcts_envs.page import html
+from mcts_envs.page.frames import Data, frames_of, header_of
 from mcts_envs.replay import Replay
 
 LARGEST = 1_950_000
@@ -98,27 +98,20 @@ def replayed(replay: Replay, analyst: Any = None, tell: Callable[[Data], None] =
     ValueError
         If the analyst does not search.
     """
-    again = replay.anew()
-    document = header(again.game, f"{again.id.removeprefix('mcts_envs/')}, seed {again.seed}", again.players)
+    document = header_of(replay)
     frames = document["frames"]
-    for chosen in (*replay.choices(), {}):
-        frames.append(frame(again.game, again.state) | {"returns": again.returns.tolist(), "decisions": []})
+    for again, chosen, shown in frames_of(replay):
+        frames.append(shown)
         for player, action in chosen.items():
             view = again.view(player)
             found = None if analyst is None else asked(analyst, view)[1]
             instead = None if found is None else better(found, view, action)
-            frames[-1]["decisions"].append(decision(view, action, found) | ({"better": instead} if instead else {}))
+            shown["decisions"].append(decision(view, action, found) | ({"better": instead} if instead else {}))
         if len(frames) > 1 and again.game.players == 2:
             settle(*frames[-2:])
         tell(document)
-        if chosen:
-            again.play(chosen)
     if analyst is not None and not any("search" in each for made in frames for each in made["decisions"]):
         raise ValueError(f"{analyst!r} has searched nowhere in this game; name an agent that does, such as mcts")
-    if again.outcome is not None:
-        frames[-1]["points"] = again.outcome
-    if len(frames) > 1 and again.game.players == 2:
-        settle(*frames[-2:])
     return document
 
 

@@ -125,7 +125,7 @@ def check_game(game: Any, **options: Any) -> None:
 
 
 def show(env: Any) -> Any:
-    """Return an environment's present state for a notebook, as a page; see :func:`mcts_envs.page.show`."""
+    """Return an environment's present state, or a replay, as a page for a notebook: :func:`mcts_envs.page.show`."""
     from mcts_envs.page import show as shown
 
     return shown(env)

@@ -37,11 +37,15 @@ def film(replay: "Replay", path: Path | str, fps: float = 4.0, pixels: int = 480
 
     Raises
     ------
+    TypeError
+        If this is no replay.
     ValueError
         If the file is to be of another kind, a number is out of its bounds, or the game has no picture.
     ImportError
         If the library for films is missing (``pip install "mcts-envs[film]"``); GIFs need none.
     """
+    if not hasattr(replay, "states"):
+        raise TypeError(f"{type(replay).__name__} is no replay; film(replay, path) takes those (mcts_envs.replay)")
     path = Path(path)
     check_film(replay.game, path, fps, pixels)
     write_film(_pictures(replay, pixels), path, fps)

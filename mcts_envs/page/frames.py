@@ -1,8 +1,8 @@
 """What a page shows of a game and of one of its states, as plain data."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,10 +11,18 @@ from mcts_envs.core.render import PLAYERS
 from mcts_envs.core.showing import name_of, picture_of, text_of
 from mcts_envs.core.typing import Bytes
 
+if TYPE_CHECKING:
+    from mcts_envs.replay import Replay
+
 Data = dict[str, Any]
 
 COLOURING = re.compile("\x1b\\[[0-9;]*m")
 """What colours text in a terminal."""
+
+
+def header_of(replay: "Replay") -> Data:
+    """Return the document of a recorded game without a frame yet."""
+    return header(replay.game, f"{replay.id.removeprefix('mcts_envs/')}, seed {replay.seed}", replay.players)
 
 
 def header(game: Game, title: str, agents: Sequence[str] = ()) -> Data:
@@ -55,6 +63,16 @@ def frame(game: Game, state: Bytes, seat: int | None = None, viewer: int | None 
         text = text_of(game, state, seat, viewer) if game.text else f"{game.name} has no drawing"
         data["text"] = COLOURING.sub("", text)
     return data
+
+
+def frames_of(replay: "Replay") -> "Iterator[tuple[Replay, dict[int, int], Data]]":
+    """Yield a game in each of its states, with what was chosen there and its frame, to which decisions may be added."""
+    again = replay.anew()
+    for chosen in (*replay.choices(), {}):
+        shown = frame(again.game, again.state) | {"returns": again.returns.tolist(), "decisions": []}
+        yield again, chosen, shown if again.outcome is None else shown | {"points": again.outcome}
+        if chosen:
+            again.play(chosen)
 
 
 def options(game: Game, state: Bytes, player: int, keys: Mapping[str, int] | None = None) -> list[Data]:

@@ -5,7 +5,8 @@ from typing import Any
 
 from mcts_envs.core.contract import Game
 from mcts_envs.page.document import html, picture_html
-from mcts_envs.page.frames import frame, header, options
+from mcts_envs.page.frames import frame, frames_of, header, header_of, named, options
+from mcts_envs.replay import Replay
 
 
 class Shown:
@@ -48,8 +49,8 @@ def show(env: Any) -> Shown:
 
     Parameters
     ----------
-    env : environment
-        Of this package, of any API but the batched one, wrapped or not.
+    env : environment or Replay
+        Of this package, of any API but the batched one, wrapped or not. Of a recorded game all is shown, move by move.
 
     Raises
     ------
@@ -58,11 +59,13 @@ def show(env: Any) -> Shown:
     gymnasium.error.ResetNeeded
         Before the first reset.
     """
+    if isinstance(env, Replay):
+        return _game(env)
     inner = getattr(env, "unwrapped", env)
     if not isinstance(getattr(inner, "game", None), Game) or hasattr(inner, "num_envs"):
         raise TypeError(
             f"{type(inner).__name__} is no environment of mcts_envs for one game; show(env) takes those, "
-            "and agents.show(result) what a search has found"
+            "and replays, and agents.show(result) what a search has found"
         )
     view = inner.view()
     spec = getattr(inner, "spec", None)
@@ -71,4 +74,12 @@ def show(env: Any) -> Shown:
     document["frames"].append(
         shown | {"legal": [each for seat in shown["turn"] for each in options(view.game, view.state, seat)]}
     )
+    return Shown(document)
+
+
+def _game(replay: Replay) -> Shown:
+    document = header_of(replay)
+    for again, chosen, shown in frames_of(replay):
+        shown["decisions"] = [named(again.game, again.state, player, action) for player, action in chosen.items()]
+        document["frames"].append(shown)
     return Shown(document)

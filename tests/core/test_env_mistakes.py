@@ -198,9 +198,9 @@ def test_impossible_opponents():
         match=r"unknown opponent 'mcts'; did you mean 'agents:mcts'\? Known: agents:NAME, module:Name, .*sb3:PATH",
     ):
         TicTacToe(opponent="mcts")
-    with pytest.raises(ValueError, match="unknown opponent 'runs/model.zip'; did you mean 'sb3:runs/model.zip'"):
+    with pytest.raises(ValueError, match=r"unknown opponent 'runs/model\.zip'; did you mean 'sb3:runs/model\.zip'"):
         TicTacToe(opponent="runs/model.zip")
-    with pytest.raises(TypeError, match="is no player: .*; save the model, and name its file: 'sb3:PATH'"):
+    with pytest.raises(TypeError, match=r"is no player: .*; save the model, and name its file: 'sb3:PATH'"):
         TicTacToe(opponent=SimpleNamespace(predict=None))
     with pytest.raises(ValueError, match="opponent nowhere:mcts: cannot import nowhere"):
         TicTacToe(opponent="nowhere:mcts")

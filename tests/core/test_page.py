@@ -24,6 +24,7 @@ from mcts_envs.games.bomber_grid.rules.layout import WIDTH
 from mcts_envs.games.football.rules.layout import PUSH
 from mcts_envs.games.football.rules.layout import STATE as FOOTBALL
 from mcts_envs.page.document import packed
+from mcts_envs.replay import Replay
 
 EVIL = '</script><img src="x" onerror="alert(1)"><script>alert(2)</script>'
 
@@ -212,6 +213,18 @@ def test_a_notebook_shows_an_environment():
     together = mcts_envs.make_parallel("BomberDuel-v0")
     together.reset(seed=0)
     assert {each["player"] for each in mcts_envs.show(together).document["frames"][0]["legal"]} == {0, 1}
+
+
+def test_a_notebook_shows_a_recorded_game():
+    game = Replay("WallSurvival-v0", seed=7, board_size=4, players=["ann", "ben"])
+    while not game.over:
+        game.play({player: int(game.view(player).legal_actions()[0]) for player in game.choosing})
+    shown = mcts_envs.show(game)
+    assert repr(shown) == f"Shown(WallSurvival-v0, seed 7, {len(game.actions) + 1} frames)"
+    frames = shown.document["frames"]
+    assert [{each["player"]: each["action"] for each in frame["decisions"]} for frame in frames[:-1]] == game.choices()
+    assert (frames[-1]["points"], frames[-1]["decisions"]) == (game.outcome, [])
+    assert [player["agent"] for player in shown.document["players"]] == ["ann", "ben"]
 
 
 def test_what_is_no_game_of_ours_is_not_shown():

@@ -215,6 +215,8 @@ def test_films_of_another_kind(tmp_path, game):
     ):
         with pytest.raises(ValueError, match=message):
             film(game, tmp_path / path, **options)
+    with pytest.raises(TypeError, match=r"list is no replay; film\(replay, path\) takes those"):
+        film([], tmp_path / "a.gif")
 
 
 @pytest.mark.parametrize(("player", "error"), [(1.5, TypeError), ("0", TypeError), (2, ValueError), (-1, ValueError)])

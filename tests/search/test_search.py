@@ -391,7 +391,7 @@ class TestSettings:
         for called, name in (("UCT", "mcts"), ("IS-MCTS", "mcts"), ("minimax", "alpha_beta"), ("AlphaZero", "puct")):
             with pytest.raises(ValueError, match=f"unknown agent {called!r}; did you mean {name!r}"):
                 agents.make(called)
-        with pytest.raises(ValueError, match="unknown agent 'runs/model.zip'; did you mean 'sb3:runs/model.zip'"):
+        with pytest.raises(ValueError, match=r"unknown agent 'runs/model\.zip'; did you mean 'sb3:runs/model\.zip'"):
             agents.make("runs/model.zip")
         with pytest.raises(TypeError, match="not a name; save the model, and name its file: 'sb3:PATH'; names: "):
             agents.make(SimpleNamespace(predict=None))
