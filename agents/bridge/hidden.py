@@ -132,11 +132,11 @@ class Hidden:
             return self._of_replayed(observer)
         if game.notes["means"] not in (FAST, NATIVE):
             return UNKNOWN
-        hides, whose = self.found(observer), "its player" if name is None else str(name)
+        hides, whose, blind = self.found(observer), "its player" if name is None else str(name), observer
         if not hides:  # who comes later seldom sees the same twice
             others = [seat for seat in range(game.players) if seat != observer][:_OTHERS]
             if (other := next(filter(self.found, others), None)) is not None:
-                hides, whose = self.found(other), f"{game.seats[other].name}, and perhaps from {name}"
+                hides, whose, blind = self.found(other), f"{game.seats[other].name}, and perhaps from {name}", other
         hasty = hides == () and "hasty" in game.notes
         if (hides is None or hasty) and game.players > 1:
             self._warn(observer, _UNTOLD.format(game.name, name, _DEAR if hasty else _NEVER_THE_SAME))
@@ -145,21 +145,29 @@ class Hidden:
             return AS_IT_IS
         if not hides:
             return HASTY if hasty else UNTOLD if hides is None else NOTHING
-        if self._history is None or self._outside:
+        drawn = self._drawn(blind, hides)
+        through = f", seen through {type(self._veils[0]).__name__}," if self._veils else ""
+        if left := tuple(each for each in hides if each not in drawn):
             around = f", outside of {type(self._outside[0]).__name__}," if self._outside else ""
             cure = f"wrap it in agents.remember(env){around} before reset, so that it is drawn anew"
-        else:
-            pool = self._pool(observer)
-            if pool.particles or not game.notes.get(("never alike", name)):  # else none fits from another reset
-                pool.extend(self.time_limit)
-            if pool.kept:
-                return SINCE if pool.from_here else SAMPLED
-            pool.begin_here(*self._said)
-            tried = f"none of {pool.tried} other courses" if pool.tried else "no course from another reset"
-            cure = f"{tried} of the game fits what was seen"
-        through = f", seen through {type(self._veils[0]).__name__}," if self._veils else ""
-        self._warn(observer, _said(game.name + through, whose, hides, cure))
+            self._warn(observer, _said(game.name + through, whose, left, cure))
+        if not drawn:
+            return AS_IT_IS
+        pool = self._pool(observer)
+        if pool.particles or not game.notes.get(("never alike", name)):  # else none fits from another reset
+            pool.extend(self.time_limit)
+        if pool.kept:
+            return SINCE if pool.from_here else SAMPLED
+        pool.begin_here(*self._said)
+        tried = f"none of {pool.tried} other courses" if pool.tried else "no course from another reset"
+        self._warn(observer, _said(game.name + through, whose, hides, f"{tried} of the game fits what was seen"))
         return AS_IT_IS
+
+    def _drawn(self, observer: int, hides: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what a replay can draw of what is hidden: what is so to who looks where it is remembered."""
+        if self._history is None:
+            return ()
+        return (self._looked_for(observer, self._veils[len(self._outside) :]) or ()) if self._outside else hides
 
     def _of_replayed(self, observer: int) -> str:
         """Find out whether an environment that is replayed hides something from a player, of which nothing is drawn."""
@@ -179,7 +187,7 @@ class Hidden:
         """Return what games that show a player the same, in the wrappers around, were found to differ in."""
         notes, key = self._notes(), ("hides", observer)
         if key not in notes:
-            notes[key] = self._looked_for(observer)
+            notes[key] = self._looked_for(observer, self._veils)
         found: tuple[str, ...] | None = notes[key]
         return found
 
@@ -187,12 +195,12 @@ class Hidden:
         """Return what was found so far that is hidden from a player."""
         return self._notes().get(("hides", observer)) or ()
 
-    def _looked_for(self, observer: int) -> tuple[str, ...] | None:
+    def _looked_for(self, observer: int, veils: tuple[Any, ...]) -> tuple[str, ...] | None:
         options = None if self._history is None else self._history.given.get("options")
         env, name = dressed(self._env, self._wrappers), self._game.seats[observer].name
-        if self._veils and self._game.notes.get("tells") != "seen":  # else what is legal may be seen no more
+        if veils and self._game.notes.get("tells") != "seen":  # else what is legal may be seen no more
             with contextlib.suppress(Exception):  # whatever a wrapper of others raises at what it has not met so far
-                found = hidden_from(self._game, veiled(env, self._veils), name, options)
+                found = hidden_from(self._game, veiled(env, veils), name, options)
                 if found is not None:
                     return found
         return hidden_from(self._game, env, name, options)

@@ -138,6 +138,12 @@ class Shown(gym.ObservationWrapper):
         return int(self.unwrapped.coin)
 
 
+def test_what_is_hidden_anyway_is_drawn_beneath_a_wrapper_that_hides_nothing_more():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert searched(FlattenObservation(agents.remember(Both()))) == SAMPLED
+
+
 def test_a_wrapper_that_shows_more():
     env = Shown(Both())
     with warnings.catch_warnings():
