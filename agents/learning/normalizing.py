@@ -101,11 +101,11 @@ def chosen(policy: Path, given: Given) -> Path | None:
     return found
 
 
-def of_policy(policy: Path, given: Given, about: Mapping[str, Any]) -> dict[str, Any] | None:
+def of_policy(policy: Path, given: Given, about: Mapping[str, Any], model: Any) -> dict[str, Any] | None:
     """Return the statistics that a policy plays with: those asked for, or those of its sidecar.
 
-    Statistics that lie beside it, are not asked for and not replaced by a sidecar's are warned of; ``False`` says that
-    they do not matter.
+    Statistics that lie beside it, are not asked for and not replaced by a sidecar's are warned of, and so is a model
+    that was trained with some where none are found; ``False`` says that they do not matter.
     """
     path = chosen(policy, given)
     if path is not None:
@@ -113,11 +113,20 @@ def of_policy(policy: Path, given: Given, about: Mapping[str, Any]) -> dict[str,
     if given is False:
         return None
     known: dict[str, Any] | None = about.get("normalization")
-    if "normalization" not in about and (found := beside(policy)) is not None:
+    if "normalization" in about:
+        return known
+    if (found := beside(policy)) is not None:
         notice(
             f"{policy}: {found} lies beside it and is not read, so the policy is shown raw observations; if it was "
             "trained on normalised ones give sb3:PATH normalization=auto (or a path), else normalization=false; to a "
             "search what agents.export(PATH, normalization='auto') wrote, or load_policy(PATH, normalization='auto')"
+        )
+    elif getattr(model, "_last_original_obs", None) is not None:  # which Stable-Baselines3 keeps for VecNormalize alone
+        notice(
+            f"{policy}: it was trained under VecNormalize, whose statistics are not beside it, so it is shown raw "
+            "observations, and its values are taken as sums of rewards; save them where it is trained, "
+            "env.save('vecnormalize.pkl'), and give sb3:PATH normalization=vecnormalize.pkl (a search "
+            "load_policy(PATH, normalization='vecnormalize.pkl')); if they do not matter, normalization=false"
         )
     return known
 

@@ -292,7 +292,7 @@ def load(
     model = read_model(target, algorithm)
     _check_weights(target, model)
     check_sidecar(target, about, model)
-    if statistics := normalizing.of_policy(target, normalization, about):
+    if statistics := normalizing.of_policy(target, normalization, about, model):
         _check_size(target, statistics, flat_shape(model.observation_space), frame_stack)
     about = about if statistics is about.get("normalization") else {**about, "normalization": statistics}
     return SavedPolicy(target, algorithm, model, about=about)

@@ -77,6 +77,19 @@ def pack(parameters: Mapping[str, Parameter], given: Mapping[str, Any], plain: b
     return rows(parameter_record(parameters), [tuple(values.values())], plain)
 
 
+_CALLED = {
+    "c_puct": "c",
+    "exploration": "c",
+    "gamma": "discount",
+    "iterations": "simulations",
+    "num_simulations": "simulations",
+    "playouts": "simulations",
+    "rollouts": "simulations",
+    "sims": "simulations",
+}
+"""What settings are called elsewhere."""
+
+
 def read_parameters(chosen: Mapping[str, Any], given: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:
     """Return the parameters of policies by name: those given, or the default of the first policy that declares it.
 
@@ -116,6 +129,8 @@ def _unknown(name: str, chosen: Mapping[str, Any], known: set[str]) -> str:
     """Say whose parameter this is, or what may have been meant."""
     those = ", ".join(f"{kind}={getattr(policy, '__name__', policy)!r}" for kind, policy in chosen.items())
     owners = [f"{kind}={owner!r}" for kind in chosen for owner in names(kind) if name in _declared(load(kind, owner))]
+    meant = called if (called := _CALLED.get(name.lower())) in known else None
     if owners:
-        return f"{name!r} is a parameter of {' and of '.join(owners)}, not of {those}"
-    return f"{errors.unknown('setting or parameter', name, known)}; parameters are those of {those}"
+        cure = f"; did you mean {meant!r}?" if meant else ""
+        return f"{name!r} is a parameter of {' and of '.join(owners)}, not of {those}{cure}"
+    return f"{errors.unknown('setting or parameter', name, known, meant)}; parameters are those of {those}"

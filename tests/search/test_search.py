@@ -399,6 +399,11 @@ class TestSettings:
             agents.make("mcts", simulatons=5)
         with pytest.raises(TypeError, match="unknown setting or parameter 'simulatons'; did you mean 'simulations'"):
             agents.make("flat_mc", simulatons=5)
+        for called, name in (("sims", "simulations"), ("rollouts", "simulations"), ("exploration", "c")):
+            with pytest.raises(TypeError, match=f"unknown setting or parameter {called!r}; did you mean {name!r}"):
+                agents.make("mcts", **{called: 5})
+        with pytest.raises(TypeError, match=r"'gamma' is a parameter of select='exp3' .*; did you mean 'discount'\?"):
+            agents.make("mcts", gamma=0.9)
         with pytest.raises(TypeError, match="unknown setting or parameter 'colour'; known: backup, c, discount, "):
             agents.make("mcts", colour=5)
 
