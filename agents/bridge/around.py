@@ -28,13 +28,6 @@ def dressed(env: Any, wrappers: Sequence[Any]) -> Any:
     return env
 
 
-def veiled(env: Any, veils: Sequence[Any]) -> Any:
-    """Return an environment, which may be a copy, in observation wrappers like these, the outermost first."""
-    for veil in reversed(veils):
-        env = detached(veil, env)
-    return env
-
-
 def inward(env: Any, action: Any) -> Any:
     """Return what an action of an environment so dressed is to the one inside."""
     for layer in layers_of(env):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from gymnasium import spaces
 
-from agents.bridge.around import dressed, veiled
+from agents.bridge.around import dressed
 from agents.bridge.cloning import fresh
 from agents.bridge.layers import down
 from agents.bridge.means import FAST, NATIVE, REPLAY, REPLAY_ANEW
@@ -167,7 +167,7 @@ class Hidden:
         """Return what a replay can draw of what is hidden: what is so to who looks where it is remembered."""
         if self._history is None:
             return ()
-        return (self._looked_for(observer, self._veils[len(self._outside) :]) or ()) if self._outside else hides
+        return (self._found_through(self._veils[len(self._outside) :], observer) or ()) if self._outside else hides
 
     def _of_replayed(self, observer: int) -> str:
         """Find out whether an environment that is replayed hides something from a player, of which nothing is drawn."""
@@ -185,31 +185,36 @@ class Hidden:
 
     def found(self, observer: int) -> tuple[str, ...] | None:
         """Return what games that show a player the same, in the wrappers around, were found to differ in."""
-        notes, key = self._notes(), ("hides", observer)
+        return self._found_through(self._veils, observer)
+
+    def _found_through(self, veils: tuple[Any, ...], observer: int) -> tuple[str, ...] | None:
+        notes, key = self._notes(veils), ("hides", observer)
         if key not in notes:
-            notes[key] = self._looked_for(observer, self._veils)
+            notes[key] = self._looked_for(observer, veils)
         found: tuple[str, ...] | None = notes[key]
         return found
 
     def noted(self, observer: int) -> tuple[str, ...]:
         """Return what was found so far that is hidden from a player."""
-        return self._notes().get(("hides", observer)) or ()
+        return self._notes(self._veils).get(("hides", observer)) or ()
 
     def _looked_for(self, observer: int, veils: tuple[Any, ...]) -> tuple[str, ...] | None:
         options = None if self._history is None else self._history.given.get("options")
         env, name = dressed(self._env, self._wrappers), self._game.seats[observer].name
-        if veils and self._game.notes.get("tells") != "seen":  # else what is legal may be seen no more
+        if not veils:
+            return hidden_from(self._game, env, name, options)
+        if self._game.notes.get("tells") != "seen":  # else what is legal may be seen no more
             with contextlib.suppress(Exception):  # whatever a wrapper of others raises at what it has not met so far
-                found = hidden_from(self._game, veiled(env, veils), name, options)
+                found = hidden_from(self._game, dressed(env, veils), name, options)
                 if found is not None:
                     return found
-        return hidden_from(self._game, env, name, options)
+        return self._found_through((), observer)
 
-    def _notes(self) -> dict[Any, Any]:
+    def _notes(self, veils: tuple[Any, ...]) -> dict[Any, Any]:
         """Return where it is noted what is hidden: from what is seen through wrappers, other things may be."""
-        if not self._veils:
+        if not veils:
             return self._game.notes
-        outermost = self._veils[0]
+        outermost = veils[0]
         if id(outermost) not in _NOTES:
             weakref.finalize(outermost, _NOTES.pop, id(outermost), None)
             _NOTES[id(outermost)] = {}

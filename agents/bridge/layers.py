@@ -6,6 +6,8 @@ import gymnasium
 from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 
+from agents.wrappers import layers_of
+
 
 def peeled(env: Any) -> tuple[list[Any], Any]:
     """Return the layers down to the environment that is to be copied, and who is to choose if that cannot tell.
@@ -23,12 +25,7 @@ def peeled(env: Any) -> tuple[list[Any], Any]:
 
 def down(env: Any) -> list[Any]:
     """Return the layers of an environment, from the outermost on."""
-    if not isinstance(env, gymnasium.Env):
-        return peeled(env)[0]
-    layers: list[Any] = [env]
-    while isinstance(layers[-1], gymnasium.Wrapper):
-        layers.append(layers[-1].env)
-    return layers
+    return layers_of(env) if isinstance(env, gymnasium.Env) else peeled(env)[0]
 
 
 def innermost(env: Any) -> Any:

@@ -144,6 +144,20 @@ def test_what_is_hidden_anyway_is_drawn_beneath_a_wrapper_that_hides_nothing_mor
         assert searched(FlattenObservation(agents.remember(Both()))) == SAMPLED
 
 
+def test_where_it_is_remembered_inside_it_is_looked_for_once_too(monkeypatch):
+    looks = []
+
+    def look(game, env, *given):
+        looks.append(env)
+        return ("coin",)
+
+    monkeypatch.setattr(hidden, "hidden_from", look)
+    env = FlattenObservation(agents.remember(type("Other", (Both,), {})()))
+    for _ in range(3):
+        assert searched(env) == SAMPLED
+    assert len(looks) == 2  # through the wrapper, and beneath it
+
+
 def test_a_wrapper_that_shows_more():
     env = Shown(Both())
     with warnings.catch_warnings():
