@@ -86,8 +86,9 @@ def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
         If the agent has no such setting.
     """
     if not isinstance(name, str):
-        model = "; save the model, and name its file: 'sb3:PATH'" if hasattr(name, "predict") else ""
-        raise TypeError(f"agent {name!r} is {type(name).__name__}, not a name{model}; names: {', '.join(names())}")
+        raise TypeError(
+            f"agent {name!r} is {type(name).__name__}, not a name{errors.unsaved(name)}; names: {', '.join(names())}"
+        )
     if written := re.search(r"(?<!^sb3):(\w+)=", name):
         raise ValueError(
             f"agent {name!r} has settings in its name, as scripts/compare.py takes them; here they are arguments: "

@@ -30,6 +30,11 @@ def saved(name: str) -> str | None:
     return f"sb3:{name}" if name.lower().endswith((".zip", ".npz")) else None
 
 
+def unsaved(given: Any) -> str:
+    """Say what to do with a model in memory that is given as a player; nothing of what is no model."""
+    return "; save the model, and name its file: 'sb3:PATH'" if hasattr(given, "predict") else ""
+
+
 def choice(kind: str, given: Any, known: Collection[str]) -> str:
     """Return ``given``, one of some words.
 

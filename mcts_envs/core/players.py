@@ -132,8 +132,7 @@ def player(
     if isinstance(given, type) and _plays(given):
         raise TypeError(f"opponent {given!r} is a class; give an object of it, such as {given.__name__}()")
     if not _plays(given):
-        model = "; save the model, and name its file: 'sb3:PATH'" if hasattr(given, "predict") else ""
-        raise TypeError(f"opponent {given!r} is no player: it needs act(view) and reseed(seed){model}")
+        raise TypeError(f"opponent {given!r} is no player: it needs act(view) and reseed(seed){errors.unsaved(given)}")
     found: Player = given
     return found
 
