@@ -116,12 +116,22 @@ class Clock:
         """The time since it began."""
         return time.perf_counter() - self.started
 
-    @property
-    def left(self) -> float:
-        """How many simulations there may be yet, as far as the last slice tells how long one takes."""
+    def until_fewer_than(self, lead: int, longest: int) -> int:
+        """Return how many simulations it takes at least until fewer are left than so many and those; 0 if they are.
+
+        Parameters
+        ----------
+        lead : int
+        longest : int
+            Steps of the model that a simulation takes at most. How long one takes is told by the last slice.
+        """
         time_left = max(self.deadline - time.perf_counter(), 0.0)
         by_time = self._rate * time_left if time_left < math.inf else math.inf
-        return min(self.budget.simulations - self.simulations, self.budget.max_steps - self.steps, by_time)
+        simulations = min(self.budget.simulations - self.simulations, by_time)
+        steps = self.budget.max_steps - self.steps
+        if lead > min(simulations, steps):
+            return 0
+        return 1 + int(min((simulations - lead) // 2, (steps - lead) // (1 + longest)))
 
     def slice(self, most: int = NO_LIMIT, unit: int = 1) -> int:
         """Return how many simulations to do now, up to ``most``; 0 when the budget is spent.

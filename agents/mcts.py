@@ -122,7 +122,8 @@ class MCTS(Planner[SearchResult]):
     early_stop : bool
         End a search when the simulations that are left cannot change which action has the most visits (H. Baier, M.
         Winands 2011, "Time management for Monte-Carlo tree search in Go"). With a budget in simulations the action
-        stays the same. With ``recommend="max_visits"`` and one thread.
+        stays the same, and it ends with the first simulation after which this is so. With ``recommend="max_visits"``
+        and one thread.
     threads : int
         Trees that are built at the same time, each with its share of the budget, and added up.
     max_nodes : int

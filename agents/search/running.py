@@ -92,7 +92,7 @@ class Search:
             tree.count.viewer = max(key_for, EVERYTHING)
         longest = 1 + max(tree.count.max_nodes for tree in self.trees)  # a path meets no node twice
         depth = min(settings.tree_depth, settings.horizon, longest * settings.option_steps)
-        length = min(depth + settings.rollout_depth, settings.horizon)
+        self._longest = length = min(depth + settings.rollout_depth, settings.horizon)
         own = [new_stream(0) if settings.common_chance else stream for stream in self._streams]
         self._works = [new_work(plan.model, stream, length, plain=plan.plain) for stream in own]
         self._paths = [new_path(plan.model, depth, plain=plan.plain) for _ in self._streams]
@@ -222,12 +222,12 @@ class Search:
         with np.errstate(invalid="ignore"):
             return visits, sums / visits
 
-    def decided(self, left: float) -> bool:
-        """Return whether so many simulations more cannot change which action has the most visits."""
+    def _until_decided(self, clock: Clock) -> int:
+        """Return after how many more simulations, at least, those left cannot change which action has most visits."""
         if len(self.legal) < 2:
-            return False
+            return NO_LIMIT
         second, first = np.partition(self.statistics()[0][self.legal], -2)[-2:]
-        return bool(first - second > left)
+        return clock.until_fewer_than(int(first - second), self._longest)
 
     def result(self) -> SearchResult:
         """Return what has been found so far, which stays as it is when the search goes on.
@@ -332,11 +332,15 @@ class Search:
             run, begun_ahead = self._call(i, max_steps), plan.evaluator.ahead if waits else 0
             before_pass = stream.copy()
             while not over.is_set():
+                undecided = self._until_decided(clock) if plan.early_stop else NO_LIMIT
+                if not undecided and clock.simulations:
+                    break
                 if (own := self._own(i)) is not tree:
                     tree = self.trees[i] = own
                     run, made = self._call(i, max_steps), tree.count
                 begun = len(rest) < len(arms)
-                count = clock.slice(len(rest) if begun or (waits and len(arms)) else NO_LIMIT, once)
+                most = len(rest) if begun or (waits and len(arms)) else max(1, undecided)
+                count = clock.slice(most, once)
                 if not count:
                     break
                 room = enlarge(tree, count + begun_ahead)
@@ -370,8 +374,6 @@ class Search:
                     done = made.simulations - already
                 if done:
                     clock.spend(done, made.steps - before)
-                if plan.early_stop and self.decided(clock.left):
-                    break
                 left = now[now >= 0] if waits else now[count:]
                 rest = np.concatenate([left, rest[count:]]) if len(left) or count < len(rest) else arms
                 clock.deadline = until if len(rest) < len(arms) else deadline

@@ -1,13 +1,11 @@
 """Searches that end when their decision cannot change any more."""
 
-import math
-
 import gymnasium as gym
 import pytest
 
 import agents
 import mcts_envs  # noqa: F401
-from agents.budget import Budget, Clock
+from agents.budget import NO_LIMIT, Budget, Clock
 
 POLICY = {"select": "puct", "policy": "maskable_ppo", "evaluate": "policy"}
 GAMES = [
@@ -39,14 +37,33 @@ def test_what_is_played_stays_the_same(id, settings, how, simulations):
 def test_time_and_steps_that_are_left_count_as_simulations():
     clock = Clock(Budget(simulations=100, max_steps=1000))
     clock.spend(40, 930)
-    assert clock.left == 60
+    assert [clock.until_fewer_than(lead, 1) for lead in (0, 10, 60, 61, 80)] == [31, 26, 1, 0, 0]
+    assert clock.until_fewer_than(0, 20) == 4
     clock.spend(1, 40)
-    assert clock.left == 30
+    assert [clock.until_fewer_than(lead, 1) for lead in (0, 30, 31)] == [16, 1, 0]
     clock = Clock(Budget(time_limit=1000.0))
-    assert clock.left == 0
+    assert clock.until_fewer_than(1, 1) == 0
     clock.slice()
     clock.spend(10, 10)
-    assert 0 < clock.left < math.inf
+    assert 0 < clock.until_fewer_than(1, 1) < NO_LIMIT
+
+
+@pytest.mark.parametrize("budget", [{"simulations": 300}, {"max_steps": 2000}])
+def test_where_it_stops_does_not_depend_on_time(budget, monkeypatch):
+    env = gym.make("mcts_envs/LaneDefense3x3-v0")
+    env.reset(seed=1)
+    found = []
+    for seconds in (1e-9, 1e-4, 1.0):
+        monkeypatch.setattr("agents.budget.SLICE_SECONDS", seconds)
+        found.append(agents.make("mcts", c=0.05, early_stop=True, seed=3, **budget).search(env))
+    visits = [result.visits.tolist() for result in found]
+    assert visits[0] == visits[1] == visits[2]
+    if "simulations" in budget:
+        second, first = sorted(visits[0])[-2:]
+        assert found[0].simulations < 300
+        assert first - second - (300 - found[0].simulations) in (1, 2)
+    else:
+        assert found[0].steps < 2000
 
 
 def test_a_search_for_a_time_ends_early():
