@@ -17,7 +17,7 @@ from agents.policies.parameters import read_parameters
 from agents.policies.recommend import max_visits
 from agents.policies.signatures import SIGNATURES, as_it_falls, check_form, needs_of, nothing
 from agents.results import SearchResult
-from agents.search.given import first_budget, limit, policy_of
+from agents.search.given import evaluation_of, first_budget, limit, policy_of
 from agents.search.plan import SearchPlan
 from agents.search.records import Settings
 from agents.search.running import Search, together
@@ -105,9 +105,9 @@ class MCTS(Planner[SearchResult]):
     model, rollout_model : str, optional
         Variants of the game (``Game.variants``) to search in, and to roll out in (default: the model).
     evaluate : kernel or str, optional
-        What a state is worth at the horizon, ``(state, values[P])``, or the variant of the game that says so; by
-        default the game's own ``evaluate``. A plain Python function makes the whole search plain Python: for
-        environments that are not ours, where ``state.env`` is the copied environment.
+        What a state is worth at the horizon, ``(state, values[P])``, given itself or by its file, or the variant of the
+        game that says so; by default the game's own ``evaluate``. A plain Python function makes the whole search plain
+        Python: for environments that are not ours, where ``state.env`` is the copied environment.
     policy : str, Path, model or callable, optional
         A trained policy that is consulted in place of what the game advises: a zip of Stable-Baselines3 or what
         ``agents.export`` made of it, a model, ``"shipped"`` for what comes with this package, or a function
@@ -208,7 +208,7 @@ class MCTS(Planner[SearchResult]):
             raise ValueError("information='full' leaves nothing hidden to tell apart; take loop='closed' or 'open'")
         self.opponents, self.opponent_model = read_opponents(opponents, opponent_model)
         self.model, self.rollout_model = variant_name("model", model), variant_name("rollout_model", rollout_model)
-        self.evaluate = evaluate if evaluate is None or isinstance(evaluate, str) else policy_of("evaluate", evaluate)
+        self.evaluate = evaluation_of(evaluate)
         self.policy = self._consulted(policy)
         if self.evaluate == POLICY and rollout_depth is None:
             self.rollout_depth = 0

@@ -12,7 +12,7 @@ from mcts_envs.core import errors
 from mcts_envs.core.loading import COLON, file_of, parted
 
 _SETTING = re.compile(r"[A-Za-z_]\w*=")
-_POLICIES = "select", "simulate", "backup", "noise", "option", "recommend", "policy"
+_POLICIES = "select", "simulate", "backup", "noise", "option", "recommend", "evaluate", "policy"
 _OWN_POLICY = re.compile(rf"({'|'.join(_POLICIES)})=.*")
 _LABEL = re.compile(r"([\w.-]+)=(.*)")
 _SPACED = re.compile(r"[^=/\\]*\s[^=/\\]*(?==)")

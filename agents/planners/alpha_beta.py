@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from numba.core.config import DISABLE_JIT
-
 from agents.budget import Budget, Clock
 from agents.inspection.ranking import Ranking, best_line
 from agents.planner import Planner, variant_of
@@ -27,9 +25,10 @@ from agents.planners.frames import (
 )
 from agents.planners.negamax import begin, search
 from agents.results import Found
+from agents.search.given import evaluation_of
 from mcts_envs.core import errors
-from mcts_envs.core.contract import SIGNATURES, Game
-from mcts_envs.core.kernel import copy, function_table, interpreted, row
+from mcts_envs.core.contract import Game
+from mcts_envs.core.kernel import copy, interpreted, row
 from mcts_envs.core.rng import combine, draw
 from mcts_envs.core.view import View
 
@@ -98,8 +97,8 @@ class AlphaBeta(Planner[AlphaBetaResult]):
     depth : int, optional
         Plies to look ahead at most.
     evaluate : kernel or str, optional
-        What a state at the depth limit is worth, ``(state, values[2])`` in [-1, 1], or the variant of the game that
-        says so; by default the game's own ``evaluate``.
+        What a state at the depth limit is worth, ``(state, values[2])`` in [-1, 1], given itself or by its file, or the
+        variant of the game that says so; by default the game's own ``evaluate``.
     margin : float, optional
         In the last plies leave out moves that would have to gain more than this, in terms of ``evaluate``, with every
         ply to come (futility pruning): more depth for the same time; forced wins and losses are still proven, but a
@@ -131,7 +130,7 @@ class AlphaBeta(Planner[AlphaBetaResult]):
     ) -> None:
         super().__init__(**{"default": Budget(max_steps=100_000) if depth is None else Budget(), **budget})
         self.depth = MAX_DEPTH if depth is None else errors.integer("depth", depth, 1, MAX_DEPTH)
-        self.evaluate = _checked(evaluate)
+        self.evaluate = evaluation_of(evaluate, compiled=True)
         self.margin = None if margin is None else errors.number("margin", margin, 0.0, 2.0)
         self.table_size = errors.integer("table_size", table_size, 0, 2**28)
         self._settings = AlphaBetaSettings(
@@ -194,18 +193,6 @@ class AlphaBeta(Planner[AlphaBetaResult]):
             )
         model = variant_of(game, None, self.evaluate)
         return model, []
-
-
-def _checked(evaluate: Any) -> Any:
-    """Return ``evaluate``, if it is a name or a kernel of the right signature."""
-    if evaluate is None or isinstance(evaluate, str):
-        return evaluate
-    if not callable(evaluate):
-        raise TypeError(f"evaluate {evaluate!r} is neither a kernel nor the name of a variant of the game")
-    if not (DISABLE_JIT or hasattr(evaluate, "overloads")):
-        raise TypeError(f"evaluate {evaluate!r} is not compiled; decorate it with @kernel(EVALUATE)")
-    function_table({"evaluate": evaluate}, {"evaluate": SIGNATURES["evaluate"]})
-    return evaluate
 
 
 def _clear(work: Work) -> None:

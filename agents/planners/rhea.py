@@ -14,6 +14,7 @@ from agents.planner import Planner, variant_of
 from agents.planners.evolution import SIMULATIONS, STEPS, Evolution, draw_genes, evolve
 from agents.policies.opponents import OPPONENTS, read_information, read_opponents, table_with, variant_name
 from agents.results import Found
+from agents.search.given import evaluation_of
 from agents.search.records import new_work
 from agents.search.running import legal_actions
 from mcts_envs.core import errors
@@ -90,8 +91,9 @@ class Rhea(Planner[RheaResult]):
         What the planner is told: what its player knows, or the whole state but chance to come.
     model : str, optional
         Variant of the game to search in.
-    evaluate : str, optional
-        Variant of the game that says what an unfinished state is worth; by default the model.
+    evaluate : kernel or str, optional
+        What an unfinished state is worth, ``(state, values[P])``, given itself or by its file, or the variant of the
+        game that says so; by default the model's.
     relative : bool
         Count ``evaluate`` as its change since the root.
     reevaluate : bool
@@ -122,7 +124,7 @@ class Rhea(Planner[RheaResult]):
         opponent_model: str | None = None,
         information: str = "own",
         model: str | None = None,
-        evaluate: str | None = None,
+        evaluate: Callable[..., None] | str | None = None,
         relative: bool = False,
         reevaluate: bool = False,
         **budget: Any,
@@ -137,7 +139,7 @@ class Rhea(Planner[RheaResult]):
         known = tuple(name for name in OPPONENTS if name not in (None, "mixed"))  # who has no tree does not search
         self.opponents, self.opponent_model = read_opponents(opponents, opponent_model, known)
         self.information = read_information(information)
-        self.model, self.evaluate = variant_name("model", model), variant_name("evaluate", evaluate)
+        self.model, self.evaluate = variant_name("model", model), evaluation_of(evaluate, compiled=True)
         self.relative = errors.flag("relative", relative)
         self.reevaluate = errors.flag("reevaluate", reevaluate)
 

@@ -10,6 +10,8 @@ from agents.budget import LIMITS, Budget, read_budget
 from agents.policies.signatures import SIGNATURES, check_form
 from agents.reading import read
 from mcts_envs.core import errors
+from mcts_envs.core.contract import EVALUATE
+from mcts_envs.core.kernel import function_table
 from mcts_envs.core.loading import parted
 
 
@@ -62,6 +64,24 @@ def policy_of(kind: str, given: Any) -> Any:
     if kind in SIGNATURES:
         check_form(kind, given)
     return given
+
+
+def evaluation_of(given: Any, compiled: bool = False) -> Any:
+    """Return what is to value states: a variant of the game by its name, or a function, as it is or by where it is.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is neither, or to be compiled and is not, or takes something else.
+    """
+    if given is None or (isinstance(given, str) and not parted(given)[1]):
+        return given
+    function = policy_of("evaluate", given)
+    if compiled and not (DISABLE_JIT or hasattr(function, "overloads")):
+        raise TypeError(f"evaluate {given!r} is not compiled; decorate it with @kernel(EVALUATE)")
+    if compiled:
+        function_table({"evaluate": function}, {"evaluate": EVALUATE})
+    return function
 
 
 def named(what: str, path: str) -> Any:

@@ -362,7 +362,7 @@ def test_refuses_other_games():
         ({"max_steps": 0}, ValueError, "max_steps 0 is outside"),
         ({"margin": -0.1}, ValueError, "margin -0.1 is outside"),
         ({"table_size": -1}, ValueError, "table_size -1 is outside"),
-        ({"evaluate": 3}, TypeError, "neither a kernel nor the name"),
+        ({"evaluate": 3}, TypeError, "neither a function nor one of the game's variants"),
         ({"evaluate": min}, TypeError, "not compiled"),
         ({"evaluate": rounds_outcome.py_func}, TypeError, "not compiled"),
         ({"evaluate": rounds_active}, TypeError, "evaluate has"),

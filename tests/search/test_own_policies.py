@@ -10,11 +10,13 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 
 import agents
 from agents import policies
+from agents.arena.spec import parse_agent
 from agents.mcts import MCTS
 from agents.policies.implicit_minimax import value_leaf
 from agents.policies.mean import mean as mean_backup
@@ -221,6 +223,38 @@ class TestOwnSelection:
             ours, theirs = (agent().search(View(each, view.state, 0)) for each in (view.game, game))
             assert ours.visits.tolist() == theirs.visits.tolist()
             assert np.array_equal(ours.values, theirs.values, equal_nan=True)
+
+
+OWN_EVALUATION = """
+from mcts_envs.core.contract import EVALUATE
+from mcts_envs.core.kernel import kernel
+
+
+@kernel(EVALUATE)
+def cheerful(state, values):
+    values[0] = 0.375
+    values[1] = -0.375
+
+
+def uncompiled(state, values):
+    values[:] = 0.375
+"""
+
+
+class TestOwnEvaluation:
+    def test_it_is_named_by_its_file(self, tmp_path):
+        file = tmp_path / "my_evaluation.py"
+        file.write_text(OWN_EVALUATION)
+        env = gymnasium.make("mcts_envs/WallSurvival-v0", board_size=5)
+        env.reset(seed=1)
+        for written in ("mcts:rollout_depth=0:tree_depth=1", "alpha_beta:depth=1", "rhea:length=1"):
+            spec = parse_agent(f"{written}:evaluate={file}:cheerful")
+            assert spec.policies() == {"evaluate": file}
+            result = agents.make(spec.name, **spec.settings, simulations=5).search(env)
+            assert 0.375 in (result.values if "mcts" in written else [result.value])
+        for name in ("alpha_beta", "rhea"):
+            with pytest.raises(TypeError, match="is not compiled; decorate it with @kernel"):
+                agents.make(name, evaluate=f"{file}:uncompiled")
 
 
 class TestOwnRollout:
