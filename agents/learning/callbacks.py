@@ -11,6 +11,7 @@ from stable_baselines3.common.callbacks import BaseCallback, EvalCallback, Every
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
 from agents.arena.interrupt import SECONDS_OF_ECHO, SIGNALS
+from agents.learning.diverging import not_finite
 
 _PATIENCE = 5.0
 """Seconds for a rollout to come to its end."""
@@ -79,6 +80,17 @@ def evaluations(steps: int, done: int, env: VecEnv, games: int, masked: bool) ->
 
 class Ended(Exception):  # noqa: N818 - nothing is wrong
     """A training ends before the rollout that would be next."""
+
+
+class Finite(BaseCallback):
+    """End the training before a rollout with weights that are not finite: nothing comes of it any more."""
+
+    def _on_rollout_start(self) -> None:
+        if not_finite(self.model.policy):
+            raise Ended
+
+    def _on_step(self) -> bool:
+        return True
 
 
 class Limits(BaseCallback):

@@ -24,6 +24,7 @@ import agents
 from agents.learning import positions, storage, trust
 from agents.learning.algorithms import one_thread
 from agents.learning.distilling import agreement, distil, settle
+from agents.learning.diverging import noticing
 from agents.learning.expert_folder import PLAN, check_folder, checkpoint, description, done, games_folder
 from agents.learning.expert_plan import Plan
 from agents.learning.export import plain_arrays
@@ -125,7 +126,7 @@ def expert_iteration(
     BlockingIOError
         If another training is writing to ``out``.
     RuntimeError
-        If a job failed three times, whoever was given it.
+        If a job failed three times, whoever was given it, or weights are no longer finite.
     """
     plan = plan or Plan()
     if minutes is not None:
@@ -290,7 +291,8 @@ class _Loop:
         dice = np.random.default_rng([self.run.seed, 11, iteration])
         options: dict[str, Any] = {"batch": plan.batch, "learning_rate": plan.rate(iteration), "trust": plan.trust}
         options["symmetries"] = self._symmetries
-        losses = distil(self.model, positions.together([*old, now]), steps, dice, **options)
+        with noticing(self.model, self._slower):
+            losses = distil(self.model, positions.together([*old, now]), steps, dice, **options)
         self.model.num_timesteps += len(now)
         lengths, points = (np.concatenate([getattr(part, name) for part in new]) for name in ("lengths", "points"))
         return {
@@ -303,6 +305,12 @@ class _Loop:
             "policy_loss": round(losses[0], 4),
             "value_loss": round(losses[1], 4),
         }
+
+    def _slower(self) -> str:
+        """Return how an iteration that has diverged may go on."""
+        start = f" and --start {checkpoint(self.run, self.done)}" if self.done >= 0 else ""
+        rate = f"a lower learning_rate than {self._plan.learning_rate:g}"
+        return f"begin in another folder with {rate}{start}"
 
     def _of(self, iteration: int) -> positions.Positions:
         """Return the positions of an earlier iteration, from memory if they are there."""

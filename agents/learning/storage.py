@@ -20,6 +20,7 @@ from gymnasium import spaces
 
 from agents.learning import normalizing, sidecar, trust
 from agents.learning.algorithms import ALGORITHMS, algorithm_class, is_recurrent, one_thread, takes_masks
+from agents.learning.diverging import not_finite
 from agents.learning.frames import AXES, Shape, stacked_shape
 from agents.learning.hyperparameters import import_classes
 from agents.learning.policy import Policy
@@ -290,7 +291,6 @@ def load(
     trust.warn_of_pickles(target)
     import_classes(about)
     model = read_model(target, algorithm)
-    _check_weights(target, model)
     check_sidecar(target, about, model)
     if statistics := normalizing.of_policy(target, normalization, about, model):
         _check_size(target, statistics, flat_shape(model.observation_space), frame_stack)
@@ -329,7 +329,8 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
     Raises
     ------
     ValueError
-        If the file is damaged, no policy of this algorithm, or wants a module that is not found.
+        If the file is damaged, no policy of this algorithm, wants a module that is not found, or has weights that are
+        not finite.
     """
     cls = algorithm_class(algorithm)
     trust.warn_of_pickles(path)
@@ -349,13 +350,9 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
     if not derived or is_recurrent(model.policy) != (algorithm == "recurrent_ppo"):
         kind = type(model.policy).__name__
         raise ValueError(f"{path} holds a {kind}, which is no policy of {algorithm}; name the algorithm that made it")
+    if name := not_finite(model.policy):
+        raise ValueError(f"{path}: {name} is not finite: training has diverged; take an earlier checkpoint")
     return model
-
-
-def _check_weights(path: Path, model: "BaseAlgorithm") -> None:
-    for name, weights in model.policy.named_parameters():
-        if not bool(weights.isfinite().all()):
-            raise ValueError(f"{path}: {name} is not finite: training has diverged; take an earlier checkpoint")
 
 
 def check_sidecar(path: Path, about: Mapping[str, Any], model: "BaseAlgorithm") -> None:
