@@ -35,7 +35,7 @@ from agents.learning.run import described as sidecar_of
 from agents.locking import only_writer
 from mcts_envs.core import errors
 from mcts_envs.core.cores import most_processes
-from mcts_envs.core.writing import write_whole
+from mcts_envs.core.writing import write_together, write_whole
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -236,9 +236,9 @@ class _Loop:
 
     def finish(self) -> Path:
         """Put the policy of the last iteration where trainings have theirs."""
-        for suffix in (".zip", ".json"):
-            content = checkpoint(self.run, self.done).with_suffix(suffix).read_bytes()
-            write_whole(self.run.target.with_suffix(suffix), content)
+        last = checkpoint(self.run, self.done)
+        parts = (last, self.run.target), (last.with_suffix(".json"), self.run.target.with_suffix(".json"))
+        write_together({there: here.read_bytes() for here, there in parts})
         trust.written(self.run.target)
         return self.run.target
 

@@ -26,7 +26,7 @@ from agents.learning.hyperparameters import import_classes
 from agents.learning.policy import Policy
 from agents.learning.recognizing import algorithm_in
 from agents.learning.structured import flat_shape, restored
-from mcts_envs.core.writing import write_whole
+from mcts_envs.core.writing import write_together
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -231,7 +231,7 @@ def says_at_once(policy: Any) -> bool:
 
 
 def save(model: "BaseAlgorithm", path: Path | str, about: Mapping[str, Any]) -> Path:
-    """Write a policy and its sidecar; each file appears whole or not at all.
+    """Write a policy and its sidecar; both files appear whole, or none does.
 
     Parameters
     ----------
@@ -248,11 +248,10 @@ def save(model: "BaseAlgorithm", path: Path | str, about: Mapping[str, Any]) -> 
     """
     target = with_suffix(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    raw = io.BytesIO()
-    model.save(raw, exclude=_PASSING)
-    write_whole(target, _without_system(raw))
+    model.save(raw := io.BytesIO(), exclude=_PASSING)
+    words = json.dumps(about, indent=2, allow_nan=False) + "\n"
+    write_together({target: _without_system(raw), target.with_suffix(".json"): words.encode()})
     trust.written(target)
-    write_whole(target.with_suffix(".json"), (json.dumps(about, indent=2, allow_nan=False) + "\n").encode())
     return target
 
 
@@ -361,19 +360,21 @@ def check_sidecar(path: Path, about: Mapping[str, Any], model: "BaseAlgorithm") 
     Raises
     ------
     ValueError
-        If the shape of the observations, the number of actions or the normalisation is not the model's.
+        If the steps, the shape of the observations, the number of actions or the normalisation are not the model's.
     """
+    file, steps = path.with_suffix(".json"), int(model.num_timesteps)
+    if (said := about.get("timesteps", steps)) != steps:
+        raise ValueError(f"{file} says timesteps {said}, {path.name} has {steps}: of two saves; {sidecar.CURE}")
     spaces: Any = model.observation_space, model.action_space
     shape = [*flat_shape(spaces[0])]
-    said = {
+    sizes = {
         "observation_space.shape": (about.get("observation_space", {}).get("shape", shape), shape),
         "action_space.n": (about["action_space"]["n"], spaces[1].n) if "action_space" in about else (0, 0),
     }
     if statistics := (about.get("normalization") or {}).get("observations"):
-        said["normalization.observations.mean"] = [*np.shape(statistics["mean"])], shape
-    for name, (there, here) in said.items():
+        sizes["normalization.observations.mean"] = [*np.shape(statistics["mean"])], shape
+    for name, (there, here) in sizes.items():
         if there != here:
-            file = path.with_suffix(".json")
             raise ValueError(f"{file}: {name} is of size {there}, but {here} in {path.name}; {sidecar.CURE}")
 
 
