@@ -276,7 +276,8 @@ def _learn(
         callbacks = [Finite(), _resumed(run, model, progress), Checkpoints(*checkpoints, checkpoint), limits]
         if evaluate_every:
             env = environment(run, to_evaluate_in(run.settings), _EVALUATIONS, CURVE + run.seed)
-            callbacks.append(evaluations(evaluate_every, run.done, env, _EVALUATIONS, takes_masks(model)))
+            masked = takes_masks(model)
+            callbacks.append(evaluations(evaluate_every, run.done, env, _EVALUATIONS, masked, limits.over))
         if past is not None:
             callbacks.append(past)
         if progress:
