@@ -78,7 +78,10 @@ def main(
     if result.signal is not None:
         raise typer.Exit(128 + result.signal)
     if games:
-        found = evaluate(result.path, games)
+        try:
+            found = evaluate(result.path, games)
+        except Exception as error:
+            raise refusal(error) from None
         share, points, mean = found.wins / found.games, found.points.mean(), found.returns.mean()
         parts = "" if points == share else f", {points:.1%} of the points"  # ties, shares
         typer.echo(f"won {found.wins} of {found.games} games ({share:.1%}){parts}; mean return {mean:.4g}")

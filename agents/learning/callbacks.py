@@ -11,16 +11,14 @@ from stable_baselines3.common.callbacks import BaseCallback, EvalCallback, Every
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
 from agents.arena.interrupt import SECONDS_OF_ECHO, SIGNALS
+from agents.learning.diverging import not_finite
+from agents.learning.notices import notice
 
 _PATIENCE = 5.0
 """Seconds for a rollout to come to its end."""
 
-
-def every(steps: int, done: int, callback: BaseCallback) -> EveryNTimesteps:
-    """Return a callback that calls another one every so many steps of all environments, from those done on."""
-    found = EveryNTimesteps(steps, callback)
-    found.last_time_trigger = done
-    return found
+_LONGEST = 10_000
+"""Steps after which a game is taken for one that does not end."""
 
 
 class Checkpoints(BaseCallback):
@@ -53,32 +51,81 @@ class Checkpoints(BaseCallback):
         return True
 
 
-def evaluations(steps: int, done: int, env: VecEnv, games: int, masked: bool) -> BaseCallback:
+class _GivenUpError(Exception):
+    """An evaluation will not be over, or not in time."""
+
+
+class _Evaluations(EveryNTimesteps):
+    """Evaluate, and give that up where a game does not end, as where the best action is to turn in a circle."""
+
+    def __init__(self, steps: int, evaluation: Any, over: Callable[[], bool]) -> None:
+        super().__init__(steps, evaluation)
+        note = evaluation._log_success_callback
+
+        def noting(seen: dict[str, Any], outside: dict[str, Any]) -> None:
+            note(seen, outside)
+            if over() or seen["current_lengths"][seen["i"]] > _LONGEST:
+                raise _GivenUpError
+
+        evaluation._log_success_callback = noting
+        self._over = over
+
+    def _on_event(self) -> bool:
+        try:
+            return super()._on_event()
+        except _GivenUpError:
+            if not self._over():
+                notice(
+                    f"an evaluation was given up: a game of the policy's best actions was not over after {_LONGEST:,} "
+                    "steps; let the game end by itself after some (TRUNCATED)"
+                )
+            return True
+
+
+def evaluations(
+    steps: int, done: int, env: VecEnv, games: int, masked: bool, over: Callable[[], bool] = lambda: False
+) -> BaseCallback:
     """Return a callback that logs ``eval/mean_reward``, ``eval/success_rate`` (games won) and ``eval/mean_ep_length``.
 
     Parameters
     ----------
     steps, done : int
-        As for :func:`every`.
+        Of all environments, between one and the next, and before the first.
     env : VecEnv
         Wrapped as the training's.
     games : int
         Played in each evaluation, with the best action everywhere.
     masked : bool
         Whether the policy takes masks.
+    over : callable, optional
+        Says whether the training is to end, and an evaluation with it.
     """
     if isinstance(env, VecNormalize):
         env.training = False  # it has the training's statistics, and adds none
     settings: dict[str, Any] = {"n_eval_episodes": games, "eval_freq": 1, "verbose": 0}
-    if not masked:
-        return every(steps, done, EvalCallback(env, **settings))
-    from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
+    kind: type[EvalCallback] = EvalCallback
+    if masked:
+        from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 
-    return every(steps, done, MaskableEvalCallback(env, **settings))
+        kind = MaskableEvalCallback
+    found = _Evaluations(steps, kind(env, **settings), over)
+    found.last_time_trigger = done
+    return found
 
 
 class Ended(Exception):  # noqa: N818 - nothing is wrong
     """A training ends before the rollout that would be next."""
+
+
+class Finite(BaseCallback):
+    """End the training before a rollout with weights that are not finite: nothing comes of it any more."""
+
+    def _on_rollout_start(self) -> None:
+        if not_finite(self.model.policy):
+            raise Ended
+
+    def _on_step(self) -> bool:
+        return True
 
 
 class Limits(BaseCallback):
@@ -107,18 +154,19 @@ class Limits(BaseCallback):
         self._start = time.monotonic()
 
     def _on_rollout_start(self) -> None:
-        if self._over():
+        if self.over():
             raise Ended
 
     def _on_step(self) -> bool:
-        if not self._over():
+        if not self.over():
             return True
         now = time.monotonic()
         self._since = now if self._since is None else self._since
         self.broken = now - self._since >= _PATIENCE
         return not self.broken
 
-    def _over(self) -> bool:
+    def over(self) -> bool:
+        """Say whether the training is to end."""
         late = self._seconds is not None and time.monotonic() - self._start >= self._seconds
         return late or self._stop.requested
 

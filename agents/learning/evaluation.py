@@ -21,7 +21,7 @@ FRESH = 2**40
 CURVE = 2**48
 """Where the seeds of the evaluations during a training begin, above those of all others."""
 
-_MOST_ENVS = 2**16
+_MOST_ENVS, _LONGEST = 2**16, 100_000
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,8 @@ def evaluate(
     Raises
     ------
     FileNotFoundError, ValueError
-        See :func:`agents.learning.storage.load`; also for a policy without sidecar, or settings of another board.
+        See :func:`agents.learning.storage.load`; also for a policy without sidecar, settings of another board, or
+        a game that is not over after 100,000 steps.
     """
     from stable_baselines3.common.evaluation import evaluate_policy
 
@@ -115,6 +116,11 @@ def evaluate(
     points: list[float] = []
 
     def note(inside: dict[str, Any], outside: dict[str, Any]) -> None:
+        if inside["current_lengths"][inside["i"]] > _LONGEST:
+            raise ValueError(
+                f"a game of {policy.path} is not over after {_LONGEST:,} steps; let the game end by itself after some "
+                "(TRUNCATED), or compare it with --episode-limit (scripts/compare.py)"
+            )
         if inside["done"]:
             won.append(inside["info"]["is_success"])
             points.append(inside["info"]["outcome"])

@@ -24,6 +24,7 @@ import agents
 from agents.learning import positions, storage, trust
 from agents.learning.algorithms import one_thread
 from agents.learning.distilling import agreement, distil, settle
+from agents.learning.diverging import noticing
 from agents.learning.expert_folder import PLAN, check_folder, checkpoint, description, done, games_folder
 from agents.learning.expert_plan import Plan
 from agents.learning.export import plain_arrays
@@ -34,7 +35,7 @@ from agents.learning.run import described as sidecar_of
 from agents.locking import only_writer
 from mcts_envs.core import errors
 from mcts_envs.core.cores import most_processes
-from mcts_envs.core.writing import write_whole
+from mcts_envs.core.writing import write_together, write_whole
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -125,7 +126,7 @@ def expert_iteration(
     BlockingIOError
         If another training is writing to ``out``.
     RuntimeError
-        If a job failed three times, whoever was given it.
+        If a job failed three times, whoever was given it, or weights are no longer finite.
     """
     plan = plan or Plan()
     if minutes is not None:
@@ -235,9 +236,9 @@ class _Loop:
 
     def finish(self) -> Path:
         """Put the policy of the last iteration where trainings have theirs."""
-        for suffix in (".zip", ".json"):
-            content = checkpoint(self.run, self.done).with_suffix(suffix).read_bytes()
-            write_whole(self.run.target.with_suffix(suffix), content)
+        last = checkpoint(self.run, self.done)
+        parts = (last, self.run.target), (last.with_suffix(".json"), self.run.target.with_suffix(".json"))
+        write_together({there: here.read_bytes() for here, there in parts})
         trust.written(self.run.target)
         return self.run.target
 
@@ -290,7 +291,8 @@ class _Loop:
         dice = np.random.default_rng([self.run.seed, 11, iteration])
         options: dict[str, Any] = {"batch": plan.batch, "learning_rate": plan.rate(iteration), "trust": plan.trust}
         options["symmetries"] = self._symmetries
-        losses = distil(self.model, positions.together([*old, now]), steps, dice, **options)
+        with noticing(self.model, self._slower):
+            losses = distil(self.model, positions.together([*old, now]), steps, dice, **options)
         self.model.num_timesteps += len(now)
         lengths, points = (np.concatenate([getattr(part, name) for part in new]) for name in ("lengths", "points"))
         return {
@@ -303,6 +305,12 @@ class _Loop:
             "policy_loss": round(losses[0], 4),
             "value_loss": round(losses[1], 4),
         }
+
+    def _slower(self) -> str:
+        """Return how an iteration that has diverged may go on."""
+        start = f" and --start {checkpoint(self.run, self.done)}" if self.done >= 0 else ""
+        rate = f"a lower learning_rate than {self._plan.learning_rate:g}"
+        return f"begin in another folder with {rate}{start}"
 
     def _of(self, iteration: int) -> positions.Positions:
         """Return the positions of an earlier iteration, from memory if they are there."""

@@ -15,7 +15,8 @@ PLAN = "plan.json"
 
 def checkpoints(out: Path, algorithm: str) -> list[Path]:
     """Return the policies after the iterations that are over, in their order."""
-    there = (out / "checkpoints").glob(f"{algorithm}_*.json")  # written after the zip
+    found = (out / "checkpoints").glob(f"{algorithm}_*.json")  # written after the zip
+    there = [path for path in found if path.stem.removeprefix(f"{algorithm}_").isdecimal()]
     return [path.with_suffix(".zip") for path in sorted(there, key=_number)]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 import agents
 from agents.learning.algorithms import is_recurrent, takes_masks
+from agents.learning.diverging import noticing
 from mcts_envs.core import errors
 from mcts_envs.core.api.mixture import many
 
@@ -68,6 +69,8 @@ def imitate(
     ------
     ValueError, TypeError
         If a number is out of its bounds, or the agent is unknown.
+    RuntimeError
+        If weights are no longer finite.
     """
     import torch
 
@@ -89,10 +92,11 @@ def imitate(
         observations, seen = _watch(model, env, teacher, observations, noise, dice)
         agreed = _agreement(policy, seen, takes_masks(model))
         rounds_kept.append(seen)
-        for _ in range(max(1, epochs * len(seen["actions"]) // _BATCH)):
-            part = rounds_kept[dice.integers(len(rounds_kept))]
-            rows = dice.integers(len(part["actions"]), size=_BATCH)
-            _learn(policy, optimizer, {name: values[rows] for name, values in part.items()}, takes_masks(model))
+        with noticing(model, lambda: f"imitate with a lower learning_rate than {learning_rate:g}"):
+            for _ in range(max(1, epochs * len(seen["actions"]) // _BATCH)):
+                part = rounds_kept[dice.integers(len(rounds_kept))]
+                rows = dice.integers(len(part["actions"]), size=_BATCH)
+                _learn(policy, optimizer, {name: values[rows] for name, values in part.items()}, takes_masks(model))
         per_round = _LENGTH * env.num_envs
         report(f"imitated {(done + 1) * per_round:,} of {rounds * per_round:,} steps, {agreed:.0%} agreed")
     if alone:

@@ -210,6 +210,8 @@ def _assembled(layout: Mapping[str, Any], arrays: Mapping[str, Any]) -> Network:
     errors.choice("outputs", layout["outputs"], OUTPUTS)
     scale = errors.number("scale", layout["scale"], 1e-9, 1e9)
     policy, value = (_tower(name, layout[name], arrays) for name in TOWERS)
+    if layout["outputs"] == "logits" and not value:
+        raise ValueError("logits without values, and a search would take one for the other")
     return Network(policy, value, layout["outputs"], scale)
 
 
@@ -231,6 +233,8 @@ def check_numbers(name: str, given: Any) -> Singles:
     ValueError
         If they are not finite, or no numbers.
     """
+    if np.asarray(given).dtype.kind not in "fiu":
+        raise ValueError(f"{name} holds {np.asarray(given).dtype}, which are no numbers of a network")
     numbers = np.ascontiguousarray(given, np.float32)
     if not math.isfinite(float(np.abs(numbers).sum())):
         raise ValueError(f"{name} has values that are not finite: training has diverged; take an earlier checkpoint")

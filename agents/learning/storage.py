@@ -20,12 +20,13 @@ from gymnasium import spaces
 
 from agents.learning import normalizing, sidecar, trust
 from agents.learning.algorithms import ALGORITHMS, algorithm_class, is_recurrent, one_thread, takes_masks
+from agents.learning.diverging import not_finite
 from agents.learning.frames import AXES, Shape, stacked_shape
 from agents.learning.hyperparameters import import_classes
 from agents.learning.policy import Policy
 from agents.learning.recognizing import algorithm_in
 from agents.learning.structured import flat_shape, restored
-from mcts_envs.core.writing import write_whole
+from mcts_envs.core.writing import write_together
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -230,7 +231,7 @@ def says_at_once(policy: Any) -> bool:
 
 
 def save(model: "BaseAlgorithm", path: Path | str, about: Mapping[str, Any]) -> Path:
-    """Write a policy and its sidecar; each file appears whole or not at all.
+    """Write a policy and its sidecar; both files appear whole, or none does.
 
     Parameters
     ----------
@@ -247,11 +248,10 @@ def save(model: "BaseAlgorithm", path: Path | str, about: Mapping[str, Any]) -> 
     """
     target = with_suffix(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    raw = io.BytesIO()
-    model.save(raw, exclude=_PASSING)
-    write_whole(target, _without_system(raw))
+    model.save(raw := io.BytesIO(), exclude=_PASSING)
+    words = json.dumps(about, indent=2, allow_nan=False) + "\n"
+    write_together({target: _without_system(raw), target.with_suffix(".json"): words.encode()})
     trust.written(target)
-    write_whole(target.with_suffix(".json"), (json.dumps(about, indent=2, allow_nan=False) + "\n").encode())
     return target
 
 
@@ -290,7 +290,6 @@ def load(
     trust.warn_of_pickles(target)
     import_classes(about)
     model = read_model(target, algorithm)
-    _check_weights(target, model)
     check_sidecar(target, about, model)
     if statistics := normalizing.of_policy(target, normalization, about, model):
         _check_size(target, statistics, flat_shape(model.observation_space), frame_stack)
@@ -329,7 +328,8 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
     Raises
     ------
     ValueError
-        If the file is damaged, no policy of this algorithm, or wants a module that is not found.
+        If the file is damaged, no policy of this algorithm, wants a module that is not found, or has weights that are
+        not finite.
     """
     cls = algorithm_class(algorithm)
     trust.warn_of_pickles(path)
@@ -349,13 +349,9 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
     if not derived or is_recurrent(model.policy) != (algorithm == "recurrent_ppo"):
         kind = type(model.policy).__name__
         raise ValueError(f"{path} holds a {kind}, which is no policy of {algorithm}; name the algorithm that made it")
+    if name := not_finite(model.policy):
+        raise ValueError(f"{path}: {name} is not finite: training has diverged; take an earlier checkpoint")
     return model
-
-
-def _check_weights(path: Path, model: "BaseAlgorithm") -> None:
-    for name, weights in model.policy.named_parameters():
-        if not bool(weights.isfinite().all()):
-            raise ValueError(f"{path}: {name} is not finite: training has diverged; take an earlier checkpoint")
 
 
 def check_sidecar(path: Path, about: Mapping[str, Any], model: "BaseAlgorithm") -> None:
@@ -364,19 +360,21 @@ def check_sidecar(path: Path, about: Mapping[str, Any], model: "BaseAlgorithm") 
     Raises
     ------
     ValueError
-        If the shape of the observations, the number of actions or the normalisation is not the model's.
+        If the steps, the shape of the observations, the number of actions or the normalisation are not the model's.
     """
+    file, steps = path.with_suffix(".json"), int(model.num_timesteps)
+    if (said := about.get("timesteps", steps)) != steps:
+        raise ValueError(f"{file} says timesteps {said}, {path.name} has {steps}: of two saves; {sidecar.CURE}")
     spaces: Any = model.observation_space, model.action_space
     shape = [*flat_shape(spaces[0])]
-    said = {
+    sizes = {
         "observation_space.shape": (about.get("observation_space", {}).get("shape", shape), shape),
         "action_space.n": (about["action_space"]["n"], spaces[1].n) if "action_space" in about else (0, 0),
     }
     if statistics := (about.get("normalization") or {}).get("observations"):
-        said["normalization.observations.mean"] = [*np.shape(statistics["mean"])], shape
-    for name, (there, here) in said.items():
+        sizes["normalization.observations.mean"] = [*np.shape(statistics["mean"])], shape
+    for name, (there, here) in sizes.items():
         if there != here:
-            file = path.with_suffix(".json")
             raise ValueError(f"{file}: {name} is of size {there}, but {here} in {path.name}; {sidecar.CURE}")
 
 

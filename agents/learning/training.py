@@ -14,10 +14,11 @@ import numpy as np
 
 from agents.learning.algorithms import one_thread, takes_masks
 from agents.learning.beside import beside
+from agents.learning.diverging import noticing
 from agents.learning.evaluation import CURVE
 from agents.learning.expert_folder import PLAN
 from agents.learning.imitation import checked, imitate
-from agents.learning.run import Run, begin, environment, given, made, planned, protect, save
+from agents.learning.run import Run, begin, environment, given, last_checkpoint, made, planned, protect, save
 from agents.learning.settings import to_evaluate_in
 from agents.locking import only_writer
 from mcts_envs.core import errors
@@ -140,6 +141,8 @@ def train(
         If another training is writing to ``out``.
     FileNotFoundError
         If there is nothing at ``resume`` or ``start``.
+    RuntimeError
+        If weights are no longer finite; the checkpoints of before are left.
     """
     errors.integer("checkpoint_every", checkpoint_every, 1, _LONGEST)
     errors.integer("evaluate_every", evaluate_every, 1, _LONGEST)
@@ -256,7 +259,7 @@ def _learn(
     """
     from stable_baselines3.common.logger import Logger
 
-    from agents.learning.callbacks import Checkpoints, Ended, Limits, StopRequest, evaluations
+    from agents.learning.callbacks import Checkpoints, Ended, Finite, Limits, StopRequest, evaluations
     from agents.learning.progress import ProgressReport
 
     came: int | None = None
@@ -270,28 +273,35 @@ def _learn(
     report = ProgressReport(run.hyper.n_timesteps, minutes)
     with StopRequest() as stop, contextlib.closing(report):
         limits = Limits(minutes, stop)
-        callbacks = [_resumed(run, model, progress), Checkpoints(*checkpoints, checkpoint), limits]
+        callbacks = [Finite(), _resumed(run, model, progress), Checkpoints(*checkpoints, checkpoint), limits]
         if evaluate_every:
             env = environment(run, to_evaluate_in(run.settings), _EVALUATIONS, CURVE + run.seed)
-            callbacks.append(evaluations(evaluate_every, run.done, env, _EVALUATIONS, takes_masks(model)))
+            masked = takes_masks(model)
+            callbacks.append(evaluations(evaluate_every, run.done, env, _EVALUATIONS, masked, limits.over))
         if past is not None:
             callbacks.append(past)
         if progress:
             callbacks.append(report)
         with naming(run.out), _staying(run.out):
             try:
-                model.learn(
-                    run.hyper.n_timesteps - run.done,
-                    callback=callbacks,
-                    tb_log_name=run.algorithm,
-                    reset_num_timesteps=run.resume is None,
-                )
-            except Ended:
-                pass
+                with noticing(model, lambda: _slower(run)), contextlib.suppress(Ended):
+                    model.learn(
+                        run.hyper.n_timesteps - run.done,
+                        callback=callbacks,
+                        tb_log_name=run.algorithm,
+                        reset_num_timesteps=run.resume is None,
+                    )
             except KeyboardInterrupt:
                 came = signal.SIGINT
             keep(run.target, not (came or limits.broken))
         return stop.signal or came
+
+
+def _slower(run: Run) -> str:
+    """Return how a training that has diverged may go on."""
+    last = last_checkpoint(run.out, run.algorithm)[1]
+    how = "begin anew" if last is None else f"resume with --resume {last}, or an earlier checkpoint,"
+    return f"{how} with a lower learning_rate than {run.hyper.model.get('learning_rate', 'the default')}"
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from time import sleep
 
@@ -40,13 +40,24 @@ def write_whole(path: Path, content: bytes) -> None:
         with naming(path), path.open("wb") as device:
             device.write(content)
         return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    write_together({path: content})
+
+
+def write_together(contents: Mapping[Path, bytes]) -> None:
+    """Write files that belong together; an error, as that of a full disk, leaves all those that were there.
+
+    They come to their places in their order, at once, when all are written.
+    """
+    temporaries = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in contents}
     try:
-        with naming(path), temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        _replace(temporary, path)
+        for path, temporary in temporaries.items():
+            with naming(path), temporary.open("wb") as file:
+                file.write(contents[path])
+                file.flush()
+                os.fsync(file.fileno())
+        for path, temporary in temporaries.items():
+            _replace(temporary, path)
     finally:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
+        for temporary in temporaries.values():
+            with contextlib.suppress(FileNotFoundError):
+                temporary.unlink()

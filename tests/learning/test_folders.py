@@ -372,6 +372,41 @@ def test_ctrl_c_ends_the_jobs_under_way_and_begins_no_more(tmp_path):
     assert [file.read_text() for file in files if file.exists()] == ["stopped", "stopped"]
 
 
+def test_a_full_disk_leaves_a_policy_with_its_own_sidecar(tmp_path, trained, monkeypatch):
+    path = storage.save((policy := storage.load(trained["ppo"])).model, tmp_path / "ppo", policy.about)
+    before, sync, synced = {file: file.read_bytes() for file in tmp_path.iterdir()}, os.fsync, []
+
+    def full(file):
+        synced.append(file)
+        if len(synced) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        sync(file)
+
+    policy.model.num_timesteps += 64
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*ppo\.json'"):
+        storage.save(policy.model, path, {**policy.about, "timesteps": policy.model.num_timesteps})
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_weights_beside_the_sidecar_of_before_are_noticed(tmp_path, trained):
+    path = storage.save((policy := storage.load(trained["ppo"])).model, tmp_path / "ppo", policy.about)
+    policy.model.num_timesteps += 64
+    policy.model.save(path)
+    said = r"ppo\.json says timesteps 1024, ppo\.zip has 1088: of two saves; restore the file, or remove it"
+    with pytest.raises(ValueError, match=said):
+        storage.load(path)
+    with pytest.raises(ValueError, match=said):
+        quick(tmp_path, resume=path, timesteps=2048)
+
+
+def test_what_else_lies_among_the_checkpoints_of_an_expert_iteration_is_none(tmp_path):
+    learned(tmp_path / "out")
+    (tmp_path / "out" / "checkpoints" / "ppo_final.json").write_text("{}")
+    assert [path.name for path in checkpoints(tmp_path / "out", "ppo")] == ["ppo_0000.zip", "ppo_0001.zip"]
+    assert not learned(tmp_path / "out", iterations=2).interrupted
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
 def test_what_is_no_file_keeps_its_place(tmp_path):
     pipe = tmp_path / "pipe"

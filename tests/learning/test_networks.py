@@ -296,6 +296,13 @@ class TestDamage:
 
         assert "value.0.bias has values that are not finite" in self.damaged(path, poisoned)
 
+    @pytest.mark.parametrize("dtype", ["U8", np.complex64])
+    def test_what_is_no_number_of_a_network(self, path, dtype):
+        def other(arrays):
+            arrays["value.0.bias"] = arrays["value.0.bias"].astype(dtype)
+
+        assert "which are no numbers of a network" in self.damaged(path, other)
+
     @pytest.mark.parametrize(
         ("change", "said"),
         [
@@ -303,6 +310,7 @@ class TestDamage:
             ({"outputs": "prices"}, "unknown outputs 'prices'"),
             ({"policy": ["tanh", "softplus", "identity"]}, "unknown activation 'softplus'"),
             ({"policy": []}, "the policy has no layer"),
+            ({"value": []}, "logits without values"),
             ({"scale": 0}, "scale 0"),
         ],
     )
