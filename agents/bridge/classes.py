@@ -48,7 +48,7 @@ def is_shared(value: Any) -> bool:
 @functools.cache
 def are_shared(kind: type) -> bool:
     """Say whether copies hold the very objects of a class that the originals hold."""
-    if issubclass(kind, np.void):  # a record looks into its array
+    if issubclass(kind, (np.void, io.StringIO, io.BytesIO)):  # a record looks into its array; a file in memory is state
         return False
     return issubclass(kind, _SHARED) or module_of(kind).startswith(_SHARED_MODULES + _IMMUTABLE_MODULES)
 

@@ -5,6 +5,7 @@ import contextlib
 import copy
 import functools
 import gc
+import io
 import random
 import threading
 import types
@@ -26,6 +27,7 @@ from agents.bridge.classes import (
     quiet,
     slots_of,
 )
+from agents.bridge.opaque import copy_buffer, copy_opaque
 from agents.bridge.physics import copy_array, copy_physics, is_physics
 from agents.bridge.weak import WEAK
 
@@ -109,7 +111,7 @@ def _copy_record(into: Any, value: Any) -> Any:
     owner = value.base
     memory = into.of(owner)
     if not isinstance(owner, np.ndarray) or not (owner.flags.c_contiguous and memory.flags.c_contiguous):
-        return _copy_opaque(into, value)
+        return copy_opaque(into, value)
     offset = value.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
     return np.ndarray((), value.dtype, memory, offset)[()]
 
@@ -239,7 +241,7 @@ def _copy_condition(into: Any, value: Any) -> Any:
 def _copy_memoryview(into: Any, value: Any) -> Any:
     made = memoryview(into.of(value.obj))
     if (made.format, made.shape, made.strides) != (value.format, value.shape, value.strides):
-        return _copy_opaque(into, value)  # of a part
+        return copy_opaque(into, value)  # of a part
     return made
 
 
@@ -269,7 +271,7 @@ def _copy_object(into: Any, value: Any) -> Any:
     try:
         made = base.__new__(quiet(kind))
     except TypeError:  # compiled code makes its objects
-        return _copy_opaque(into, value)
+        return copy_opaque(into, value)
     into._memo[id(value)] = made
     if base is not object:
         _copy_contents(into, base, value, made)
@@ -325,20 +327,12 @@ def _refill(clear: Any, add: Any, container: Any, kept: Any) -> None:
     add(container, kept)
 
 
-def _copy_opaque(into: Any, value: Any) -> Any:
-    """Copy by the object's own means; the whole environment is copied anew for every simulation then."""
-    try:
-        made = copy.deepcopy(value, into._memo)
-    except Exception as error:
-        raise TypeError(f"it holds a {name_of(type(value))} ({error})") from error
-    into.opaque |= made is not value
-    return made
-
-
 _MAKERS: dict[Any, Maker] = {
     dict: _copy_dict,
     frozenset: _copy_tuple,
     functools.partial: _copy_partial,
+    io.BytesIO: copy_buffer,
+    io.StringIO: copy_buffer,
     type(functools.lru_cache(is_shared)): _copy_cached,
     list: _copy_list,
     memoryview: _copy_memoryview,
@@ -379,4 +373,4 @@ def maker_of(value: Any) -> Maker:
         return _copy_torch_generator
     if is_physics(kind):
         return copy_physics
-    return _copy_object if is_plain(kind) else _copy_opaque
+    return _copy_object if is_plain(kind) else copy_opaque
