@@ -95,6 +95,10 @@ class Copy:
         for number, (table, name) in enumerate(self.keys, 1):
             table[name] = drawn_anew(table[name], seed ^ number)
 
+    def surface_of(self, surface: Any) -> Any:
+        """Return what the copy draws on in place of a surface of the original; None if it holds no such one."""
+        return self._surfaces.get(id(surface))
+
     def again(self) -> "Copy":
         """Return another copy of what this one has become."""
         return Copy(self.env)

@@ -1,6 +1,7 @@
 """By what means an environment is copied: the first that passes a check."""
 
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from traceback import walk_tb
@@ -43,6 +44,11 @@ _OUTSIDE = (
     "class, or behind the handle of an engine), or its chance does: keep both inside, and draw from self.np_random"
 )
 """Faults that are seen by steps which the environment itself may have made; what has them is not tried again."""
+
+_WINDOW = (
+    "its steps look at pygame.display.get_surface(), where the original draws and a copy does not: look at the surface "
+    "that set_mode returned, kept as self.screen, which is copied"
+)
 
 _STEPPED = "its step raised"
 _LEGAL = re.compile("avail|legal|mask|valid")
@@ -98,7 +104,7 @@ def copier_of(live: Any, state: ForeignState) -> Copier:
             refused.append(f"{means}: {fault}")
             if fault in (_CHANGES, _OUTSIDE):
                 stepped, harmful[means] = True, fault
-            if fault == _OUTSIDE and means == FAST:
+            if fault in (_OUTSIDE, _WINDOW) and means == FAST:
                 harmful[DEEP] = "holds no more"
     if known is not None:
         del live.game.notes["means"]
@@ -185,6 +191,8 @@ def _fault(live: Any, state: ForeignState, make: Callable[[], Copier]) -> str | 
         return "brought back and played again with the same chance, it shows something else"
     if walks[0][0] != walks[2][0]:
         return "two copies show different things"
+    if isinstance(first, Copy) and _looks_at_window(live, state, first):
+        return _WINDOW
     if forgetful and _fault(live, state, lambda: Copy(live.env)) is None:
         return "they leave out some of what it holds"
     if apart:
@@ -194,6 +202,24 @@ def _fault(live: Any, state: ForeignState, make: Callable[[], Copier]) -> str | 
             stacklevel=2,
         )
     return None
+
+
+def _looks_at_window(live: Any, state: ForeignState, copy: Copy) -> bool:
+    """Say whether a copy shows something else where what it draws on is the window, as for the original."""
+    display = getattr(sys.modules.get("pygame"), "display", None)
+    window = display.get_surface() if display is not None and display.get_init() else None
+    drawn_on = copy.surface_of(window)
+    if drawn_on is None:
+        return False
+    walks, get_surface = [], display.get_surface
+    try:
+        for get in (get_surface, lambda: drawn_on):
+            copy.restore()
+            display.get_surface = get
+            walks.append(_walk(live, state, copy))
+    finally:
+        display.get_surface = get_surface
+    return bool(walks[0] != walks[1])
 
 
 def _walk(live: Any, state: ForeignState, copier: Copier) -> list[Any]:
