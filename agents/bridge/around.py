@@ -120,9 +120,13 @@ def _pays(layer: Any) -> bool:
 
 
 def _held(layer: Any) -> int | None:
-    """Return a hash of what a wrapper holds besides environments; None if it cannot be looked into."""
+    """Return a hash of what a wrapper holds besides environments; None if it cannot be looked into.
+
+    Its functions may hold the environment inside, as one that asks for the action space does.
+    """
+    held = {name: value for name, value in vars(layer).items() if not isinstance(value, gymnasium.Env)}
     try:
-        return digest({name: value for name, value in vars(layer).items() if not isinstance(value, gymnasium.Env)})
+        return digest(held, innermost(layer))
     except TypeError:
         return None
 

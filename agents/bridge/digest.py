@@ -18,7 +18,7 @@ from numpy.random import BitGenerator
 
 from agents.bridge.chance import are_generators
 from agents.bridge.classes import container_of, has_table, is_open, is_plain, is_shared, module_of, name_of, slots_of
-from agents.bridge.keys import is_key
+from agents.bridge.keys import is_key, is_of_jax
 from agents.bridge.physics import is_physics, token_of
 from agents.bridge.weak import behind
 
@@ -29,15 +29,18 @@ _POSITIVE = 2**63 - 1
 _LARGE = 10_000
 
 
-def digest(value: Any) -> int:
+def digest(value: Any, without: Any = None) -> int:
     """Return a 63-bit hash of what an environment or an observation holds, without its random generators and keys.
+
+    Nothing that ``without`` holds is looked at in it.
 
     Raises
     ------
     TypeError
         If something in it can be neither looked into nor pickled.
     """
-    return hash(marshal.dumps(_token(value, {}), 2)) & _POSITIVE
+    met = {} if without is None else {id(without): -1}
+    return hash(marshal.dumps(_token(value, met), 2)) & _POSITIVE
 
 
 def contents(env: Any) -> int | None:
@@ -68,6 +71,10 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return _function(value, met)
     if isinstance(value, tuple) and hasattr(kind, "_fields"):  # pickle knows none of a class inside a function
         return kind.__qualname__, _items(value, met)
+    if kind.__name__ == "Parameter" and getattr(
+        value, "requires_grad", False
+    ):  # a network's of PyTorch's, which is not looked into
+        return None
     if hasattr(kind, "__array__"):  # of JAX, say; tables of pandas have labels beside
         return _items((_numbers(value), *map(np.asarray, getattr(value, "axes", ()))), met)
     if is_shared(value):
@@ -92,9 +99,15 @@ def _token(value: Any, met: dict[int, int]) -> Any:
 
 def _numbers(value: Any) -> Any:
     """Return an array of another library as one of NumPy's; of JAX's keys, which are none, their numbers."""
+    if hasattr(value, "detach"):  # PyTorch's: it may have a gradient, lie on a device, or be of a type of its own
+        value = value.detach().to_dense().cpu().resolve_conj()
+        value = value.double() if value.is_floating_point() and value.itemsize < 4 else value
     try:
         return np.asarray(value)
     except TypeError:
+        kind: Any = type(value)
+        if not is_of_jax(kind):
+            raise
         return np.asarray(sys.modules["jax"].random.key_data(value))
 
 

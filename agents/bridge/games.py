@@ -18,6 +18,9 @@ from agents.bridge.shapes import bounds, shaped, structure
 from agents.bridge.states import ForeignGame, ForeignSeat
 from mcts_envs.core.rng import CHANCE_BYTES
 
+_TOO_LONG = 2**31
+"""Numbers of a flattened observation from which on it has none, as of ``Discrete(2**40)``, of which one is 1."""
+
 _MANY = 10_000
 """Actions above which a wrapper that numbers them all would not help."""
 
@@ -162,8 +165,9 @@ def _game(
 
 
 def _size(space: Any) -> int:
-    """Return the length of a flattened observation; 0 where it has none, or a space of its own does not say."""
+    """Return the length of a flattened observation; 0 where it has none, is too long, or its space does not say."""
     try:
-        return spaces.flatdim(space) if space.is_np_flattenable else 0
+        size = spaces.flatdim(space) if space.is_np_flattenable else 0
     except NotImplementedError:
         return 0
+    return size if size < _TOO_LONG else 0

@@ -206,9 +206,8 @@ def _fault(live: Any, state: ForeignState, make: Callable[[], Copier]) -> str | 
 
 def _looks_at_window(live: Any, state: ForeignState, copy: Copy) -> bool:
     """Say whether a copy shows something else where what it draws on is the window, as for the original."""
-    display = getattr(sys.modules.get("pygame"), "display", None)
-    window = display.get_surface() if display is not None and display.get_init() else None
-    drawn_on = copy.surface_of(window)
+    display: Any = getattr(sys.modules.get("pygame"), "display", None)
+    drawn_on = copy.surface_of(display.get_surface()) if display is not None and display.get_init() else None
     if drawn_on is None:
         return False
     walks, get_surface = [], display.get_surface

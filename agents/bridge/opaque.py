@@ -9,6 +9,8 @@ from agents.bridge.classes import name_of
 
 def copy_opaque(into: Any, value: Any) -> Any:
     """Copy by the object's own means; the whole environment is copied anew for every simulation then."""
+    if getattr(value, "grad_fn", None) is not None:  # a tensor of PyTorch's with a graph, of which there is no copy
+        value = value.detach()
     try:
         made = copy.deepcopy(value, into._memo) if hasattr(value, "__deepcopy__") else _rebuilt(into, value)
     except Exception as error:
