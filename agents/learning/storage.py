@@ -360,11 +360,15 @@ def check_sidecar(path: Path, about: Mapping[str, Any], model: "BaseAlgorithm") 
     Raises
     ------
     ValueError
-        If the steps, the shape of the observations, the number of actions or the normalisation are not the model's.
+        If the shape of the observations, the number of actions or the normalisation are not the model's; or the
+        statistics of ``VecNormalize`` are those of another number of steps.
     """
     file, steps = path.with_suffix(".json"), int(model.num_timesteps)
-    if (said := about.get("timesteps", steps)) != steps:
-        raise ValueError(f"{file} says timesteps {said}, {path.name} has {steps}: of two saves; {sidecar.CURE}")
+    if about.get("normalization") and (said := about.get("timesteps", steps)) != steps:
+        raise ValueError(
+            f"{file} has the statistics of VecNormalize after {said:,} steps, {path.name} the weights after {steps:,}: "
+            f"of two saves; {sidecar.CURE} and normalization='auto'"
+        )
     spaces: Any = model.observation_space, model.action_space
     shape = [*flat_shape(spaces[0])]
     sizes = {

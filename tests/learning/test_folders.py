@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import json
 import os
 import signal
 import subprocess
@@ -393,11 +394,15 @@ def test_weights_beside_the_sidecar_of_before_are_noticed(tmp_path, trained):
     path = storage.save((policy := storage.load(trained["ppo"])).model, tmp_path / "ppo", policy.about)
     policy.model.num_timesteps += 64
     policy.model.save(path)
-    said = r"ppo\.json says timesteps 1024, ppo\.zip has 1088: of two saves; restore the file, or remove it"
+    said = (
+        r"VecNormalize after 1,024 steps, ppo\.zip the weights after 1,088: of two saves; restore the file, or"
+    )
     with pytest.raises(ValueError, match=said):
         storage.load(path)
     with pytest.raises(ValueError, match=said):
         quick(tmp_path, resume=path, timesteps=2048)
+    path.with_suffix(".json").write_text(json.dumps({**policy.about, "normalization": None}))
+    assert storage.load(path).model.num_timesteps == 1088  # as of somebody who goes on in a script of their own
 
 
 def test_what_else_lies_among_the_checkpoints_of_an_expert_iteration_is_none(tmp_path):
