@@ -71,9 +71,7 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return _function(value, met)
     if isinstance(value, tuple) and hasattr(kind, "_fields"):  # pickle knows none of a class inside a function
         return kind.__qualname__, _items(value, met)
-    if kind.__name__ == "Parameter" and getattr(
-        value, "requires_grad", False
-    ):  # a network's of PyTorch's, which is not looked into
+    if kind.__name__ == "Parameter" and getattr(value, "requires_grad", False):  # of a network, which stays as it is
         return None
     if hasattr(kind, "__array__"):  # of JAX, say; tables of pandas have labels beside
         return _items((_numbers(value), *map(np.asarray, getattr(value, "axes", ()))), met)

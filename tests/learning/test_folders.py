@@ -394,9 +394,7 @@ def test_weights_beside_the_sidecar_of_before_are_noticed(tmp_path, trained):
     path = storage.save((policy := storage.load(trained["ppo"])).model, tmp_path / "ppo", policy.about)
     policy.model.num_timesteps += 64
     policy.model.save(path)
-    said = (
-        r"VecNormalize after 1,024 steps, ppo\.zip the weights after 1,088: of two saves; restore the file, or"
-    )
+    said = r"VecNormalize after 1,024 steps, ppo\.zip the weights after 1,088: of two saves; restore the file, or"
     with pytest.raises(ValueError, match=said):
         storage.load(path)
     with pytest.raises(ValueError, match=said):
