@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from gymnasium import spaces
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
 from agents.bridge import kinds
 from agents.bridge.adapters import adapter_of
@@ -59,6 +60,11 @@ def require_spaces(env: Any) -> None:
 def game_of_several(kind: str, layers: list[Any]) -> ForeignGame:
     """Return the game that a PettingZoo environment is, the innermost of its layers."""
     env = layers[-1]
+    if isinstance(env, turn_based_aec_to_parallel_wrapper):
+        raise TypeError(
+            f"{type(env).__name__} asks all for an action and takes that of one; plan in the environment in turns that "
+            "is inside, its aec_env"
+        )
     agents = getattr(env, "possible_agents", None)
     if not agents:
         raise TypeError(f"{type(env).__name__} has no possible_agents; planners need to know who may play")

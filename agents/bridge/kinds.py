@@ -169,6 +169,8 @@ def _legal_by(mask_of: Mask) -> Callable[[Any, int, Any], int]:
                 if found
                 else f"allows none of {count} actions and the episode goes on; end it, or allow one"
             )
+            if not found and hasattr(state.env, "agent_selection") and state.game.simultaneous:
+                wrong += ", or say metadata['is_parallelizable']=False if agents take turns"
             raise ValueError(f"the action mask of {whose} {wrong}")
         actions[: len(found)] = found
         return len(found)

@@ -177,8 +177,8 @@ class LiveAEC:
         self._layers = layers
         self.veils = veils_of(layers)
         self.history = _history(layers, RememberTurns)
-        self._together = bool(getattr(self.env, "metadata", {}).get("is_parallelizable"))
-        self.game = game_of_several("CYCLE" if self._together else "AEC", layers)
+        self.together = bool(getattr(self.env, "metadata", {}).get("is_parallelizable"))
+        self.game = game_of_several("CYCLE" if self.together else "AEC", layers)
 
     def selected(self) -> Any:
         """Return the agent that is to choose."""
@@ -194,7 +194,7 @@ class LiveAEC:
         agent = self.selected()
         if agent not in self.env.agents or self.env.terminations[agent] or self.env.truncations[agent]:
             return 0
-        return in_cycle(self.env, self.game.numbers) if self._together else int(1 << self.game.numbers[agent])
+        return in_cycle(self.env, self.game.numbers) if self.together else int(1 << self.game.numbers[agent])
 
     @property
     def truncated(self) -> bool:

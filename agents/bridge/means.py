@@ -16,7 +16,7 @@ from agents.bridge.around import KeepsError, check_kept, held_around
 from agents.bridge.chance import drawn_from_system
 from agents.bridge.cloning import Clone, Copier, Deep, Replay, offers_clones
 from agents.bridge.copying import Copy
-from agents.bridge.digest import contents
+from agents.bridge.digest import contents, digest
 from agents.bridge.returned import StepError
 from agents.bridge.rewinding import Rewind, holds_world
 from agents.bridge.states import ForeignState, whole
@@ -99,6 +99,7 @@ def copier_of(live: Any, state: ForeignState) -> Copier:
             if fault is None:
                 if known is None:
                     _warn_of_other_names(state)
+                    _warn_of_turns(live, state, made)
                 live.game.notes["means"] = means
                 return made
             refused.append(f"{means}: {fault}")
@@ -238,6 +239,30 @@ def _walk(live: Any, state: ForeignState, copier: Copier) -> list[Any]:
         game.step(state, actions, rewards)
         game.notes["tells"] = game.notes.get("tells") or _tells(state)
     return shown
+
+
+def _warn_of_turns(live: Any, state: ForeignState, copier: Copier) -> None:
+    """Warn where agents are said to choose at once, and the second to choose is shown what the first has chosen."""
+    game, legal, shown = live.game, [0] * live.game.actions, []
+    if not getattr(live, "together", False) or live.bits.bit_count() < 2:
+        return
+    agent = live.env.agent_selection
+    first = game.numbers[agent]
+    state.become(live, copier)
+    for action in legal[: min(2, game.legal(state, first, legal))]:
+        copier.restore()
+        game.determinize(state, EVERYTHING, 1)
+        game.watch.step(state.env.step, action + game.seats[first].start)
+        second = state.env.agent_selection
+        if second != agent and second in state.env.agents:
+            shown.append((second, digest(state.env.observe(second))))
+    copier.restore()
+    if len({who for who, _ in shown}) == 1 and len(set(shown)) > 1:
+        warnings.warn(
+            f"metadata['is_parallelizable'] of {game.name} says that its agents choose at once, and planning takes it "
+            f"so; but {shown[0][0]} is shown what {agent} has chosen: say False there if they take turns",
+            stacklevel=2,
+        )
 
 
 def _tells(state: ForeignState) -> str | None:

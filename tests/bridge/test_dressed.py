@@ -1,0 +1,83 @@
+"""Environments in the dress of another API, in which planners are told where to plan."""
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+from pettingzoo import AECEnv
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+
+import agents
+from agents import bridge
+
+
+class Takes(AECEnv):
+    """Two take one or two of four stones, in turn; who is not to move may do nothing."""
+
+    metadata, possible_agents = {"name": "takes_v0", "is_parallelizable": False}, ["a", "b"]
+    render_mode = None
+
+    def action_space(self, agent):
+        return spaces.Discrete(2)
+
+    def observation_space(self, agent):
+        return spaces.Dict({"observation": spaces.Discrete(5), "action_mask": spaces.Box(0, 1, (2,), np.int8)})
+
+    def observe(self, agent):
+        return {"observation": self.left, "action_mask": np.full(2, agent == self.agent_selection, np.int8)}
+
+    def reset(self, seed=None, options=None):
+        self.agents, self.agent_selection, self.left = ["a", "b"], "a", 4
+        self.rewards, self._cumulative_rewards = (dict.fromkeys("ab", 0.0) for _ in range(2))
+        self.terminations, self.truncations = (dict.fromkeys("ab", False) for _ in range(2))
+        self.infos = {"a": {}, "b": {}}
+
+    def step(self, action):
+        if self.terminations[self.agent_selection]:
+            self._was_dead_step(action)
+            return
+        self.left = max(0, self.left - 1 - action)
+        self.rewards = dict.fromkeys("ab", 0.0)
+        if not self.left:
+            self.rewards[self.agent_selection] = 1.0
+            self.terminations = dict.fromkeys("ab", True)
+        self.agent_selection = "b" if self.agent_selection == "a" else "a"
+        self._accumulate_rewards()
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_turns_in_the_dress_of_choices_at_once(kept):
+    env = turn_based_aec_to_parallel(Takes())
+    env = agents.remember(env) if kept else env
+    env.reset(seed=1)
+    planner = agents.make("mcts", simulations=200)
+    with pytest.raises(TypeError, match=r"asks all for an action and takes that of one; plan in .* its aec_env"):
+        planner.search(bridge.view(env, "a"))
+    if not kept:
+        assert planner.search(env.aec_env).action == 0  # three are left, and lose
+
+
+class TakesAtOnce(Takes):
+    """Says that both choose at once, which they do not."""
+
+    metadata: ClassVar = {"name": "takes_v0", "is_parallelizable": True}
+
+
+class Unmasked(TakesAtOnce):
+    def observation_space(self, agent):
+        return spaces.Discrete(5)
+
+    def observe(self, agent):
+        return self.left
+
+
+def test_turns_that_are_said_to_be_choices_at_once():
+    planner = agents.make("mcts", simulations=20)
+    (masked := TakesAtOnce()).reset(seed=1)
+    with pytest.raises(TypeError, match=r"allows none of 2 .*'is_parallelizable'\]=False if agents take turns"):
+        planner.search(masked)
+    (env := Unmasked()).reset(seed=1)
+    with pytest.warns(UserWarning, match="but b is shown what a has chosen: say False there if they take turns"):
+        planner.search(env)
+    assert (env.left, env.agent_selection) == (4, "a")
