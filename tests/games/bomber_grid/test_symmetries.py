@@ -76,7 +76,7 @@ def test_a_turned_board_looks_like_the_board_turned(settings, names, number):
     size = game.variant("planes").observation_shape[1]
     turned, there = Turned(size, TURNS[number]), game.new_state()
     to = np.array([turned.way(move) for move in range(6)])
-    for here in some_states(game, 40, number):
+    for here in some_states(game, 12, number):
         game.restart(there, 0)
         game.place(there, turned.position(game.position(here)))
         for player in range(game.players):
