@@ -18,6 +18,7 @@ from agents.policies.recommend import max_visits
 from agents.policies.signatures import SIGNATURES, as_it_falls, check_form, needs_of, nothing
 from agents.results import SearchResult
 from agents.search.given import evaluation_of, first_budget, limit, policy_of
+from agents.search.patience import hurry
 from agents.search.plan import SearchPlan
 from agents.search.records import Settings
 from agents.search.running import Search, together
@@ -260,6 +261,7 @@ class MCTS(Planner[SearchResult]):
         view = view_of(env).still()
         check_turn(view)
         self.load(view)
+        hurry(view, Clock(Budget()), self.stream)
         return self._started(view, self.max_nodes, None)
 
     def choose_all(self, views: Sequence[View], masks: Sequence[Any]) -> list[int]:

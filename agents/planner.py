@@ -117,7 +117,7 @@ class Planner(Agent, Generic[Result]):
         if budget.time_limit < math.inf:
             self.load(view)
         clock = Clock(budget)
-        hurry(view, clock)
+        hurry(view, clock, self.stream)
         result = self.plan(view, clock)
         warn_if_late(view, result, clock.budget.time_limit)
         return result

@@ -94,6 +94,7 @@ class Hidden:
         self._outside = [veil for veil in live.veils if not any(veil is layer for layer in beneath)]
         self._said: Any = live.seen, live.infos
         self.time_limit: float = live.time_limit
+        self._luck: int = live.luck
         self._how: dict[int, str] = {}
         self._deciding = Lock()
 
@@ -121,7 +122,7 @@ class Hidden:
         history, agent = self._history, self._game.seats[observer].name
         assert history is not None
         if agent not in history.pools:
-            history.pools[agent] = Pool(self._game, history, agent)
+            history.pools[agent] = Pool(self._game, history, agent, self._luck)
         pool: Pool = history.pools[agent]
         return pool
 

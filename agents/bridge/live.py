@@ -81,6 +81,7 @@ class LiveSingle:
     version = 0
     at_root = True
     time_limit = math.inf
+    luck = 0
 
     def __init__(self, env: Any, observation: Any, info: Any) -> None:
         self.env = innermost(env)
@@ -167,6 +168,7 @@ class LiveAEC:
     version = 0
     at_root = True
     time_limit = math.inf
+    luck = 0
     lenses: Any = (), ()
     wrappers: Any = ()
     left = NO_LIMIT
@@ -216,6 +218,7 @@ class LiveParallel:
     version = 0
     at_root = True
     time_limit = math.inf
+    luck = 0
     lenses: Any = (), ()
     wrappers: Any = ()
     veils: Any = ()

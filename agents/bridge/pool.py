@@ -11,7 +11,7 @@ from agents.bridge.played import Played, chance_apart
 from agents.bridge.remembering import History
 from agents.bridge.states import ForeignGame
 
-PARTICLES = 32
+PARTICLES = 100
 """Courses of the game that are kept, all with what the player was shown."""
 
 TRIES = 2000
@@ -44,6 +44,8 @@ class Pool:
     history : History
     agent : object
         The player's name; None in Gymnasium.
+    luck : int
+        What they are drawn by: of the search that is the first to ask.
 
     Attributes
     ----------
@@ -55,9 +57,9 @@ class Pool:
         Whether they all begin where no other fitted, with what was hidden there as it is.
     """
 
-    def __init__(self, game: ForeignGame, history: History, agent: Any) -> None:
+    def __init__(self, game: ForeignGame, history: History, agent: Any, luck: int) -> None:
         self._game, self._history, self._agent = game, history, agent
-        self._chance = np.random.default_rng(0)
+        self._chance = np.random.default_rng(luck)
         self._time = -1
         self._odds = 1.0  # of a course from another reset on to show the same
         self._until = self._given_up = math.inf

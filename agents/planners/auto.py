@@ -124,11 +124,11 @@ class Auto(Planner[Any]):
         """Return what the planner that is picked for the game finds; the time of a look at it is not the search's."""
         looked = self._agents is not None and view.game in self._agents
         if not looked:
-            hurry(view, Clock(Budget()))
+            hurry(view, Clock(Budget()), self.stream)
         agent = self.agent_for(view, clock.budget.time_limit)
         if not looked:
             clock = Clock(clock.budget)
-            hurry(view, clock)
+            hurry(view, clock, self.stream)
         return agent.plan(view, clock)
 
     def memory(self, view: View) -> dict[str, Any]:

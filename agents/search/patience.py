@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agents.budget import Clock
+from mcts_envs.core.typing import Bytes
 from mcts_envs.core.view import View
 
 MOST, LEAST = 1000, 60
@@ -72,10 +73,11 @@ def patient(simulate: Callable[..., int], game: Any) -> Callable[..., int]:
     return rollout
 
 
-def hurry(view: View, clock: Clock) -> None:
-    """Tell the live environment of others how long a search of it may take."""
-    if hasattr(view.state, "time_limit"):
-        view.state.time_limit = clock.budget.time_limit
+def hurry(view: View, clock: Clock, stream: Bytes) -> None:
+    """Tell the live environment of others how long a search of it may take, and by what to draw what it hides."""
+    live: Any = view.state
+    if hasattr(live, "time_limit"):
+        live.time_limit, live.luck = clock.budget.time_limit, int.from_bytes(stream.tobytes(), "little")
 
 
 _TWICE, _SHORTEST = 2.0, 0.01

@@ -275,7 +275,7 @@ def test_courses_of_the_game_keep_what_was_said_though_the_environment_writes_ov
     env.step(0)
     env.step(0)
     live = foreign_view(env).state
-    pool = Pool(live.game, live.history, None)
+    pool = Pool(live.game, live.history, None, 0)
     pool.extend()
     assert 0 < pool.kept < pool.tried
     assert all(course.infos["action_mask"].tolist() == [0, 1] for course in pool.particles)
@@ -286,7 +286,7 @@ def test_options_of_a_reset_are_kept_though_the_environment_takes_them_out():
     env.reset(seed=1, options={"cards": 100})
     env.step(0)
     live = foreign_view(env).state
-    pool = Pool(live.game, live.history, None)
+    pool = Pool(live.game, live.history, None, 0)
     pool.extend()
     assert env.unwrapped.card > 1
     assert {course.env.unwrapped.card for course in pool.particles} == {env.unwrapped.card}

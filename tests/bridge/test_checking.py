@@ -116,7 +116,7 @@ def test_what_is_hidden_is_named():
     assert report["hidden"].evidence == "seen as it is; games that show the same differ in ball"
     report = checked(agents.remember(Cups()))
     assert report
-    assert report["hidden"].evidence.startswith("drawn by replay; games that show the same differ in ball; 32 courses")
+    assert report["hidden"].evidence.startswith("drawn by replay; games that show the same differ in ball; 100 courses")
 
 
 class Shared(Walk):

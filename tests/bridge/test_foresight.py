@@ -18,6 +18,7 @@ from agents.bridge.copying import Copy
 from agents.bridge.digest import digest
 from agents.bridge.hidden import AS_IT_IS, SAMPLED, SINCE, UNKNOWN
 from agents.bridge.means import REPLAY
+from tests.bridge.test_hidden import Cups
 from tests.bridge.worlds import mcts
 
 _FACTOR, _SUM, _WORD = 6364136223846793005, 1442695040888963407, 2**64
@@ -328,3 +329,15 @@ def test_courses_of_the_game_have_those_in_it_who_are():
     for seed in range(64):
         view.game.determinize(state, 0, seed << 20)
         assert state.env.agents == ["a", "c"]
+
+
+def test_what_is_hidden_is_drawn_by_the_seed_of_the_search():
+    drawn = []
+    for seed in (1, 1, 2, 3):
+        env = agents.remember(Cups())
+        env.reset(seed=7)
+        mcts(10, seed=seed).search(env)
+        drawn.append([course.env.ball for course in env.history.pools[None].particles])
+    assert drawn[0] == drawn[1]
+    assert drawn[1] != drawn[2] != drawn[3]
+    assert all(balls.count(ball) > 15 for balls in drawn for ball in range(3))

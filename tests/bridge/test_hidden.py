@@ -18,6 +18,7 @@ import agents
 from agents import bridge
 from agents.bridge import live
 from agents.bridge.hidden import ADAPTER, AS_IT_IS, NOTHING, SAMPLED, SINCE, UNTOLD
+from agents.bridge.pool import PARTICLES
 from agents.bridge.suspicion import hidden_from
 from tests.bridge.worlds import TAXI, mcts, same_whatever_is_hidden
 
@@ -171,7 +172,7 @@ def test_what_is_hidden_is_drawn_by_replay():
     changes = [functools.partial(put, ball) for ball in range(3)]
     result = same_whatever_is_hidden(env, changes, lambda: mcts(300, seed=2, loop="information_set", tree_depth=1))
     assert result.copies.hidden == SAMPLED
-    assert result.copies.particles == 32
+    assert result.copies.particles == PARTICLES
     assert result.copies.acceptance == 1.0
     assert np.nanmax(result.values[:3]) < 0.6
 
@@ -334,10 +335,10 @@ def test_courses_are_looked_for_in_a_part_of_the_time():
         env.step(3)
         result = agent.search(env)
         assert result.copies.hidden == SAMPLED
-        assert 0 < result.copies.particles < 32  # 32 take 0.13 s and more
+        assert 0 < result.copies.particles < PARTICLES  # which take 0.4 s and more
         assert result.simulations >= 4  # each action of four was tried
     env.reset(seed=2)
-    assert agents.make("mcts", simulations=8, horizon=3).search(env).copies.particles == 32
+    assert agents.make("mcts", simulations=8, horizon=3).search(env).copies.particles == PARTICLES
 
 
 def test_where_no_course_fits_later_ones_begin_there():
