@@ -47,6 +47,9 @@ DISCOUNT = 0.98
 """Of one player's rewards a step: what comes late comes seldom where play is not random any more, so that a loss at
 once is worse than one at the end of a random game, and a reward at once better."""
 
+_CURIOUS = 1.0
+"""Exploration constant where something is hidden: finding it out pays only with what is done about it later."""
+
 _RUNS = 300
 """Horizon of a line where nothing else tells one action from another."""
 
@@ -91,8 +94,8 @@ class Auto(Planner[Any]):
     :class:`agents.planners.runs.Runs`. Else, where one player observes a few numbers and chance decides little,
     :class:`agents.planners.policy_search.PolicySearch`. Else :class:`agents.mcts.MCTS`: to the end where random games
     end soon; for one player who is paid for lasting, not much further than such games last; and to a horizon where they
-    go on and on. One player's rewards are discounted, and its tree is used again where the same actions lead to the
-    same.
+    go on and on. One player's rewards are discounted; where something is hidden from it, its tree is of information
+    sets, in which it pays to find out; and where the same actions lead to the same, it is used again.
 
     Parameters
     ----------
@@ -180,7 +183,9 @@ class Auto(Planner[Any]):
                 settings["horizon"] = int(min(max(seconds / _SIMULATIONS / look.seconds, _LONG), _AHEAD))
                 return "policy_search", settings, f"numbers are observed, and chance has a share of {look.chance:.0%}"
             settings["discount"] = DISCOUNT
-            if look.chance == 0 and not hides:
+            if hides:
+                settings |= {"loop": "information_set", "c": _CURIOUS}
+            elif look.chance == 0:
                 settings |= {"loop": "information_set", "reuse": True}
             if look.ended < 0.5:
                 settings["horizon"] = int(min(max(seconds / _SIMULATIONS / look.seconds, _SHORT), _LONG))

@@ -1,0 +1,37 @@
+"""What ``auto`` does where something is hidden from a player: it finds out where that pays."""
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+import agents
+
+
+class Peek(gym.Env):
+    """A card lies left or right: 0 looks at it for a little, 1 and 2 bet on where it is, which ends the game."""
+
+    action_space, observation_space = spaces.Discrete(3), spaces.MultiDiscrete([3, 3])
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.card, self.time, self.seen = int(self.np_random.integers(2)), 0, False
+        return self.shown(), {}
+
+    def shown(self):
+        return np.array([self.time, self.card if self.seen else 2])
+
+    def step(self, action):
+        self.time, self.seen = self.time + 1, self.seen or action == 0
+        paid = -0.1 if action == 0 else float(action - 1 == self.card)
+        return self.shown(), paid, action > 0, self.time >= 2, {}
+
+
+def test_it_looks_before_it_bets():
+    for seed in range(6):
+        env = agents.remember(Peek())
+        env.reset(seed=seed)
+        auto = agents.make("auto", simulations=300, seed=seed)
+        assert auto.act(env) == 0
+        assert "loop='information_set'" in auto.picked
+        env.step(0)
+        assert auto.act(env) == env.unwrapped.card + 1
