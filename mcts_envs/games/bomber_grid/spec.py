@@ -309,7 +309,7 @@ class Bomber(GameEnv):
     | `reward_tie` | -1.0 | reward of a tie |
     | `reward_stream` | "once" | "once" or "original" |
     | `mask` | "all" | legal actions: "all" or "safe" |
-    | `viewer` | None | the player whose knowledge pictures and texts show; None: everything |
+    | `viewer` | None | the player whose view pictures and texts show, without what it remembers; None: everything |
     | `memory` | False | whether players remember what the fog has covered; only with a `view` |
 
     and those of every environment here: `seat`, `opponent`, `illegal`, `observation`, `observation_dtype`,
