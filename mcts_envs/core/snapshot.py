@@ -184,8 +184,9 @@ def check_snapshot(game: Game, snapshot: Any, kind: type) -> None:
         check_fingerprint("snapshot", snapshot.game, game)
     if type(snapshot.face) is not kind:
         raise ValueError(
-            f"the snapshot was taken by another kind of face, which keeps {type(snapshot.face).__name__} beside the "
-            f"state where this one keeps {kind.__name__}; restore it in an environment of the kind that took it"
+            "the snapshot was taken by another kind of API: Gymnasium and batches, AEC, and parallel environments keep "
+            "different things beside the state; restore it in one of the kind that took it, or hand the game over by "
+            "position() and reset(options={'position': ...})"
         )
     if type(snapshot.state) is not bytes or len(snapshot.state) != game.template.size:
         raise damaged("state", snapshot.state, f"{game.template.size} bytes")

@@ -151,6 +151,8 @@ def test_impossible_settings():
         TicTacToe(seat=2)
     with pytest.raises(ValueError, match="unknown observation 'plane'; did you mean 'planes'"):
         gymnasium.make(SMALL, observation="plane")
+    with pytest.raises(ValueError, match="observation 'memory' is there with the setting memory=True; give it too"):
+        gymnasium.make("mcts_envs/BomberTeam-v0", observation="memory")
     with pytest.raises(ValueError, match="unknown way with illegal actions 'ignore'; known: accept, raise"):
         gymnasium.make(SMALL, illegal="ignore")
     with pytest.raises(ValueError, match="unknown render mode 'rgb'; did you mean 'rgb_array'"):

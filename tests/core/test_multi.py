@@ -1,5 +1,6 @@
 """The PettingZoo APIs: PettingZoo's own tests, agreement with the other APIs, seeds, and what is paid."""
 
+import copy
 import pickle
 import warnings
 from types import SimpleNamespace
@@ -185,6 +186,22 @@ def test_turns_as_parallel_agree(toy):
         _, rewards, _, _, infos = converted.step({agent: action})
         assert rewards == env.rewards
     assert not converted.agents
+
+
+@pytest.mark.parametrize("toy", [TicTacToe, Tron])
+def test_parallel_environments_have_the_same_of_the_game(toy):
+    env, other = parallel(toy), parallel(toy)
+    env.reset(seed=3)
+    other.reset(seed=4)
+    for one in (other, copy.deepcopy(other), pickle.loads(pickle.dumps(other))):
+        one.restore_state(env.clone_state())
+        assert one.clone_state() == env.clone_state()
+        assert one.settings == env.settings
+        assert env.legal_actions("player_0").tolist() == np.flatnonzero(one.action_masks("player_0")).tolist()
+        assert env.action_name(0) == one.action_meanings()[0]
+        assert one.game.name == one.view("player_0").game.name
+    with pytest.raises(AttributeError, match="has no attribute 'clone'"):
+        env.clone()
 
 
 @pytest.mark.parametrize("toy", TOYS)

@@ -68,4 +68,7 @@ def test_what_is_not_of_this_batch_is_refused():
         with pytest.raises(ValueError, match=said):
             other.restore_games(games)
         assert other.clone_games().seal == here
+    for stranger in (None, tuple(saved), batch.clone_state(0)):
+        with pytest.raises(TypeError, match=r"cannot restore \w+; pass what clone_games\(\) returned"):
+            batch.restore_games(stranger)
     assert batch.clone_state(0) == before

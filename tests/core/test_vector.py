@@ -1,4 +1,4 @@
-"""The batched face: the same as Gymnasium's SyncVectorEnv over the single face, in everything that it returns."""
+"""The batched API: the same as Gymnasium's SyncVectorEnv over single environments, in everything that it returns."""
 
 import copy
 import pickle
@@ -262,7 +262,7 @@ def test_snapshots_of_others_are_refused():
         (lane.clone_state(), ValueError, "the snapshot is of lane_defense:.* and this environment is stakes:"),
         (good._replace(state=good.state[1:]), ValueError, "is damaged: its state has"),
         (good._replace(face=good.face[8:]), ValueError, "is damaged: its face has 48 bytes, not 56 bytes"),
-        (good._replace(face=()), ValueError, "another kind of face"),
+        (good._replace(face=()), ValueError, "another kind of API"),
         (None, TypeError, "cannot restore NoneType; pass what clone_state"),
     ):
         with pytest.raises(error, match=text):
@@ -467,7 +467,7 @@ def test_before_the_first_reset_and_after_the_end():
 
 
 def test_impossible_batches():
-    with pytest.raises(ValueError, match=r"cannot play in the batched face.* use 'random', 'scripted' or one name"):
+    with pytest.raises(ValueError, match=r"cannot play in a batch.* use 'random', 'scripted' or one name"):
         TicTacToeVector(2, opponent="agents:mcts")
     with pytest.raises(ValueError, match="unknown opponent 'rando'; did you mean 'random'"):
         TicTacToeVector(2, opponent="rando")

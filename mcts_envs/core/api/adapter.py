@@ -83,6 +83,8 @@ def configured(make_game: Callable[..., Game], settings: Mapping[str, Any], obse
         raise TypeError(f"game {game!r} is {type(game).__name__}; give a Game, or a function from settings to one")
     check_bytes(game)
     observations = ["flat", *(name for name, change in game.variants.items() if "observe" in change)]
+    if isinstance(observation, str) and observation not in observations and parameters.get(observation) is False:
+        raise ValueError(f"observation {observation!r} is there with the setting {observation}=True; give it too")
     if errors.choice("observation", observation, observations) == "flat":
         return game
     flat = {name: getattr(game, name) for name in _SHOWN}

@@ -94,9 +94,13 @@ class ByIndex:
 
         Raises
         ------
+        TypeError
+            If they are not what :meth:`clone_games` returned.
         ValueError
             If they are of another game, or of a batch of another kind or size, or damaged. Nothing is changed then.
         """
+        if not isinstance(games, Games):
+            raise TypeError(f"cannot restore {type(games).__name__}; pass what clone_games() returned")
         check_fingerprint("saved batch", games.game, self.game)
         if games.seal != _hashed(games.arrays):
             raise ValueError("the saved batch is damaged: its seal does not fit its bytes; save it anew")

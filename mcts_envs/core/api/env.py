@@ -44,7 +44,8 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         Which player this environment is for.
     opponent : str, Player or list of them
         Who plays the other seats: ``"random"`` (default), ``"scripted"`` or another scripted player that the game
-        names, ``"agents:NAME"``, ``"sb3:PATH"`` or a player; a list has one for each other seat, in order.
+        names, ``"agents:NAME"``, ``"sb3:PATH"``, ``"module:Name"`` (a player, or a class that makes one) or a player; a
+        list has one for each other seat, in order.
     illegal : {"accept", "raise"}
         What an illegal action does: the effect that the game documents, with ``info["illegal_action"]``, or a
         ``ValueError``. An action out of range or of the wrong type always raises.

@@ -13,7 +13,6 @@ from mcts_envs.core.api.multi_base import Info, MultiAdapter, Observation
 from mcts_envs.core.api.turn import NO_ACTION
 from mcts_envs.core.contract import RUNNING, TERMINATED, TRUNCATED
 from mcts_envs.core.rng import MAX_SEED, draw
-from mcts_envs.core.view import View
 
 
 class _Turn(NamedTuple):
@@ -269,8 +268,21 @@ class GameParallelEnv(MultiAdapter, ParallelEnv):  # type: ignore[misc]
         return observations, {agent: {"action_mask": looks[agent][1].copy(), **events[agent]} for agent in self.agents}
 
 
+_OF_THE_GAME = (
+    "action_masks", "action_meanings", "action_name", "clone_state", "game", "legal_actions", "position",
+    "restore_state", "settings", "view",
+)  # fmt: skip
+"""What :class:`GameParallelEnv` has besides PettingZoo's methods."""
+
+
 class _InTurns(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
     """PettingZoo's conversion, which gives four things in place of five after the end, and reads what it is given."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what this environment has of the game, which the converted one holds."""
+        if name in _OF_THE_GAME:
+            return getattr(self.aec_env, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
     def agents(self) -> list[str]:
@@ -300,11 +312,6 @@ class _InTurns(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
         self.aec_env._live.check_started("step()")
         self.aec_env._check_given(actions)
         return super().step(actions) if self.agents else ({}, {}, {}, {}, {})
-
-    def view(self, agent: str | None = None) -> View:
-        """Return the live state as an agent sees it; see :meth:`GameAECEnv.view`."""
-        view: View = self.aec_env.view(agent)
-        return view
 
 
 def parallel(env_class: type[GameEnv], **arguments: Any) -> Any:

@@ -118,7 +118,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         self._seats, self._advised, external = resolve_opponents(game, self.seat, opponent)
         if external:
             raise ValueError(
-                f"opponent {opponent!r} cannot play in the batched face, which is compiled: use 'random', 'scripted' "
+                f"opponent {opponent!r} cannot play in a batch, which is compiled: use 'random', 'scripted' "
                 "or one name of a scripted player for all, gymnasium.make_vec(id, vectorization_mode='sync'), or "
                 "mcts_envs.make_sb3_vec_env"
             )

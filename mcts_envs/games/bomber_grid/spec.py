@@ -242,10 +242,11 @@ class Bomber(GameEnv):
 
     ## Observation Space
     `Box(0, 1, (17 * n * n + 12,), float32)` on a board of n x n cells. First 17 boards, row by row: fog, rigid, wood,
-    the three items, flames (by the steps that they last), bombs (steps left, strength, whether it is mine, four for the
-    direction in which it rolls), me, my mate, enemies. Then step, row, column, ammo, strength, kick, who is alive (me
-    first, then the seats after mine), and the two words of my mate. `observation="planes"`: `(29, n, n)`, each number
-    spread over a plane. `observation="original"`: the planes and numbers of the original; the wrapper
+    the three items, flames (`(life + 1) / (flame_life + 1)`, 1 for the youngest), bombs (steps left / `fuse`, strength
+    / 11, whether it is mine, four for the direction in which it rolls: up, down, left, right), me, my mate, enemies.
+    Then `t / max_steps`, row and column / (n - 1), ammo / 10, strength / 11, kick, who is alive (me first, then the
+    seats after mine), and the two words of my mate / 7. `observation="planes"`: `(29, n, n)`, each number spread over a
+    plane. `observation="original"`: the planes and numbers of the original, five and fourteen; the wrapper
     `mcts_envs.games.bomber_grid.original.OriginalObservation` makes its dictionary of them. The way back, by which
     agents play in the original engine, is `mcts_envs.games.bomber_grid.playground`.
 
@@ -253,23 +254,25 @@ class Bomber(GameEnv):
     where they are. First ten windows of 9 x 9 cells around the player, row by row: fog, rigid walls and what is beyond
     the board, wood, items, bombs, fire (how soon the cell will burn, `(last + 1 - steps) / last` with `last = fuse +
     flame_life`; bombs in sight set off each other, they and all walls stay), how near cells are on foot (`1 / (1 +
-    steps)` within the window), what a bomb laid now would burn, my mate, enemies. Then `t / max_steps`, row and column
-    as parts of the board, ammo / 10, strength / 11, kick, whether I stand on a bomb; the six moves, 1 for those that
-    `mask="safe"` allows (all 0 where none is safe, and the mask allows all); what a bomb laid now would burn: wood (a
-    quarter for each, up to four), my mate, an enemy; for the nearest cell beside an enemy, the nearest item and the
-    nearest cell beside wood `1 / (1 + steps)`, 0 beyond 22 steps, and the four moves, 1 for those that begin a shortest
-    way; three times 1, row and column less mine, from -10 to 10 as 0 to 1, or 0 three times: enemies in sight from the
-    nearest on, and in the third place my mate; who of the seats after mine is alive; the two words of my mate. Nothing
-    that is only remembered is in it.
+    steps)` within the window; walls, wood and bombs are in the way, players are not), what a bomb laid now would burn,
+    my mate, enemies. Then `t / max_steps`, row and column / (n - 1), ammo / 10, strength / 11, kick, whether I stand on
+    a bomb; the six moves, 1 for those that `mask="safe"` allows (all 0 where none is safe, and the mask allows all);
+    what a bomb laid now would burn: wood (a quarter for each, up to four), my mate, an enemy; for the nearest cell
+    beside an enemy, the nearest item and the nearest cell beside wood (cells under bombs do not count) `1 / (1 +
+    steps)`, 0 beyond 22 steps, and the four moves, 1 for those that begin a shortest way; three times 1, row and column
+    less mine, from -10 to 10 as 0 to 1, or 0 three times: enemies in sight from the nearest on, and in the third place
+    my mate; who of the seats after mine is alive; the two words of my mate / 7. Nothing that is only remembered is in
+    it.
 
     A player sees the cells up to `view` rows and columns away. Nobody sees items under wood or fire, what the others
     carry, or whose bombs the others' are. A dead player goes on looking from where it died.
 
     With `memory=True` players remember what the fog has covered since, as they saw it last: walls and wood, items,
-    bombs at rest until they go off, flames until they die down, where and when they saw the others.
-    `observation="memory"` shows it in 13 boards behind the observation above: what is known, rigid, wood, the three
-    items, flames, bombs (steps left, strength, whether it is mine), and where the others were (1 / (1 + steps since),
-    by the seats after mine). A planner with `model="forgetful"` does without.
+    bombs at rest until they go off, flames until they die down, where and when they saw the others (at first: where
+    they start). All know which rings have turned rigid. `observation="memory"` shows it in 13 boards behind the
+    observation above: what is known, rigid, wood, the three items, flames, bombs (steps left, strength, whether it is
+    mine), as numbers like those above, and where the others were, the dead too (1 / (1 + steps since), by the seats
+    after mine). A planner with `model="forgetful"` does without.
 
     ## Rewards
     +1 for a win, -1 for a loss, `reward_tie` for a tie; paid once, when a player's own game ends. With
@@ -306,7 +309,7 @@ class Bomber(GameEnv):
     | `reward_tie` | -1.0 | reward of a tie |
     | `reward_stream` | "once" | "once" or "original" |
     | `mask` | "all" | legal actions: "all" or "safe" |
-    | `viewer` | None | the player whose knowledge pictures and texts show; None: everything |
+    | `viewer` | None | the player whose view pictures and texts show, without what it remembers; None: everything |
     | `memory` | False | whether players remember what the fog has covered; only with a `view` |
 
     and those of every environment here: `seat`, `opponent`, `illegal`, `observation`, `observation_dtype`,

@@ -249,16 +249,18 @@ class Football(GameEnv):
 
     ## Observation Space
     `Box(0, 1, (24 W H + 53,), float32)`. Planes, row by row: seven for the own players (1 standing, 0.5 lying;
-    stunned; used; squares left to move / 12; ST, AG, AV / 12), seven for the opponents, own and opposing tackle zones
-    / 8, the ball, whether it is carried, the active player, the defender of the block being decided, the end zone to
-    score in and the one to defend; then whom a reroll, push, follow-up or interception is about (of an interception
-    the passer), and the square: where he steps, stays or throws, or where whoever pushes him stands. Then numbers:
-    the decision (12 kinds), the activity (7) and the roll that may be thrown again (rush, dodge, pick-up, catch,
-    pass, standing up) as ones among zeros, the faces shown (5), whether I decide, whether it is my turn, or theirs,
-    half, whether I kicked off, reroll used, blitz, pass, hand-off, foul spent, whether the blitz has blocked, whether
-    somebody who is pushed will fall, whether the pass is a fumble, and for me and the other: turn, score / 10,
-    rerolls / 10, parts of the squad in reserve and knocked out. With `observation="planes"`: `(77, H, W)`, each
-    number spread over a plane.
+    stunned; used; squares left to move, rushes included, / 12; ST, AG, AV / 12), seven for the opponents, own and
+    opposing tackle zones / 8, the ball, whether it is carried, the active player, the defender of the block being
+    decided, the end zone to score in and the one to defend; then whom a reroll, push, follow-up or interception is
+    about (of an interception the passer), and the square: where he steps, stays or throws, or where whoever pushes him
+    stands. Then numbers: as ones among zeros the decision (set-up, kick, touchback, turn, activation, reroll, block
+    dice, reroll of a block before the defender chooses, push, follow-up, interception, none any more, also where
+    `max_steps` ends the match), the activity (none, move, block, blitz, pass, hand-off, foul) and the roll that may be
+    thrown again (rush, dodge, pick-up, catch, pass, standing up); the faces shown (5, in the order of the actions),
+    whether I decide, whether it is my turn, or theirs, half / `halves`, whether I kicked off, reroll used, blitz, pass,
+    hand-off, foul spent, whether the blitz has blocked, whether somebody who is pushed will fall, whether the pass is a
+    fumble, and for me and the other: turn / `turns`, score / 10, rerolls / 10 (both 1 at most), parts of the squad in
+    reserve and knocked out. With `observation="planes"`: `(77, H, W)`, each number spread over a plane.
 
     ## Rewards
     At the end +1 to the winner and -1 to the loser; `reward_touchdown` for each touchdown, its negative to the other.
