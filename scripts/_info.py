@@ -79,7 +79,7 @@ def _agent(name: str) -> Iterator[str]:
         yield from ("", f"settings, as in {name}:setting=value, and what they are by default")
         yield from (f"  {setting}={value}" for setting, value in _settings(name))
         yield from ("", inspect.getdoc(type(agents.make(name))) or "")
-    brought = {entry.id: entry.presets[name] for entry in ENTRIES.values() if name in entry.presets}
+    brought = {entry.id: entry.game({}).presets[name] for entry in ENTRIES.values() if name in entry.presets}
     lines: dict[str, list[str]] = {}
     for id, preset in brought.items():
         lines.setdefault(_called(preset), []).append(id.removeprefix("mcts_envs/"))

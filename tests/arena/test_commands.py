@@ -186,6 +186,17 @@ def test_info_lists_the_settings_that_an_agent_takes_and_no_other(name: str, cap
         assert getattr(made, setting, None) == getattr(usual, setting, None)
 
 
+def test_info_of_a_name_that_games_bring_says_what_it_is_in_each(capsys: Any) -> None:
+    for name, id, what in (
+        ("best", "LaneDefense10x10-v0", "  halving:simulations=3000:discount=0.9"),
+        ("mcts_aiide", "BomberRadio-v0", ":information=own:model=silent"),
+        ("mcts_tutorial", "Football3-v0", "simulations=1735"),
+    ):
+        assert module("_info").main([name]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert what in lines[lines.index(f"in {id}") + 1]
+
+
 def test_info_of_a_game_of_ones_own_says_how_to_compare_in_it(capsys: Any) -> None:
     assert module("_info").main([f"{ROOT}/examples/pig.py:Pig-v0"]) == 0
     told = capsys.readouterr().out
