@@ -70,18 +70,18 @@ def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
     Parameters
     ----------
     name : str
-        One of :func:`names`, ``"sb3:PATH"`` for a policy that Stable-Baselines3 trained, or a class of one's own,
-        ``"path/to/file.py:Class"`` or ``"package.module:Class"`` (:mod:`agents.own`). Names that a game brings
-        (``"mcts_paper"``) get their settings from the game at the first move.
+        One of :func:`names`, ``"sb3:PATH"`` for a policy that Stable-Baselines3 trained, or a class or function of
+        one's own, ``"path/to/file.py:Class"`` or ``"package.module:Class"`` (:mod:`agents.own`). Names that a game
+        brings (``"mcts_paper"``) get their settings from the game at the first move.
     seed : int
         Start of the agent's random stream.
     **settings
-        Settings of the agent.
+        Settings of the agent, such as ``simulations=1000``; ``mcts-envs info NAME`` lists them.
 
     Raises
     ------
     ValueError
-        If the name is unknown.
+        If the name is unknown, or a setting is out of its bounds.
     TypeError
         If the agent has no such setting.
     """
