@@ -70,18 +70,18 @@ def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
     Parameters
     ----------
     name : str
-        One of :func:`names`, ``"sb3:PATH"`` for a policy that Stable-Baselines3 trained, or a class of one's own,
-        ``"path/to/file.py:Class"`` or ``"package.module:Class"`` (:mod:`agents.own`). Names that a game brings
-        (``"mcts_paper"``) get their settings from the game at the first move.
+        One of :func:`names`, ``"sb3:PATH"`` for a policy that Stable-Baselines3 trained, or a class or function of
+        one's own, ``"path/to/file.py:Class"`` or ``"package.module:Class"`` (:mod:`agents.own`). Names that a game
+        brings (``"mcts_paper"``) get their settings from the game at the first move.
     seed : int
         Start of the agent's random stream.
     **settings
-        Settings of the agent.
+        Settings of the agent, such as ``simulations=1000``; ``mcts-envs info NAME`` lists them.
 
     Raises
     ------
     ValueError
-        If the name is unknown.
+        If the name is unknown, or a setting is out of its bounds.
     TypeError
         If the agent has no such setting.
     """
@@ -99,8 +99,7 @@ def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
             raise ValueError("agent 'sb3:' names no policy; write the path of a zip behind it: sb3:model.zip")
         return _load("agents.planners.sb3:SB3Agent", name, {"path": name[4:], "seed": seed, **settings})
     if name in NAMES:
-        named = {"algorithm": name} if NAMES[name] == _SHIPPED else {}
-        return _load(NAMES[name], name, {**named, "seed": seed, **settings})
+        return _load(NAMES[name], name, {"seed": seed, **settings}, *[name] * (NAMES[name] == _SHIPPED))
     if name in names():
         return _load("agents.planners.preset:PresetAgent", name, {"preset": name, "seed": seed, **settings})
     if loading.parted(name)[1]:
@@ -190,15 +189,15 @@ def _class(path: str) -> Any:
     return getattr(importlib.import_module(module), attribute)
 
 
-def _load(path: str, name: str, settings: dict[str, Any]) -> "Agent":
+def _load(path: str, name: str, settings: dict[str, Any], *given: Any) -> "Agent":
     kind = _class(path)
     try:
-        agent: Agent = kind(**settings)
+        agent: Agent = kind(*given, **settings)
     except TypeError as error:
-        refused = re.search(r"unexpected keyword argument '(\w+)'", str(error))  # Python 3.13 adds a guess of its own
+        refused = re.search(r"keyword arguments?:? '(\w+)'", str(error))  # Python 3.13 adds a guess of its own
         if refused is None or refused[1] not in settings:
             raise
-        from agents.base import settings_of
+        from agents.settings import settings_of
 
         known = settings_of(kind)
         close = difflib.get_close_matches(refused[1], known, n=1)

@@ -1,9 +1,7 @@
 """What every agent is: something that looks at a live environment and chooses an action."""
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from pathlib import PurePath
 from typing import Any
 
 import gymnasium
@@ -12,6 +10,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from agents.budget import LIMITS
+from agents.settings import defaults_of, written
 from agents.wrappers import OF_OBSERVATIONS, check_around, check_wrappers, resets_next
 from mcts_envs.core import errors
 from mcts_envs.core.api.quantized import quantized
@@ -45,7 +44,7 @@ class Agent(ABC):
     def __new__(cls, *args: Any, **settings: Any) -> "Agent":
         """Keep the settings for the name that an agent shows."""
         agent = super().__new__(cls)
-        agent._given = {name: _written(value) for name, value in settings.items()}
+        agent._given = {name: written(value) for name, value in settings.items()}
         return agent
 
     def __init__(self, *, seed: int = 0) -> None:
@@ -71,7 +70,7 @@ class Agent(ABC):
         named, usual = (repr(self.name), repr(self.name.removeprefix("sb3:"))), defaults_of(type(self))
         given = {name: v for name, v in self._given.items() if v not in named and (name, v) not in usual}
         limits = {} if given.keys() & set(LIMITS) else self._limits()
-        held = {name: _written(value) for name, value in limits.items()} | given
+        held = {name: written(value) for name, value in limits.items()} | given
         order = sorted(held, key=lambda name: (name not in LIMITS, name == "seed"))
         return f"{self.name}({', '.join(f'{name}={held[name]}' for name in order)})"
 
@@ -265,30 +264,6 @@ def _masks(given: Any, n: int, actions: int) -> npt.NDArray[np.bool_]:
     if masks.size != n * actions:
         raise ValueError(f"action_masks of shape {masks.shape} for {n} games of {actions} actions; bind the one played")
     return masks.reshape(n, actions)
-
-
-def _written(value: Any) -> str:
-    """Return a setting as one writes it: functions by name, files as text."""
-    if isinstance(value, PurePath):
-        return repr(str(value))
-    return str(value.__name__) if hasattr(value, "__name__") else repr(value)
-
-
-def settings_of(kind: type) -> list[str]:
-    """Return the names of the settings of a class of agents, those that its bases take included, each once."""
-    return list(dict.fromkeys(parameter.name for parameter in _settings(kind)))
-
-
-def defaults_of(kind: type) -> list[tuple[str, str]]:
-    """Return the settings of a class and those above it with their defaults, as they are written."""
-    return [(parameter.name, _written(parameter.default)) for parameter in _settings(kind)]
-
-
-def _settings(kind: type) -> list[inspect.Parameter]:
-    inits = [vars(each)["__init__"] for each in kind.__mro__[:-1] if "__init__" in vars(each)]
-    found = [parameter for init in inits for parameter in list(inspect.signature(init).parameters.values())[1:]]
-    named = [parameter for parameter in found if parameter.kind is not parameter.VAR_KEYWORD]
-    return [parameter for parameter in named if parameter.name != "default"]  # which a planner tells its base class
 
 
 def view_of(env: Any) -> View:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from agents.base import check_turn, settings_of, view_of
+from agents.base import check_turn, view_of
 from agents.budget import Budget, Clock
 from agents.evaluator.batched import AHEAD
 from agents.planner import Planner, variant_of
@@ -24,6 +24,7 @@ from agents.search.records import Settings
 from agents.search.running import Search, together
 from agents.search.search import OPEN_LOOP
 from agents.search.tree import STORES
+from agents.settings import settings_of
 from mcts_envs.core import errors
 from mcts_envs.core.contract import EVALUATE, EVERYTHING, Game
 from mcts_envs.core.kernel import function_table

@@ -189,7 +189,7 @@ def register(id: str, game: "Game | Callable[..., Game]") -> None:
         If this is no game and makes none without settings, a setting is named like an argument of the environments, a
         kernel has another signature than the contract's, or the id is no name.
     ValueError
-        If the id is taken, or no id, or the game is to show more of its state than there is.
+        If the id is taken, or no id, or the game shows the bytes of its state, and more than there are.
     """
     first = _first_game(game)
     _check_own_id(id)

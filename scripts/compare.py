@@ -49,7 +49,11 @@ def _list(wanted: bool) -> None:
 
 def main(
     environment: Annotated[
-        str | None, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/.")
+        str | None,
+        typer.Argument(
+            metavar="ID",
+            help="A game of ours, or any of Gymnasium and PettingZoo; module:ID and FILE.py:ID import that.",
+        ),
     ] = None,
     agents: Annotated[
         str | None, typer.Option(help="For example random,bold=mcts:c=1.4,sb3:PATH:deterministic=false.")

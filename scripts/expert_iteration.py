@@ -25,7 +25,7 @@ NONE = "none"
 
 def main(
     environment: Annotated[
-        str, typer.Argument(help="Environment id, with or without mcts_envs/; module:ID and FILE.py:ID import that.")
+        str, typer.Argument(metavar="ID", help="A game of ours or of yours; module:ID and FILE.py:ID import that.")
     ],
     algo: Annotated[
         str | None, typer.Option(help="ppo or maskable_ppo (default), or --start's: what the policy is saved as.")

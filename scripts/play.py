@@ -27,9 +27,7 @@ from _words import binding, refusal
 def main(
     environment: Annotated[
         str,
-        typer.Argument(
-            metavar="ID", help="Environment, with or without mcts_envs/, or any that planners take; or a saved game."
-        ),
+        typer.Argument(metavar="ID", help="Environment, as for compare; or a saved game."),
     ],
     seats: Annotated[
         str | None, typer.Option(help="In their order, human or agents; default: you first, best in the others.")

@@ -27,7 +27,9 @@ class Solved(StrEnum):
 
 def main(
     game: Annotated[Solved, typer.Argument(help="Wall survival, or 3x3 lane defense.")],
-    size: Annotated[list[int] | None, typer.Option(min=3, max=5, help="Of walls' boards; repeatable.")] = None,
+    size: Annotated[
+        list[int] | None, typer.Option(min=3, max=5, help="Of boards of walls, without a default; repeatable.")
+    ] = None,
     agents: Annotated[str | None, typer.Option(help="Who is judged, for example mcts,best.")] = None,
     budget: Budget = None,
     steps: Annotated[int, typer.Option(min=1, help="Of the model, for a position of walls at most.")] = 3_000_000,

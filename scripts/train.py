@@ -19,7 +19,7 @@ from _words import refusal
 
 def main(
     environment: Annotated[
-        str, typer.Argument(help="Environment id, with or without mcts_envs/; module:ID and FILE.py:ID import that.")
+        str, typer.Argument(metavar="ID", help="A game of ours or of yours; module:ID and FILE.py:ID import that.")
     ],
     algo: Annotated[str | None, typer.Option(help="ppo (default), maskable_ppo or dqn.")] = None,
     timesteps: Annotated[int | None, typer.Option(help="Steps in all; default: the hyper-parameter file's.")] = None,

@@ -43,7 +43,7 @@ def main(
     context: typer.Context,
     environment: Annotated[
         str,
-        typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/; a saved game; results, to follow."),
+        typer.Argument(metavar="ID", help="Environment, as for compare; a saved game; or results, to follow."),
     ],
     agents: Annotated[
         str | None, typer.Option(help="In the order of seats, for example mcts,bold=mcts:c=1.4; default: best.")

@@ -232,7 +232,7 @@ class ShippedAgent(SB3Agent):
     _transient = ("_shipped",)
     _shipped: tuple[str, Policy] | None = None
 
-    def __init__(self, algorithm: str, *, deterministic: bool = True, seed: int = 0) -> None:
+    def __init__(self, algorithm: str, /, *, deterministic: bool = True, seed: int = 0) -> None:
         Agent.__init__(self, seed=seed)
         self.deterministic = errors.flag("deterministic", deterministic)
         errors.choice("algorithm of a shipped policy", algorithm, (*SEARCHED, "dqn"))

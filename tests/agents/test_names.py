@@ -270,8 +270,9 @@ def test_a_policy_without_a_path_is_refused():
             agents.make(f"{name}:depth=3:c=1")
     with pytest.raises(FileNotFoundError, match=r"there is no policy lr=0\.1/model\.zip"):
         agents.make("sb3:lr=0.1/model.zip")
-    with pytest.raises(ValueError, match="unknown algorithm of a shipped policy None; known: dqn, expert_iteration"):
-        agents.make("ppo", algorithm=None)
+    for setting in ("algorithm", "path"):
+        with pytest.raises(TypeError, match=f"'ppo' has no setting '{setting}'; known: deterministic, seed;"):
+            agents.make("ppo", **{setting: "dqn"})
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import agents
+from agents.arena import parse_agents
 from mcts_envs.registry import ENTRIES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -165,10 +166,42 @@ def test_info_of_an_environment_has_its_agents_and_its_page(id: str, capsys: Any
 def test_info_of_an_agent_has_its_settings_or_where_they_come_from(name: str, capsys: Any) -> None:
     assert module("_info").main([name]) == 0
     told = capsys.readouterr().out
-    settings = {*agents.base.settings_of(type(agents.make(name)))} - {"default"} if name in agents.NAMES else ()
-    assert all(f"\n  {setting}=" in told for setting in settings)
     assert (name in agents.NAMES) or "\nin " in told
     assert "takes_budget" not in told.partition("\n\nParameters")[0]
+
+
+def parameters(agent: Any) -> dict[str, Any]:
+    """Return the settings of an agent that are its policies'."""
+    return getattr(agent, "parameters", {})
+
+
+@pytest.mark.parametrize("name", agents.NAMES)
+def test_info_lists_the_settings_that_an_agent_takes_and_no_other(name: str, capsys: Any) -> None:
+    assert module("_info").main([name]) == 0
+    listed = capsys.readouterr().out.partition("are by default\n")[2].partition("\n\n")[0]
+    (written,) = parse_agents(":".join([name, *listed.split()]))  # as one writes them on the command line
+    made, usual = agents.make(name, **written.settings), agents.make(name)
+    assert {"seed"} <= written.settings.keys() <= {*agents.settings.settings_of(type(usual)), *parameters(usual)}
+    for setting in {*written.settings, "parameters"}:
+        assert getattr(made, setting, None) == getattr(usual, setting, None)
+
+
+def test_info_of_a_name_that_games_bring_says_what_it_is_in_each(capsys: Any) -> None:
+    for name, id, what in (
+        ("best", "LaneDefense10x10-v0", "  halving:simulations=3000:discount=0.9"),
+        ("mcts_aiide", "BomberRadio-v0", ":information=own:model=silent"),
+        ("mcts_tutorial", "Football3-v0", "simulations=1735"),
+    ):
+        assert module("_info").main([name]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert what in lines[lines.index(f"in {id}") + 1]
+
+
+def test_info_of_a_game_of_ones_own_says_how_to_compare_in_it(capsys: Any) -> None:
+    assert module("_info").main([f"{ROOT}/examples/pig.py:Pig-v0"]) == 0
+    told = capsys.readouterr().out
+    assert f"mcts-envs compare {ROOT}/examples/pig.py:Pig-v0 --agents random,best" in told
+    assert "agents of the game" not in told
 
 
 def test_what_is_installed_has_the_scripts_under_a_name_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
