@@ -94,8 +94,8 @@ class Auto(Planner[Any]):
     :class:`agents.planners.runs.Runs`. Else, where one player observes a few numbers and chance decides little,
     :class:`agents.planners.policy_search.PolicySearch`. Else :class:`agents.mcts.MCTS`: to the end where random games
     end soon; for one player who is paid for lasting, not much further than such games last; and to a horizon where they
-    go on and on. One player's rewards are discounted; where something is hidden from it, its tree is of information
-    sets, in which it pays to find out; and where the same actions lead to the same, it is used again.
+    go on and on. Where something is hidden, its tree is of information sets, in which it pays to find out. One player's
+    rewards are discounted, and where the same actions lead to the same and nothing is hidden, its tree is used again.
 
     Parameters
     ----------
@@ -178,14 +178,14 @@ class Auto(Planner[Any]):
         if view.game.players == 1 and look.ended < 0.5 and not math.isnan(look.paid):
             settings["horizon"] = int(min(max(seconds / look.seconds, _LONG), _RUNS))
             return "runs", settings, f"random games of {look.longest} steps do not end, and pay the same all the way"
+        if view.game.players == 1 and look.chance < _LITTLE and _steered(view.game) and not hides:
+            settings["horizon"] = int(min(max(seconds / _SIMULATIONS / look.seconds, _LONG), _AHEAD))
+            return "policy_search", settings, f"numbers are observed, and chance has a share of {look.chance:.0%}"
+        if hides:
+            settings |= {"loop": "information_set", "c": _CURIOUS}
         if view.game.players == 1:
-            if look.chance < _LITTLE and _steered(view.game) and not hides:
-                settings["horizon"] = int(min(max(seconds / _SIMULATIONS / look.seconds, _LONG), _AHEAD))
-                return "policy_search", settings, f"numbers are observed, and chance has a share of {look.chance:.0%}"
             settings["discount"] = DISCOUNT
-            if hides:
-                settings |= {"loop": "information_set", "c": _CURIOUS}
-            elif look.chance == 0:
+            if look.chance == 0 and not hides:
                 settings |= {"loop": "information_set", "reuse": True}
             if look.ended < 0.5:
                 settings["horizon"] = int(min(max(seconds / _SIMULATIONS / look.seconds, _SHORT), _LONG))

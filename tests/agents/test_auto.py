@@ -353,7 +353,7 @@ def test_graphs_serve_in_games_of_ours():
             "CartPole-v1",
             "policy_search(simulations=20, horizon=150): numbers are observed, and chance has a share of 0%",
         ),
-        ("Blackjack-v1", "mcts(simulations=20, discount=0.98, loop='information_set', c=1.0): random games end"),
+        ("Blackjack-v1", "mcts(simulations=20, loop='information_set', c=1.0, discount=0.98): random games end"),
         ("MountainCar-v0", "runs(simulations=20, horizon=300): random games of 200 steps do not end"),
         ("mcts_envs/LaneDefense3x3-v0", "halving("),
     ],
