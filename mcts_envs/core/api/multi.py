@@ -269,9 +269,17 @@ class GameParallelEnv(MultiAdapter, ParallelEnv):  # type: ignore[misc]
 
 
 _OF_THE_GAME = (
-    "action_masks", "action_meanings", "action_name", "clone_state", "game", "legal_actions", "position",
-    "restore_state", "settings", "view",
-)  # fmt: skip
+    "action_masks",
+    "action_meanings",
+    "action_name",
+    "clone_state",
+    "game",
+    "legal_actions",
+    "position",
+    "restore_state",
+    "settings",
+    "view",
+)
 """What :class:`GameParallelEnv` has besides PettingZoo's methods."""
 
 
