@@ -89,6 +89,8 @@ def _token(value: Any, met: dict[int, int]) -> Any:
     if is_open(kind):
         with contextlib.suppress(TypeError):  # it may be pickled without what cannot be looked into
             return _object(value, met)
+    if getattr(value, "closed", None) is True:  # a file in memory, of which nothing is left
+        return None
     try:
         return pickle.dumps(value)
     except Exception as error:

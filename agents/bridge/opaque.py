@@ -52,8 +52,18 @@ def _put_state(made: Any, state: Any) -> None:
 
 
 def copy_buffer(into: Any, value: Any) -> Any:
-    """Copy a file in memory: what is written there belongs to the game."""
-    made, kept = type(value)(), value.__getstate__()
-    made.__setstate__(kept)
-    into._others.append((made.__setstate__, (kept,)))
+    """Copy a file in memory: what is written there belongs to the game, and whether it is closed."""
+    made = type(value)()
+    given = () if value.closed else (value.__getstate__(),)
+    _put_buffer(made, *given)
+    into._others.append((_put_buffer, (made, *given)))
     return made
+
+
+def _put_buffer(made: Any, kept: Any = None) -> None:
+    """Give a file in memory what it held, open again if it was closed since; close it if it held nothing."""
+    if kept is None:
+        made.close()
+        return
+    made.__init__(kept[0])  # which opens it
+    made.__setstate__(kept)

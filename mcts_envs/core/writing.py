@@ -36,25 +36,26 @@ def write_whole(path: Path, content: bytes) -> None:
 
     What is no file, such as /dev/null, keeps its place.
     """
-    if path.exists() and not path.is_file():
-        with naming(path), path.open("wb") as device:
-            device.write(content)
-        return
     write_together({path: content})
 
 
 def write_together(contents: Mapping[Path, bytes]) -> None:
     """Write files that belong together; an error, as that of a full disk, leaves all those that were there.
 
-    They come to their places in their order, at once, when all are written.
+    They come to their places in their order, at once, when all are written. What is no file, such as a
+    device, keeps its place and is written to before.
     """
-    temporaries = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in contents}
+    devices = [path for path in contents if path.exists() and not path.is_file()]
+    temporaries = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in contents if path not in devices}
     try:
         for path, temporary in temporaries.items():
             with naming(path), temporary.open("wb") as file:
                 file.write(contents[path])
                 file.flush()
                 os.fsync(file.fileno())
+        for path in devices:
+            with naming(path), path.open("wb") as device:
+                device.write(contents[path])
         for path, temporary in temporaries.items():
             _replace(temporary, path)
     finally:

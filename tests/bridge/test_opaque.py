@@ -82,3 +82,19 @@ def test_files_in_memory_belong_to_the_copy(kind):
         made.restore()
     assert env.log.getvalue() == written
     assert made.env.log.tell() == 2
+
+
+@pytest.mark.parametrize("kind", [io.StringIO, io.BytesIO])
+def test_files_in_memory_are_as_closed_as_the_original(kind):
+    env = Walk()
+    env.log, env.old = kind(), kind()
+    env.old.close()
+    made = Copy(env)
+    for _ in range(2):
+        assert made.env.old.closed
+        made.env.log.close()
+        made.restore()
+        assert made.env.log.tell() == 0
+    assert not env.log.closed
+    env.reset(seed=0)
+    assert mcts(20).search(env).copies.means == FAST

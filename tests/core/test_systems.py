@@ -72,6 +72,22 @@ def test_windows_puts_a_file_in_place_as_soon_as_nobody_reads_the_other(
     assert list(tmp_path.iterdir()) == [file]
 
 
+def test_what_is_no_file_keeps_its_place_among_files_that_belong_together(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    file, device = tmp_path / "file", tmp_path / "device"
+    file.write_bytes(b"old")
+    with pytest.raises(OSError, match="folder"):
+        writing.write_together({file: b"new", tmp_path / "folder": b"new"})
+    assert file.read_bytes() == b"old"
+    try:
+        device.symlink_to(os.devnull)
+    except OSError:
+        pytest.skip("links are for administrators here")
+    writing.write_together({file: b"new", device: b"new"})
+    assert (file.read_bytes(), device.is_symlink()) == (b"new", True)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["device", "file", "folder"]
+
+
 def test_a_file_is_known_by_its_name_where_a_link_leads_to_it(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "linked_to_here.py").write_text("", encoding="utf-8")
