@@ -75,13 +75,21 @@ def foreign_view(env: Any, agent: Any = None, *, observation: Any = None, info: 
     return View(live.game, live, live.game.numbers[agent])
 
 
-class LiveSingle:
-    """The present state of a Gymnasium environment."""
+class _Live:
+    """What is so of every live environment until it is said otherwise.
+
+    ``time_limit`` is that of a search of it, in seconds; by ``luck`` is drawn what it hides.
+    """
 
     version = 0
     at_root = True
+    together = False
     time_limit = math.inf
     luck = 0
+
+
+class LiveSingle(_Live):
+    """The present state of a Gymnasium environment."""
 
     def __init__(self, env: Any, observation: Any, info: Any) -> None:
         self.env = innermost(env)
@@ -162,13 +170,9 @@ class LiveSingle:
         return _root(self)
 
 
-class LiveAEC:
+class LiveAEC(_Live):
     """The present state of a PettingZoo environment in which agents choose in turn."""
 
-    version = 0
-    at_root = True
-    time_limit = math.inf
-    luck = 0
     lenses: Any = (), ()
     wrappers: Any = ()
     left = NO_LIMIT
@@ -212,13 +216,9 @@ _SAID = {RememberMoves: ("observations", "infos"), parallel_to_aec_wrapper: ("_o
 """Layers that keep what a parallel environment said last, and where."""
 
 
-class LiveParallel:
+class LiveParallel(_Live):
     """The present state of a PettingZoo environment in which all live agents choose at once."""
 
-    version = 0
-    at_root = True
-    time_limit = math.inf
-    luck = 0
     lenses: Any = (), ()
     wrappers: Any = ()
     veils: Any = ()

@@ -244,7 +244,7 @@ def _walk(live: Any, state: ForeignState, copier: Copier) -> list[Any]:
 def _warn_of_turns(live: Any, state: ForeignState, copier: Copier) -> None:
     """Warn where agents are said to choose at once, and the second to choose is shown what the first has chosen."""
     game, legal, shown = live.game, [0] * live.game.actions, []
-    if not getattr(live, "together", False) or live.bits.bit_count() < 2:
+    if not live.together or live.bits.bit_count() < 2:
         return
     agent = live.env.agent_selection
     first = game.numbers[agent]
