@@ -26,7 +26,7 @@ from agents.search.search import OPEN_LOOP
 from agents.search.tree import STORES
 from agents.settings import settings_of
 from mcts_envs.core import errors
-from mcts_envs.core.contract import EVALUATE, EVERYTHING, Game
+from mcts_envs.core.contract import EVERYTHING, Game
 from mcts_envs.core.kernel import function_table
 from mcts_envs.core.rng import draw, new_stream
 from mcts_envs.core.view import View
@@ -351,8 +351,6 @@ class MCTS(Planner[SearchResult]):
             for also, given in (("backup", needs.update), ("leaf", needs.leaf), ("redraw", needs.redraw)):
                 check_form(also, given)
                 function_table({also: given}, {also: SIGNATURES[also]})
-        if self.evaluate is not None and not isinstance(self.evaluate, str):
-            function_table({"evaluate": self.evaluate}, {"evaluate": EVALUATE})
 
     def _policies(self) -> dict[str, Any]:
         return {kind: getattr(self, kind) for kind in (*STORES, "option")}

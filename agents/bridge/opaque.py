@@ -53,15 +53,14 @@ def _put_state(made: Any, state: Any) -> None:
 
 def copy_buffer(into: Any, value: Any) -> Any:
     """Copy a file in memory: what is written there belongs to the game, and whether it is closed."""
-    made = type(value)()
-    given = () if value.closed else (value.__getstate__(),)
-    _put_buffer(made, *given)
-    into._others.append((_put_buffer, (made, *given)))
+    made, kept = type(value)(), None if value.closed else value.__getstate__()
+    _put_buffer(made, kept)
+    into._others.append((_put_buffer, (made, kept)))
     return made
 
 
-def _put_buffer(made: Any, kept: Any = None) -> None:
-    """Give a file in memory what it held, open again if it was closed since; close it if it held nothing."""
+def _put_buffer(made: Any, kept: Any) -> None:
+    """Give a file in memory what it held, open again if it was closed since; close it for None."""
     if kept is None:
         made.close()
         return

@@ -57,8 +57,8 @@ def policy_of(kind: str, given: Any) -> Any:
     if not callable(given):
         names = ", ".join(sorted(known)) or "the game's variants"
         raise TypeError(f"{kind} {given!r} is neither a function nor one of {names}")
-    if kind in SIGNATURES and not (DISABLE_JIT or hasattr(given, "overloads")):
-        raise TypeError(f"{kind} {given!r} is not compiled; decorate it with @policy({kind.upper()})")
+    if kind in SIGNATURES:
+        _check_compiled(kind, given, given, "policy")
     if kind == "simulate" and not hasattr(given, "needs"):
         raise TypeError(f"simulate {given!r} is not in the loop of a rollout; decorate it with @policy(SIMULATE)")
     if kind in SIGNATURES:
@@ -77,11 +77,15 @@ def evaluation_of(given: Any, compiled: bool = False) -> Any:
     if given is None or (isinstance(given, str) and not parted(given)[1]):
         return given
     function = policy_of("evaluate", given)
-    if compiled and not (DISABLE_JIT or hasattr(function, "overloads")):
-        raise TypeError(f"evaluate {given!r} is not compiled; decorate it with @kernel(EVALUATE)")
     if compiled:
-        function_table({"evaluate": function}, {"evaluate": EVALUATE})
+        _check_compiled("evaluate", given, function, "kernel")
+    function_table({"evaluate": function}, {"evaluate": EVALUATE})
     return function
+
+
+def _check_compiled(kind: str, given: Any, function: Any, decorator: str) -> None:
+    if not (DISABLE_JIT or hasattr(function, "overloads")):
+        raise TypeError(f"{kind} {given!r} is not compiled; decorate it with @{decorator}({kind.upper()})")
 
 
 def named(what: str, path: str) -> Any:
