@@ -50,7 +50,8 @@ def are_shared(kind: type) -> bool:
     """Say whether copies hold the very objects of a class that the originals hold."""
     if issubclass(kind, (np.void, io.StringIO, io.BytesIO)):  # a record looks into its array; a file in memory is state
         return False
-    return issubclass(kind, _SHARED) or module_of(kind).startswith(_SHARED_MODULES + _IMMUTABLE_MODULES)
+    immutable = module_of(kind).startswith(_IMMUTABLE_MODULES) or name_of(kind) == "torch.device"
+    return immutable or issubclass(kind, _SHARED) or module_of(kind).startswith(_SHARED_MODULES)
 
 
 def module_of(kind: type) -> str:

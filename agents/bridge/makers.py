@@ -29,6 +29,7 @@ from agents.bridge.classes import (
 )
 from agents.bridge.opaque import copy_buffer, copy_opaque
 from agents.bridge.physics import copy_array, copy_physics, is_physics
+from agents.bridge.tensors import copy_tensor, is_tensor
 from agents.bridge.weak import WEAK
 
 Maker: TypeAlias = Callable[[Any, Any], Any]
@@ -371,6 +372,8 @@ def maker_of(value: Any) -> Maker:
         return _DRAWN[module_of(kind)]
     if name_of(kind) == TORCH:
         return _copy_torch_generator
+    if is_tensor(kind):
+        return copy_tensor
     if is_physics(kind):
         return copy_physics
     return _copy_object if is_plain(kind) else copy_opaque

@@ -1,9 +1,9 @@
 """Whether an environment hides something from its player that matters: found out by playing a few games."""
 
-import contextlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
@@ -64,6 +64,33 @@ class _Haste:
         return late
 
 
+class _Met:
+    """A game as it was met, which is not played on as long as this is used.
+
+    Parameters
+    ----------
+    seed : int
+        Of its reset.
+    played : Played
+    """
+
+    def __init__(self, seed: int, played: Played) -> None:
+        self.seed, self.played = seed, played
+
+    @cached_property
+    def key(self) -> int | None:
+        """What tells its state apart, but for chance to come; None if it has no key."""
+        try:
+            key: int = self.played.game.key(self.played.state, EVERYTHING)
+        except TypeError:
+            return None
+        return key
+
+    def differs(self, other: "_Met") -> bool:
+        """Say whether another game is in another state: any that has no key may be."""
+        return self.key is None or self.key != other.key
+
+
 def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) -> tuple[str, ...] | None:
     """Return the attributes in which games differ that show a player the same, if what is to come depends on them.
 
@@ -82,7 +109,7 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
     options : mapping, optional
         What a reset takes besides a seed. Where it wants more, nothing can be told.
     """
-    met: dict[Any, list[tuple[int, Played]]] = {}
+    met: dict[Any, list[_Met]] = {}
     pairs: Counter[int] = Counter()
     found: tuple[str, ...] = ()
     compared, haste = False, _Haste()
@@ -90,19 +117,20 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
         with chance_apart(0):
             for seed, known, played in _situations(game, env, agent, options, haste):
                 others = met.setdefault(known, [])
-                for begun, other in others:
-                    compared |= begun != seed  # games of one seed tell of choices alone
-                    names = () if found else _differ(played, other)
+                here = _Met(seed, played)
+                for other in others:
+                    compared |= other.seed != seed  # games of one seed tell of choices alone
+                    differ = not found and here.differs(other)
                     count, tried = len(known), pairs.total()
-                    if names and tried < _PAIRS and (pairs[count] < _LEAST_PAIRS or not haste.late()):
+                    if differ and tried < _PAIRS and (pairs[count] < _LEAST_PAIRS or not haste.late()):
                         pairs[count] += 1
                         lines = range(_LINES * tried, _LINES * (tried + 1))
-                        if _told_apart(played, other, agent, lines, haste):
-                            found = names
+                        if _told_apart(played, other.played, agent, lines, haste):
+                            found = _differences(played, other.played)
                 if found and compared:
                     return found
-                if not others or (len(others) < 3 and _differ(played, others[0][1])):
-                    others.append((seed, played.copy()))
+                if not others or (len(others) < 3 and here.differs(others[0])):
+                    others.append(_Met(seed, played.copy()))
     except (TypeError, NotImplementedError):  # what cannot be copied cannot be compared
         return None
     if found:
@@ -203,11 +231,8 @@ def _numbers(played: Played, agent: Any) -> Any:
     return np.concatenate(flat) if flat else np.zeros(0)
 
 
-def _differ(one: Played, other: Played) -> tuple[str, ...]:
-    """Return the attributes in which two environments differ, but for chance to come: any that has no key may."""
-    with contextlib.suppress(TypeError):
-        if one.game.key(one.state, EVERYTHING) == other.game.key(other.state, EVERYTHING):
-            return ()
+def _differences(one: Played, other: Played) -> tuple[str, ...]:
+    """Return the attributes in which two environments differ that are not in the same state."""
     held, others = vars(innermost(one.env)), vars(innermost(other.env))
     names = [name for name in held if name in others and name != "_np_random_seed"]
     found = [name for name in names if fingerprint((held[name],)) != fingerprint((others[name],))]
@@ -216,10 +241,11 @@ def _differ(one: Played, other: Played) -> tuple[str, ...]:
 
 def _told_apart(one: Played, other: Played, agent: Any, lines: range, haste: _Haste) -> bool:
     """Say whether two games show a player different things, played on in so many lines; late, in one, not as far."""
+    games = [(each, Copy(each.env)) for each in (one, other)]
     for seed in lines:
         if seed > lines.start and haste.late():
             return False
-        both = zip_longest(*(_shows(each, agent, seed, haste) for each in (one, other)), fillvalue=_OVER)
+        both = zip_longest(*(_shows(*each, agent, seed, haste) for each in games), fillvalue=_OVER)
         for t, (shown, seen) in enumerate(both):
             if shown != seen:
                 return True
@@ -228,9 +254,10 @@ def _told_apart(one: Played, other: Played, agent: Any, lines: range, haste: _Ha
     return False
 
 
-def _shows(played: Played, agent: Any, seed: int, haste: _Haste) -> Iterator[Any]:
-    """Yield what a player is shown when everybody goes on at random, with chance from a seed."""
-    copy, chance = Copy(played.env), np.random.default_rng(seed)
+def _shows(played: Played, copy: Copy, agent: Any, seed: int, haste: _Haste) -> Iterator[Any]:
+    """Yield what a player is shown when everybody goes on at random from a copy, with chance from a seed."""
+    chance = np.random.default_rng(seed)
+    copy.restore()
     copy.seed(seed)
     trial = Played(played.game, copy.env, played.said, played.over)
     for _ in range(_FUTURE):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agents.bridge.copying import Copy
 from agents.bridge.digest import digest
 from agents.bridge.means import FAST
 from tests.bridge.worlds import Walk, mcts
@@ -47,3 +48,61 @@ def test_networks_and_what_trains_them_are_copied():
     result = mcts(30).search(env)
     assert (result.action, result.copies.means) == (1, FAST)
     assert env.network.weight.tolist() == before
+
+
+def test_tensors_are_put_back_where_they_lie():
+    small, large = torch.zeros(3), torch.zeros(200, 200)
+    held = {"small": small, "part": small[1:], "numbers": small[:1], "large": large, "device": small.device}
+    held["weights"] = weights = torch.nn.Parameter(torch.ones(2))
+    weights.sum().backward()
+    copy = Copy(held)
+    made = copy.env
+    assert not copy.opaque
+    made["numbers"].numpy()[0] = 5  # which PyTorch does not count
+    made["part"] += 1
+    made["large"].add_(2)
+    with torch.no_grad():
+        made["weights"].mul_(3)
+    made["weights"].grad.add_(4)
+    torch.nn.Module.zero_grad(torch.nn.ParameterList([made["weights"]]))
+    assert made["small"].tolist() == [5, 1, 1]
+    assert (small.tolist(), large.sum(), weights.tolist(), weights.grad.tolist()) == ([0, 0, 0], 0, [1, 1], [1, 1])
+    for _ in range(2):
+        copy.restore()
+        assert (made["small"].tolist(), made["large"].sum()) == ([0, 0, 0], 0)
+        assert (made["weights"].tolist(), made["weights"].grad.tolist()) == ([1, 1], [1, 1])
+        made["part"] += 1
+        made["large"].add_(2)
+        assert made["small"].tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("tensor", [torch.zeros(1).expand(3), torch.eye(2).to_sparse(), torch.empty(2, device="meta")])
+def test_tensors_whose_numbers_lie_otherwise_are_copied_anew(tensor):
+    copy = Copy([tensor])
+    assert copy.opaque
+    copy.restore()
+    assert copy.env[0] is not tensor
+    assert copy.env[0].shape == tensor.shape
+
+
+class Opposed(Walk):
+    """Asks a network, with what trained it beside it, at each step."""
+
+    def __init__(self):
+        super().__init__()
+        self.opponent = torch.nn.Sequential(*(torch.nn.Linear(2, 2) for _ in range(20)))
+        self.optimizer = torch.optim.Adam(self.opponent.parameters())
+        self.opponent(torch.ones(2)).sum().backward()
+        self.optimizer.step()
+
+    def step(self, action):
+        with torch.no_grad():
+            self.opponent(torch.ones(2))
+        return super().step(action)
+
+
+def test_an_opponent_of_pytorch_is_copied_once():
+    env = Opposed()
+    env.reset(seed=0)
+    assert not Copy(env).opaque
+    assert mcts(30).search(env).action == 1
