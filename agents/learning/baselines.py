@@ -1,8 +1,9 @@
 """The policies that come with this package: what is trained, from several seeds, and which of them is best."""
 
 import json
+import warnings
 from collections.abc import Mapping
-from concurrent.futures import Executor
+from concurrent.futures import BrokenExecutor, Executor
 from dataclasses import asdict, dataclass, field, replace
 from importlib import resources
 from pathlib import Path
@@ -42,6 +43,7 @@ _SETTLED = ("settings", "changes", "expert", "start", "minutes")
 """What a training depends on, besides name, seed and scale."""
 
 _LEAST_GAMES = 8
+_TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -191,6 +193,8 @@ def train_all(
     ------
     ValueError
         If a folder holds a policy that was trained by something else.
+    Exception
+        That of a training that failed, as one that diverges does, when all others are done and what can be is ready.
     """
     games = max(_LEAST_GAMES, round(scale * games))
     jobs = [(each, seed) for each in chosen for seed in range(seeds)]
@@ -198,14 +202,39 @@ def train_all(
     for here, asked in [(here, _settled(each, here)) for here, each in folders.items()]:  # all, before one is written
         here.mkdir(parents=True, exist_ok=True)
         write_whole(here / "baseline.json", json.dumps(asked, indent=2).encode())
-    futures = [crew.submit(train_one, each, seed, out / each.name, games, scale) for each, seed in jobs]
-    try:
-        for future in as_completed(futures):
-            future.result()
-    finally:
-        for future in futures:
-            future.cancel()
-    return [finish(each, out / each.name, seeds, games) for each in chosen]
+    failed = _trained_by(crew, [(each, seed, out / each.name, games, scale) for each, seed in jobs])
+    ready = [finish(each, out / each.name, seeds, games) for each in chosen if each.name not in failed]
+    for name, error in failed.items():
+        error.add_note(f"so {name} is not ready; {len(ready)} of {len(chosen)} policies are, in {out}")
+        raise error
+    return ready
+
+
+def _trained_by(crew: Executor, calls: list[tuple[Any, ...]]) -> dict[str, Exception]:
+    """Have trainings done, the arguments of :func:`train_one`; return the first error of each policy that has one.
+
+    Where a process was killed, as when memory runs out, those that it took with it go on, a few times.
+    """
+    failed: dict[str, Exception] = {}
+    for tries in range(1, _TRIES + 1):
+        futures = {crew.submit(train_one, *call): call for call in calls}
+        calls = []
+        try:
+            for future in as_completed(futures):
+                each, seed = futures[future][:2]
+                try:
+                    future.result()
+                except BrokenExecutor as error:
+                    calls.append(futures[future])
+                    if tries == _TRIES:
+                        failed.setdefault(each.name, error)
+                except Exception as error:
+                    failed.setdefault(each.name, error)
+                    warnings.warn(f"{each.name}, seed {seed}: {error}; the other trainings go on", stacklevel=2)
+        finally:
+            for future in futures:
+                future.cancel()
+    return failed
 
 
 def train_one(baseline: Baseline, seed: int, folder: Path, games: int, scale: float) -> None:

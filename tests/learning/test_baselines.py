@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import zlib
+from concurrent.futures import BrokenExecutor, Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +33,7 @@ from tests.learning.quick import quick
 
 pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
 
+SHORT = {"n_envs": 8, "n_steps": 16, "batch_size": 64, "n_timesteps": 128}
 LIST = """
 LaneDefense3x3-v0/ppo:
   changes: {n_envs: 8, n_steps: 16, batch_size: 64, n_timesteps: 512}
@@ -130,6 +132,55 @@ class Failing(Here):
     def submit(self, function, *args):
         assert (args[2] / f"seed-{args[1]}" / "selection.json").is_file()
         return super().submit(function, *args)
+
+
+class Later(Here):
+    """Tells of errors as processes do, by its futures; of so many calls first that their process was killed."""
+
+    killed = 0
+
+    def submit(self, function, *args):
+        future = Future()
+        self.killed -= 1
+        try:
+            if self.killed >= 0:
+                raise BrokenExecutor("a process was killed")
+            future.set_result(function(*args))
+        except (BrokenExecutor, ValueError) as error:
+            future.set_exception(error)
+        return future
+
+
+def test_a_training_that_fails_does_not_stop_the_others(tmp_path, monkeypatch):
+    chosen = [baselines.Baseline(f"LaneDefense3x3-v0/{name}", changes=SHORT) for name in ("ppo", "maskable_ppo")]
+    train = baselines.train
+
+    def failing(id, algorithm, **options):
+        if (algorithm, options["seed"]) == ("ppo", 0):
+            raise ValueError("training has diverged")
+        return train(id, algorithm, **options)
+
+    monkeypatch.setattr(baselines, "train", failing)
+    with (
+        pytest.warns(UserWarning, match=r"3-v0/ppo, seed 0: training has diverged; the other trainings go on"),
+        pytest.raises(ValueError, match="has diverged") as error,
+    ):
+        train_all(chosen, tmp_path, Later(), seeds=2, games=8)
+    assert error.value.__notes__ == [f"so {chosen[0].name} is not ready; 1 of 2 policies are, in {tmp_path}"]
+    assert (tmp_path / chosen[1].name / "best" / "maskable_ppo.zip").is_file()
+    assert (tmp_path / chosen[0].name / "seed-1" / "selection.json").is_file()
+
+
+@pytest.mark.parametrize(("killed", "ends"), [(2, True), (3, False)])
+def test_a_training_whose_process_was_killed_goes_on_a_few_times(tmp_path, killed, ends):
+    (each,) = chosen = [baselines.Baseline("LaneDefense3x3-v0/ppo", changes=SHORT)]
+    crew = Later()
+    crew.killed = killed
+    if ends:
+        assert train_all(chosen, tmp_path, crew, seeds=1, games=8) == [tmp_path / each.name / "best"]
+        return
+    with pytest.raises(BrokenExecutor, match="a process was killed"):
+        train_all(chosen, tmp_path, crew, seeds=1, games=8)
 
 
 def test_what_was_broken_off_goes_on_from_its_last_checkpoint(tmp_path, monkeypatch):
