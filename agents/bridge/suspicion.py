@@ -1,6 +1,5 @@
 """Whether an environment hides something from its player that matters: found out by playing a few games."""
 
-import contextlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -82,27 +81,27 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
     options : mapping, optional
         What a reset takes besides a seed. Where it wants more, nothing can be told.
     """
-    met: dict[Any, list[tuple[int, Played]]] = {}
+    met: dict[Any, list[tuple[int, int | None, Played]]] = {}
     pairs: Counter[int] = Counter()
     found: tuple[str, ...] = ()
     compared, haste = False, _Haste()
     try:
         with chance_apart(0):
             for seed, known, played in _situations(game, env, agent, options, haste):
-                others = met.setdefault(known, [])
-                for begun, other in others:
+                others, held = met.setdefault(known, []), _key(played)
+                for begun, other_held, other in others:
                     compared |= begun != seed  # games of one seed tell of choices alone
-                    names = () if found else _differ(played, other)
                     count, tried = len(known), pairs.total()
-                    if names and tried < _PAIRS and (pairs[count] < _LEAST_PAIRS or not haste.late()):
+                    differ = not found and _differ(held, other_held)
+                    if differ and tried < _PAIRS and (pairs[count] < _LEAST_PAIRS or not haste.late()):
                         pairs[count] += 1
                         lines = range(_LINES * tried, _LINES * (tried + 1))
                         if _told_apart(played, other, agent, lines, haste):
-                            found = names
+                            found = _names(played, other)
                 if found and compared:
                     return found
-                if not others or (len(others) < 3 and _differ(played, others[0][1])):
-                    others.append((seed, played.copy()))
+                if not others or (len(others) < 3 and _differ(held, others[0][1])):
+                    others.append((seed, held, played.copy()))
     except (TypeError, NotImplementedError):  # what cannot be copied cannot be compared
         return None
     if found:
@@ -203,11 +202,21 @@ def _numbers(played: Played, agent: Any) -> Any:
     return np.concatenate(flat) if flat else np.zeros(0)
 
 
-def _differ(one: Played, other: Played) -> tuple[str, ...]:
-    """Return the attributes in which two environments differ, but for chance to come: any that has no key may."""
-    with contextlib.suppress(TypeError):
-        if one.game.key(one.state, EVERYTHING) == other.game.key(other.state, EVERYTHING):
-            return ()
+def _key(played: Played) -> int | None:
+    """Return the key of an environment, but for chance to come; None where something in it has none."""
+    try:
+        return int(played.game.key(played.state, EVERYTHING))
+    except TypeError:
+        return None
+
+
+def _differ(key: int | None, other: int | None) -> bool:
+    """Say whether environments of such keys differ: any that has no key may."""
+    return key is None or key != other
+
+
+def _names(one: Played, other: Played) -> tuple[str, ...]:
+    """Return the attributes in which two environments differ, but for chance to come."""
     held, others = vars(innermost(one.env)), vars(innermost(other.env))
     names = [name for name in held if name in others and name != "_np_random_seed"]
     found = [name for name in names if fingerprint((held[name],)) != fingerprint((others[name],))]
