@@ -22,7 +22,8 @@ What is not looked after
     globals, files, other processes) is not copied, and refused where a few steps show it; nor is the action that an
     Atari game may repeat (a "sticky" one): its emulator leaves it out of snapshots. Rewards and observations are those
     inside all wrappers. A Gymnasium environment does not know by itself that it has ended, nor what its last ``info``
-    said, which :class:`Remember` keeps. :func:`check_planning` looks at all of this.
+    said, which :class:`Remember` keeps. :func:`check_planning` looks at all of this, but not for recordings that are
+    played back, as prices: planners read on in them.
 
 How it is copied
     By the first means that passes a check (:mod:`agents.bridge.means`): what the environment or its adapter saves and

@@ -74,7 +74,7 @@ class _Whole:
         self._state = state
 
     @property
-    def value(self) -> Any:
+    def raw(self) -> Any:
         return repr(self._state())
 
 
@@ -82,25 +82,27 @@ class _Whole:
 def _python_count() -> Any:
     """Return where to read how far Python's global generator has come.
 
-    It is a Mersenne Twister which counts the words that it has given out. Reading the count in place takes 30 ns,
-    getting the whole state, which serves where the count is not found, 8 us.
+    It is a Mersenne Twister which counts the words that it has given out. The count and a word that depends on the seed
+    tell that it was seeded or has drawn. Reading them in place takes 50 ns, getting the whole state, which serves where
+    they are not found, 8 us.
     """
-    trial, place = random.Random(0), object.__basicsize__
-    count = ctypes.c_uint32.from_address(id(trial) + place)
-    values = [count.value]
+    trial, place, words = random.Random(0), object.__basicsize__, ctypes.c_uint32 * 3
+    found = words.from_address(id(trial) + place)
+    counts = [found[0]]
     trial.random()
-    if [*values, count.value] != [_TWISTER_WORDS, trial.getstate()[1][-1]]:
+    state = trial.getstate()[1]
+    if [*counts, found[0], found[2]] != [_TWISTER_WORDS, state[-1], state[1]]:
         return _Whole(random.getstate)
-    return ctypes.c_uint32.from_address(id(vars(random)["_inst"]) + place)
+    return (ctypes.c_char * ctypes.sizeof(words)).from_address(id(vars(random)["_inst"]) + place)
 
 
 @cache
 def _numpy_count(bits: Any) -> Any:
     """Return where to read how far a bit generator has come, NumPy's global one: see :func:`_python_count`."""
     if type(bits) is np.random.MT19937:
-        count = ctypes.c_uint32.from_address(bits.ctypes.state_address + 4 * _TWISTER_WORDS)
-        if count.value == bits.state["state"]["pos"]:
-            return count
+        place, state = bits.ctypes.state_address + 4 * (_TWISTER_WORDS - 1), bits.state["state"]
+        if list((ctypes.c_uint32 * 2).from_address(place)) == [state["key"][-1], state["pos"]]:
+            return (ctypes.c_char * 8).from_address(place)
     return _Whole(lambda: bits.state)
 
 
@@ -230,10 +232,10 @@ class Watch:
 
     def _save(self) -> None:
         self._world = _states()
-        self.python_at, self.numpy_at = self.python.value, self.numpy.value
+        self.python_at, self.numpy_at = self.python.raw, self.numpy.raw
 
     def _moved(self) -> bool:
-        return (self.python.value, self.numpy.value) != (self.python_at, self.numpy_at)
+        return (self.python.raw, self.numpy.raw) != (self.python_at, self.numpy_at)
 
     def _put_back(self) -> None:
         random.setstate(self._world[0])

@@ -167,7 +167,8 @@ def _legal_by(mask_of: Mask) -> Callable[[Any, int, Any], int]:
             wrong = (
                 f"has {np.size(mask)} numbers for {count} actions; give each action one"
                 if found
-                else f"allows none of {count} actions and the episode goes on; end it, or allow one"
+                else f"allows none of {count} actions and the episode goes on; end it, or allow one, or register an "
+                "agents.bridge.Adapter with legal(env, agent)"
             )
             if not found and hasattr(state.env, "agent_selection") and state.game.simultaneous:
                 wrong += ", or say metadata['is_parallelizable']=False if agents take turns"

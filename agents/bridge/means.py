@@ -54,6 +54,11 @@ _STEPPED = "its step raised"
 _LEGAL = re.compile("avail|legal|mask|valid")
 _LISTED = re.compile("legal|mask|(allowed|avail|possible|valid).*(action|move)")
 
+_SAY_IT = (
+    "say it as info['action_mask'] or action_masks(), 1 or 0 for an action; where that is not yours to write, register "
+    "an agents.bridge.Adapter with actions(env, agent)"
+)
+
 
 def copier_of(live: Any, state: ForeignState) -> Copier:
     """Return a copy of a live environment by the first means that works, which the game notes.
@@ -285,11 +290,11 @@ def _misnamed(state: ForeignState) -> str:
     told = state.infos or getattr(state.env, "infos", None)
     if state.game.seats[0].name is not None:  # by agent
         told = next(iter(told.values()), None) if isinstance(told, Mapping) else None
-    said = [f"info[{name!r}]" for name in told or () if _LEGAL.search(str(name))]
+    said = [f"info[{name!r}]" for name in told or () if _LEGAL.search(str(name)) and name != "action_mask"]
     said += [name for name in dir(type(state.env)) if _LEGAL.search(name) and not name.startswith("_")]
     if not said:
         return ""
-    return f"; if {said[0]} tells what is legal, say it as info['action_mask'] or action_masks(), 1 or 0 for an action"
+    return f"; if {said[0]} tells what is legal, {_SAY_IT}"
 
 
 def _warn_of_other_names(state: ForeignState) -> None:
@@ -303,8 +308,7 @@ def _warn_of_other_names(state: ForeignState) -> None:
             if _LISTED.search(str(name)) and _are_actions(value, range(game.actions), game.seats[0].start):
                 warnings.warn(
                     f"{game.name} says in {where}[{name!r}] what is legal, so it seems, but planners do not know that "
-                    f"name and try all {game.actions} actions: say it as info['action_mask'] or action_masks(), 1 or 0 "
-                    "for an action",
+                    f"name and try all {game.actions} actions: {_SAY_IT}",
                     stacklevel=2,
                 )
                 return

@@ -100,9 +100,10 @@ def test_continuous_actions_are_made_discrete_by_gymnasium(remembered):
         found(env.env)
 
 
-def test_other_actions_are_told_what_makes_them_discrete():
+@pytest.mark.parametrize("actions", [spaces.MultiDiscrete([2, 3]), spaces.Tuple(map(spaces.Discrete, (2, 3)))])
+def test_other_actions_are_told_what_makes_them_discrete(actions):
     class Buttons(gym.Env):
-        action_space, observation_space = spaces.MultiDiscrete([2, 3]), spaces.Discrete(2)
+        action_space, observation_space = actions, spaces.Discrete(2)
 
         def reset(self, *, seed=None, options=None):
             super().reset(seed=seed)
@@ -110,7 +111,7 @@ def test_other_actions_are_told_what_makes_them_discrete():
             return 0, {}
 
         def step(self, action):
-            self.t += 1
+            self.t += self.action_space.contains(action)
             return self.t % 2, float(action[0] * action[1]), self.t == 2, False, {}
 
     env = Buttons()

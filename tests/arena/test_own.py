@@ -459,7 +459,7 @@ def test_all_agents_meet_the_same_episodes() -> None:
         (Plan("Pendulum-v1", parse_agents("random")), "planners need Discrete"),
         (Plan("CartPole-v1", parse_agents("random"), record=True), r"no position\(\) to record"),
         (Plan(FOUR, parse_agents("random,uniform"), record=True), r"no position\(\) to record"),
-        (Plan("classic/tictactoe-v3", parse_agents("random")), "'random' is alone in a game for 2"),
+        (Plan("classic/tictactoe-v3", parse_agents("random")), "in a game for 2; give another agent to play against$"),
         (Plan("json.decoder", parse_agents("random")), "json.decoder has no function env, as those of PettingZoo"),
         (Plan("fractions:Fraction", parse_agents("random")), r"makes Fraction\(0, 1\), which is no environment"),
         (Plan("CartPole-v1", parse_agents("random,uniform"), against="random"), "meet no other"),

@@ -422,3 +422,30 @@ def test_an_adapter_draws_and_observes_or_neither():
 
     with pytest.raises(TypeError, match="Half has one of draws and observe; give both, or neither"):
         bridge.register("tests.bridge.test_adapters.Secret", Half())
+
+
+def test_an_adapter_says_what_is_legal_where_a_package_says_it_by_another_name(registered):
+    class Listed(bridge.Adapter):
+        def actions(self, env, agent):
+            return env.said()["valid_actions"]
+
+    env = type("Packaged", (Walk,), {"said": lambda self: {"valid_actions": [1]}})()
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match=r"not yours to write, register an agents\.bridge\.Adapter with actions\(env,"):
+        mcts(20).search(env)
+    bridge.register(type(env), Listed())
+    assert mcts(20).search(env).visits.tolist() == [0, 20]
+
+
+def test_an_adapter_allows_something_where_a_mask_allows_nothing(registered):
+    class Some(bridge.Adapter):
+        def legal(self, env, agent):
+            return [True, True]
+
+    env = type("Full", (Walk,), {"said": lambda self: {"action_mask": np.zeros(2, np.int8)}})()
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match=r"allows none of 2 .* an agents\.bridge\.Adapter with legal\(env,") as raised:
+        mcts(20).search(env)
+    assert "say it as info['action_mask']" not in str(raised.value)
+    bridge.register(type(env), Some())
+    assert mcts(20).search(env).visits.sum() == 20

@@ -208,6 +208,17 @@ def test_what_a_policy_draws_between_steps_is_its_own():
     assert drawn == [random.random() for _ in range(100)]
 
 
+def test_who_seeds_the_global_generators_between_steps_keeps_the_seed():
+    random.seed(4)
+    mtrand.seed(4)
+    watch = Watch("Quiet")  # as many words were given out, none, as after another seeding
+    random.seed(5)
+    mtrand.seed(5)
+    watch.step(lambda action: None, 0)
+    assert random.random() == random.Random(5).random()
+    assert mtrand.random_sample() == mtrand.RandomState(5).random_sample()
+
+
 @pytest.mark.parametrize("noise", [lambda: 0.0, random.random])
 def test_threads_take_turns_at_the_global_generators(noise):
     """What one thread's step draws follows from its seed, though others step meanwhile; and nobody draws by mistake."""

@@ -93,6 +93,15 @@ def test_a_look_takes_few_of_dear_steps(monkeypatch):
     assert steps < 200
 
 
+def test_attributes_are_named_only_where_what_is_hidden_matters(monkeypatch):
+    asked, kept = [], suspicion.fingerprint
+    monkeypatch.setattr(suspicion, "fingerprint", lambda value: asked.append(value) or kept(value))
+    assert looked(Table(marks=1))[0] == ()
+    assert not asked
+    assert "card" in looked(Table(cards=2, turned=1))[0]
+    assert asked
+
+
 def test_a_result_says_that_the_look_was_hasty(monkeypatch):
     monkeypatch.setattr(suspicion, "_SECONDS", 0.05)
     monkeypatch.setattr(checking, "_SECONDS", 0.05)

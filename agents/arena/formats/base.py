@@ -189,6 +189,12 @@ def require_meeting(plan: "Plan", alone: str) -> None:
         raise ValueError(alone)
 
 
+def by_setting(plan: "Plan") -> str:
+    """Say that a game of ours fills its other seats by a setting; nothing of others, which know none."""
+    said = ", or the setting opponent=NAME for a player of the environment, such as opponent=random"
+    return "" if plan.discount is None else said
+
+
 def ratings_table(report: "Report", lines: box.Box, names: Mapping[str, str]) -> list[Table]:
     """Return the table with how strong each is, strongest first; an interval without 0 is bold."""
     rated = [r for r in report.ratings if not np.isnan(r.elo.value)]

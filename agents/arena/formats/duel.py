@@ -17,6 +17,7 @@ from agents.arena.formats.base import (
     Figures,
     Format,
     Mark,
+    by_setting,
     compared,
     differences_tables,
     lead,
@@ -51,8 +52,7 @@ class Duel(Format):
         require_distinct(plan.agents)
         require_meeting(
             plan,
-            f"{plan.agents[0].label!r} is alone in a game for 2; give another agent to play against, or the setting "
-            "opponent=NAME for a player of the environment",
+            f"{plan.agents[0].label!r} is alone in a game for 2; give another agent to play against{by_setting(plan)}",
         )
 
     def figures(self, plan: "Plan", rows: Rows, episodes: int, resamples: int) -> Figures:

@@ -28,6 +28,7 @@ from agents.arena.formats.base import (
     Figures,
     Format,
     Mark,
+    by_setting,
     compared,
     differences_tables,
     lead,
@@ -134,8 +135,7 @@ def _cure(plan: "Plan") -> str:
     whole = f", or {teams} that play a team each" if teams < plan.seats else ""
     return (
         f"{plan.id} is a game for {plan.seats}; {', '.join(labels)} cannot fill it: give {plan.seats} agents (the same "
-        f"one several times if you like){whole}, or --against with who plays the other seats, or the setting "
-        "opponent=NAME for a player of the environment, such as opponent=random"
+        f"one several times if you like){whole}, or --against with who plays the other seats{by_setting(plan)}"
     )
 
 
