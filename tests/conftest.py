@@ -1,6 +1,10 @@
 """What holds for all tests."""
 
+import os
+
 import pytest
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # more threads than cores wait for each other; PyTorch reads it once
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -127,7 +127,7 @@ def crossings(games, simulations):
 
 
 @pytest.mark.parametrize(
-    ("games", "simulations"), [(30, 60), pytest.param(100, 300, marks=pytest.mark.slow)], ids=["few", "many"]
+    ("games", "simulations"), [(12, 50), pytest.param(100, 300, marks=pytest.mark.slow)], ids=["few", "many"]
 )
 def test_slippery_ice_is_crossed_as_often_as_can_be_and_no_oftener(games, simulations):
     rate, best = crossings(games, simulations)

@@ -83,7 +83,7 @@ def test_same_as_sync(name, mode):
     batch, sync = pair(*GAMES[name], mode)
     rng = np.random.default_rng(1)
     both(batch, sync, "reset", seed=5)
-    seen = run(batch, sync, 400, rng, mode)
+    seen = run(batch, sync, 200, rng, mode)
     assert "action_mask" in seen
     assert "illegal_action" in seen
     assert ("final_info" if mode == AutoresetMode.SAME_STEP else "is_success") in seen

@@ -441,7 +441,7 @@ def test_shipped_policies_beat_random_clearly(env_id, algorithm, board, others, 
     with zipfile.ZipFile(path) as archive:
         assert "system_info.txt" not in archive.namelist()
     assert (path.parent / "README.md").is_file()
-    found = evaluate(path, 80, settings={**board, **others})
+    found = evaluate(path, 40, settings={**board, **others})
     assert found.wins / found.games > floor
     env = make(env_id, **board)
     env.reset(seed=0)

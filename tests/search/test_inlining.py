@@ -174,7 +174,7 @@ def assert_same(env, **settings):
     view = env.view()
     game = replace(view.game, advise=rising)
     ours, theirs = (
-        MCTS(simulations=150, seed=5, **settings).search(View(game, view.state, view.player))
+        MCTS(simulations=80, seed=5, **settings).search(View(game, view.state, view.player))
         for game in (game, as_lists(game))
     )
     assert ours.steps == theirs.steps
