@@ -65,7 +65,8 @@ def beside(policy: Path) -> Path | None:
     """Return the pickle of statistics that lies beside a policy, where those who write them put it.
 
     They are ``CheckpointCallback`` (``NAME_vecnormalize_1000_steps.pkl`` for ``NAME_1000_steps.zip``), rl-zoo3
-    (``NAME/vecnormalize.pkl``), and people (``NAME_vecnormalize.pkl``, ``NAME.pkl``, or ``vecnormalize.pkl`` or
+    (``NAME/vecnormalize.pkl``, and for what else lies there, as ``best_model.zip``, ``ENV/vecnormalize.pkl`` beside its
+    ``ENV/args.yml``), and people (``NAME_vecnormalize.pkl``, ``NAME.pkl``, or ``vecnormalize.pkl`` or
     ``vec_normalize.pkl`` in the same folder).
     """
     folder, stem = policy.parent, policy.stem
@@ -73,6 +74,8 @@ def beside(policy: Path) -> Path | None:
     names += [f"{stem}.pkl", *_NAMES]
     if match := _CHECKPOINT.fullmatch(stem):
         names.insert(0, f"{match[1]}_vecnormalize_{match[2]}.pkl")
+    if len(zoo := [*folder.glob("*/args.yml")]) == 1:
+        names.append(f"{zoo[0].parent.name}/{_NAMES[0]}")
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 

@@ -10,7 +10,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 import agents
 import mcts_envs
-from agents.learning import notices
+from agents.learning import normalizing, notices
 from agents.learning.notices import PolicyWarning
 
 ID = "LaneDefense3x3-v0"
@@ -61,3 +61,13 @@ def test_a_replay_buffer_does_not_say_that_observations_were_normalised(tmp_path
         warnings.simplefilter("always")
         played(tmp_path / "q.zip")
     assert any("was trained under VecNormalize" in str(each.message) for each in said) == normal
+
+
+def test_statistics_of_rl_zoo_belong_to_all_that_lies_in_its_folder(tmp_path):
+    folder = tmp_path / "CartPole-v1"
+    folder.mkdir()
+    (folder / "vecnormalize.pkl").touch()
+    policies = [tmp_path / "best_model.zip", tmp_path / "rl_model_600_steps.zip"]
+    assert [normalizing.beside(policy) for policy in policies] == [None, None]
+    (folder / "args.yml").touch()
+    assert [normalizing.beside(policy) for policy in policies] == 2 * [folder / "vecnormalize.pkl"]
