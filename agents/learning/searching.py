@@ -158,7 +158,8 @@ def _load(path: str | Path) -> Policy:
 
 def _algorithm(model: Any) -> str:
     known = {path.split(":")[1]: name for name, path in ALGORITHMS.items()}
-    kind = type(model).__name__
+    names = [each.__name__ for each in type(model).__mro__]  # a class of one's own is derived from one of these
+    kind = next((name for name in names if name in known), names[0])
     if kind not in known:
         raise ValueError(f"{errors.unknown('algorithm', kind, known)}; or give a function (docs/policies.md)")
     if not isinstance(model, algorithm_class(known[kind])):
