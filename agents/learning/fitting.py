@@ -185,8 +185,8 @@ def _past(game: Game) -> str:
     if not game.plain_lists:
         return ""
     return (
-        "; or, if a wrapper shows it that keeps something of the past, as stacked frames or the time, do that inside of "
-        "the environment, or let an agent of your own with predict play it (docs/own_agent.md)"
+        "; or, if a wrapper shows it that keeps something of the past, as stacked frames or the time, do that inside "
+        "of the environment, or let an agent of your own with predict play it (docs/own_agent.md)"
     )
 
 

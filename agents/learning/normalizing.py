@@ -171,8 +171,8 @@ def of_model(model: Any) -> dict[str, Any]:
         if _was_normalized(model):
             name = type(model).__name__
             notice(
-                f"{name}: it was trained under VecNormalize, which is not with it, so it is shown raw observations, and "
-                f"its values are taken as sums of rewards; give it back, {name}.load(PATH, env=VecNormalize.load("
+                f"{name}: it was trained under VecNormalize, which is not with it, so it is shown raw observations, "
+                f"and its values are taken as sums of rewards; give it back, {name}.load(PATH, env=VecNormalize.load("
                 "'vecnormalize.pkl', venv)), or take load_policy(PATH, normalization='vecnormalize.pkl')"
             )
         return {}
@@ -187,8 +187,9 @@ def of_model(model: Any) -> dict[str, Any]:
 def _was_normalized(model: Any) -> bool:
     """Return whether a model was trained under ``VecNormalize``, as far as it says.
 
-    Stable-Baselines3 keeps original observations for that alone; but of what learns from a replay buffer always, so that
-    only observations outside of their space tell.
+    Stable-Baselines3 keeps original observations for that alone; but of what learns from a replay buffer always, so
+    that only observations beyond all bounds of their space tell: ``VecFrameStack`` has those of each number in
+    another order.
     """
     if getattr(model, "_last_original_obs", None) is None:
         return False
@@ -200,7 +201,7 @@ def _was_normalized(model: Any) -> bool:
 def _outside(space: Any, seen: Any) -> bool:
     if isinstance(space, spaces.Dict):
         return any(_outside(part, seen[name]) for name, part in space.items())
-    return isinstance(space, spaces.Box) and bool(((seen < space.low) | (seen > space.high)).any())
+    return isinstance(space, spaces.Box) and bool(seen.min() < space.low.min() or seen.max() > space.high.max())
 
 
 def shows_bytes(model: Any) -> bool:

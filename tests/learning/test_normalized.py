@@ -6,7 +6,7 @@ import warnings
 import gymnasium as gym
 import pytest
 from stable_baselines3 import DQN, PPO
-from stable_baselines3.common.vec_env import VecNormalize
+from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNormalize
 
 import agents
 import mcts_envs
@@ -52,14 +52,20 @@ def test_a_model_in_memory_that_lost_its_statistics_is_warned_of(tmp_path, monke
         agents.make("puct", policy=PPO.load(tmp_path / "lost.zip", env=env, device="cpu"))
 
 
-@pytest.mark.parametrize("normal", [False, True])
-def test_a_replay_buffer_does_not_say_that_observations_were_normalised(tmp_path, normal):
-    env = mcts_envs.make_sb3_vec_env(ID, 2, seed=0)
-    env = VecNormalize(env) if normal else env
-    DQN("MlpPolicy", env, learning_starts=4, buffer_size=20, device="cpu").learn(8).save(tmp_path / "q.zip")
+@pytest.mark.parametrize(
+    ("make", "normal"),
+    [
+        (lambda: mcts_envs.make_sb3_vec_env(ID, 2, seed=0), False),
+        (lambda: VecNormalize(mcts_envs.make_sb3_vec_env(ID, 2, seed=0)), True),
+        (lambda: VecFrameStack(DummyVecEnv([lambda: gym.make("CartPole-v1")]), 3), False),
+    ],
+)
+def test_a_replay_buffer_does_not_say_that_observations_were_normalised(tmp_path, make, normal):
+    model = DQN("MlpPolicy", make(), learning_starts=90, buffer_size=99, device="cpu", seed=0).learn(19)
+    model.save(tmp_path / "q.zip")
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        played(tmp_path / "q.zip")
+        agents.make(f"sb3:{tmp_path / 'q.zip'}")
     assert any("was trained under VecNormalize" in str(each.message) for each in said) == normal
 
 
