@@ -61,7 +61,7 @@ def test_a_model_in_memory_that_lost_its_statistics_is_warned_of(tmp_path, monke
     ],
 )
 def test_a_replay_buffer_does_not_say_that_observations_were_normalised(tmp_path, make, normal):
-    model = DQN("MlpPolicy", make(), learning_starts=90, buffer_size=99, device="cpu", seed=0).learn(19)
+    model = DQN("MlpPolicy", make(), learning_starts=90, buffer_size=99, device="cpu", seed=0).learn(15)
     model.save(tmp_path / "q.zip")
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
