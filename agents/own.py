@@ -125,7 +125,13 @@ class _Moves:
 
 
 def observed(env: Any) -> tuple[Any, Any]:
-    """Return what the player to move observes, and which actions are legal, as booleans [A]; None where nobody says."""
+    """Return what the player to move observes, and which actions are legal, as booleans [A]; None where nobody says.
+
+    Raises
+    ------
+    ValueError
+        If nobody says what is observed.
+    """
     view = view_of(env)
     state: Any = view.state
     if isinstance(state, np.ndarray):
@@ -133,7 +139,12 @@ def observed(env: Any) -> tuple[Any, Any]:
     if hasattr(env, "possible_agents"):
         seen, told = env.observe(env.agent_selection), env.infos[env.agent_selection]
     else:
-        seen, told = state.seen, state.infos
+        seen, told = state.shown if hasattr(state, "shown") else state.seen, state.infos
+        if seen is None:
+            raise ValueError(
+                f"nothing remembers what {state.game.name} showed last; put agents.remember(env) around all its "
+                "wrappers before reset"
+            )
     held = seen if isinstance(seen, dict) and "action_mask" in seen else told or {}
     mask = held.get("action_mask")
     return seen, None if mask is None else np.asarray(mask, np.bool_)

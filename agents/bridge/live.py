@@ -18,7 +18,7 @@ from agents.bridge.games import game_of_one, game_of_several, require_spaces
 from agents.bridge.hidden import Hidden
 from agents.bridge.kinds import in_cycle
 from agents.bridge.layers import innermost, peeled
-from agents.bridge.lenses import lenses_of, veils_of
+from agents.bridge.lenses import lenses_of, through, veils_of
 from agents.bridge.means import copier_of
 from agents.bridge.refusing import refused
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
@@ -154,6 +154,16 @@ class LiveSingle(_Live):
         """What was observed last, where something remembers it as states to come will show it."""
         kept = [layer.observation for layer in self._layers[self._end + 1 :] if isinstance(layer, Remember)]
         return self._told[0] if self._told[0] is not None or not kept else kept[0]
+
+    @property
+    def shown(self) -> Any:
+        """What was observed last through all wrappers, where something remembers it outside of what keeps the past."""
+        at = next((i for i, layer in enumerate(self._layers) if isinstance(layer, Remember)), None)
+        if self._told[0] is not None or at is None:
+            return self._told[0]
+        kept: Any = self._layers[at]
+        lenses, end = lenses_of(self._layers[: at + 1])
+        return None if end >= 0 or kept.observation is None else through(lenses, kept, kept.observation)
 
     @property
     def infos(self) -> Any:

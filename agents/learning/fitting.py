@@ -111,7 +111,7 @@ def fitting(policy: Policy, game: Game, frame_stack: int = 1) -> Game:
     raise ValueError(
         f"{policy.path} was trained on observations {shape} and {actions} actions; this is {game.name} "
         f"with observations {shapes}{stacked} and {game.actions} actions: use a policy that was trained here"
-        f"{_unpacked(game) or _hint(shape, [candidate.observation_shape for candidate in candidates])}"
+        f"{_unpacked(game) or _hint(shape, [candidate.observation_shape for candidate in candidates]) or _past(game)}"
     )
 
 
@@ -177,6 +177,16 @@ def _unpacked(game: Game) -> str:
     return (
         f"; what it shows, {shown}, is flattened for policies on arrays: train yours on the environment as it is or in "
         "FlattenObservation, or compare it by a class of your own with predict (docs/own_agent.md)"
+    )
+
+
+def _past(game: Game) -> str:
+    """Say that of an environment of others wrappers are not looked through that keep something of the past."""
+    if not game.plain_lists:
+        return ""
+    return (
+        "; or, if a wrapper shows it that keeps something of the past, as stacked frames or the time, do that inside "
+        "of the environment, or let an agent of your own with predict play it (docs/own_agent.md)"
     )
 
 

@@ -3,9 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import gymnasium
+from gymnasium.wrappers import DtypeObservation, FlattenObservation, ReshapeObservation
+
 from agents.learning.fitting import own_mask
 from agents.learning.notices import notice
 from agents.learning.policy import Policy
+from agents.wrappers import layers_of
 from mcts_envs.core.api.adapter import defaults
 from mcts_envs.core.api.mixed import ALL
 from mcts_envs.core.contract import Game
@@ -15,11 +19,24 @@ _FACE = {"seat": 0, "opponent": "random"}
 """Settings of an environment for one of several players, which say who else plays."""
 
 
+_SAME_NUMBERS = DtypeObservation, FlattenObservation, ReshapeObservation
+
+
 def inside(env: Any) -> Any:
     """Return the environment within all wrappers, the first of those that lie in this process of a batch."""
     inner = getattr(env, "unwrapped", env)
     parts = getattr(inner, "envs", None)
     return parts[0].unwrapped if parts else inner
+
+
+def worn(env: Any) -> list[str]:
+    """Return the wrappers around a game of ours that change the numbers that it shows, of a batch around its first."""
+    parts: Any = getattr(getattr(env, "unwrapped", env), "envs", None)
+    first = parts[0] if parts else env
+    if not isinstance(getattr(inside(env), "game", None), Game):
+        return []
+    kinds: list[type] = [type(layer) for layer in layers_of(first) if isinstance(layer, gymnasium.ObservationWrapper)]
+    return [kind.__name__ for kind in kinds if not issubclass(kind, _SAME_NUMBERS)]
 
 
 def settings_of(env: Any) -> dict[str, Any] | None:

@@ -65,7 +65,8 @@ def beside(policy: Path) -> Path | None:
     """Return the pickle of statistics that lies beside a policy, where those who write them put it.
 
     They are ``CheckpointCallback`` (``NAME_vecnormalize_1000_steps.pkl`` for ``NAME_1000_steps.zip``), rl-zoo3
-    (``NAME/vecnormalize.pkl``), and people (``NAME_vecnormalize.pkl``, ``NAME.pkl``, or ``vecnormalize.pkl`` or
+    (``NAME/vecnormalize.pkl``, and for what else lies there, as ``best_model.zip``, ``ENV/vecnormalize.pkl`` beside its
+    ``ENV/args.yml``), and people (``NAME_vecnormalize.pkl``, ``NAME.pkl``, or ``vecnormalize.pkl`` or
     ``vec_normalize.pkl`` in the same folder).
     """
     folder, stem = policy.parent, policy.stem
@@ -73,6 +74,8 @@ def beside(policy: Path) -> Path | None:
     names += [f"{stem}.pkl", *_NAMES]
     if match := _CHECKPOINT.fullmatch(stem):
         names.insert(0, f"{match[1]}_vecnormalize_{match[2]}.pkl")
+    if len(zoo := [*folder.glob("*/args.yml")]) == 1:
+        names.append(f"{zoo[0].parent.name}/{_NAMES[0]}")
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
@@ -121,7 +124,7 @@ def of_policy(policy: Path, given: Given, about: Mapping[str, Any], model: Any) 
             "trained on normalised ones give sb3:PATH normalization=auto (or a path), else normalization=false; to a "
             "search what agents.export(PATH, normalization='auto') wrote, or load_policy(PATH, normalization='auto')"
         )
-    elif getattr(model, "_last_original_obs", None) is not None:  # which Stable-Baselines3 keeps for VecNormalize alone
+    elif _was_normalized(model):
         notice(
             f"{policy}: it was trained under VecNormalize, whose statistics are not beside it, so it is shown raw "
             "observations, and its values are taken as sums of rewards; save them where it is trained, "
@@ -161,10 +164,17 @@ def of_model(model: Any) -> dict[str, Any]:
     """Return what the sidecar of a model in memory would say of normalisation: the present statistics of training.
 
     A ``VecNormalize`` that neither learns nor divides rewards, as for evaluations, does not say whether that of the
-    training divided them; this is warned of.
+    training divided them; this is warned of, and so is a model that was trained under one and has it no more.
     """
     env = model.get_vec_normalize_env() if hasattr(model, "get_vec_normalize_env") else None
     if env is None:
+        if _was_normalized(model):
+            name = type(model).__name__
+            notice(
+                f"{name}: it was trained under VecNormalize, which is not with it, so it is shown raw observations, "
+                f"and its values are taken as sums of rewards; give it back, {name}.load(PATH, env=VecNormalize.load("
+                "'vecnormalize.pkl', venv)), or take load_policy(PATH, normalization='vecnormalize.pkl')"
+            )
         return {}
     if not (env.training or env.norm_reward):
         notice(
@@ -172,6 +182,26 @@ def of_model(model: Any) -> dict[str, Any]:
             "taken as they are; if its training divided rewards, set norm_reward=True there before the agent is made"
         )
     return {"normalization": normalization(env)}
+
+
+def _was_normalized(model: Any) -> bool:
+    """Return whether a model was trained under ``VecNormalize``, as far as it says.
+
+    Stable-Baselines3 keeps original observations for that alone; but of what learns from a replay buffer always, so
+    that only observations beyond all bounds of their space tell: ``VecFrameStack`` has those of each number in
+    another order.
+    """
+    if getattr(model, "_last_original_obs", None) is None:
+        return False
+    if not hasattr(model, "replay_buffer_class"):
+        return True
+    return model._last_obs is not None and _outside(model.observation_space, model._last_obs)
+
+
+def _outside(space: Any, seen: Any) -> bool:
+    if isinstance(space, spaces.Dict):
+        return any(_outside(part, seen[name]) for name, part in space.items())
+    return isinstance(space, spaces.Box) and bool(seen.min() < space.low.min() or seen.max() > space.high.max())
 
 
 def shows_bytes(model: Any) -> bool:

@@ -19,7 +19,7 @@ from agents.learning.fitting import fitting, learned_rewards, own_mask, rewards_
 from agents.learning.freezing import frozen
 from agents.learning.functions import FunctionPolicy, in_shape
 from agents.learning.loading import load_policy, load_shipped
-from agents.learning.moved import inside
+from agents.learning.moved import inside, worn
 from agents.learning.notices import notice
 from agents.learning.policy import NetworkPolicy, Policy
 from agents.learning.recurrent import refuse
@@ -138,9 +138,18 @@ def _read(given: Any) -> Policy | FunctionPolicy:
 
 
 def _settings(model: Any) -> dict[str, Any]:
-    """Return what is known of the environment that a model is trained in: the rewards of one of ours, and bytes."""
-    game = getattr(inside(model.get_env()), "game", None) if hasattr(model, "get_env") else None
+    """Return what is known of the environment that a model is trained in: the rewards of one of ours, and bytes.
+
+    One of ours in a wrapper that changes what it shows is warned of.
+    """
+    env = model.get_env() if hasattr(model, "get_env") else None
+    game = getattr(inside(env), "game", None)
     paid: dict[str, Any] = rewards_of(game) if isinstance(game, Game) else {}
+    if names := worn(env):
+        notice(
+            f"{type(model).__name__} was trained behind {', '.join(names)}, and a search asks it about what the game "
+            "itself shows; train it without, or give a function that does the same (docs/policies.md)"
+        )
     return {**paid, "observation_dtype": "uint8"} if normalizing.shows_bytes(model) else paid
 
 
@@ -158,7 +167,8 @@ def _load(path: str | Path) -> Policy:
 
 def _algorithm(model: Any) -> str:
     known = {path.split(":")[1]: name for name, path in ALGORITHMS.items()}
-    kind = type(model).__name__
+    names = [each.__name__ for each in type(model).__mro__]  # a class of one's own is derived from one of these
+    kind = next((name for name in names if name in known), names[0])
     if kind not in known:
         raise ValueError(f"{errors.unknown('algorithm', kind, known)}; or give a function (docs/policies.md)")
     if not isinstance(model, algorithm_class(known[kind])):

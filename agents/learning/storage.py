@@ -209,7 +209,9 @@ class SavedPolicy(Policy):
                 found = policy.predict_values(shown)[:, 0]
             elif hasattr(policy, "q_net") or hasattr(policy, "quantile_net"):
                 scores = policy.q_net(shown) if hasattr(policy, "q_net") else policy.quantile_net(shown).mean(1)
-                found = (scores if masks is None else scores.masked_fill(torch.as_tensor(~masks), -1e8)).amax(1)
+                if masks is not None:
+                    scores = scores.masked_fill(torch.as_tensor(~masks, device=scores.device), -1e8)
+                found = scores.amax(1)
             else:
                 raise self._no_values()
         return np.asarray(self.unit * found.numpy(force=True), np.float64)

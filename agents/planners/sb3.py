@@ -1,5 +1,6 @@
 """Policies that Stable-Baselines3 trained, as agents."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from agents.base import Agent
 from agents.learning.fitting import fitting, own_mask
 from agents.learning.frames import Frames, axis_of
 from agents.learning.loading import load_policy, load_shipped, quickest
-from agents.learning.moved import settings_of, tell
+from agents.learning.moved import settings_of, tell, worn
 from agents.learning.normalizing import Given, chosen
+from agents.learning.notices import notice
 from agents.learning.policy import Policy
 from agents.learning.recurrent import Recollection, refuse, remembers
 from agents.learning.shipped import SEARCHED, at_home
@@ -72,12 +74,13 @@ class SB3Agent(Agent):
     """
 
     name = "sb3"
-    _transient: tuple[str, ...] = ("_loaded", "_frames", "_recollection", "_here")
+    _transient: tuple[str, ...] = ("_loaded", "_frames", "_recollection", "_here", "_worn")
     _loaded: Policy | None = None
     _frames: Frames | None = None
     _recollection: Recollection | None = None
     _frame_stack = 1
     _here: dict[str, Any] | None = None
+    _worn: Sequence[str] = ()
 
     def __init__(
         self,
@@ -101,12 +104,12 @@ class SB3Agent(Agent):
 
     def act(self, env: Any) -> int:
         """Return an action for whoever is to choose in an environment (wrapped or not) or a view."""
-        self._here = settings_of(env)
+        self._here, self._worn = settings_of(env), worn(env)
         return super().act(env)
 
     def bind(self, env: Any) -> Agent:
         """Let :meth:`predict` act on this live environment, or batch of them, and return the agent itself."""
-        self._here = settings_of(env)
+        self._here, self._worn = settings_of(env), worn(env)
         return super().bind(env)
 
     def reseed(self, seed: int) -> None:
@@ -181,6 +184,11 @@ class SB3Agent(Agent):
     def _arrive(self, policy: Policy, game: Game) -> None:
         """Say in what this game differs from that of the training."""
         tell(policy, game, self._here)
+        if self._worn and "settings" not in policy.about:
+            notice(
+                f"{policy.path} is shown what {game.name} itself shows, not what {', '.join(self._worn)} makes of it; "
+                "if it was trained behind that, let an agent of your own do the same (docs/own_agent.md)"
+            )
 
     def _observation(self, policy: Policy, shown: Game, view: View) -> Singles | Bytes:
         """Return what the policy is shown, with earlier frames if it wants them."""

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.wrappers import FrameStackObservation, NormalizeObservation, TimeAwareObservation, TransformObservation
 from pettingzoo import AECEnv
 
 import agents
@@ -15,6 +16,7 @@ from agents.arena import Plan, compare, environments, parse_agents
 from agents.arena.conclusion import conclusion
 from agents.arena.guarded import Guarded
 from agents.arena.runner import Crew
+from agents.own import OwnAgent
 
 ID = "LaneDefense3x3-v0"
 BOTS = """
@@ -314,6 +316,41 @@ def test_wrappers_that_no_agent_would_notice_are_refused() -> None:
 
 def test_a_function_may_say_who_plays_the_other_seats() -> None:
     assert not hasattr(environments.make(f"{HERE}:against_random", {}), "possible_agents")
+
+
+class Keeps:
+    """Chooses 0, and keeps what it was given."""
+
+    seen: Any = None
+
+    def predict(self, observation: Any) -> int:
+        Keeps.seen = observation
+        return 0
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda env: agents.remember(FrameStackObservation(env, 3)),
+        lambda env: agents.remember(TimeAwareObservation(env)),
+        lambda env: TransformObservation(agents.remember(TimeAwareObservation(env)), np.negative, None),
+        lambda env: NormalizeObservation(agents.remember(env)),
+    ],
+)
+def test_a_policy_is_given_what_was_observed_through_all_wrappers(wrapped: Any) -> None:
+    env, agent = wrapped(gymnasium.make("MountainCar-v0")), OwnAgent(Keeps, {})
+    env.reset(seed=0)
+    for _ in range(3):
+        observation, *_ = env.step(agent.act(env))
+        agent.act(env)
+        np.testing.assert_allclose(Keeps.seen, observation, atol=1e-6)
+
+
+def test_a_policy_is_not_given_what_nothing_remembers() -> None:
+    env = FrameStackObservation(agents.remember(gymnasium.make("MountainCar-v0")), 3)
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=r"nothing remembers what MountainCar-v0 showed last; .*agents\.remember"):
+        OwnAgent(Keeps, {}).act(env)
 
 
 def test_games_of_pettingzoo_are_played_with_seats(tmp_path: Path, bots: Path) -> None:

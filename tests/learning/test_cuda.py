@@ -65,9 +65,12 @@ def test_convolutions_search_where_they_are():
 
 
 @needs_cuda
-def test_action_values_search():
-    env = gym.make(f"mcts_envs/{LANE}")
-    model = algorithm_class("dqn")("MlpPolicy", env, device="cuda", learning_starts=64, buffer_size=1000, seed=0)
+@pytest.mark.parametrize("activation", [torch.nn.ReLU, torch.nn.GELU])  # as arrays, and where they are
+def test_action_values_search(activation):
+    env, small = gym.make(f"mcts_envs/{LANE}"), {"learning_starts": 64, "buffer_size": 1000, "seed": 0}
+    model = algorithm_class("dqn")(
+        "MlpPolicy", env, device="cuda", policy_kwargs={"activation_fn": activation}, **small
+    )
     assert 0 <= moves(model.learn(300), "mcts", evaluate="policy") < 10
 
 

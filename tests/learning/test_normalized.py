@@ -5,11 +5,12 @@ import warnings
 
 import gymnasium as gym
 import pytest
-from stable_baselines3 import PPO
-from stable_baselines3.common.vec_env import VecNormalize
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNormalize
 
 import agents
 import mcts_envs
+from agents.learning import normalizing, notices
 from agents.learning.notices import PolicyWarning
 
 ID = "LaneDefense3x3-v0"
@@ -39,3 +40,40 @@ def test_lost_statistics_are_warned_of(tmp_path, norm_obs):
     env.save(tmp_path / "given.pkl")
     shutil.copy(tmp_path / "lost.zip", tmp_path / "found.zip")
     played(tmp_path / "found.zip", normalization=tmp_path / "given.pkl")
+
+
+def test_a_model_in_memory_that_lost_its_statistics_is_warned_of(tmp_path, monkeypatch):
+    monkeypatch.setattr(notices, "_said", set())
+    env = trained(tmp_path / "lost.zip")
+    with pytest.warns(PolicyWarning, match=r"PPO: it was trained under VecNormalize, .*PPO\.load\(PATH, env="):
+        agents.make("puct", policy=PPO.load(tmp_path / "lost.zip", device="cpu"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PolicyWarning)
+        agents.make("puct", policy=PPO.load(tmp_path / "lost.zip", env=env, device="cpu"))
+
+
+@pytest.mark.parametrize(
+    ("make", "normal"),
+    [
+        (lambda: mcts_envs.make_sb3_vec_env(ID, 2, seed=0), False),
+        (lambda: VecNormalize(mcts_envs.make_sb3_vec_env(ID, 2, seed=0)), True),
+        (lambda: VecFrameStack(DummyVecEnv([lambda: gym.make("CartPole-v1")]), 3), False),
+    ],
+)
+def test_a_replay_buffer_does_not_say_that_observations_were_normalised(tmp_path, make, normal):
+    model = DQN("MlpPolicy", make(), learning_starts=90, buffer_size=99, device="cpu", seed=0).learn(15)
+    model.save(tmp_path / "q.zip")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        agents.make(f"sb3:{tmp_path / 'q.zip'}")
+    assert any("was trained under VecNormalize" in str(each.message) for each in said) == normal
+
+
+def test_statistics_of_rl_zoo_belong_to_all_that_lies_in_its_folder(tmp_path):
+    folder = tmp_path / "CartPole-v1"
+    folder.mkdir()
+    (folder / "vecnormalize.pkl").touch()
+    policies = [tmp_path / "best_model.zip", tmp_path / "rl_model_600_steps.zip"]
+    assert [normalizing.beside(policy) for policy in policies] == [None, None]
+    (folder / "args.yml").touch()
+    assert [normalizing.beside(policy) for policy in policies] == 2 * [folder / "vecnormalize.pkl"]

@@ -5,6 +5,7 @@ import importlib
 import json
 import pickle
 import sys
+import warnings
 import zipfile
 from dataclasses import replace
 
@@ -463,20 +464,34 @@ def test_no_policy_is_shipped_for_other_settings():
     assert folders <= {name.split("/")[-1] for name in mcts_envs.environment_ids()}
 
 
-def test_observations_that_a_wrapper_scaled_in_training_are_warned_of(tmp_path):
+def test_observations_that_a_wrapper_scaled_in_training_are_warned_of(tmp_path, quietly_anew):
     scaled = gym.wrappers.RescaleObservation(make(IDS[0]), np.float32(-1), np.float32(1))
     model = PPO("MlpPolicy", scaled, seed=0, device="cpu", policy_kwargs={"net_arch": [8]})
     model.save(tmp_path / "scaled")
     agents.export(tmp_path / "scaled.zip", to=tmp_path / "arrays.npz")
     env = make(IDS[0])
     env.reset(seed=0)
+    with pytest.warns(PolicyWarning, match=r"PPO was trained behind RescaleObservation, and a search asks it about"):
+        search = agents.make("puct", policy=model, simulations=4)
     for agent in (
         agents.make(f"sb3:{tmp_path / 'scaled.zip'}"),
         agents.make(f"sb3:{tmp_path / 'arrays.npz'}"),
-        agents.make("puct", policy=model, simulations=4),
+        search,
     ):
         with pytest.warns(PolicyWarning, match=r"trained on observations in \[-1.0, 1.0\], .* in \[0.0, 1.0\]"):
             agent.act(env)
     own = replace(env.unwrapped.game, name="own", layout=None, position=None)
     with pytest.warns(PolicyWarning, match=r"own shows them in \[0.0, 1.0\]"):
         fitting(load_policy(tmp_path / "arrays.npz"), own)
+
+
+def test_a_wrapper_that_changes_numbers_where_a_policy_plays_is_warned_of(tmp_path, trained):
+    env = gym.wrappers.TransformObservation(make(IDS[0]), np.negative, None)
+    env.reset(seed=0)
+    PPO("MlpPolicy", make(IDS[0]), device="cpu").save(tmp_path / "mine")
+    with pytest.warns(PolicyWarning, match=r"is shown what lane_defense itself shows, not what TransformObservation"):
+        agents.make(f"sb3:{tmp_path / 'mine'}").act(env)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*not what .* makes of it")
+        agents.make(f"sb3:{tmp_path / 'mine'}").act(gym.wrappers.FlattenObservation(env.env))
+        agents.make(f"sb3:{trained['ppo']}").act(env)  # whose sidecar says that it was trained without

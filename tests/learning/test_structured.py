@@ -85,6 +85,14 @@ def test_a_search_hears_what_the_policy_says_of_the_observation(space):
     assert agents.make("mcts", select="puct", policy=model, evaluate="policy", simulations=8).search(env).simulations
 
 
+def test_a_model_of_a_class_derived_from_an_algorithm_is_one_of_it():
+    class Clipped(PPO):
+        """Learns in another way."""
+
+    model = Clipped("MlpPolicy", Shows(spaces.Discrete(5)), n_steps=16, batch_size=16, device="cpu")
+    assert read_policy(model).algorithm == "ppo"
+
+
 @TRUSTED
 @pytest.mark.parametrize("saved", [False, True])
 def test_dictionaries_are_normalised_as_in_training(tmp_path, saved):
