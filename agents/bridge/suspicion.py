@@ -1,5 +1,7 @@
 """Whether an environment hides something from its player that matters: found out by playing a few games."""
 
+import contextlib
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -37,7 +39,12 @@ _OVER = object()
 
 
 class _Haste:
-    """Whether the time for a look is over.
+    """Whether the time for a look is over; who waits for longer is told what for.
+
+    Parameters
+    ----------
+    name : str
+        What is looked at.
 
     Attributes
     ----------
@@ -45,7 +52,8 @@ class _Haste:
         Whether something was left out.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self._name, self._said = name, False
         self._began = time.perf_counter()
         self._steps, self._spent = 0, 0.0
         self.cut = False
@@ -59,7 +67,13 @@ class _Haste:
 
     def late(self, times: int = 1) -> bool:
         """Say whether so many times the time for a look are over: whoever asks leaves something out then."""
-        late = time.perf_counter() - self._began > times * _SECONDS and self._spent > self._steps * _DEAR
+        seconds = time.perf_counter() - self._began
+        if seconds > _SECONDS and not self._said:
+            self._said = True
+            with contextlib.suppress(OSError):  # nobody reads it
+                what = f"looking for what {self._name} hides, once; searches with information='full' do without"
+                print(f"agents: {what}", file=sys.stderr, flush=True)
+        late = seconds > times * _SECONDS and self._spent > self._steps * _DEAR
         self.cut |= late
         return late
 
@@ -112,7 +126,7 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
     met: dict[Any, list[_Met]] = {}
     pairs: Counter[int] = Counter()
     found: tuple[str, ...] = ()
-    compared, haste = False, _Haste()
+    compared, haste = False, _Haste(game.name)
     try:
         with chance_apart(0):
             for seed, known, played in _situations(game, env, agent, options, haste):
@@ -157,7 +171,7 @@ def go_apart(game: ForeignGame, env: Any, agent: Any, options: Any = None) -> bo
         What a reset takes besides a seed.
     """
     courses: dict[Any, list[Any]] = {}
-    haste = _Haste()
+    haste = _Haste(game.name)
     for seed in range(_LEAST_GAMES):
         with chance_apart(0):
             played, chance = Played(game, env), np.random.default_rng(0)

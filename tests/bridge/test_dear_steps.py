@@ -85,12 +85,14 @@ def test_what_has_been_chosen_is_found_where_there_is_no_time(monkeypatch):
     assert looked(env, "player_1")[0] == ("state",)
 
 
-def test_a_look_takes_few_of_dear_steps(monkeypatch):
+def test_a_look_takes_few_of_dear_steps_and_says_what_it_is_for(monkeypatch, capsys):
     assert looked(Table(marks=1))[1] > 2000
     monkeypatch.setattr(suspicion, "_SECONDS", 0.1)
+    capsys.readouterr()
     found, steps = looked(Table(marks=1, seconds=0.004))
     assert found == ()
     assert steps < 200
+    assert capsys.readouterr().err.count("looking for what Table hides, once; searches with information='full' do") == 1
 
 
 def test_attributes_are_named_only_where_what_is_hidden_matters(monkeypatch):
