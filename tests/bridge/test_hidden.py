@@ -273,7 +273,7 @@ def test_a_mask_is_shown_too(kind):
     env = agents.remember(kind())
     agent = None if kind in (ToldInInfo, ToldWhenAsked) else "a"
     balls = set()
-    for seed in range(6):
+    for seed in range(12):
         env.reset(seed=seed)
         for _ in range(2):
             view = bridge.view(env, agent)
