@@ -6,9 +6,6 @@ from typing import Any
 from agents.bridge.classes import name_of
 from agents.bridge.opaque import copy_opaque
 
-_LARGE = 10_000
-"""Numbers from which on a tensor is put back only if PyTorch has counted a change to it: ``.data`` leaves none."""
-
 _KINDS = "torch.Tensor", "torch.nn.parameter.Parameter"
 
 
@@ -18,15 +15,19 @@ def is_tensor(kind: type) -> bool:
 
 
 def copy_tensor(into: Any, value: Any) -> Any:
-    """Copy a tensor and its gradient, and note how their numbers are put back in place."""
+    """Copy a tensor, its gradient and its attributes, and note how they are put back in place."""
     gradient = into.of(value.grad) if value.is_leaf else None
-    opaque = into.opaque
-    made = copy_opaque(into, value)
-    if not _is_plain(made):
-        return made
-    into.opaque = opaque
+    held = {name: into.of(item) for name, item in vars(value).items()}
+    learns, opaque = value.requires_grad and value.is_leaf, into.opaque
+    made = copy_opaque(into, value.detach())  # a parameter would be copied apart from what shares its memory
+    made = made.requires_grad_(learns) if name_of(type(value)) == _KINDS[0] else type(value)(made, learns)
     made.grad = gradient
-    into._others += [(_put_gradient, (made, gradient)), (_Kept(made).put_back, ())]
+    vars(made).update(held)
+    if _is_plain(made):
+        into.opaque = opaque
+        into._dicts.append((vars(made), held))
+        place = made.data  # the same memory, of which no changes are counted
+        into._others.append((_put_back, (made, place, place.clone(), learns, gradient)))
     return made
 
 
@@ -38,19 +39,13 @@ def _is_plain(tensor: Any) -> bool:
     return bool(apart and not tensor.is_quantized and not tensor.is_inference())
 
 
-def _put_gradient(made: Any, gradient: Any) -> None:
+def _put_back(made: Any, place: Any, numbers: Any, learns: bool, gradient: Any) -> None:
+    """Give a tensor its memory, numbers and gradient again: by ``.data`` another shape or type may have come."""
+    made.data = place
+    place.copy_(numbers)
+    if not made.is_leaf:  # what has a gradient was added to it, which would be remembered
+        made.detach_()
+    if made.requires_grad != learns:
+        made.requires_grad_(learns)
     if made.grad is not gradient:
         made.grad = gradient
-
-
-class _Kept:
-    """What a tensor of a copy held when it was made."""
-
-    def __init__(self, made: Any) -> None:
-        self._made, self._numbers, self._version = made, made.detach().clone(), made._version
-
-    def put_back(self) -> None:
-        """Give the tensor its numbers again."""
-        if self._made._version != self._version or self._numbers.numel() < _LARGE:
-            self._made.data.copy_(self._numbers)
-            self._version = self._made._version

@@ -76,6 +76,51 @@ def test_tensors_are_put_back_where_they_lie():
         assert made["small"].tolist() == [0, 1, 1]
 
 
+def replaced(tensor):
+    tensor.data = torch.ones(5, dtype=torch.float64)
+
+
+def shrunk(tensor):
+    tensor.data = tensor.data[:1]
+
+
+def uncounted(tensor):
+    tensor.data.fill_(1)
+
+
+def learned(tensor):
+    tensor += torch.ones(tensor.shape, requires_grad=True)
+
+
+def frozen(tensor):
+    tensor.requires_grad_(not tensor.requires_grad)
+
+
+def marked(tensor):
+    tensor.marks.append(1)
+    tensor.other = 1
+
+
+@pytest.mark.parametrize("change", [replaced, shrunk, uncounted, learned, frozen, marked])
+@pytest.mark.parametrize("tensor", [torch.zeros(3), torch.zeros(200, 100), torch.nn.Parameter(torch.zeros(3))])
+def test_whatever_became_of_a_tensor_is_put_back(tensor, change):
+    tensor.marks = []
+    copy = Copy([tensor, tensor.detach()])
+    made, same = copy.env
+    for _ in range(2):
+        with torch.set_grad_enabled(not tensor.requires_grad):
+            change(made)
+        copy.restore()
+        assert made.grad_fn is None
+        assert (made.requires_grad, made.dtype, made.shape) == (tensor.requires_grad, tensor.dtype, tensor.shape)
+        assert not made.any()
+        assert vars(made) == vars(tensor) == {"marks": []}
+        with torch.no_grad():
+            made.fill_(1)
+        assert same.all()
+    assert not tensor.any()
+
+
 @pytest.mark.parametrize("tensor", [torch.zeros(1).expand(3), torch.eye(2).to_sparse(), torch.empty(2, device="meta")])
 def test_tensors_whose_numbers_lie_otherwise_are_copied_anew(tensor):
     copy = Copy([tensor])
