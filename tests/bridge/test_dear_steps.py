@@ -95,6 +95,15 @@ def test_a_look_takes_few_of_dear_steps_and_says_what_it_is_for(monkeypatch, cap
     assert capsys.readouterr().err.count("looking for what Table hides, once; searches with information='full' do") == 1
 
 
+def test_who_waits_is_told_at_once_and_not_for_each_player_again(monkeypatch):
+    said, env = [], type("Awaited", (Table,), {})()
+    monkeypatch.setattr(suspicion, "_SECONDS", 0.0)
+    monkeypatch.setattr(suspicion, "print", lambda *_, **__: said.append(len(counted)), raising=False)
+    for _ in range(2):
+        looked(env)
+    assert said == [0]
+
+
 def test_attributes_are_named_only_where_what_is_hidden_matters(monkeypatch):
     asked, kept = [], suspicion.fingerprint
     monkeypatch.setattr(suspicion, "fingerprint", lambda value: asked.append(value) or kept(value))
