@@ -1,5 +1,6 @@
 """What environments hold of PyTorch: tensors with gradients, of other types, and networks as opponents."""
 
+import numpy as np
 import pytest
 
 from agents.bridge.copying import Copy
@@ -128,6 +129,30 @@ def test_tensors_whose_numbers_lie_otherwise_are_copied_anew(tensor):
     first = copy.env[0]
     copy.restore()
     assert len({id(tensor), id(first), id(copy.env[0])}) == 3
+
+
+def of_arrays():
+    array = np.zeros((2, 3))
+    return {"array": array, "tensor": torch.from_numpy(array), "part": array[1], "row": torch.from_numpy(array)[1]}
+
+
+def of_tensors():
+    tensor = torch.zeros(2, 3, dtype=torch.float64)
+    return {"array": tensor.numpy(), "tensor": tensor, "part": tensor.numpy()[1], "row": tensor.detach()[1]}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("shared", [of_arrays, of_tensors])
+def test_arrays_and_tensors_that_share_memory_do_so_in_copies(shared, turned):
+    held = shared()
+    copy = Copy(dict(reversed(held.items())) if turned else held)
+    assert not copy.opaque
+    for name in held:
+        copy.env[name][...] = 1
+        assert [float(copy.env[each].sum()) for each in held] == [6 if name in ("array", "tensor") else 3] * 2 + [3, 3]
+        copy.restore()
+        assert not any(float(copy.env[each].sum()) for each in held)
+    assert not any(float(each.sum()) for each in held.values())
 
 
 class Opposed(Walk):
