@@ -67,7 +67,7 @@ class _Haste:
         self._steps += 1
         if ended - self._began > _SECONDS and "waited for" not in self._game.notes:
             self._game.notes["waited for"] = True
-            with contextlib.suppress(OSError):  # nobody reads it
+            with contextlib.suppress(OSError, ValueError):  # nobody reads it, or it is closed
                 what = f"looking for what {self._game.name} hides, once; searches with information='full' do without"
                 print(f"agents: {what}", file=sys.stderr, flush=True)
 

@@ -1,5 +1,6 @@
 """Environments whose steps take long: what they hide is looked for in a few games, and all the same found."""
 
+import io
 import time
 
 import gymnasium as gym
@@ -102,6 +103,14 @@ def test_who_waits_is_told_at_once_and_not_for_each_player_again(monkeypatch):
     for _ in range(2):
         looked(env)
     assert said == [0]
+
+
+@pytest.mark.usefixtures("no_time")
+def test_a_look_does_without_a_closed_stderr(monkeypatch):
+    closed = io.StringIO()
+    closed.close()
+    monkeypatch.setattr("sys.stderr", closed)
+    assert "card" in looked(type("Unheard", (Table,), {})(cards=2, turned=1))[0]
 
 
 def test_attributes_are_named_only_where_what_is_hidden_matters(monkeypatch):
