@@ -125,7 +125,7 @@ class _Moves:
 
 
 def observed(env: Any) -> tuple[Any, Any]:
-    """Return what the player to move observes, and which actions are legal, as booleans [A]; None where nobody says.
+    """Return what the player to move observes, and which actions are legal, as booleans [A]; all where nobody says.
 
     Raises
     ------
@@ -137,17 +137,18 @@ def observed(env: Any) -> tuple[Any, Any]:
     if isinstance(state, np.ndarray):
         return view.observe(), view.action_masks()
     if hasattr(env, "possible_agents"):
-        seen, told = env.observe(env.agent_selection), env.infos[env.agent_selection]
+        seen = env.observe(env.agent_selection)
     else:
-        seen, told = state.shown if hasattr(state, "shown") else state.seen, state.infos
+        seen = state.shown if hasattr(state, "shown") else state.seen
         if seen is None:
             raise ValueError(
                 f"nothing remembers what {state.game.name} showed last; put agents.remember(env) around all its "
                 "wrappers before reset"
             )
-    held = seen if isinstance(seen, dict) and "action_mask" in seen else told or {}
-    mask = held.get("action_mask")
-    return seen, None if mask is None else np.asarray(mask, np.bool_)
+    mask = view.action_masks()
+    if mask.all() and isinstance(seen, dict) and "action_mask" in seen:  # outside of what keeps something of the past
+        mask = np.asarray(seen["action_mask"], np.bool_)
+    return seen, mask
 
 
 def make(path: str, seed: int, settings: dict[str, Any]) -> Agent:

@@ -29,7 +29,7 @@ from agents.bridge.classes import (
 )
 from agents.bridge.opaque import copy_buffer, copy_opaque
 from agents.bridge.physics import copy_array, copy_physics, is_physics
-from agents.bridge.tensors import copy_tensor, is_tensor
+from agents.bridge.tensors import copy_tensor, in_memory_of_tensor, is_tensor
 from agents.bridge.weak import WEAK
 
 Maker: TypeAlias = Callable[[Any, Any], Any]
@@ -75,7 +75,10 @@ def _copy_array(into: Any, value: Any) -> Any:
         return view
     if owner is not None and (view := _over_buffer(into, value, owner)) is not None:
         return view
-    made = value.copy(order="K")
+    made = in_memory_of_tensor(into, value)
+    if made is None:
+        made = value.copy(order="K")
+        into._memo["memory", value.__array_interface__["data"][0]] = made
     into._memo[id(value)] = made
     if value.dtype.hasobject:
         made[...] = np.fromiter(map(into.of, value.flat), object, value.size).reshape(value.shape)

@@ -43,8 +43,8 @@ class _Haste:
 
     Parameters
     ----------
-    name : str
-        What is looked at.
+    game : ForeignGame
+        What is looked at; it notes ``"waited for"`` where that was said.
 
     Attributes
     ----------
@@ -52,8 +52,8 @@ class _Haste:
         Whether something was left out.
     """
 
-    def __init__(self, name: str) -> None:
-        self._name, self._said = name, False
+    def __init__(self, game: ForeignGame) -> None:
+        self._game = game
         self._began = time.perf_counter()
         self._steps, self._spent = 0, 0.0
         self.cut = False
@@ -62,17 +62,18 @@ class _Haste:
         """Make a step, or a reset, and note how long it takes."""
         began = time.perf_counter()
         step(*given)
-        self._spent += time.perf_counter() - began
+        ended = time.perf_counter()
+        self._spent += ended - began
         self._steps += 1
+        if ended - self._began > _SECONDS and "waited for" not in self._game.notes:
+            self._game.notes["waited for"] = True
+            with contextlib.suppress(OSError, ValueError):  # nobody reads it, or it is closed
+                what = f"looking for what {self._game.name} hides, once; searches with information='full' do without"
+                print(f"agents: {what}", file=sys.stderr, flush=True)
 
     def late(self, times: int = 1) -> bool:
         """Say whether so many times the time for a look are over: whoever asks leaves something out then."""
         seconds = time.perf_counter() - self._began
-        if seconds > _SECONDS and not self._said:
-            self._said = True
-            with contextlib.suppress(OSError):  # nobody reads it
-                what = f"looking for what {self._name} hides, once; searches with information='full' do without"
-                print(f"agents: {what}", file=sys.stderr, flush=True)
         late = seconds > times * _SECONDS and self._spent > self._steps * _DEAR
         self.cut |= late
         return late
@@ -126,7 +127,7 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
     met: dict[Any, list[_Met]] = {}
     pairs: Counter[int] = Counter()
     found: tuple[str, ...] = ()
-    compared, haste = False, _Haste(game.name)
+    compared, haste = False, _Haste(game)
     try:
         with chance_apart(0):
             for seed, known, played in _situations(game, env, agent, options, haste):
@@ -171,7 +172,7 @@ def go_apart(game: ForeignGame, env: Any, agent: Any, options: Any = None) -> bo
         What a reset takes besides a seed.
     """
     courses: dict[Any, list[Any]] = {}
-    haste = _Haste(game.name)
+    haste = _Haste(game)
     for seed in range(_LEAST_GAMES):
         with chance_apart(0):
             played, chance = Played(game, env), np.random.default_rng(0)

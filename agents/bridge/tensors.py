@@ -3,11 +3,10 @@
 import sys
 from typing import Any
 
+import numpy as np
+
 from agents.bridge.classes import name_of
 from agents.bridge.opaque import copy_opaque
-
-_LARGE = 10_000
-"""Numbers from which on a tensor is put back only if PyTorch has counted a change to it: ``.data`` leaves none."""
 
 _KINDS = "torch.Tensor", "torch.nn.parameter.Parameter"
 
@@ -18,16 +17,62 @@ def is_tensor(kind: type) -> bool:
 
 
 def copy_tensor(into: Any, value: Any) -> Any:
-    """Copy a tensor and its gradient, and note how their numbers are put back in place."""
+    """Copy a tensor, its gradient and its attributes, and note how they are put back in place."""
     gradient = into.of(value.grad) if value.is_leaf else None
-    opaque = into.opaque
-    made = copy_opaque(into, value)
-    if not _is_plain(made):
-        return made
-    into.opaque = opaque
+    held = {name: into.of(item) for name, item in vars(value).items()}
+    learns, opaque = value.requires_grad and value.is_leaf, into.opaque
+    _lend(into, value)
+    made = copy_opaque(into, value.detach())  # a parameter would be copied apart from what shares its memory
+    made = made.requires_grad_(learns) if name_of(type(value)) == _KINDS[0] else type(value)(made, learns)
     made.grad = gradient
-    into._others += [(_put_gradient, (made, gradient)), (_Kept(made).put_back, ())]
+    vars(made).update(held)
+    _note_memory(into, value)
+    if _is_plain(made):
+        into.opaque = opaque
+        into._dicts.append((vars(made), held))
+        place = made.data  # the same memory, of which no changes are counted
+        into._others.append((_put_back, (made, place, place.clone(), learns, gradient)))
     return made
+
+
+def in_memory_of_tensor(into: Any, value: Any) -> Any:
+    """Return the copy of an array that lies in the memory of a tensor; None where none was copied that it lies in."""
+    begin = address = value.__array_interface__["data"][0]
+    if is_tensor(type(value.base)):
+        into.of(value.base)
+        begin = value.base.untyped_storage().data_ptr()
+    elif value.base is not None:
+        return None
+    memory = into._memo.get(("memory", begin))
+    if memory is None or address - begin + value.nbytes > memory.nbytes:
+        return None
+    return np.ndarray(value.shape, value.dtype, memory, address - begin, value.strides)
+
+
+def _lend(into: Any, value: Any) -> None:
+    """Let a tensor's copy lie in the memory of the copy of an array, if the tensor lies in the array's own."""
+    if (storage := _storage_of(value)) is None:
+        return
+    array = into._memo.get(("memory", storage.data_ptr()))
+    if array is not None and array.flags.writeable and array.nbytes >= storage.nbytes():
+        torch: Any = sys.modules["torch"]
+        memory = torch.from_numpy(array.ravel("K").view(np.uint8)).untyped_storage()
+        into._memo.setdefault("torch", {}).setdefault(storage._cdata, memory)  # where deep copies of storages are
+
+
+def _note_memory(into: Any, value: Any) -> None:
+    """Note the memory of a tensor's copy for arrays that lie in it."""
+    storage = _storage_of(value)
+    copied = None if storage is None else into._memo.get("torch", {}).get(storage._cdata)
+    if copied is not None:
+        torch: Any = sys.modules["torch"]
+        into._memo["memory", storage.data_ptr()] = torch.empty(0, dtype=torch.uint8).set_(copied).numpy()
+
+
+def _storage_of(tensor: Any) -> Any:
+    """Return the memory of a tensor; None where no array can lie in it."""
+    strided = tensor.layout is sys.modules["torch"].strided and tensor.device.type == "cpu"
+    return tensor.untyped_storage() if strided and tensor.numel() else None
 
 
 def _is_plain(tensor: Any) -> bool:
@@ -38,19 +83,13 @@ def _is_plain(tensor: Any) -> bool:
     return bool(apart and not tensor.is_quantized and not tensor.is_inference())
 
 
-def _put_gradient(made: Any, gradient: Any) -> None:
+def _put_back(made: Any, place: Any, numbers: Any, learns: bool, gradient: Any) -> None:
+    """Give a tensor its memory, numbers and gradient again: by ``.data`` another shape or type may have come."""
+    made.data = place
+    place.copy_(numbers)
+    if not made.is_leaf:  # what has a gradient was added to it, which would be remembered
+        made.detach_()
+    if made.requires_grad != learns:
+        made.requires_grad_(learns)
     if made.grad is not gradient:
         made.grad = gradient
-
-
-class _Kept:
-    """What a tensor of a copy held when it was made."""
-
-    def __init__(self, made: Any) -> None:
-        self._made, self._numbers, self._version = made, made.detach().clone(), made._version
-
-    def put_back(self) -> None:
-        """Give the tensor its numbers again."""
-        if self._made._version != self._version or self._numbers.numel() < _LARGE:
-            self._made.data.copy_(self._numbers)
-            self._version = self._made._version

@@ -3,7 +3,7 @@
 import json
 import warnings
 from collections.abc import Mapping
-from concurrent.futures import BrokenExecutor, Executor
+from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import asdict, dataclass, field, replace
 from importlib import resources
 from pathlib import Path
@@ -217,7 +217,7 @@ def _trained_by(crew: Executor, calls: list[tuple[Any, ...]]) -> dict[str, Excep
     """
     failed: dict[str, Exception] = {}
     for tries in range(1, _TRIES + 1):
-        futures = {crew.submit(train_one, *call): call for call in calls}
+        futures = {_begun(crew, call): call for call in calls}
         calls = []
         try:
             for future in as_completed(futures):
@@ -230,11 +230,22 @@ def _trained_by(crew: Executor, calls: list[tuple[Any, ...]]) -> dict[str, Excep
                         failed.setdefault(each.name, error)
                 except Exception as error:
                     failed.setdefault(each.name, error)
-                    warnings.warn(f"{each.name}, seed {seed}: {error}; the other trainings go on", stacklevel=2)
+                    if len(futures) > 1:
+                        warnings.warn(f"{each.name}, seed {seed}: {error}; the other trainings go on", stacklevel=2)
         finally:
             for future in futures:
                 future.cancel()
     return failed
+
+
+def _begun(crew: Executor, call: tuple[Any, ...]) -> "Future[None]":
+    """Return the future of a training, also where it is done at once and its error comes at once."""
+    try:
+        return crew.submit(train_one, *call)
+    except Exception as error:
+        future: Future[None] = Future()
+        future.set_exception(error)
+        return future
 
 
 def train_one(baseline: Baseline, seed: int, folder: Path, games: int, scale: float) -> None:

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import gymnasium
-from gymnasium.wrappers import DtypeObservation, FlattenObservation, ReshapeObservation
+from gymnasium.wrappers import DtypeObservation, FlattenObservation, ReshapeObservation, vector
 
 from agents.learning.fitting import own_mask
 from agents.learning.notices import notice
 from agents.learning.policy import Policy
-from agents.wrappers import layers_of
+from agents.wrappers import OF_OBSERVATIONS, layers_of
 from mcts_envs.core.api.adapter import defaults
 from mcts_envs.core.api.mixed import ALL
 from mcts_envs.core.contract import Game
@@ -18,8 +17,10 @@ from mcts_envs.registry import ENTRIES
 _FACE = {"seat": 0, "opponent": "random"}
 """Settings of an environment for one of several players, which say who else plays."""
 
-
-_SAME_NUMBERS = DtypeObservation, FlattenObservation, ReshapeObservation
+_SAME_NUMBERS = (
+    *(DtypeObservation, FlattenObservation, ReshapeObservation),
+    *(vector.DtypeObservation, vector.FlattenObservation, vector.ReshapeObservation),
+)
 
 
 def inside(env: Any) -> Any:
@@ -30,12 +31,12 @@ def inside(env: Any) -> Any:
 
 
 def worn(env: Any) -> list[str]:
-    """Return the wrappers around a game of ours that change the numbers that it shows, of a batch around its first."""
-    parts: Any = getattr(getattr(env, "unwrapped", env), "envs", None)
-    first = parts[0] if parts else env
+    """Return the wrappers around a game of ours that change the numbers that it shows, or a batch and its first."""
     if not isinstance(getattr(inside(env), "game", None), Game):
         return []
-    kinds: list[type] = [type(layer) for layer in layers_of(first) if isinstance(layer, gymnasium.ObservationWrapper)]
+    parts: Any = getattr(getattr(env, "unwrapped", env), "envs", None)
+    layers = [*layers_of(env), *(layers_of(parts[0]) if parts else ())]
+    kinds: list[type] = [type(layer) for layer in layers if isinstance(layer, OF_OBSERVATIONS)]
     return [kind.__name__ for kind in kinds if not issubclass(kind, _SAME_NUMBERS)]
 
 

@@ -7,7 +7,13 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.wrappers import FrameStackObservation, NormalizeObservation, TimeAwareObservation, TransformObservation
+from gymnasium.wrappers import (
+    FilterObservation,
+    FrameStackObservation,
+    NormalizeObservation,
+    TimeAwareObservation,
+    TransformObservation,
+)
 from pettingzoo import AECEnv
 
 import agents
@@ -344,6 +350,64 @@ def test_a_policy_is_given_what_was_observed_through_all_wrappers(wrapped: Any) 
         observation, *_ = env.step(agent.act(env))
         agent.act(env)
         np.testing.assert_allclose(Keeps.seen, observation, atol=1e-6)
+
+
+class Shut(gymnasium.Env[Any, Any]):
+    """Says by a method, or in what it shows, that the first action is not legal."""
+
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def __init__(self, says: str) -> None:
+        mask = np.array([0, 1], np.int8)
+        self.shows: Any = {"at": np.zeros(1, np.float32)}
+        parts: dict[str, Any] = {"at": gymnasium.spaces.Box(0, 1, (1,))}
+        if says == "method":
+            self.action_masks = lambda: mask
+        else:
+            self.shows["action_mask"], parts["action_mask"] = mask, gymnasium.spaces.MultiBinary(2)
+        self.observation_space = gymnasium.spaces.Dict(parts)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        return self.shows, {}
+
+    def step(self, action: Any) -> Any:
+        return self.shows, 1.0, False, False, {}
+
+
+class Steps(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Shows besides that it counts steps, of which planners know nothing."""
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self.observation_space = gymnasium.spaces.Dict(t=gymnasium.spaces.Discrete(9), **env.observation_space.spaces)
+
+    def reset(self, **given: Any) -> Any:
+        seen, info = self.env.reset(**given)
+        return {"t": 0, **seen}, info
+
+
+class Masked:
+    """Chooses the last of what is legal, of which the first is not."""
+
+    def predict(self, observation: Any, action_masks: Any) -> int:
+        assert action_masks.tolist() == [False, True]
+        return int(action_masks.argmax())
+
+
+@pytest.mark.parametrize(
+    ("says", "wrapped"),
+    [
+        ("method", agents.remember),
+        ("shown", agents.remember),
+        ("shown", lambda env: FilterObservation(agents.remember(env), ["at"])),
+        ("shown", lambda env: agents.remember(Steps(env))),
+    ],
+)
+def test_a_policy_is_told_what_is_legal_however_it_is_said(says: str, wrapped: Any) -> None:
+    env = wrapped(Shut(says))
+    env.reset(seed=0)
+    assert OwnAgent(Masked, {}).act(env) == 1
 
 
 def test_a_policy_is_not_given_what_nothing_remembers() -> None:

@@ -1,5 +1,6 @@
 """Environments whose steps take long: what they hide is looked for in a few games, and all the same found."""
 
+import io
 import time
 
 import gymnasium as gym
@@ -93,6 +94,23 @@ def test_a_look_takes_few_of_dear_steps_and_says_what_it_is_for(monkeypatch, cap
     assert found == ()
     assert steps < 200
     assert capsys.readouterr().err.count("looking for what Table hides, once; searches with information='full' do") == 1
+
+
+def test_who_waits_is_told_at_once_and_not_for_each_player_again(monkeypatch):
+    said, env = [], type("Awaited", (Table,), {})()
+    monkeypatch.setattr(suspicion, "_SECONDS", 0.0)
+    monkeypatch.setattr(suspicion, "print", lambda *_, **__: said.append(len(counted)), raising=False)
+    for _ in range(2):
+        looked(env)
+    assert said == [0]
+
+
+@pytest.mark.usefixtures("no_time")
+def test_a_look_does_without_a_closed_stderr(monkeypatch):
+    closed = io.StringIO()
+    closed.close()
+    monkeypatch.setattr("sys.stderr", closed)
+    assert "card" in looked(type("Unheard", (Table,), {})(cards=2, turned=1))[0]
 
 
 def test_attributes_are_named_only_where_what_is_hidden_matters(monkeypatch):

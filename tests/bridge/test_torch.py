@@ -1,5 +1,6 @@
 """What environments hold of PyTorch: tensors with gradients, of other types, and networks as opponents."""
 
+import numpy as np
 import pytest
 
 from agents.bridge.copying import Copy
@@ -76,6 +77,51 @@ def test_tensors_are_put_back_where_they_lie():
         assert made["small"].tolist() == [0, 1, 1]
 
 
+def replaced(tensor):
+    tensor.data = torch.ones(5, dtype=torch.float64)
+
+
+def shrunk(tensor):
+    tensor.data = tensor.data[:1]
+
+
+def uncounted(tensor):
+    tensor.data.fill_(1)
+
+
+def learned(tensor):
+    tensor += torch.ones(tensor.shape, requires_grad=True)
+
+
+def frozen(tensor):
+    tensor.requires_grad_(not tensor.requires_grad)
+
+
+def marked(tensor):
+    tensor.marks.append(1)
+    tensor.other = 1
+
+
+@pytest.mark.parametrize("change", [replaced, shrunk, uncounted, learned, frozen, marked])
+@pytest.mark.parametrize("tensor", [torch.zeros(3), torch.zeros(200, 100), torch.nn.Parameter(torch.zeros(3))])
+def test_whatever_became_of_a_tensor_is_put_back(tensor, change):
+    tensor.marks = []
+    copy = Copy([tensor, tensor.detach()])
+    made, same = copy.env
+    for _ in range(2):
+        with torch.set_grad_enabled(not tensor.requires_grad):
+            change(made)
+        copy.restore()
+        assert made.grad_fn is None
+        assert (made.requires_grad, made.dtype, made.shape) == (tensor.requires_grad, tensor.dtype, tensor.shape)
+        assert not made.any()
+        assert vars(made) == vars(tensor) == {"marks": []}
+        with torch.no_grad():
+            made.fill_(1)
+        assert same.all()
+    assert not tensor.any()
+
+
 @pytest.mark.parametrize("tensor", [torch.zeros(1).expand(3), torch.eye(2).to_sparse(), torch.empty(2, device="meta")])
 def test_tensors_whose_numbers_lie_otherwise_are_copied_anew(tensor):
     copy = Copy([tensor])
@@ -83,6 +129,30 @@ def test_tensors_whose_numbers_lie_otherwise_are_copied_anew(tensor):
     first = copy.env[0]
     copy.restore()
     assert len({id(tensor), id(first), id(copy.env[0])}) == 3
+
+
+def of_arrays():
+    array = np.zeros((2, 3))
+    return {"array": array, "tensor": torch.from_numpy(array), "part": array[1], "row": torch.from_numpy(array)[1]}
+
+
+def of_tensors():
+    tensor = torch.zeros(2, 3, dtype=torch.float64)
+    return {"array": tensor.numpy(), "tensor": tensor, "part": tensor.numpy()[1], "row": tensor.detach()[1]}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("shared", [of_arrays, of_tensors])
+def test_arrays_and_tensors_that_share_memory_do_so_in_copies(shared, turned):
+    held = shared()
+    copy = Copy(dict(reversed(held.items())) if turned else held)
+    assert not copy.opaque
+    for name in held:
+        copy.env[name][...] = 1
+        assert [float(copy.env[each].sum()) for each in held] == [6 if name in ("array", "tensor") else 3] * 2 + [3, 3]
+        copy.restore()
+        assert not any(float(copy.env[each].sum()) for each in held)
+    assert not any(float(each.sum()) for each in held.values())
 
 
 class Opposed(Walk):

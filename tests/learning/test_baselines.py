@@ -165,7 +165,7 @@ def test_a_training_that_fails_does_not_stop_the_others(tmp_path, monkeypatch):
         pytest.warns(UserWarning, match=r"3-v0/ppo, seed 0: training has diverged; the other trainings go on"),
         pytest.raises(ValueError, match="has diverged") as error,
     ):
-        train_all(chosen, tmp_path, Later(), seeds=2, games=8)
+        train_all(chosen, tmp_path, Here(), seeds=2, games=8)
     assert error.value.__notes__ == [f"so {chosen[0].name} is not ready; 1 of 2 policies are, in {tmp_path}"]
     assert (tmp_path / chosen[1].name / "best" / "maskable_ppo.zip").is_file()
     assert (tmp_path / chosen[0].name / "seed-1" / "selection.json").is_file()
@@ -263,7 +263,7 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
 
     monkeypatch.setattr(storage, "save", full)
     each = baselines.Baseline("LaneDefense3x3-v0/ppo", changes=TINY, minutes=60.0)
-    with pytest.raises(OSError, match=r"No space left on device: '.*seed-0'$"):
+    with pytest.raises(OSError, match=r"No space left on device: '.*seed-0'\nso .* not ready"):
         train_all([each], tmp_path, Here(), seeds=1, games=8)
 
 

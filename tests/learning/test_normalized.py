@@ -4,6 +4,7 @@ import shutil
 import warnings
 
 import gymnasium as gym
+import numpy as np
 import pytest
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNormalize
@@ -11,6 +12,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNorm
 import agents
 import mcts_envs
 from agents.learning import normalizing, notices
+from agents.learning.moved import worn
 from agents.learning.notices import PolicyWarning
 
 ID = "LaneDefense3x3-v0"
@@ -77,3 +79,10 @@ def test_statistics_of_rl_zoo_belong_to_all_that_lies_in_its_folder(tmp_path):
     assert [normalizing.beside(policy) for policy in policies] == [None, None]
     (folder / "args.yml").touch()
     assert [normalizing.beside(policy) for policy in policies] == 2 * [folder / "vecnormalize.pkl"]
+
+
+@pytest.mark.parametrize("mode", ["sync", "vector_entry_point"])
+def test_wrappers_of_a_batch_that_change_numbers_are_known(mode):
+    batch, bounds = gym.make_vec(f"mcts_envs/{ID}", 2, vectorization_mode=mode), (np.float32(-1), np.float32(1))
+    assert worn(gym.wrappers.vector.FlattenObservation(batch)) == []
+    assert worn(gym.wrappers.vector.RescaleObservation(batch, *bounds)) == ["RescaleObservation"]
