@@ -204,7 +204,8 @@ def train_all(
         write_whole(here / "baseline.json", json.dumps(asked, indent=2).encode())
     failed = _trained_by(crew, [(each, seed, out / each.name, games, scale) for each, seed in jobs])
     ready = [finish(each, out / each.name, seeds, games) for each in chosen if each.name not in failed]
-    for name, error in failed.items():
+    if failed:
+        name, error = next(iter(failed.items()))
         error.add_note(f"so {name} is not ready; {len(ready)} of {len(chosen)} policies are, in {out}")
         raise error
     return ready
