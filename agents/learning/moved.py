@@ -25,17 +25,22 @@ _SAME_NUMBERS = (
 
 def inside(env: Any) -> Any:
     """Return the environment within all wrappers, the first of those that lie in this process of a batch."""
-    inner = getattr(env, "unwrapped", env)
-    parts = getattr(inner, "envs", None)
-    return parts[0].unwrapped if parts else inner
+    first = _first(env)
+    return getattr(env, "unwrapped", env) if first is None else first.unwrapped
+
+
+def _first(env: Any) -> Any:
+    """Return the first environment of a batch, in its wrappers; None where none lies in this process."""
+    parts = getattr(getattr(env, "unwrapped", env), "envs", None)
+    return parts[0] if parts else None
 
 
 def worn(env: Any) -> list[str]:
     """Return the wrappers around a game of ours that change the numbers that it shows, or a batch and its first."""
     if not isinstance(getattr(inside(env), "game", None), Game):
         return []
-    parts: Any = getattr(getattr(env, "unwrapped", env), "envs", None)
-    layers = [*layers_of(env), *(layers_of(parts[0]) if parts else ())]
+    first = _first(env)
+    layers = [*layers_of(env), *(() if first is None else layers_of(first))]
     kinds: list[type] = [type(layer) for layer in layers if isinstance(layer, OF_OBSERVATIONS)]
     return [kind.__name__ for kind in kinds if not issubclass(kind, _SAME_NUMBERS)]
 
