@@ -17,7 +17,7 @@ from pathlib import Path
 import gymnasium
 from contents import API, CHAPTERS
 
-from agents.learning.shipped import FOLDER
+from agents.learning.saved.shipped import FOLDER
 from mcts_envs.core.showing import picture_of
 from mcts_envs.registry import ENTRIES, Entry
 

@@ -9,7 +9,7 @@ import _own  # noqa: F401
 from _listing import AGENTS, GAMES, WIDTH
 
 import agents
-from agents.learning.shipped import FOLDER, made_for
+from agents.learning.saved.shipped import FOLDER, made_for
 from agents.settings import defaults_of, settings_of, written
 from mcts_envs.core.api.adapter import defaults
 from mcts_envs.core.errors import unknown

@@ -47,7 +47,7 @@ def main(
     # Late, so that --help loads no library.
     from agents.arena.spec import parse_settings
     from agents.learning.evaluation import evaluate
-    from agents.learning.storage import described
+    from agents.learning.saved.storage import described
     from agents.learning.training import train
 
     try:

@@ -24,9 +24,9 @@ from agents.arena.lineups import Lineup, Teams
 from agents.arena.replays import begun
 from agents.arena.rows import Match
 from agents.arena.spec import AgentSpec, parse_agent
-from agents.learning.network import SUFFIX
-from agents.learning.normalizing import chosen
-from agents.learning.shipped import shipped_for
+from agents.learning.saved.network import SUFFIX
+from agents.learning.saved.normalizing import chosen
+from agents.learning.saved.shipped import shipped_for
 from agents.reading import read
 from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv

@@ -20,7 +20,7 @@ from agents.arena.room import Room
 from agents.arena.rows import Match, Played
 from agents.arena.spec import AgentSpec
 from agents.beginning import beginning, end_with_parent
-from agents.learning.notices import PolicyWarning
+from agents.learning.saved.notices import PolicyWarning
 
 Job: TypeAlias = Match | AgentSpec
 """A match to be played, or an agent to be checked."""

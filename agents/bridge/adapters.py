@@ -5,7 +5,7 @@ import importlib
 from importlib.metadata import entry_points
 from typing import Any
 
-from agents.bridge.classes import name_of
+from agents.bridge.copying.classes import name_of
 
 GROUP = "mcts_envs.adapters"
 """Entry points of packages that bring adapters: the full name of a class of environments, and where its adapter is."""

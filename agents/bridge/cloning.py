@@ -19,12 +19,12 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import aec_to_parallel_wrapper, parallel_to_aec
 
 from agents.bridge.adapters import Adapter, adapter_of
-from agents.bridge.around import changing, worn
-from agents.bridge.chance import is_generator, reseed
-from agents.bridge.classes import are_shared, takes_arguments
-from agents.bridge.copying import Copy
+from agents.bridge.copying.chance import is_generator, reseed
+from agents.bridge.copying.classes import are_shared, takes_arguments
+from agents.bridge.copying.copies import Copy
 from agents.bridge.layers import innermost
 from agents.bridge.remembering import History
+from agents.bridge.step_wrappers import changing, worn
 from agents.wrappers import layers_of
 
 _PAIRS = (("clone_state", "restore_state"), ("cloneState", "restoreState"), ("get_state", "set_state"))

@@ -11,12 +11,12 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
 from agents.bridge import kinds
 from agents.bridge.adapters import adapter_of
-from agents.bridge.around import acted_on
-from agents.bridge.chance import Watch
-from agents.bridge.classes import takes_arguments
+from agents.bridge.copying.chance import Watch
+from agents.bridge.copying.classes import takes_arguments
 from agents.bridge.naming import name_of, names_of, names_within
 from agents.bridge.shapes import bounds, shaped, structure
 from agents.bridge.states import ForeignGame, ForeignSeat
+from agents.bridge.step_wrappers import acted_on
 from mcts_envs.core.rng import CHANCE_BYTES
 
 _TOO_LONG = 2**31

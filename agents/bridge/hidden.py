@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from gymnasium import spaces
 
-from agents.bridge.around import dressed
 from agents.bridge.cloning import fresh
 from agents.bridge.layers import down
 from agents.bridge.means import FAST, NATIVE, REPLAY, REPLAY_ANEW
 from agents.bridge.pool import Pool
 from agents.bridge.remembering import History
 from agents.bridge.states import ForeignGame, ForeignState
+from agents.bridge.step_wrappers import dressed
 from agents.bridge.suspicion import go_apart, hidden_from
 from mcts_envs.core.contract import EVERYTHING
 

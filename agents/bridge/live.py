@@ -12,17 +12,17 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 
 from agents.base import own_view
-from agents.bridge.around import changing, dressed
-from agents.bridge.classes import has_table
+from agents.bridge.copying.classes import has_table
 from agents.bridge.games import game_of_one, game_of_several, require_spaces
 from agents.bridge.hidden import Hidden
 from agents.bridge.kinds import in_cycle
 from agents.bridge.layers import innermost, peeled
-from agents.bridge.lenses import lenses_of, through, veils_of
 from agents.bridge.means import copier_of
+from agents.bridge.observation_wrappers import lenses_of, through, veils_of
 from agents.bridge.refusing import refused
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
 from agents.bridge.states import NO_LIMIT, ForeignState
+from agents.bridge.step_wrappers import changing, dressed
 from agents.wrappers import check_steps, check_wrappers, layers_of, repeats_of
 from mcts_envs.core import errors
 from mcts_envs.core.view import Episode, View

@@ -12,14 +12,14 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
 from agents.bridge.adapters import adapter_of
-from agents.bridge.around import KeepsError, check_kept, held_around
-from agents.bridge.chance import drawn_from_system
 from agents.bridge.cloning import Clone, Copier, Deep, Replay, offers_clones
-from agents.bridge.copying import Copy
-from agents.bridge.digest import contents, digest
+from agents.bridge.copying.chance import drawn_from_system
+from agents.bridge.copying.copies import Copy
+from agents.bridge.copying.digest import contents, digest
 from agents.bridge.returned import StepError
 from agents.bridge.rewinding import Rewind, holds_world
 from agents.bridge.states import ForeignState, whole
+from agents.bridge.step_wrappers import KeepsError, check_kept, held_around
 from mcts_envs.core.contract import EVERYTHING
 
 _STEPS = 7

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.bridge.chance import reseed
 from agents.bridge.cloning import drawn_from, runs_on
+from agents.bridge.copying.chance import reseed
 from agents.bridge.means import NATIVE
 from agents.bridge.states import ForeignState, whole
 

@@ -8,9 +8,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from gymnasium import spaces
 
-from agents.bridge.around import in_nothing, inward
-from agents.bridge.classes import name_of as class_name
-from agents.bridge.played import chance_apart
+from agents.bridge.copying.classes import name_of as class_name
+from agents.bridge.step_wrappers import in_nothing, inward
+from agents.bridge.trial import chance_apart
 
 KNOWN = {
     "gymnasium.envs.box2d.lunar_lander.LunarLander": ("nothing", "left engine", "main engine", "right engine"),

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from agents.bridge.copying import Copy
-from agents.bridge.played import Played, chance_apart
+from agents.bridge.copying.copies import Copy
 from agents.bridge.remembering import History
 from agents.bridge.states import ForeignGame
+from agents.bridge.trial import Played, chance_apart
 
 PARTICLES = 100
 """Courses of the game that are kept, all with what the player was shown."""

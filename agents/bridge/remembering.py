@@ -11,7 +11,7 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 
 from agents.bridge.adapters import adapter_of
-from agents.bridge.digest import digest
+from agents.bridge.copying.digest import digest
 from agents.bridge.layers import innermost
 from agents.bridge.refusing import refused
 from agents.bridge.returned import begun, masks_of, wrong

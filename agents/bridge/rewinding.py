@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from agents.bridge.chance import is_generator
-from agents.bridge.classes import container_of, has_memory, is_shared, name_of, slots_of
 from agents.bridge.cloning import Replay, drawing_of, drawn_from, lies_elsewhere
+from agents.bridge.copying.box2d import Memory, is_world
+from agents.bridge.copying.chance import is_generator
+from agents.bridge.copying.classes import container_of, has_memory, is_shared, name_of, slots_of
 from agents.bridge.layers import innermost
-from agents.bridge.worlds import Memory, is_world
 
 _NEVER_CHANGE = (
     *(tuple, frozenset, np.ndarray, weakref.ref, functools.partial, MappingProxyType),

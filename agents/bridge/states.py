@@ -13,11 +13,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from agents.bridge.adapters import Adapter
-from agents.bridge.around import changing, worn
-from agents.bridge.chance import Watch, reseed
 from agents.bridge.cloning import Copier
-from agents.bridge.copying import Copy
+from agents.bridge.copying.chance import Watch, reseed
+from agents.bridge.copying.copies import Copy
 from agents.bridge.layers import innermost
+from agents.bridge.step_wrappers import changing, worn
 from agents.wrappers import layers_of
 from mcts_envs.core.contract import EVERYTHING, Game
 

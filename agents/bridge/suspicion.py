@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from agents.bridge.chance import reseed
 from agents.bridge.cloning import drawn_from
-from agents.bridge.copying import Copy
+from agents.bridge.copying.chance import reseed
+from agents.bridge.copying.copies import Copy
 from agents.bridge.layers import innermost
-from agents.bridge.played import Played, chance_apart
 from agents.bridge.remembering import fingerprint
 from agents.bridge.states import ForeignGame
+from agents.bridge.trial import Played, chance_apart
 from mcts_envs.core.contract import EVERYTHING
 
 _GAMES = 64

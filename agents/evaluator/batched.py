@@ -23,7 +23,7 @@ AHEAD = 4
 
 
 class Consulted(Protocol):
-    """What is asked of a policy: see :class:`agents.learning.policy.Policy`."""
+    """What is asked of a policy: see :class:`agents.learning.saved.policy.Policy`."""
 
     @property
     def observation_shape(self) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """The forward pass of a small network for one observation, in single precision.
 
 Dense layers run over the inputs that are not 0, four at a time, so that sparse observations, which boards are, cost
-less. The same network in NumPy is :class:`agents.learning.network.Network`.
+less. The same network in NumPy is :class:`agents.learning.saved.network.Network`.
 """
 
 from typing import Any

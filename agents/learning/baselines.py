@@ -11,17 +11,18 @@ from typing import Any
 
 import yaml
 
-from agents.learning import card, curves, storage
+from agents.learning import card, curves
 from agents.learning.curves import Point
 from agents.learning.evaluation import evaluate
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_folder import checkpoints
 from agents.learning.expert_plan import Plan
 from agents.learning.hyperparameters import hyperparameters
-from agents.learning.lightening import lighten
 from agents.learning.run import last_checkpoint
+from agents.learning.saved import storage
+from agents.learning.saved.lightening import lighten
+from agents.learning.saved.shipped import FOLDER, TAUGHT, made_for
 from agents.learning.settings import to_evaluate_in
-from agents.learning.shipped import FOLDER, TAUGHT, made_for
 from agents.learning.training import train
 from agents.waiting import as_completed
 from mcts_envs.core import errors

@@ -12,7 +12,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
 from agents.arena.interrupt import SECONDS_OF_ECHO, SIGNALS
 from agents.learning.diverging import not_finite
-from agents.learning.notices import notice
+from agents.learning.saved.notices import notice
 
 _PATIENCE = 5.0
 """Seconds for a rollout to come to its end."""

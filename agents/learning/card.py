@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.arena.statistics import wilson
-from agents.learning.shipped import TAUGHT
+from agents.learning.saved.shipped import TAUGHT
 
 
 def written(figures: Mapping[str, Any], about: Mapping[str, Any]) -> str:

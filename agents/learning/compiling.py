@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from agents.evaluator.compiled import CompiledEvaluator, Dense, Normalization
-from agents.learning.fitting import fitting, own_mask
-from agents.learning.policy import NetworkPolicy
+from agents.learning.saved.fitting import fitting, own_mask
+from agents.learning.saved.policy import NetworkPolicy
 from mcts_envs.core.contract import Game
 
 

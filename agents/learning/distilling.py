@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agents.learning.algorithms import takes_masks
-from agents.learning.normalizing import shows_bytes
 from agents.learning.positions import Positions
-from agents.learning.storage import says_at_once
+from agents.learning.saved.normalizing import shows_bytes
+from agents.learning.saved.storage import says_at_once
 from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.typing import Singles, Symmetries
 

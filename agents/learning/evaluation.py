@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 import mcts_envs
 from agents.learning.algorithms import one_thread
-from agents.learning.fitting import fitting
+from agents.learning.saved.fitting import fitting
+from agents.learning.saved.storage import SavedPolicy, load
 from agents.learning.settings import to_evaluate_in
-from agents.learning.storage import SavedPolicy, load
 from mcts_envs.core import errors
 
 FRESH = 2**40
@@ -91,7 +91,7 @@ def evaluate(
     Raises
     ------
     FileNotFoundError, ValueError
-        See :func:`agents.learning.storage.load`; also for a policy without sidecar, settings of another board, or
+        See :func:`agents.learning.saved.storage.load`; also for a policy without sidecar, settings of another board, or
         a game that is not over after 100,000 steps.
     """
     from stable_baselines3.common.evaluation import evaluate_policy

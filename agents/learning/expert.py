@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import agents
-from agents.learning import positions, storage, trust
+from agents.learning import positions
 from agents.learning.algorithms import one_thread
 from agents.learning.distilling import agreement, distil, settle
 from agents.learning.diverging import noticing
@@ -32,6 +32,7 @@ from agents.learning.jobs import local, play_all
 from agents.learning.playing import Job, described, games_of_a_job, repeats
 from agents.learning.run import Run, environment, made, planned, save
 from agents.learning.run import described as sidecar_of
+from agents.learning.saved import storage, trust
 from agents.locking import only_writer
 from mcts_envs.core import errors
 from mcts_envs.core.cores import most_processes

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from agents.learning import network as networks
-from agents.learning import normalizing, storage
-from agents.learning.network import Layer, Network, NotLayersError, check_numbers
-from agents.learning.policy import NetworkPolicy, Policy
-from agents.learning.recurrent import refuse
+from agents.learning.saved import network as networks
+from agents.learning.saved import normalizing, storage
+from agents.learning.saved.network import Layer, Network, NotLayersError, check_numbers
+from agents.learning.saved.policy import NetworkPolicy, Policy
+from agents.learning.saved.recurrent import refuse
 from mcts_envs.core.typing import Singles
 
 TOLERANCE = 1e-5

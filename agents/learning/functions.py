@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.learning.policy import in_shares
+from agents.learning.saved.policy import in_shares
 from mcts_envs.core.contract import Game
 from mcts_envs.core.typing import Floats, Singles
 

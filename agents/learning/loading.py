@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from agents.learning import normalizing, storage
 from agents.learning.export import plain_arrays
-from agents.learning.network import SUFFIX
-from agents.learning.policy import Policy, read_network
-from agents.learning.recognizing import algorithm_in
-from agents.learning.recurrent import remembers
-from agents.learning.shipped import shipped_for
-from agents.learning.weights import read_zip
+from agents.learning.saved import normalizing, storage
+from agents.learning.saved.network import SUFFIX
+from agents.learning.saved.policy import Policy, read_network
+from agents.learning.saved.recognizing import algorithm_in
+from agents.learning.saved.recurrent import remembers
+from agents.learning.saved.shipped import shipped_for
+from agents.learning.saved.weights import read_zip
 from mcts_envs.core.contract import Game
 
 
@@ -24,7 +24,7 @@ def load_policy(
     Parameters
     ----------
     path, algorithm, normalization, frame_stack
-        As for :func:`agents.learning.storage.load`. Plain arrays know their algorithm and bring their statistics.
+        As for :func:`agents.learning.saved.storage.load`. Plain arrays know their algorithm and bring their statistics.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def load_shipped(game: Game, name: str) -> Policy:
     ----------
     game : Game
     name : str
-        As for :func:`agents.learning.shipped.shipped_for`.
+        As for :func:`agents.learning.saved.shipped.shipped_for`.
 
     Raises
     ------

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import mcts_envs
-from agents.learning import normalizing, storage
 from agents.learning.algorithms import algorithm_class
-from agents.learning.fitting import check_board, layout
 from agents.learning.hyperparameters import Hyperparameters, hyperparameters, named, resolved
+from agents.learning.saved import normalizing, storage
+from agents.learning.saved.fitting import check_board, layout
 from mcts_envs.core import errors
 from mcts_envs.registry import find
 

@@ -11,19 +11,19 @@ from agents.evaluator.batched import BatchedEvaluator
 from agents.evaluator.compiled import CompiledEvaluator, TooLargeError
 from agents.evaluator.plain import PlainEvaluator
 from agents.evaluator.table import TableEvaluator
-from agents.learning import normalizing, storage
 from agents.learning.algorithms import ALGORITHMS, algorithm_class
 from agents.learning.compiling import compiled_evaluator
 from agents.learning.export import plain_arrays
-from agents.learning.fitting import fitting, learned_rewards, own_mask, rewards_of
 from agents.learning.freezing import frozen
 from agents.learning.functions import FunctionPolicy, in_shape
 from agents.learning.loading import load_policy, load_shipped
-from agents.learning.moved import inside, worn
-from agents.learning.notices import notice
-from agents.learning.policy import NetworkPolicy, Policy
-from agents.learning.recurrent import refuse
-from agents.learning.shipped import BEST, SEARCHED
+from agents.learning.saved import normalizing, storage
+from agents.learning.saved.fitting import fitting, learned_rewards, own_mask, rewards_of
+from agents.learning.saved.moved import inside, worn
+from agents.learning.saved.notices import notice
+from agents.learning.saved.policy import NetworkPolicy, Policy
+from agents.learning.saved.recurrent import refuse
+from agents.learning.saved.shipped import BEST, SEARCHED
 from agents.search.given import named
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from stable_baselines3.common.callbacks import BaseCallback
 
-from agents.learning import normalizing
 from agents.learning.algorithms import is_recurrent, takes_masks
 from agents.learning.beside import beside, reading, write
 from agents.learning.export import network_of
 from agents.learning.freezing import frozen
-from agents.learning.network import Network, NotLayersError
+from agents.learning.saved import normalizing
+from agents.learning.saved.network import Network, NotLayersError
 from mcts_envs.core import errors
 from mcts_envs.core.api.mixed_turns import drawn, shown
 from mcts_envs.core.api.mixture import SELF, Mixture, Opponent

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from agents.learning.shipped import BEST
+from agents.learning.saved.shipped import BEST
 from agents.mcts import MCTS, POLICY
 from agents.policies.puct import puct
 

@@ -8,15 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent
-from agents.learning.fitting import fitting, own_mask
-from agents.learning.frames import Frames, axis_of
 from agents.learning.loading import load_policy, load_shipped, quickest
-from agents.learning.moved import settings_of, tell, worn
-from agents.learning.normalizing import Given, chosen
-from agents.learning.notices import notice
-from agents.learning.policy import Policy
-from agents.learning.recurrent import Recollection, refuse, remembers
-from agents.learning.shipped import SEARCHED, at_home
+from agents.learning.saved.fitting import fitting, own_mask
+from agents.learning.saved.frames import Frames, axis_of
+from agents.learning.saved.moved import settings_of, tell, worn
+from agents.learning.saved.normalizing import Given, chosen
+from agents.learning.saved.notices import notice
+from agents.learning.saved.policy import Policy
+from agents.learning.saved.recurrent import Recollection, refuse, remembers
+from agents.learning.saved.shipped import SEARCHED, at_home
 from mcts_envs.core import errors
 from mcts_envs.core.api.mixed_turns import drawn, shown
 from mcts_envs.core.api.quantized import as_bytes
@@ -61,7 +61,7 @@ class SB3Agent(Agent):
     frame_stack : int
         For a policy that was trained under ``VecFrameStack``: its ``n_stack``. The stack begins with the first state of
         a game that the agent is asked about, after zeros, and grows with each further one; see
-        :class:`agents.learning.frames.Frames`.
+        :class:`agents.learning.saved.frames.Frames`.
     deterministic : bool
         Take the best action, or draw one with the policy's probabilities.
     seed : int
@@ -70,7 +70,7 @@ class SB3Agent(Agent):
     Raises
     ------
     FileNotFoundError, ValueError
-        See :func:`agents.learning.storage.load`; also at the first move, if the policy does not fit the game.
+        See :func:`agents.learning.saved.storage.load`; also at the first move, if the policy does not fit the game.
     """
 
     name = "sb3"

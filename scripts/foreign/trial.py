@@ -13,7 +13,7 @@ import numpy as np
 import agents
 import agents.bridge
 from agents.bridge.mirroring import mirrored
-from agents.bridge.played import Played
+from agents.bridge.trial import Played
 from foreign.catalogue import CATALOGUE, Entry
 
 MOVES = 5

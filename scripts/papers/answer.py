@@ -15,9 +15,9 @@ import numpy as np
 from PIL import Image
 
 from agents.arena.statistics import Estimate
-from agents.learning.policy import read_network
-from agents.learning.shipped import SEARCHED, shipped
-from agents.learning.weights import read_zip
+from agents.learning.saved.policy import read_network
+from agents.learning.saved.shipped import SEARCHED, shipped
+from agents.learning.saved.weights import read_zip
 from papers.arms import ALGORITHM, School, table_of
 from papers.measures import Points, Wins, percent
 from papers.record import Record

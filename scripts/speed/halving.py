@@ -15,7 +15,7 @@ from numba import njit
 import agents
 import mcts_envs
 from agents.learning.algorithms import one_thread
-from agents.learning.storage import SavedPolicy
+from agents.learning.saved.storage import SavedPolicy
 from mcts_envs.core.contract import OBSERVE
 from mcts_envs.core.kernel import count_bits, kernel, record
 from mcts_envs.core.view import View

@@ -22,8 +22,8 @@ from agents import mcts
 from agents.evaluator.batched import BatchedEvaluator
 from agents.learning.algorithms import one_thread
 from agents.learning.networks import PlanesExtractor
-from agents.learning.notices import PolicyWarning
-from agents.learning.storage import SavedPolicy
+from agents.learning.saved.notices import PolicyWarning
+from agents.learning.saved.storage import SavedPolicy
 from speed.figure import Figure, least
 
 BOARDS = ("LaneDefense3x3-v0", "LaneDefense10x10-v0")

@@ -18,9 +18,9 @@ import agents
 import mcts_envs
 from agents.learning.algorithms import algorithm_class, one_thread
 from agents.learning.hyperparameters import hyperparameters, resolved
+from agents.learning.saved.shipped import FOLDER
+from agents.learning.saved.storage import load
 from agents.learning.selfplay import PastSelf
-from agents.learning.shipped import FOLDER
-from agents.learning.storage import load
 from speed.figure import Figure
 
 TRAINED: tuple[tuple[str, dict[str, Any]], ...] = (

@@ -18,7 +18,7 @@ from agents import bridge
 from agents.arena import Plan, parse_meeting
 from agents.arena.room import Room
 from agents.arena.rows import Match
-from agents.bridge.classes import name_of as class_name
+from agents.bridge.copying.classes import name_of as class_name
 from agents.bridge.naming import KNOWN
 from agents.inspection.pixels import pictures
 from agents.watching import fitted, seated, watch

@@ -50,7 +50,7 @@ class TestNetwork:
         pytest.importorskip("stable_baselines3")
         from speed import network
 
-        from agents.learning.storage import SavedPolicy
+        from agents.learning.saved.storage import SavedPolicy
 
         env = gym.make("mcts_envs/LaneDefense3x3-v0", observation="planes")
         env.reset(seed=0)
@@ -65,7 +65,7 @@ class TestNetwork:
         pytest.importorskip("stable_baselines3")
         from speed import network
 
-        from agents.learning.storage import SavedPolicy
+        from agents.learning.saved.storage import SavedPolicy
 
         env = gym.make("mcts_envs/LaneDefense3x3-v0", observation="planes")
         env.reset(seed=0)

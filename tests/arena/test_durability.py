@@ -14,7 +14,7 @@ from agents.arena.report import Report
 from agents.arena.rows import seeds
 from agents.arena.runner import Crew
 from agents.arena.storage import EPISODES, TRANSITIONS, Results, default_folder, read_transitions
-from agents.learning import shipped
+from agents.learning.saved import shipped
 from mcts_envs.core.players import BuiltIn
 from tests.arena.reports import figures, rows_of
 from tests.arena.single import TWO, fakes

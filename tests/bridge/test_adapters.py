@@ -8,7 +8,7 @@ import agents
 from agents import bridge
 from agents.bridge import adapters, means
 from agents.bridge.cloning import Clone, Replay
-from agents.bridge.digest import digest
+from agents.bridge.copying.digest import digest
 from agents.bridge.mirroring import mirrored
 from tests.bridge.worlds import Walk, mcts, playing
 

@@ -14,7 +14,7 @@ from gymnasium.utils import EzPickle
 import agents
 from agents.bridge import remember, view
 from agents.bridge.cloning import Replay
-from agents.bridge.copying import Copy
+from agents.bridge.copying.copies import Copy
 from agents.bridge.live import foreign_view
 from agents.bridge.pool import Pool
 

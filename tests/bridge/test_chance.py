@@ -13,8 +13,8 @@ import pytest
 from numpy.random import mtrand  # NumPy's global generator
 
 from agents import bridge
-from agents.bridge.chance import Watch, reseed
-from agents.bridge.digest import digest
+from agents.bridge.copying.chance import Watch, reseed
+from agents.bridge.copying.digest import digest
 from tests.bridge.worlds import Walk, mcts, playing
 
 try:

@@ -13,8 +13,8 @@ from pettingzoo.classic.connect_four import connect_four
 from pettingzoo.classic.tictactoe import tictactoe
 
 from agents.bridge.cloning import drawn_from
-from agents.bridge.copying import Copy
-from agents.bridge.digest import digest
+from agents.bridge.copying.copies import Copy
+from agents.bridge.copying.digest import digest
 from agents.bridge.means import FAST
 from tests.bridge.worlds import TAXI, Walk, mcts, playing
 

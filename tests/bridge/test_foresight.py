@@ -14,8 +14,8 @@ from pettingzoo import ParallelEnv
 
 import agents
 from agents import bridge
-from agents.bridge.copying import Copy
-from agents.bridge.digest import digest
+from agents.bridge.copying.copies import Copy
+from agents.bridge.copying.digest import digest
 from agents.bridge.hidden import AS_IT_IS, SAMPLED, SINCE, UNKNOWN
 from agents.bridge.means import REPLAY
 from tests.bridge.test_hidden import Cups

@@ -11,8 +11,8 @@ from typing import ClassVar
 import pytest
 
 import agents
-from agents.bridge.copying import Copy
-from agents.bridge.digest import digest
+from agents.bridge.copying.copies import Copy
+from agents.bridge.copying.digest import digest
 from tests.bridge.worlds import Walk, mcts
 
 

@@ -15,7 +15,7 @@ import agents
 from agents import bridge
 from agents.bridge import means
 from agents.bridge.cloning import Clone, Deep, Replay, generators_in
-from agents.bridge.digest import digest
+from agents.bridge.copying.digest import digest
 from mcts_envs.core.contract import EVERYTHING
 from tests.bridge.worlds import TAXI, Handle, Machine, Walk, mcts, playing
 

@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from agents.bridge.copying import Copy
+from agents.bridge.copying.copies import Copy
 from agents.bridge.means import FAST
 from tests.bridge.worlds import Walk, mcts
 

@@ -9,7 +9,7 @@ from agents import bridge
 from agents.bridge import means
 from agents.bridge.adapters import adapter_of
 from agents.bridge.cloning import generators_in
-from agents.bridge.digest import digest
+from agents.bridge.copying.digest import digest
 from agents.bridge.mirroring import mirrored
 
 pytestmark = pytest.mark.filterwarnings("ignore")

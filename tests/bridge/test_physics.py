@@ -8,8 +8,8 @@ import pytest
 from gymnasium import spaces
 
 import agents
-from agents.bridge.copying import Copy
-from agents.bridge.digest import digest
+from agents.bridge.copying.copies import Copy
+from agents.bridge.copying.digest import digest
 
 mujoco = pytest.importorskip("mujoco")
 

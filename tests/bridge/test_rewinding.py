@@ -17,8 +17,9 @@ from gymnasium.wrappers import DiscretizeAction
 
 import agents
 from agents import bridge
-from agents.bridge import means, rewinding, worlds
+from agents.bridge import means, rewinding
 from agents.bridge.adapters import adapter_of
+from agents.bridge.copying import box2d
 from agents.bridge.mirroring import mirrored
 from agents.bridge.rewinding import Kept, Rewind
 
@@ -196,7 +197,7 @@ def test_a_step_that_fails_is_rewound_too(bricks):
 @pytest.mark.parametrize("how", ["chain", "elsewhere"])
 def test_worlds_that_lie_elsewhere_are_replayed(bricks, monkeypatch, how):
     if how == "elsewhere":
-        monkeypatch.setattr(worlds, "_SAYS", worlds._SAYS + 8)
+        monkeypatch.setattr(box2d, "_SAYS", box2d._SAYS + 8)
     env = bricks(chain=how == "chain")
     env.reset(seed=0)
     env.step(1)
@@ -226,7 +227,7 @@ class Data:
 def test_what_is_held_elsewhere_while_a_world_is_put_back_is_counted_all_the_same():
     world = Box2D.b2World()
     body = world.CreateStaticBody(userData=Data())
-    memory = worlds.Memory(world)
+    memory = box2d.Memory(world)
     held = body.userData  # as what a step has said of it
     counted = sys.getrefcount(held)
     for _ in range(5):
@@ -242,7 +243,7 @@ def test_what_is_held_elsewhere_while_a_world_is_put_back_is_counted_all_the_sam
 def test_what_came_later_lets_go_of_what_it_refers_to():
     world = Box2D.b2World()
     one, other = world.CreateDynamicBody(), world.CreateDynamicBody()
-    memory = worlds.Memory(world)
+    memory = box2d.Memory(world)
     data = [Data() for _ in range(4)]
     gone = [weakref.ref(each) for each in data]
     one.userData = data.pop()
@@ -280,7 +281,7 @@ def interrupted(kept, line):
     lines, before = itertools.count(1), sys.gettrace()
 
     def trace(frame, event, told):
-        if frame.f_code.co_filename in (worlds.__file__, rewinding.__file__) and next(lines) == line:
+        if frame.f_code.co_filename in (box2d.__file__, rewinding.__file__) and next(lines) == line:
             raise KeyboardInterrupt
         return trace
 

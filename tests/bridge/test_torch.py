@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from agents.bridge.copying import Copy
-from agents.bridge.digest import digest
+from agents.bridge.copying.copies import Copy
+from agents.bridge.copying.digest import digest
 from agents.bridge.means import FAST
 from tests.bridge.worlds import Walk, mcts
 

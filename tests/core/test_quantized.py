@@ -15,9 +15,9 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize, VecTrans
 
 import agents
 import mcts_envs
-from agents.learning import storage
 from agents.learning.evaluation import evaluate
 from agents.learning.networks import PlanesExtractor
+from agents.learning.saved import storage
 from agents.learning.training import train
 from mcts_envs.core.api.quantized import quantize, quantized
 
@@ -25,7 +25,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the module imports an environment of PettingZoo in a way that it deprecates
     from pettingzoo.test import api_test, parallel_api_test
 
-pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
 
 LANE, FOOTBALL = "LaneDefense3x3-v0", "Football1-v0"
 BYTES = {"observation_dtype": "uint8"}

@@ -20,7 +20,7 @@ from agents.arena.runner import Crew
 from agents.arena.worker import Worker
 from agents.learning import jobs
 from agents.learning.jobs import local
-from agents.learning.shipped import FOLDER
+from agents.learning.saved.shipped import FOLDER
 from agents.waiting import as_completed
 from mcts_envs.core import writing
 from mcts_envs.core.compiling.sources import closure_digest, closure_of

@@ -22,6 +22,6 @@ def _one_thread():
 @pytest.fixture
 def quietly_anew(monkeypatch):
     """Nothing has been said yet of what is said once."""
-    from agents.learning import notices
+    from agents.learning.saved import notices
 
     monkeypatch.setattr(notices, "_said", set())

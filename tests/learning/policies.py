@@ -7,8 +7,8 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 
-from agents.learning.network import Layer, Network
-from agents.learning.policy import NetworkPolicy, Policy
+from agents.learning.saved.network import Layer, Network
+from agents.learning.saved.policy import NetworkPolicy, Policy
 from mcts_envs.core.rng import choose_among, draw, new_stream
 
 LANES, ROSTER = "LaneDefense3x3-v0", "LaneDefense5x9-v0"

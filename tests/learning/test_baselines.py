@@ -21,17 +21,18 @@ pytest.importorskip("matplotlib")
 from stable_baselines3 import DQN
 
 import agents
-from agents.learning import baselines, curves, storage
+from agents.learning import baselines, curves
 from agents.learning.baselines import train_all
 from agents.learning.card import written
 from agents.learning.evaluation import evaluate
 from agents.learning.jobs import Here
-from agents.learning.lightening import lighten
-from agents.learning.shipped import FOLDER
+from agents.learning.saved import storage
+from agents.learning.saved.lightening import lighten
+from agents.learning.saved.shipped import FOLDER
 from agents.learning.training import Trained
 from tests.learning.quick import quick
 
-pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
 
 SHORT = {"n_envs": 8, "n_steps": 16, "batch_size": 64, "n_timesteps": 128}
 LIST = """
@@ -59,7 +60,7 @@ def test_the_list_names_what_can_be_trained():
     for each in baselines.baselines():
         assert 0 < each.minutes <= 120
         assert each.scaled(0.5)["n_timesteps"] > 1000
-        agents.learning.shipped.find(each.env_id)
+        agents.learning.saved.shipped.find(each.env_id)
     assert sum(each.minutes for each in baselines.baselines()) * 3 / 2 <= 600  # three seeds, two cores, ten hours
 
 

@@ -20,7 +20,7 @@ from mcts_envs.core.api.env import GameEnv
 from mcts_envs.sb3 import GameVecEnv
 from tests.learning.quick import make
 
-pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
 IDS = ("LaneDefense3x3-v0", "LaneDefense10x10-v0", "LaneDefense5x9-v0")
 
 

@@ -20,7 +20,7 @@ from agents.search.tree import root_edge
 from tests.learning.policies import GAMES, LANES, PUCT, ROSTER, Elsewhere, OneByOne, game_of, make, random_policy, told
 from tests.learning.test_networks import untrained
 
-pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
 
 
 class TestBatched:

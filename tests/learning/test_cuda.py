@@ -13,10 +13,10 @@ import torch
 import mcts_envs
 from agents import make
 from agents.bridge import Remember
-from agents.learning import storage
 from agents.learning.algorithms import algorithm_class
 from agents.learning.imitation import imitate
 from agents.learning.networks import PlanesExtractor
+from agents.learning.saved import storage
 from agents.learning.selfplay import SelfPlay
 from tests.learning.quick import quick
 
@@ -25,7 +25,9 @@ SMALL = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "seed": 0}
 PLANES = {"features_extractor_class": PlanesExtractor, "normalize_images": False}
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
-pytestmark = pytest.mark.filterwarnings("ignore:You are trying to run", "ignore::agents.learning.notices.PolicyWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:You are trying to run", "ignore::agents.learning.saved.notices.PolicyWarning"
+)
 
 
 def model_on(device, policy="MlpPolicy", observation="flat", **more):

@@ -12,12 +12,12 @@ import torch
 from stable_baselines3 import DQN, PPO
 
 import mcts_envs
-from agents.learning import storage
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_plan import Plan
 from agents.learning.export import network_of
 from agents.learning.imitation import imitate
-from agents.learning.network import NotLayersError
+from agents.learning.saved import storage
+from agents.learning.saved.network import NotLayersError
 from tests.learning.quick import quick
 
 LANES = "LaneDefense3x3-v0"

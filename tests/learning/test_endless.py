@@ -8,8 +8,9 @@ pytest.importorskip("sb3_contrib")
 import train as training
 import typer
 
-from agents.learning import callbacks, evaluation, notices
+from agents.learning import callbacks, evaluation
 from agents.learning.evaluation import evaluate
+from agents.learning.saved import notices
 from tests.learning.quick import quick
 
 

@@ -29,19 +29,20 @@ import agents
 import mcts_envs
 from agents.arena.executing import RayExecutor
 from agents.evaluator.batched import BatchedEvaluator
-from agents.learning import positions, storage
+from agents.learning import positions
 from agents.learning.distilling import turned
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_plan import Plan
 from agents.learning.jobs import Here, local
 from agents.learning.networks import PlanesExtractor
 from agents.learning.playing import Job, described, play, repeats
+from agents.learning.saved import storage
 from agents.learning.training import train
 from mcts_envs.core.view import View
 from tests.learning.policies import positions as states
 from tests.toys import tic_tac_toe
 
-pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
 
 ROOT = Path(__file__).parents[2]
 TOE = "ToeOfExperts-v0"
@@ -335,7 +336,7 @@ def test_a_features_extractor_of_ones_own_is_named_by_its_file(tmp_path):
     result = learned(tmp_path / "own", iterations=1, **options)
     about = storage.described(result.path)[1]
     assert about["hyperparameters"]["policy_kwargs"] == kwargs
-    code = "import sys; from agents.learning import storage; print(storage.load(sys.argv[1]).model.policy)"
+    code = "import sys; from agents.learning.saved import storage; print(storage.load(sys.argv[1]).model.policy)"
     assert b"GELU" in subprocess.check_output([sys.executable, "-c", code, result.path], cwd=ROOT)
     written = pickle.loads(pickle.dumps(storage.load(result.path)))
     assert type(written.model.policy.features_extractor).__name__ == "Net"

@@ -24,17 +24,18 @@ pytest.importorskip("sb3_contrib")
 
 from agents.arena import Plan as Comparison
 from agents.arena import parse_agents
-from agents.learning import expert, jobs, positions, storage
+from agents.learning import expert, jobs, positions
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_folder import checkpoints
 from agents.learning.expert_plan import Plan
 from agents.learning.jobs import Here, local
+from agents.learning.saved import storage
 from agents.locking import only_writer
 from agents.watching import watch
 from mcts_envs.core.writing import write_whole
 from tests.learning.quick import SMALL, quick
 
-pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
 
 LANE = "LaneDefense3x3-v0"
 

@@ -26,15 +26,15 @@ import agents
 import mcts_envs
 from agents.arena import Plan, compare, parse_agents
 from agents.bridge import Remember, view
-from agents.learning import moved, notices, storage
 from agents.learning.algorithms import one_thread
-from agents.learning.fitting import fitting
-from agents.learning.frames import Frames
 from agents.learning.loading import load_policy
-from agents.learning.notices import PolicyWarning
-from agents.learning.policy import NetworkPolicy
+from agents.learning.saved import moved, notices, storage
+from agents.learning.saved.fitting import fitting
+from agents.learning.saved.frames import Frames
+from agents.learning.saved.notices import PolicyWarning
+from agents.learning.saved.policy import NetworkPolicy
+from agents.learning.saved.shipped import shipped
 from agents.learning.searching import evaluator_for, read_policy
-from agents.learning.shipped import shipped
 from agents.learning.training import train
 
 LANES, DUEL = "LaneDefense3x3-v0", "BomberDuel-v0"

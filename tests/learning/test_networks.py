@@ -18,19 +18,19 @@ import numpy as np
 import pytest
 
 import agents
-from agents.learning import network as networks
-from agents.learning import storage
 from agents.learning.algorithms import algorithm_class
 from agents.learning.export import network_of
 from agents.learning.loading import load_policy
-from agents.learning.policy import read_network
-from agents.learning.shipped import FOLDER, made_for
-from agents.learning.weights import read_zip
+from agents.learning.saved import network as networks
+from agents.learning.saved import storage
+from agents.learning.saved.policy import read_network
+from agents.learning.saved.shipped import FOLDER, made_for
+from agents.learning.saved.weights import read_zip
 from mcts_envs import make_sb3_vec_env
 
 LANES = "mcts_envs/LaneDefense3x3-v0"
 
-pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
 
 
 def untrained(path, algorithm="ppo", env_id=LANES, policy="MlpPolicy", **arguments):

@@ -11,9 +11,9 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNorm
 
 import agents
 import mcts_envs
-from agents.learning import normalizing, notices
-from agents.learning.moved import worn
-from agents.learning.notices import PolicyWarning
+from agents.learning.saved import normalizing, notices
+from agents.learning.saved.moved import worn
+from agents.learning.saved.notices import PolicyWarning
 
 ID = "LaneDefense3x3-v0"
 

@@ -17,11 +17,11 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 import agents
 import mcts_envs
-from agents.learning import storage
 from agents.learning.evaluation import evaluate
 from agents.learning.imitation import _watch, imitate
 from agents.learning.networks import PlanesExtractor
-from agents.learning.notices import PolicyWarning
+from agents.learning.saved import storage
+from agents.learning.saved.notices import PolicyWarning
 from agents.learning.selfplay import PastSelf, SelfPlay, shares
 from mcts_envs.core.api import mixed
 from mcts_envs.core.api.mixture import Mixture, OneByOne
@@ -30,7 +30,7 @@ from mcts_envs.core.showing import rendered
 from mcts_envs.games.wall_survival.spec import WallSurvival, wall_survival
 from tests.learning.quick import make, quick
 
-pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
 
 WALL = {"env_id": "WallSurvival-v0", "settings": {"board_size": 3}}
 SMALL = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "policy_kwargs": {"net_arch": [8]}}
@@ -443,7 +443,7 @@ def test_a_training_with_past_selves_is_saved_and_goes_on(tmp_path):
         quick(tmp_path / "other", changes=changes)
 
 
-@pytest.mark.filterwarnings("error::agents.learning.notices.PolicyWarning")
+@pytest.mark.filterwarnings("error::agents.learning.saved.notices.PolicyWarning")
 def test_a_policy_of_all_seats_and_a_mixture_is_at_home_with_each(tmp_path):
     settings = {"board_size": 3, "seat": "all", "opponent": {"self": 1, "greedy": 1}}
     path = quick(tmp_path, env_id="WallSurvival-v0", settings=settings, changes=SMALL).path

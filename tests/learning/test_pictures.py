@@ -23,7 +23,7 @@ from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.view import View
 from tests.learning.policies import LANES, game_of, make, positions, random_policy
 
-pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
 SEARCHES = {"name": "gumbel"}, {"name": "mcts", "select": "puct", "evaluate": "policy"}
 
 
@@ -192,7 +192,7 @@ def test_a_zip_trained_on_bytes_searches(tmp_path):
 
 
 def test_a_search_teaches_bytes_what_it_teaches_numbers(tmp_path):
-    expert, storage = (pytest.importorskip(f"agents.learning.{name}") for name in ("expert", "storage"))
+    expert, storage = (pytest.importorskip(f"agents.learning.{name}") for name in ("expert", "saved.storage"))
     plan = Plan(iterations=0, games=2, imitate={"agent": "scripted"}, match_games=0, epochs=40, batch=64)
     small = {"n_envs": 1, "n_steps": 64, "batch_size": 64, "policy_kwargs": {"net_arch": [8]}}
     seen, said = make(LANES, observation="planes").reset(seed=0)[0][None], []

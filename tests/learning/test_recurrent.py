@@ -19,7 +19,7 @@ import mcts_envs
 from agents.arena import Plan, compare, parse_agents
 from agents.bridge import Remember
 from agents.learning.loading import load_policy
-from agents.learning.notices import PolicyWarning
+from agents.learning.saved.notices import PolicyWarning
 
 SMALL = {"n_steps": 32, "batch_size": 32, "n_epochs": 1, "policy_kwargs": {"net_arch": [8], "lstm_hidden_size": 8}}
 

@@ -26,17 +26,17 @@ from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 
 import agents
 import mcts_envs
-from agents.learning import storage
 from agents.learning.evaluation import evaluate
-from agents.learning.fitting import fitting
 from agents.learning.loading import load_policy
-from agents.learning.notices import PolicyWarning
-from agents.learning.policy import NetworkPolicy
+from agents.learning.saved import storage
+from agents.learning.saved.fitting import fitting
+from agents.learning.saved.notices import PolicyWarning
+from agents.learning.saved.policy import NetworkPolicy
+from agents.learning.saved.shipped import FOLDER, made_for, shipped, shipped_for
 from agents.learning.searching import read_policy
-from agents.learning.shipped import FOLDER, made_for, shipped, shipped_for
 from tests.learning.quick import make, quick
 
-pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
 IDS = ("LaneDefense3x3-v0", "LaneDefense10x10-v0", "LaneDefense5x9-v0")
 
 

@@ -15,11 +15,11 @@ import mcts_envs
 from agents.bridge import Remember
 from agents.evaluator.compiled import CompiledEvaluator, Dense, TooLargeError
 from agents.evaluator.plain import PlainEvaluator
-from agents.learning import fitting as fitting_module
-from agents.learning.fitting import fitting, learned_rewards
-from agents.learning.network import Layer, Network
+from agents.learning.saved import fitting as fitting_module
+from agents.learning.saved.fitting import fitting, learned_rewards
+from agents.learning.saved.network import Layer, Network
+from agents.learning.saved.shipped import shipped
 from agents.learning.searching import evaluator_for, read_policy
-from agents.learning.shipped import shipped
 from mcts_envs.core.contract import Game, blank, state_dtype
 from mcts_envs.core.kernel import record
 from mcts_envs.core.rng import draw, new_stream
@@ -40,7 +40,7 @@ from tests.learning.policies import (
 from tests.learning.test_networks import untrained
 from tests.toys import tic_tac_toe
 
-pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
 
 
 class TestCompiledNetwork:

@@ -11,12 +11,12 @@ pytest.importorskip("sb3_contrib")
 import torch
 
 import agents
-from agents.learning import storage
-from agents.learning.notices import PolicyWarning
-from agents.learning.shipped import shipped, shipped_for
+from agents.learning.saved import storage
+from agents.learning.saved.notices import PolicyWarning
+from agents.learning.saved.shipped import shipped, shipped_for
 from tests.learning.quick import SMALL, make, quick
 
-pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
 
 STILL = {**SMALL, "learning_rate": 0.0}
 

@@ -17,7 +17,7 @@ import agents
 from agents.bridge import Remember, view
 from agents.learning.algorithms import one_thread
 from agents.learning.loading import load_policy
-from agents.learning.notices import PolicyWarning
+from agents.learning.saved.notices import PolicyWarning
 from agents.learning.searching import evaluator_for, read_policy
 from mcts_envs import make_sb3_vec_env
 
@@ -135,7 +135,7 @@ def test_statistics_as_for_an_evaluation_do_not_say_what_values_count(quietly_an
 
 
 @TRUSTED
-@pytest.mark.filterwarnings("error::agents.learning.notices.PolicyWarning")
+@pytest.mark.filterwarnings("error::agents.learning.saved.notices.PolicyWarning")
 @pytest.mark.parametrize("where", ["memory", "disk", "arrays"])
 def test_bytes_are_normalised_as_in_training(tmp_path, quietly_anew, where):
     env = VecNormalize(make_sb3_vec_env("LaneDefense3x3-v0", 2, observation="planes", observation_dtype="uint8"))

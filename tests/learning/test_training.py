@@ -31,14 +31,15 @@ from typer.testing import CliRunner
 import agents
 import mcts_envs
 from agents.arena import interrupt
-from agents.learning import baselines, callbacks, expert, normalizing, progress, storage
+from agents.learning import baselines, callbacks, expert, progress
 from agents.learning.evaluation import FRESH, evaluate
 from agents.learning.hyperparameters import hyperparameters, plain, resolved
 from agents.learning.networks import PlanesExtractor
 from agents.learning.progress import ProgressReport
+from agents.learning.saved import normalizing, storage
 from tests.learning.quick import make, quick
 
-pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.notices.PolicyWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
 
 ROOT = Path(__file__).parents[2]
 IDS = ("LaneDefense3x3-v0", "LaneDefense10x10-v0", "LaneDefense5x9-v0")

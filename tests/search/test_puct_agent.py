@@ -8,7 +8,7 @@ import pytest
 
 import agents
 import mcts_envs  # noqa: F401
-from agents.learning.shipped import shipped
+from agents.learning.saved.shipped import shipped
 
 
 def test_it_is_the_search_with_the_shipped_policy():

@@ -3,7 +3,7 @@
 from typing import Any
 
 from agents.bridge.adapters import Adapter
-from agents.bridge.worlds import renewed
+from agents.bridge.copying.box2d import renewed
 
 
 class BipedalWalker(Adapter):

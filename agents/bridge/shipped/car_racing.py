@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from agents.bridge.adapters import Adapter
-from agents.bridge.worlds import renewed
+from agents.bridge.copying.box2d import renewed
 
 _NOTHING = np.zeros((96, 96, 3), np.uint8)
 _NOTHING.flags.writeable = False

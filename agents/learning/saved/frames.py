@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from agents.learning.kept import Kept
+from agents.learning.saved.kept import Kept
 from mcts_envs.core.typing import Singles
 from mcts_envs.core.view import View
 

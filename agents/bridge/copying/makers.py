@@ -1,4 +1,4 @@
-"""How each kind of what an environment holds is copied into a :class:`agents.bridge.copying.Copy`."""
+"""How each kind of what an environment holds is copied into a :class:`agents.bridge.copying.copies.Copy`."""
 
 import collections
 import contextlib
@@ -16,8 +16,8 @@ import numpy as np
 from gymnasium import Env, Wrapper
 from gymnasium.spaces import Discrete, Space
 
-from agents.bridge.chance import TORCH
-from agents.bridge.classes import (
+from agents.bridge.copying.chance import TORCH
+from agents.bridge.copying.classes import (
     container_of,
     has_table,
     is_plain,
@@ -27,10 +27,10 @@ from agents.bridge.classes import (
     quiet,
     slots_of,
 )
-from agents.bridge.opaque import copy_buffer, copy_opaque
-from agents.bridge.physics import copy_array, copy_physics, is_physics
-from agents.bridge.tensors import copy_tensor, in_memory_of_tensor, is_tensor
-from agents.bridge.weak import WEAK
+from agents.bridge.copying.mujoco import copy_array, copy_physics, is_physics
+from agents.bridge.copying.opaque import copy_buffer, copy_opaque
+from agents.bridge.copying.tensors import copy_tensor, in_memory_of_tensor, is_tensor
+from agents.bridge.copying.weakrefs import WEAK
 
 Maker: TypeAlias = Callable[[Any, Any], Any]
 """``(into, value)``: return the copy of a value, and note in the Copy ``into`` how it is brought back."""

@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from agents.learning.notices import notice
+from agents.learning.saved.notices import notice
 from mcts_envs.core.view import View
 
 T = TypeVar("T")

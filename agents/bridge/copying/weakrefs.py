@@ -45,4 +45,4 @@ WEAK: dict[type, Callable[[Any, Any], Any]] = {
     weakref.WeakValueDictionary: _table,
     weakref.ref: _to(weakref.ref, weakref.ref.__call__),
 }
-"""How each of them is copied into a :class:`agents.bridge.copying.Copy`."""
+"""How each of them is copied into a :class:`agents.bridge.copying.copies.Copy`."""

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from agents.learning.frames import Shape
+from agents.learning.saved.frames import Shape
 from mcts_envs.core.typing import Singles
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from gymnasium import spaces
 
-from agents.learning import sidecar
-from agents.learning.notices import notice
-from agents.learning.trust import warn_of_pickles
+from agents.learning.saved import sidecar
+from agents.learning.saved.notices import notice
+from agents.learning.saved.trust import warn_of_pickles
 
 if TYPE_CHECKING:
     from stable_baselines3.common.vec_env import VecNormalize
@@ -28,8 +28,8 @@ _NAMES = ("vecnormalize.pkl", "vec_normalize.pkl")
 def normalization(env: "VecNormalize") -> dict[str, Any]:
     """Return the statistics of a ``VecNormalize``; those of rewards only if it divides rewards by them.
 
-    They are JSON-able but for those of dictionaries, which are flattened as :func:`agents.learning.structured.restored`
-    takes them: what is not normalised there is bounded by infinity.
+    They are JSON-able but for those of dictionaries, which are flattened as
+    :func:`agents.learning.saved.structured.restored` takes them: what is not normalised there is bounded by infinity.
     """
     found: dict[str, Any] = {"rewards": _moments(env.ret_rms) if env.norm_reward else None, "observations": None}
     if env.norm_obs:

@@ -8,11 +8,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from agents.learning.fitting import sees_alike_anywhere
+from agents.learning.saved.fitting import sees_alike_anywhere
 from mcts_envs.core.contract import Game
 from mcts_envs.registry import find
 
-FOLDER = Path(__file__).parent / "policies"
+FOLDER = Path(__file__).parents[1] / "policies"
 
 TAUGHT = "expert_iteration"
 """What a MaskablePPO is called that a search has taught."""

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.learning import network as networks
-from agents.learning.frames import Shape
-from agents.learning.network import Network
+from agents.learning.saved import network as networks
+from agents.learning.saved.frames import Shape
+from agents.learning.saved.network import Network
 
 MASKED = ("maskable_ppo",)
 """Algorithms whose policies want to know which actions are legal."""
@@ -237,8 +237,8 @@ def read_network(path: Path) -> NetworkPolicy:
     Raises
     ------
     FileNotFoundError, ValueError
-        See :func:`agents.learning.network.read`; also if the observations that its sidecar names are of another size
-        than the network's.
+        See :func:`agents.learning.saved.network.read`; also if the observations that its sidecar names are of another
+        size than the network's.
     """
     network, about = networks.read(path)
     shape = about.get("observation_space", {}).get("shape", [network.inputs])

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from agents.bridge.chance import is_generator, reseed
-from agents.bridge.classes import is_shared
-from agents.bridge.keys import drawn_anew, is_key
-from agents.bridge.makers import maker_of
+from agents.bridge.copying.chance import is_generator, reseed
+from agents.bridge.copying.classes import is_shared
+from agents.bridge.copying.jax_keys import drawn_anew, is_key
+from agents.bridge.copying.makers import maker_of
 
 
 class Copy:

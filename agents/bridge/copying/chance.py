@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.random import PCG64, Generator, mtrand  # the functions of NumPy's global generator
 
-from agents.bridge.classes import name_of
+from agents.bridge.copying.classes import name_of
 
 _WORD, _LONG_WORD = 2**64 - 1, 2**128 - 1
 _PCG64_INCREMENT = 0x5851F42D4C957F2D14057B7EF767814F

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from agents.learning.notices import notice
-from agents.learning.shipped import FOLDER
+from agents.learning.saved.notices import notice
+from agents.learning.saved.shipped import FOLDER
 
 _written: set[Path] = set()
 

@@ -6,10 +6,10 @@ from typing import Any
 import gymnasium
 from gymnasium.wrappers import NormalizeReward, StickyAction
 
-from agents.bridge.copying import Copy
-from agents.bridge.digest import digest
+from agents.bridge.copying.copies import Copy
+from agents.bridge.copying.digest import digest
 from agents.bridge.layers import innermost
-from agents.bridge.lenses import detached
+from agents.bridge.observation_wrappers import detached
 from agents.wrappers import layers_of, named, repeats_of
 
 

@@ -18,14 +18,14 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from agents.learning import normalizing, sidecar, trust
 from agents.learning.algorithms import ALGORITHMS, algorithm_class, is_recurrent, one_thread, takes_masks
 from agents.learning.diverging import not_finite
-from agents.learning.frames import AXES, Shape, stacked_shape
 from agents.learning.hyperparameters import import_classes
-from agents.learning.policy import Policy
-from agents.learning.recognizing import algorithm_in
-from agents.learning.structured import flat_shape, restored
+from agents.learning.saved import normalizing, sidecar, trust
+from agents.learning.saved.frames import AXES, Shape, stacked_shape
+from agents.learning.saved.policy import Policy
+from agents.learning.saved.recognizing import algorithm_in
+from agents.learning.saved.structured import flat_shape, restored
 from mcts_envs.core.writing import write_together
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from typing import Any
 
 from gymnasium.wrappers import DtypeObservation, FlattenObservation, ReshapeObservation, vector
 
-from agents.learning.fitting import own_mask
-from agents.learning.notices import notice
-from agents.learning.policy import Policy
+from agents.learning.saved.fitting import own_mask
+from agents.learning.saved.notices import notice
+from agents.learning.saved.policy import Policy
 from agents.wrappers import OF_OBSERVATIONS, layers_of
 from mcts_envs.core.api.adapter import defaults
 from mcts_envs.core.api.mixed import ALL

@@ -16,11 +16,20 @@ import numpy as np
 from gymnasium import Space
 from numpy.random import BitGenerator
 
-from agents.bridge.chance import are_generators
-from agents.bridge.classes import container_of, has_table, is_open, is_plain, is_shared, module_of, name_of, slots_of
-from agents.bridge.keys import is_key, is_of_jax
-from agents.bridge.physics import is_physics, token_of
-from agents.bridge.weak import behind
+from agents.bridge.copying.chance import are_generators
+from agents.bridge.copying.classes import (
+    container_of,
+    has_table,
+    is_open,
+    is_plain,
+    is_shared,
+    module_of,
+    name_of,
+    slots_of,
+)
+from agents.bridge.copying.jax_keys import is_key, is_of_jax
+from agents.bridge.copying.mujoco import is_physics, token_of
+from agents.bridge.copying.weakrefs import behind
 
 _AS_IT_IS = frozenset({bool, bytes, complex, float, int, str, type(None)})
 _LEFT_OUT = ("_np_random", "_np_random_seed", "render_mode")

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from agents.learning.frames import Shape, axis_of
-from agents.learning.notices import notice
-from agents.learning.policy import Policy
+from agents.learning.saved.frames import Shape, axis_of
+from agents.learning.saved.notices import notice
+from agents.learning.saved.policy import Policy
 from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import record
 from mcts_envs.registry import find

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.bridge.chance import successor
-from agents.bridge.classes import module_of
+from agents.bridge.copying.chance import successor
+from agents.bridge.copying.classes import module_of
 
 _NAMED = re.compile(r"_*((prng|rng|random|jax|env|step|reset)_)?(key|rng|prng|seed)")
 """What a plain key is called: two numbers without a sign that are called otherwise may be anything."""

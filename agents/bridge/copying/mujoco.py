@@ -17,8 +17,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from agents.bridge.classes import are_shared, name_of
-from agents.bridge.weak import behind
+from agents.bridge.copying.classes import are_shared, name_of
+from agents.bridge.copying.weakrefs import behind
 
 _COMPILED = "mujoco._structs."
 _DATA, _MODEL = f"{_COMPILED}MjData", f"{_COMPILED}MjModel"
@@ -48,7 +48,7 @@ def is_physics(kind: type) -> bool:
 
 
 def copy_physics(into: Any, value: Any) -> Any:
-    """Copy what is MuJoCo's into a :class:`agents.bridge.copying.Copy`.
+    """Copy what is MuJoCo's into a :class:`agents.bridge.copying.copies.Copy`.
 
     Raises
     ------

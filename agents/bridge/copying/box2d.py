@@ -15,7 +15,7 @@ import functools
 import struct
 from typing import Any
 
-from agents.bridge.classes import name_of
+from agents.bridge.copying.classes import name_of
 
 _WORLD = "Box2D.Box2D.b2World"
 

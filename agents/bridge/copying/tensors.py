@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.bridge.classes import name_of
-from agents.bridge.opaque import copy_opaque
+from agents.bridge.copying.classes import name_of
+from agents.bridge.copying.opaque import copy_opaque
 
 _KINDS = "torch.Tensor", "torch.nn.parameter.Parameter"
 

@@ -4,7 +4,7 @@ import copy
 import copyreg
 from typing import Any
 
-from agents.bridge.classes import name_of
+from agents.bridge.copying.classes import name_of
 
 
 def copy_opaque(into: Any, value: Any) -> Any:

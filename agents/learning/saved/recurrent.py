@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.learning.kept import Kept
-from agents.learning.policy import Policy
-from agents.learning.storage import SavedPolicy
+from agents.learning.saved.kept import Kept
+from agents.learning.saved.policy import Policy
+from agents.learning.saved.storage import SavedPolicy
 from mcts_envs.core.view import View
 
 RECURRENT = "recurrent_ppo"

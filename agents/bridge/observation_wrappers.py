@@ -8,7 +8,7 @@ import gymnasium
 from gymnasium.wrappers import DelayObservation, NormalizeObservation
 from pettingzoo.utils.wrappers import BaseWrapper
 
-from agents.bridge.classes import slots_of
+from agents.bridge.copying.classes import slots_of
 
 
 def lenses_of(layers: Sequence[Any]) -> tuple[list[Any], int]:

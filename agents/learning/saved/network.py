@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.learning import sidecar
+from agents.learning.saved import sidecar
 from mcts_envs.core import errors
 from mcts_envs.core.typing import Singles
 from mcts_envs.core.writing import write_whole

@@ -15,9 +15,9 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from agents.learning import sidecar
-from agents.learning.network import Layer, Network, check_numbers
-from agents.learning.policy import NetworkPolicy
+from agents.learning.saved import sidecar
+from agents.learning.saved.network import Layer, Network, check_numbers
+from agents.learning.saved.policy import NetworkPolicy
 from mcts_envs.core.typing import Singles
 
 _ACTOR, _CRITIC, _VALUES = "mlp_extractor.policy_net", "mlp_extractor.value_net", "q_net.q_net"

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.random import mtrand
 from pettingzoo import AECEnv, ParallelEnv
 
-from agents.bridge.chance import GLOBALS, torch_apart
-from agents.bridge.copying import Copy
+from agents.bridge.copying.chance import GLOBALS, torch_apart
+from agents.bridge.copying.copies import Copy
 from agents.bridge.remembering import own, shown_after
 from agents.bridge.returned import check_actions
 from agents.bridge.states import ForeignGame, ForeignState
