@@ -4,10 +4,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agents.arena.guarded import Guarded, made
 from agents.arena.plan import Plan
-from agents.arena.play import play
 from agents.arena.rows import Match, Row, blank_row
+from agents.arena.running.guarded import Guarded, made
+from agents.arena.running.play import play
 from agents.arena.spec import AgentSpec
 from agents.base import from_0, view_of
 from agents.inspection.review import better, settle
@@ -144,7 +144,7 @@ def seated(agents: Sequence[AgentSpec], teams: Sequence[Sequence[int]]) -> tuple
 
 
 class Recorder:
-    """Writes down what agents see and do while :func:`agents.arena.play.play` asks them."""
+    """Writes down what agents see and do while :func:`agents.arena.running.play.play` asks them."""
 
     def __init__(self, stage: Stage, plan: Plan, row: Row, tell: Callable[[Data], None]) -> None:
         self._stage, self._plan, self._row, self._tell = stage, plan, row, tell

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.arena import Report
-from agents.arena.cells import Fitting, percent, plain, short_names
+from agents.arena.report.cells import Fitting, percent, plain, short_names
 
 SECONDS_BETWEEN_LINES = 30.0
 _SECONDS_BETWEEN_VIEWS = 0.5

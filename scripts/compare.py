@@ -117,11 +117,11 @@ def main(
 
     from agents.arena import Limits, Plan, compare, parse_budget, parse_meeting, parse_part, parse_settings, parse_sprt
     from agents.arena.comparison import MOST_EPISODES
-    from agents.arena.executing import executor_of
     from agents.arena.interrupt import Interrupted
     from agents.arena.merging import plan_of
+    from agents.arena.report.table import outlook
+    from agents.arena.running.executing import executor_of
     from agents.arena.storage import default_folder
-    from agents.arena.table import outlook
     from mcts_envs.core.cores import cores
     from mcts_envs.core.errors import integer
 
@@ -188,7 +188,7 @@ def main(
 
 def _writable(out: Path | None, picture: Path | None, page: Path | None) -> None:
     """Raise before anything is played if what is wanted of it cannot be written there."""
-    from agents.arena.plot import require_drawable
+    from agents.arena.report.plot import require_drawable
     from mcts_envs.core.errors import writable
 
     if picture is not None:
@@ -217,9 +217,9 @@ def _follow(environment: str, folder: Path) -> str:
 def show(report: "Report", picture: Path | None, page: Path | None, console: "Console") -> None:
     """Keep a report beside the results, and as a picture and a page if wanted; then print it: who reads may be gone."""
     from agents.arena.page import write_page
-    from agents.arena.plot import plot
+    from agents.arena.report.plot import plot
+    from agents.arena.report.table import render, write_markdown
     from agents.arena.storage import written
-    from agents.arena.table import render, write_markdown
 
     with written(report.folder / _REPORT):
         write_markdown(report, report.folder / _REPORT)

@@ -117,7 +117,7 @@ def _show(tuned: "Tuned") -> None:
     """Print what was found, and keep it beside the trials."""
     from rich.console import Console
 
-    from agents.arena.table import render
+    from agents.arena.report.table import render
     from mcts_envs.core.writing import write_whole
 
     page = tuned.folder / "tuning.md"
@@ -158,7 +158,7 @@ def _page(tuned: "Tuned") -> str:
 
 def _verdict(tuned: "Tuned") -> str:
     """Return what is best, and whether it is shown to be better than what is shipped."""
-    from agents.arena.table import verdict
+    from agents.arena.report.table import verdict
 
     if tuned.best is None:
         return "No trial was played to its end."

@@ -15,13 +15,11 @@ except ImportError as error:
     raise ImportError(f'comparisons need {error.name}: pip install "mcts-envs[commands]"') from error
 
 # ruff: noqa: E402
-from agents.arena.anytime import confidence_sequence
 from agents.arena.comparison import compare
 from agents.arena.flat import records
 from agents.arena.limits import Limits
 from agents.arena.plan import Plan
-from agents.arena.rating import from_points, from_rankings, ratings
-from agents.arena.report import Report
+from agents.arena.report.report import Report
 from agents.arena.spec import (
     AgentSpec,
     parse_agent,
@@ -31,7 +29,9 @@ from agents.arena.spec import (
     parse_part,
     parse_settings,
 )
-from agents.arena.sprt import Sprt, boards_needed, games_needed, parse_sprt
+from agents.arena.statistics.anytime import confidence_sequence
+from agents.arena.statistics.rating import from_points, from_rankings, ratings
+from agents.arena.statistics.sprt import Sprt, boards_needed, games_needed, parse_sprt
 
 __all__ = [
     "AgentSpec",

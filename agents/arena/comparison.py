@@ -10,12 +10,12 @@ from time import monotonic
 from typing import Any
 
 from agents.arena.course import Course
-from agents.arena.executing import RemoteCrew
 from agents.arena.interrupt import interruptible
 from agents.arena.plan import Plan
-from agents.arena.report import Report, report
-from agents.arena.runner import Crew
-from agents.arena.sprt import Sprt
+from agents.arena.report.report import Report, report
+from agents.arena.running.executing import RemoteCrew
+from agents.arena.running.runner import Crew
+from agents.arena.statistics.sprt import Sprt
 from agents.arena.storage import Results, default_folder
 from mcts_envs.core import errors
 
@@ -69,7 +69,7 @@ def compare(
         Is told how many games are there, and how many there will be: at the start and after each.
     executor : concurrent.futures.Executor, optional
         Where to play instead, ``workers`` at a time; anything with ``submit`` whose jobs have ``done`` and ``result``,
-        as those of submitit (:mod:`agents.arena.executing`). It is not shut down.
+        as those of submitit (:mod:`agents.arena.running.executing`). It is not shut down.
     crew : Crew, optional
         Who play by this plan already, in place of ``workers``, and go on to live after it.
     merge : sequence of str or Path

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from agents.arena.figures import Trial
 from agents.arena.plan import Plan
+from agents.arena.report.figures import Trial
 from agents.arena.rows import Match, Rows
-from agents.arena.sprt import Sprt
+from agents.arena.statistics.sprt import Sprt
 
 
 class Course:

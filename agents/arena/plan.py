@@ -161,7 +161,7 @@ class Plan:
         return environments.make(self.environment, self.settings)
 
     def check(self) -> None:
-        """Check all but whether each agent can play, which :meth:`agents.arena.runner.Crew.check` does.
+        """Check all but whether each agent can play, which :meth:`agents.arena.running.runner.Crew.check` does.
 
         Raises
         ------

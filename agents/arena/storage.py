@@ -76,8 +76,8 @@ class Results:
     one counts. A torn last line is dropped when the folder is opened again.
 
     ``transitions.jsonl`` has a line for each move of the recorded episodes: ``agent`` (in games for several
-    ``agents``, by seat), ``episode``, ``step``, and what :func:`agents.arena.play.play` says. An episode's transitions
-    are on disk before its line is.
+    ``agents``, by seat), ``episode``, ``step``, and what :func:`agents.arena.running.play.play` says. An episode's
+    transitions are on disk before its line is.
 
     Parameters
     ----------

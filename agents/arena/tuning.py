@@ -15,11 +15,11 @@ from agents.arena.comparison import compare
 from agents.arena.interrupt import interruptible
 from agents.arena.parameters import Parameter
 from agents.arena.plan import Plan
-from agents.arena.report import Report
-from agents.arena.runner import Crew
+from agents.arena.report.report import Report
+from agents.arena.running.runner import Crew
 from agents.arena.spec import AgentSpec
-from agents.arena.sprt import Sprt
-from agents.arena.statistics import Estimate
+from agents.arena.statistics.estimates import Estimate
+from agents.arena.statistics.sprt import Sprt
 from agents.arena.storage import EPISODES
 from agents.locking import only_writer
 from mcts_envs.core import errors

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from agents.arena.statistics import wilson
+from agents.arena.statistics.estimates import wilson
 from agents.learning.saved.shipped import TAUGHT
 
 

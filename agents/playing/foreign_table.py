@@ -10,7 +10,7 @@ import numpy as np
 
 from agents import bridge
 from agents.arena.plan import Plan
-from agents.arena.play import points_of
+from agents.arena.running.play import points_of
 from agents.bridge.returned import paid
 from agents.bridge.states import ForeignGame
 from agents.inspection.pixels import in_blocks

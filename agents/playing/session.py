@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.arena.faults import message_of
-from agents.arena.guarded import Guarded, made
+from agents.arena.running.guarded import Guarded, made
 from agents.arena.spec import AgentSpec, parse_agent
 from agents.inspection.review import review, told
 from agents.playing.requests import read

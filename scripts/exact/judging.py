@@ -8,7 +8,7 @@ import numpy as np
 
 import agents
 from agents.arena.spec import AgentSpec
-from agents.arena.statistics import Estimate, mean_points, wilson
+from agents.arena.statistics.estimates import Estimate, mean_points, wilson
 from exact import lane, wall
 from exact.solving import Solver, state_of
 from mcts_envs.core.contract import Game

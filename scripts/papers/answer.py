@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from agents.arena.statistics import Estimate
+from agents.arena.statistics.estimates import Estimate
 from agents.learning.saved.policy import read_network
 from agents.learning.saved.shipped import SEARCHED, shipped
 from agents.learning.saved.weights import read_zip

@@ -11,7 +11,7 @@ from PIL import Image
 
 from agents.arena.lineups import Teams
 from agents.arena.rows import Row
-from agents.arena.statistics import Estimate, paired_difference, paired_rates
+from agents.arena.statistics.estimates import Estimate, paired_difference, paired_rates
 from papers.measures import Found, Line, Measure
 from papers.meeting import alone, met
 from papers.outsiders import CHOOSERS

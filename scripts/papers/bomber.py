@@ -5,7 +5,7 @@ from typing import Any
 
 from agents.arena.lineups import Teams
 from agents.arena.rows import Row
-from agents.arena.statistics import wilson
+from agents.arena.statistics.estimates import wilson
 from mcts_envs.games.bomber_grid.presets import GAMMA
 from papers.measures import Found, Line, Measure, Rate, Shares, Standings, Triple, mean, percent, verdict
 from papers.study import Cell, Entrant, Study, Table

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from agents.arena.lineups import Teams
 from agents.arena.rows import Row
-from agents.arena.statistics import Estimate, student_mean, wilson
+from agents.arena.statistics.estimates import Estimate, student_mean, wilson
 from papers.measures import Found, Line, Measure, percent, verdict
 from papers.study import Cell, Entrant, Study, Table
 

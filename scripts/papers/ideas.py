@@ -6,7 +6,7 @@ from typing import Any
 
 from PIL import Image
 
-from agents.arena.statistics import Estimate
+from agents.arena.statistics.estimates import Estimate
 from papers.measures import Points, Standings, Wins, percent
 from papers.record import Record
 from papers.study import Cell, Entrant, Study, Table

@@ -11,7 +11,7 @@ from agents.arena.formats.duel_figures import score
 from agents.arena.formats.lineup_figures import reached, side_name
 from agents.arena.lineups import Teams
 from agents.arena.rows import Row
-from agents.arena.statistics import Estimate, mean_points, student_mean, wilson
+from agents.arena.statistics.estimates import Estimate, mean_points, student_mean, wilson
 from papers.study import Cell
 
 Line = dict[str, str]

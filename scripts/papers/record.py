@@ -20,7 +20,7 @@ import numpy as np
 import agents
 import mcts_envs
 from agents.arena.plan import circumstances
-from agents.arena.statistics import Estimate, mean_points, wilson
+from agents.arena.statistics.estimates import Estimate, mean_points, wilson
 from mcts_envs.core.compiling.sources import source_digest
 from mcts_envs.core.writing import write_whole
 from papers.measures import Cost, Found

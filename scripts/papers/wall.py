@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import agents
-from agents.arena.statistics import wilson
+from agents.arena.statistics.estimates import wilson
 from mcts_envs.core.view import Episode, View
 from mcts_envs.games.wall_survival.spec import wall_survival
 from papers.measures import Means, Points, Rate, mean, percent

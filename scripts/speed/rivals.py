@@ -12,7 +12,7 @@ import gymnasium as gym
 import numpy as np
 
 import agents
-from agents.arena.statistics import wilson
+from agents.arena.statistics.estimates import wilson
 from speed.figure import Figure, least
 
 sys.path.append(str(Path(__file__).parents[2] / "examples"))

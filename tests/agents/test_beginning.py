@@ -12,7 +12,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="it has neither 
 
 _BEGUN = """
 import os, signal, time
-from agents.arena import Plan, parse_agents, worker
+from agents.arena import Plan, parse_agents
+from agents.arena.running import worker
 from agents.learning.jobs import local
 
 def pool():

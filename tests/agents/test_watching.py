@@ -27,8 +27,8 @@ from typer.testing import CliRunner
 import agents
 import mcts_envs  # noqa: F401
 from agents.arena import Plan, compare, parse_meeting
-from agents.arena.room import Room
 from agents.arena.rows import Match
+from agents.arena.running.room import Room
 from agents.arena.storage import EPISODES
 from agents.base import view_of
 from agents.inspection.showing import pruned, search_data

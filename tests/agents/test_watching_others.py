@@ -16,8 +16,8 @@ from PIL import Image
 import agents
 from agents import bridge
 from agents.arena import Plan, parse_meeting
-from agents.arena.room import Room
 from agents.arena.rows import Match
+from agents.arena.running.room import Room
 from agents.bridge.copying.classes import name_of as class_name
 from agents.bridge.naming import KNOWN
 from agents.inspection.pixels import pictures

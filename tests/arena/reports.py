@@ -8,9 +8,9 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.arena.report import Report
+from agents.arena.report.report import Report
+from agents.arena.report.table import render
 from agents.arena.storage import EPISODES
-from agents.arena.table import render
 
 
 def figures(result: Report) -> list[str]:

@@ -16,11 +16,12 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from agents.arena import AgentSpec, Limits, Plan, compare, worker
-from agents.arena.room import Room
-from agents.arena.runner import Crew
+from agents.arena import AgentSpec, Limits, Plan, compare
+from agents.arena.report.table import remarks, render
+from agents.arena.running import worker
+from agents.arena.running.room import Room
+from agents.arena.running.runner import Crew
 from agents.arena.storage import EPISODES
-from agents.arena.table import remarks, render
 from mcts_envs.core.players import BuiltIn
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,7 +18,7 @@ from papers.playing import _entry, companies, folder_of, pack, unpack
 from papers.record import Entry, Record
 from papers.study import Cell, Entrant, Study, Table, plan_of
 
-from agents.arena.runner import Crew
+from agents.arena.running.runner import Crew
 from agents.arena.storage import EPISODES, read_rows
 
 LANE = "LaneDefense3x3-v0"

@@ -9,7 +9,7 @@ from papers.playing import play_table
 from papers.record import Record, this_run
 from papers.study import Table
 
-from agents.arena.statistics import Estimate
+from agents.arena.statistics.estimates import Estimate
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*the time limit of 0.001 s, which cannot be kept:UserWarning")
 

@@ -18,7 +18,7 @@ from agents.arena import (
     parse_settings,
 )
 from agents.arena.rows import seeds
-from agents.arena.runner import Crew
+from agents.arena.running.runner import Crew
 from mcts_envs.core.players import BuiltIn
 from tests.arena.reports import figures
 from tests.arena.single import TWO, fakes

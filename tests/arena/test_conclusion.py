@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from agents.arena import Plan, Sprt, parse_agents, parse_meeting
-from agents.arena.conclusion import conclusion
 from agents.arena.course import Course
 from agents.arena.page import page
-from agents.arena.report import Report, report
+from agents.arena.report.conclusion import conclusion
+from agents.arena.report.report import Report, report
+from agents.arena.report.table import write_markdown
 from agents.arena.rows import blank_row
 from agents.arena.storage import EPISODES
-from agents.arena.table import write_markdown
 from tests.arena.reports import printed
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from agents.arena import AgentSpec, Plan, compare, parse_agent, parse_agents
 from agents.arena import plan as plans
-from agents.arena.report import Report
+from agents.arena.report.report import Report
 from agents.arena.rows import seeds
-from agents.arena.runner import Crew
+from agents.arena.running.runner import Crew
 from agents.arena.storage import EPISODES, TRANSITIONS, Results, default_folder, read_transitions
 from agents.learning.saved import shipped
 from mcts_envs.core.players import BuiltIn

@@ -12,15 +12,15 @@ import pytest
 from rich import box
 from rich.table import Table
 
-import agents.arena.runner
+import agents.arena.running.runner
 from agents.arena import Plan, compare, parse_agents
 from agents.arena.formats import Duel, Format, Lineups, Mark, Solo, format_of
 from agents.arena.lineups import Lineup
-from agents.arena.report import Report, report
+from agents.arena.report.report import Report, report
+from agents.arena.report.table import render
 from agents.arena.rows import Row, Seat, row_of
-from agents.arena.statistics import Estimate
+from agents.arena.statistics.estimates import Estimate
 from agents.arena.storage import EPISODES, Results, read_rows, read_transitions
-from agents.arena.table import render
 
 ID = "LaneDefense3x3-v0"
 TWO = parse_agents("random,scripted")
@@ -72,7 +72,7 @@ def test_damaged_rows_of_earlier_releases_are_refused(tmp_path: Path, change: Ma
 def test_returns_of_several_seats_are_discounted_by_their_own_moves() -> None:
     plan = Plan("BomberDuel-v0", parse_agents("random_safe,random"))
     factor = plan.make_env().game.discount
-    found = next(iter(agents.arena.runner.Crew(plan).play(plan.jobs(1)))).row
+    found = next(iter(agents.arena.running.runner.Crew(plan).play(plan.jobs(1)))).row
     for seat in found.seats:  # nothing is paid but at the end
         own = seat.episode_return * factor ** (seat.length - 1)
         assert seat.discounted_return == pytest.approx(own)

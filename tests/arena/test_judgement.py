@@ -17,11 +17,11 @@ from agents.arena import (
     parse_sprt,
     ratings,
 )
-from agents.arena.anytime import anytime
-from agents.arena.doubts import doubts_of_pair, few_boards, order_effects
-from agents.arena.gsprt import elo_of, llr_of_scores, score_of
-from agents.arena.rating import ELO
-from agents.arena.sprt import difference_found
+from agents.arena.report.doubts import doubts_of_pair, few_boards, order_effects
+from agents.arena.statistics.anytime import anytime
+from agents.arena.statistics.gsprt import elo_of, llr_of_scores, score_of
+from agents.arena.statistics.rating import ELO
+from agents.arena.statistics.sprt import difference_found
 
 # Test cases of fastchess, app/tests/sprt_test.cpp, whose own tolerance is 1 %; the digits are what its code
 # (app/src/matchmaking/sprt/sprt.cpp) computes for them: counts of 0, 1/2, 1 points of games, or 0, ..., 1 of pairs.

@@ -8,7 +8,7 @@ import pytest
 
 from agents.arena.lineups import MOST_SEATINGS, lineups, seatings, sides
 from agents.arena.rows import seeds
-from agents.arena.runner import Crew
+from agents.arena.running.runner import Crew
 from tests.arena.quitters import labels_of, met, quit_plan, specs
 
 ALONE = ((0,), (1,), (2,), (3,))

@@ -16,13 +16,13 @@ import typer.testing
 import mcts_envs
 from agents.arena import AgentSpec, Plan, compare, parse_agents, parse_meeting
 from agents.arena.formats.lineup_figures import ranks, reached, side_name
-from agents.arena.plot import plot
-from agents.arena.report import Report, report
+from agents.arena.report.plot import plot
+from agents.arena.report.report import Report, report
+from agents.arena.report.table import remarks
 from agents.arena.rows import Row, seeds
-from agents.arena.runner import Crew
-from agents.arena.statistics import mean_points
+from agents.arena.running.runner import Crew
+from agents.arena.statistics.estimates import mean_points
 from agents.arena.storage import EPISODES, TRANSITIONS, default_folder, read_transitions
-from agents.arena.table import remarks
 from mcts_envs.games.bomber_grid.spec import bomber_grid
 from tests.arena.quitters import BOMBER, QUIT, TEAM, TURNS, make_quitter, quit_plan, quitters, seat, specs
 from tests.arena.reports import figures, printed, rows_of, timeless_rows
@@ -344,7 +344,7 @@ TABLES = """\
 
 
 def test_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agents.arena.asking.perf_counter", lambda: 0.0)
+    monkeypatch.setattr("agents.arena.running.asking.perf_counter", lambda: 0.0)
     text = printed(compare(quit_plan("x:at=2,stay:at=0", "y:at=0"), 2, folder=tmp_path))
     lines = [line.rstrip() for line in text.splitlines() if line.strip() and "─" not in line]
     tables, said = lines[: len(TABLES.splitlines())], " ".join(lines[len(TABLES.splitlines()) :])

@@ -15,11 +15,11 @@ from rich.console import Console
 import agents
 import mcts_envs
 from agents.arena import Plan, compare, parse_agent, parse_agents
-from agents.arena.plot import plot
+from agents.arena.report.plot import plot
+from agents.arena.report.table import render
 from agents.arena.rows import seeds
-from agents.arena.runner import Crew
+from agents.arena.running.runner import Crew
 from agents.arena.storage import default_folder
-from agents.arena.table import render
 from mcts_envs.core.loading import load
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,8 +12,8 @@ import pytest
 from agents.arena import Plan, compare, parse_meeting
 from agents.arena.page import page, write_page
 from agents.arena.page.charts import Axis, Point, strength
-from agents.arena.report import Report
-from agents.arena.statistics import Estimate
+from agents.arena.report.report import Report
+from agents.arena.statistics.estimates import Estimate
 from tests.arena import single
 
 EVIL = '</td><script>alert("1")</script>'

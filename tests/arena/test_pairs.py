@@ -14,12 +14,12 @@ import typer.testing
 
 from agents.arena import Plan, compare, parse_agents, parse_budget, parse_meeting
 from agents.arena.formats.duel import ranked
-from agents.arena.report import Report, report
+from agents.arena.report.report import Report, report
+from agents.arena.report.table import remarks
 from agents.arena.rows import row_of, seeds
-from agents.arena.runner import Crew
-from agents.arena.statistics import mean_points, paired_rates
+from agents.arena.running.runner import Crew
+from agents.arena.statistics.estimates import mean_points, paired_rates
 from agents.arena.storage import EPISODES, TRANSITIONS, default_folder, read_rows, read_transitions
-from agents.arena.table import remarks
 from tests.arena.pairs import AT_ONCE, PAID, THREE, TURNS, by_hand, fakes, make_fake
 from tests.arena.reports import figures, printed, rows_of, timeless_rows
 

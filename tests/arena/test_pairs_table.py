@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from agents.arena import compare
-from agents.arena.plot import plot
-from agents.arena.report import report
-from agents.arena.statistics import paired_rates
+from agents.arena.report.plot import plot
+from agents.arena.report.report import report
+from agents.arena.statistics.estimates import paired_rates
 from tests.arena.pairs import by_hand, fakes
 from tests.arena.reports import printed
 

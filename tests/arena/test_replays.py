@@ -10,9 +10,9 @@ import pytest
 
 from agents.arena import AgentSpec, Plan, compare, parse_agents, parse_meeting
 from agents.arena.replays import REPLAYS, file_of
-from agents.arena.report import Report
+from agents.arena.report.report import Report
+from agents.arena.report.table import remarks
 from agents.arena.storage import EPISODES, read_rows, read_transitions
-from agents.arena.table import remarks
 from mcts_envs.core.players import BuiltIn
 from mcts_envs.replay import Replay
 from tests.arena.reports import figures, timeless_rows

@@ -25,10 +25,10 @@ import agents
 from agents.arena import compare, interrupt
 from agents.arena.faults import CRASH, forfeit
 from agents.arena.formats.lineup_figures import side_name
-from agents.arena.report import Report
+from agents.arena.report.report import Report
 from agents.arena.rows import blank_row
-from agents.arena.runner import Crew
-from agents.arena.statistics import Estimate, wilson
+from agents.arena.running.runner import Crew
+from agents.arena.statistics.estimates import Estimate, wilson
 from agents.arena.storage import EPISODES
 
 ROOT = Path(__file__).resolve().parents[2]

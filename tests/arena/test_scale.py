@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from agents.arena import Limits, Plan, compare, parse_agents, parse_part
-from agents.arena.executing import RayExecutor, play_matches
 from agents.arena.merging import plan_of
 from agents.arena.replays import REPLAYS
+from agents.arena.running.executing import RayExecutor, play_matches
 from agents.arena.storage import EPISODES, TRANSITIONS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,12 +13,12 @@ import typer.testing
 from agents.arena import Plan, Report, Sprt, compare
 from agents.arena.course import Course
 from agents.arena.formats.base import Format
-from agents.arena.gsprt import score_of
+from agents.arena.report.table import outlook, remarks
 from agents.arena.rows import Match, Played
-from agents.arena.runner import Crew
-from agents.arena.sprt import POWER, difference_found
-from agents.arena.statistics import paired_rates
-from agents.arena.table import outlook, remarks
+from agents.arena.running.runner import Crew
+from agents.arena.statistics.estimates import paired_rates
+from agents.arena.statistics.gsprt import score_of
+from agents.arena.statistics.sprt import POWER, difference_found
 from tests.arena import pairs, single
 from tests.arena.quitters import quit_plan
 from tests.arena.reports import printed, rows_of

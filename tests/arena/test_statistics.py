@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from agents.arena.statistics import paired_difference, paired_rates, student_mean, wilson
+from agents.arena.statistics.estimates import paired_difference, paired_rates, student_mean, wilson
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ from pettingzoo import AECEnv
 import agents
 import mcts_envs
 from agents.arena import Plan, compare, environments, parse_agents
-from agents.arena.conclusion import conclusion
-from agents.arena.guarded import Guarded
-from agents.arena.runner import Crew
+from agents.arena.report.conclusion import conclusion
+from agents.arena.running.guarded import Guarded
+from agents.arena.running.runner import Crew
 from agents.own import OwnAgent
 
 ID = "LaneDefense3x3-v0"

@@ -12,16 +12,16 @@ from rich.console import Console
 
 import agents.arena.comparison
 from agents.arena import Plan, compare, parse_agents, parse_budget
-from agents.arena.cells import plain, short_names
 from agents.arena.faults import in_words
 from agents.arena.page import page
-from agents.arena.plot import drawing, plot, require_drawable
-from agents.arena.report import Report, report
+from agents.arena.report.cells import plain, short_names
+from agents.arena.report.plot import drawing, plot, require_drawable
+from agents.arena.report.report import Report, report
+from agents.arena.report.table import remarks, render, write_markdown
 from agents.arena.rows import Row, Seat, blank_row
-from agents.arena.runner import Crew
-from agents.arena.statistics import Estimate
+from agents.arena.running.runner import Crew
+from agents.arena.statistics.estimates import Estimate
 from agents.arena.storage import EPISODES
-from agents.arena.table import remarks, render, write_markdown
 from tests.arena.reports import printed
 from tests.arena.single import TWO, fakes
 

@@ -10,10 +10,11 @@ import typer
 from typer.testing import CliRunner
 
 import agents.arena.tuning as arena_tuning
-from agents.arena import parse_agent, runner
+from agents.arena import parse_agent
 from agents.arena.formats.lineup import OTHERS
 from agents.arena.parameters import Parameter, parse_parameter
-from agents.arena.sprt import Sprt
+from agents.arena.running import runner
+from agents.arena.statistics.sprt import Sprt
 from agents.arena.tuning import SHIPPED, TUNED, Tuning, tune
 from agents.locking import only_writer
 

@@ -8,9 +8,9 @@ from _following import comparison, saved_game
 
 import agents
 from agents.arena import parse_agents
-from agents.arena.cells import short_names
 from agents.arena.environments import id_of
 from agents.arena.page import games
+from agents.arena.report.cells import short_names
 from mcts_envs.core import errors
 from mcts_envs.core.loading import parted
 from mcts_envs.registry import find

@@ -15,9 +15,10 @@ import gymnasium as gym
 import pytest
 
 import agents
-from agents.arena import Plan, parse_agents, worker
-from agents.arena.runner import Crew
-from agents.arena.worker import Worker
+from agents.arena import Plan, parse_agents
+from agents.arena.running import worker
+from agents.arena.running.runner import Crew
+from agents.arena.running.worker import Worker
 from agents.learning import jobs
 from agents.learning.jobs import local
 from agents.learning.saved.shipped import FOLDER

@@ -27,7 +27,7 @@ from stable_baselines3 import PPO
 
 import agents
 import mcts_envs
-from agents.arena.executing import RayExecutor
+from agents.arena.running.executing import RayExecutor
 from agents.evaluator.batched import BatchedEvaluator
 from agents.learning import positions
 from agents.learning.distilling import turned

@@ -10,25 +10,25 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from agents.arena.cells import elo, new_table, shown_names
-from agents.arena.figures import Difference, Pairing, Rating, Standing, Summary
 from agents.arena.lineups import Lineup, lineups, seatings
+from agents.arena.report.cells import elo, new_table, shown_names
+from agents.arena.report.figures import Difference, Pairing, Rating, Standing, Summary
 from agents.arena.rows import Match, Row, Rows
 from agents.arena.spec import AgentSpec
-from agents.arena.statistics import LEVEL, Estimate
+from agents.arena.statistics.estimates import LEVEL, Estimate
 from agents.inspection.drawing import counted
 from mcts_envs.core import errors
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan
-    from agents.arena.report import Report
+    from agents.arena.report.report import Report
 
 INTERVALS = f"[low,high]: {LEVEL:.0%} intervals"
 COSTS = "ms, steps (of the model): for a move where there was a choice"
 
 
 class Figures(NamedTuple):
-    """What rows are summed up to; see :class:`agents.arena.report.Report`."""
+    """What rows are summed up to; see :class:`agents.arena.report.report.Report`."""
 
     summaries: list[Summary]
     differences: list[Difference]

@@ -8,8 +8,6 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from agents.arena.cells import NONE, cost, fault_cells, fault_columns, new_table, number, percent, shown_names
-from agents.arena.figures import Pairing, Summary
 from agents.arena.formats import duel_figures
 from agents.arena.formats.base import (
     COSTS,
@@ -25,13 +23,15 @@ from agents.arena.formats.base import (
     ratings_table,
     require_meeting,
 )
+from agents.arena.report.cells import NONE, cost, fault_cells, fault_columns, new_table, number, percent, shown_names
+from agents.arena.report.figures import Pairing, Summary
 from agents.arena.rows import Rows
 from agents.arena.spec import require_distinct
-from agents.arena.statistics import Estimate
+from agents.arena.statistics.estimates import Estimate
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan
-    from agents.arena.report import Report
+    from agents.arena.report.report import Report
 
 _RANK = "#"
 

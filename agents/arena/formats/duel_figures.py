@@ -6,14 +6,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from agents.arena.anytime import anytime
-from agents.arena.doubts import doubts_of_pair, few_boards
-from agents.arena.figures import Difference, Pairing, Rating, Summary, costs, endings
-from agents.arena.gsprt import elo_of
-from agents.arena.rating import from_points
-from agents.arena.rating import ratings as elo_ratings
+from agents.arena.report.doubts import doubts_of_pair, few_boards
+from agents.arena.report.figures import Difference, Pairing, Rating, Summary, costs, endings
 from agents.arena.rows import Rows, Seat
-from agents.arena.statistics import LEVEL, UNKNOWN, Estimate, mean_points, paired_rates
+from agents.arena.statistics.anytime import anytime
+from agents.arena.statistics.estimates import LEVEL, UNKNOWN, Estimate, mean_points, paired_rates
+from agents.arena.statistics.gsprt import elo_of
+from agents.arena.statistics.rating import from_points
+from agents.arena.statistics.rating import ratings as elo_ratings
 
 Board: TypeAlias = tuple[tuple[Seat, Seat], tuple[Seat, Seat]]
 """The two games on a start board, as (own, the other's) of an agent that sits first in the first of them."""

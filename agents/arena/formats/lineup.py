@@ -9,18 +9,6 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from agents.arena.cells import (
-    NONE,
-    cost,
-    fault_cells,
-    fault_columns,
-    new_table,
-    number,
-    percent,
-    plain,
-    shown_names,
-)
-from agents.arena.figures import Standing
 from agents.arena.formats import lineup_figures
 from agents.arena.formats.base import (
     COSTS,
@@ -38,12 +26,24 @@ from agents.arena.formats.base import (
 )
 from agents.arena.formats.lineup_figures import side_name
 from agents.arena.lineups import all_seatings
+from agents.arena.report.cells import (
+    NONE,
+    cost,
+    fault_cells,
+    fault_columns,
+    new_table,
+    number,
+    percent,
+    plain,
+    shown_names,
+)
+from agents.arena.report.figures import Standing
 from agents.arena.rows import Rows
 from agents.arena.spec import AgentSpec, require_distinct
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan
-    from agents.arena.report import Report
+    from agents.arena.report.report import Report
 
 
 OTHERS = "others"

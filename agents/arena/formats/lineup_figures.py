@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from agents.arena.doubts import few_boards, separated
-from agents.arena.figures import Difference, Rating, Standing, Summary, costs, endings
 from agents.arena.lineups import Teams
-from agents.arena.rating import from_rankings
-from agents.arena.rating import ratings as elo_ratings
+from agents.arena.report.doubts import few_boards, separated
+from agents.arena.report.figures import Difference, Rating, Standing, Summary, costs, endings
 from agents.arena.rows import Row, Rows, Seat
-from agents.arena.statistics import LEVEL, Estimate, mean_points, paired_rates
+from agents.arena.statistics.estimates import LEVEL, Estimate, mean_points, paired_rates
+from agents.arena.statistics.rating import from_rankings
+from agents.arena.statistics.rating import ratings as elo_ratings
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan
@@ -25,7 +25,7 @@ _MOST_RATED = 8
 
 
 class Reached(NamedTuple):
-    """What a side reached in one game, or on average; see :class:`agents.arena.figures.Standing`."""
+    """What a side reached in one game, or on average; see :class:`agents.arena.report.figures.Standing`."""
 
     won: float
     tied: float

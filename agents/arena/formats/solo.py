@@ -8,17 +8,17 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from agents.arena.cells import cost, fault_cells, fault_columns, new_table, number, percent, plain, shown_names
-from agents.arena.doubts import few_boards, unpaid
-from agents.arena.figures import Difference, Summary, costs, endings
 from agents.arena.formats.base import COSTS, INTERVALS, Figures, Format, Mark, compared, differences_tables, lead
+from agents.arena.report.cells import cost, fault_cells, fault_columns, new_table, number, percent, plain, shown_names
+from agents.arena.report.doubts import few_boards, unpaid
+from agents.arena.report.figures import Difference, Summary, costs, endings
 from agents.arena.rows import Key, Row, Rows, Seat
 from agents.arena.spec import AgentSpec, require_distinct
-from agents.arena.statistics import LEVEL, paired_difference, paired_rates, student_mean, wilson
+from agents.arena.statistics.estimates import LEVEL, paired_difference, paired_rates, student_mean, wilson
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan
-    from agents.arena.report import Report
+    from agents.arena.report.report import Report
 
 _Seats: TypeAlias = Mapping[Key, Seat]
 """Of episodes that count, by agent and number."""

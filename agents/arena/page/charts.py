@@ -5,7 +5,7 @@ from math import ceil, floor, isnan, log10
 from typing import NamedTuple
 
 from agents.arena.page.markup import Html, Part, tag
-from agents.arena.statistics import Estimate
+from agents.arena.statistics.estimates import Estimate
 
 COLOURS = 6
 """How many the style sheet has."""

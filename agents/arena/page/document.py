@@ -10,20 +10,20 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
-from agents.arena.cells import elo, percent, plain, short_names
-from agents.arena.conclusion import conclusion
-from agents.arena.figures import Summary
 from agents.arena.formats import Mark
 from agents.arena.page.charts import Axis, Line, Point, Spread, intervals, spreads, strength
 from agents.arena.page.games import Links, clock, failed_games, linked, notable_games
 from agents.arena.page.markup import Html, Part, breakable, listing, section, table_html, tag
 from agents.arena.replays import REPLAYS
-from agents.arena.report import Report
+from agents.arena.report.cells import elo, percent, plain, short_names
+from agents.arena.report.conclusion import conclusion
+from agents.arena.report.figures import Summary
+from agents.arena.report.report import Report
+from agents.arena.report.table import budget, remarks
 from agents.arena.rows import Seat
 from agents.arena.spec import AgentSpec
-from agents.arena.statistics import LEVEL, Estimate
+from agents.arena.statistics.estimates import LEVEL, Estimate
 from agents.arena.storage import read_header
-from agents.arena.table import budget, remarks
 from mcts_envs.core.shell import quoted
 from mcts_envs.core.writing import write_whole
 

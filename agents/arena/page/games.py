@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import quote
 
-from agents.arena.cells import short_names
 from agents.arena.page.markup import Html, Part, joined, listing, section, tag
 from agents.arena.replays import file_of
-from agents.arena.report import Report
+from agents.arena.report.cells import short_names
+from agents.arena.report.report import Report
 from agents.arena.rows import Key, Row
 from mcts_envs.core.writing import write_whole
 from mcts_envs.replay import Replay

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import agents
-from agents.arena.statistics import wilson
+from agents.arena.statistics.estimates import wilson
 from mcts_envs.core.view import View
 
 ROOT = Path(__file__).parents[3]

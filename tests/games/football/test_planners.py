@@ -10,7 +10,7 @@ from papers.measures import Cost, Found
 from papers.study import Cell, Entrant, plan_of
 
 import agents
-from agents.arena.runner import Crew
+from agents.arena.running.runner import Crew
 from agents.policies.ucb1_forms import ucb1_tutorial
 from mcts_envs.core.kernel import interpreted, record
 from mcts_envs.core.place import state_from_position

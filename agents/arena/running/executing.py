@@ -17,7 +17,7 @@ from typing import Any
 
 from agents.arena.plan import Plan
 from agents.arena.rows import Match, Played
-from agents.arena.runner import Crew
+from agents.arena.running.runner import Crew
 from mcts_envs.core import errors
 
 _TRIES = 3
@@ -42,7 +42,9 @@ def play_matches(plan: Plan, matches: Sequence[Match]) -> list[Played]:
 
 
 class RemoteCrew:
-    """Those who play the episodes of a plan, where an executor puts them; see :class:`agents.arena.runner.Crew`.
+    """Those who play the episodes of a plan, where an executor puts them.
+
+    See also :class:`agents.arena.running.runner.Crew`.
 
     Parameters
     ----------

@@ -7,8 +7,8 @@ from math import nan
 from typing import Any, Protocol
 
 from agents.arena.rows import Rows
-from agents.arena.sprt import Sprt
-from agents.arena.statistics import UNKNOWN, Estimate
+from agents.arena.statistics.estimates import UNKNOWN, Estimate
+from agents.arena.statistics.sprt import Sprt
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from agents.arena.cells import OVERRUN, Fitting, shown_names
-from agents.arena.conclusion import conclusion
 from agents.arena.faults import in_words
-from agents.arena.figures import Trial
 from agents.arena.plan import Plan
-from agents.arena.report import Report
-from agents.arena.sprt import POWER, Sprt, boards_needed, difference_found
+from agents.arena.report.cells import OVERRUN, Fitting, shown_names
+from agents.arena.report.conclusion import conclusion
+from agents.arena.report.figures import Trial
+from agents.arena.report.report import Report
+from agents.arena.statistics.sprt import POWER, Sprt, boards_needed, difference_found
 from mcts_envs.core.cores import cores
 
 

@@ -4,11 +4,11 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from agents.arena.cells import cost, short_names
 from agents.arena.formats import Mark
-from agents.arena.report import Report
-from agents.arena.statistics import LEVEL
-from agents.arena.table import budget
+from agents.arena.report.cells import cost, short_names
+from agents.arena.report.report import Report
+from agents.arena.report.table import budget
+from agents.arena.statistics.estimates import LEVEL
 from mcts_envs.core import errors
 from mcts_envs.core.writing import naming
 

@@ -5,8 +5,8 @@ from math import sqrt
 
 import numpy as np
 
-from agents.arena.figures import Summary
-from agents.arena.gsprt import Floats
+from agents.arena.report.figures import Summary
+from agents.arena.statistics.gsprt import Floats
 
 FEW = 20
 """Boards below which intervals are rough."""

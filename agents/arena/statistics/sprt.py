@@ -8,9 +8,9 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.gsprt import Floats, llr_of_scores, llr_of_t, score_of, t_of_normalized
 from agents.arena.spec import parse_settings
-from agents.arena.statistics import LEVEL, checked_points
+from agents.arena.statistics.estimates import LEVEL, checked_points
+from agents.arena.statistics.gsprt import Floats, llr_of_scores, llr_of_t, score_of, t_of_normalized
 from mcts_envs.core import errors
 
 LOGISTIC, NORMALIZED = "logistic", "normalized"
@@ -101,8 +101,9 @@ class Sprt:
         return float(self.llr_of_counts(counts, games, points))
 
     def llr_of_counts(self, counts: npt.ArrayLike, games: int = 2, points: npt.ArrayLike | None = None) -> Floats:
-        """Return the log-likelihood ratios of tables of counts [..., n]; see :func:`agents.arena.gsprt.llr_of_scores`.
+        """Return the log-likelihood ratios of tables of counts [..., n].
 
+        See :func:`agents.arena.statistics.gsprt.llr_of_scores`.
         Five counts are pairs of games, as fastchess has them: both lost, ..., both won.
         """
         if self.model == NORMALIZED:

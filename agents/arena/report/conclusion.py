@@ -4,11 +4,11 @@ from math import ceil, isinf, isnan
 from statistics import NormalDist
 from typing import NamedTuple
 
-from agents.arena.cells import elo, percent, plain
-from agents.arena.figures import Difference, Trial
-from agents.arena.report import Report
-from agents.arena.sprt import NORMALIZED, POWER
-from agents.arena.statistics import LEVEL, Estimate
+from agents.arena.report.cells import elo, percent, plain
+from agents.arena.report.figures import Difference, Trial
+from agents.arena.report.report import Report
+from agents.arena.statistics.estimates import LEVEL, Estimate
+from agents.arena.statistics.sprt import NORMALIZED, POWER
 
 _MOST_TIMES = 100
 _SLOWER, _NOTHING = 1.25, 0.1  # times; milliseconds

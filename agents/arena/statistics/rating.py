@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.statistics import LEVEL, Estimate
+from agents.arena.statistics.estimates import LEVEL, Estimate
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -227,12 +227,12 @@ def ratings(choices: Choices, level: float = LEVEL, resamples: int = RESAMPLES, 
     """Return Elo ratings, against the first agent's 0, with intervals over the boards.
 
     An interval is of the bootstrap's percentiles, of the data and a board more for each agent, which wins it: so it
-    keeps a width where all boards came out alike, as that of :func:`agents.arena.statistics.paired_rates` does. Among
-    more than two, where these boards weigh less, the percentiles are expanded to be as far apart as Student's. Where in
-    a tenth of the resamples the first took no point from an agent, not even by way of others, the upper end is
-    infinite: so few points, of two boards or fewer as a rule, do not say how far it is ahead; the lower one, of an
-    agent that took none from the first. Where some are separated so, in the estimate or in a resample, each two that
-    have met tie two games more, so that there are likeliest strengths.
+    keeps a width where all boards came out alike, as that of :func:`agents.arena.statistics.estimates.paired_rates`
+    does. Among more than two, where these boards weigh less, the percentiles are expanded to be as far apart as
+    Student's. Where in a tenth of the resamples the first took no point from an agent, not even by way of others, the
+    upper end is infinite: so few points, of two boards or fewer as a rule, do not say how far it is ahead; the lower
+    one, of an agent that took none from the first. Where some are separated so, in the estimate or in a resample, each
+    two that have met tie two games more, so that there are likeliest strengths.
 
     Parameters
     ----------

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.arena.faults import IllegalMoveError, LateError, agents_code
-from agents.arena.guarded import Guarded
 from agents.arena.limits import Limits
 from agents.arena.rows import Seat
+from agents.arena.running.guarded import Guarded
 from mcts_envs.core import errors
 from mcts_envs.core.api.adapter import some
 from mcts_envs.core.players import Player

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any, TypeAlias
 
-from agents.arena.asking import Asked, Chair
 from agents.arena.faults import agents_code, cut_off
 from agents.arena.limits import Limits
 from agents.arena.replays import Moves
 from agents.arena.rows import Match, Row, Seat, Transition
+from agents.arena.running.asking import Asked, Chair
 from agents.arena.spec import AgentSpec
 from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv
@@ -49,7 +49,7 @@ def play(
         ``truncated``, with states in the terms of ``position()``. With several seats, ``seat`` says whose move it was,
         and ``reward`` is a list of all seats' rewards.
     asked : callable
-        See :data:`agents.arena.asking.Asked`.
+        See :data:`agents.arena.running.asking.Asked`.
     limits : Limits
         Of its times: a move that takes longer loses the match, and a match that does is truncated.
     moves : list, optional

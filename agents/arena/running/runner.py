@@ -9,9 +9,9 @@ from typing import Any, cast
 from agents.arena.faults import CRASH, TIME, forfeit
 from agents.arena.interrupt import interruptible
 from agents.arena.plan import Plan, played_on
-from agents.arena.room import Room
 from agents.arena.rows import Match, Played, blank_row
-from agents.arena.worker import Job, Result, Worker
+from agents.arena.running.room import Room
+from agents.arena.running.worker import Job, Result, Worker
 from mcts_envs.core import errors
 from mcts_envs.core.cores import most_processes
 

@@ -11,8 +11,8 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from agents.arena.figures import Summary
-from agents.arena.statistics import Estimate
+from agents.arena.report.figures import Summary
+from agents.arena.statistics.estimates import Estimate
 from agents.inspection.drawing import HUGE
 from mcts_envs.core.loading import COLON
 

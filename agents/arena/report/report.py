@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import agents
-from agents.arena.doubts import cut_short
-from agents.arena.figures import Difference, Pairing, Rating, Standing, Summary, Trial
 from agents.arena.plan import Plan
-from agents.arena.rating import RESAMPLES
+from agents.arena.report.doubts import cut_short
+from agents.arena.report.figures import Difference, Pairing, Rating, Standing, Summary, Trial
 from agents.arena.rows import Row, Rows
 from agents.arena.spec import AgentSpec
+from agents.arena.statistics.rating import RESAMPLES
 from agents.budget import LIMITS
 from mcts_envs.registry import ENTRIES, full_id
 
@@ -97,7 +97,7 @@ class Report:
         return f"Report({self.plan.id}: {', '.join(spec.label for spec in self.plan.agents)}; {played})"
 
     def __rich__(self) -> "RenderableType":
-        from agents.arena.table import render
+        from agents.arena.report.table import render
 
         return render(self)
 

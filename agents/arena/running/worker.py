@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 from agents.arena.interrupt import SIGNALS
 from agents.arena.limits import Limits
 from agents.arena.plan import Plan
-from agents.arena.room import Room
 from agents.arena.rows import Match, Played
+from agents.arena.running.room import Room
 from agents.arena.spec import AgentSpec
 from agents.beginning import beginning, end_with_parent
 from agents.learning.saved.notices import PolicyWarning

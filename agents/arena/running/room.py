@@ -6,13 +6,13 @@ from contextlib import AbstractContextManager, chdir, nullcontext
 from time import perf_counter
 from typing import Any
 
-from agents.arena.asking import Asked
 from agents.arena.faults import agents_code, caught
-from agents.arena.guarded import made
 from agents.arena.plan import Plan, played_on
-from agents.arena.play import play
 from agents.arena.replays import Moves, as_far_as_it_went, proved
 from agents.arena.rows import Match, Played, Transition, blank_row
+from agents.arena.running.asking import Asked
+from agents.arena.running.guarded import made
+from agents.arena.running.play import play
 from agents.arena.spec import AgentSpec
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
@@ -28,7 +28,7 @@ class Room:
     ----------
     plan : Plan
     asked : callable, optional
-        See :data:`agents.arena.asking.Asked`.
+        See :data:`agents.arena.running.asking.Asked`.
     """
 
     def __init__(self, plan: Plan, asked: Asked = lambda seat: None) -> None:

@@ -6,7 +6,7 @@ from math import log, nan, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.statistics import LEVEL, Estimate, checked_points
+from agents.arena.statistics.estimates import LEVEL, Estimate, checked_points
 
 _GRID = 1001
 _BOLDEST = 0.5

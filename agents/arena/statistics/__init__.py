@@ -1,0 +1,1 @@
+"""Estimates with intervals, ratings, and tests that stop as soon as they can tell."""
