@@ -32,7 +32,7 @@ RLLIB = $(VENV)/rllib/.installed
 .PHONY: compare answer test test-all test-minimum test-rllib train-all lint docs compile wheel release clean
 
 compare: $(RL)
-	$(BIN)/python scripts/compare.py LaneDefense5x9-v0 --agents random,scripted,maskable_ppo,best:simulations=1000 --episodes 40 --plot results/compare.png
+	$(BIN)/python scripts/compare.py LaneDefense5x9-v0 --agents random,scripted,maskable_ppo,best --budget simulations=300 --episodes 40 --plot results/compare.png
 
 test:
 	$(MAKE) --jobs=2 compile lint
