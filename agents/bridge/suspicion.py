@@ -1,6 +1,7 @@
 """Whether an environment hides something from its player that matters: found out by playing a few games."""
 
 import contextlib
+import itertools
 import sys
 import time
 from collections import Counter
@@ -34,6 +35,9 @@ _SECONDS, _DEAR = 2.0, 0.002
 
 _LEAST_GAMES, _LEAST_PAIRS = 8, 2
 """Games, and pairs of games of one length in one line each, that are looked at however long it takes."""
+
+_ALIKE = -1
+"""In place of a length, that of pairs that seem to be in the same state: what a seed still decides is not part of it."""
 
 _OVER = object()
 
@@ -135,12 +139,14 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
                 here = _Met(seed, played)
                 for other in others:
                     compared |= other.seed != seed  # games of one seed tell of choices alone
-                    differ = not found and here.differs(other)
-                    count, tried = len(known), pairs.total()
-                    if differ and tried < _PAIRS and (pairs[count] < _LEAST_PAIRS or not haste.late()):
+                    if found or not (other.seed != seed or here.differs(other)):
+                        continue
+                    count, tried = len(known) if here.differs(other) else _ALIKE, pairs.total()
+                    more = count != _ALIKE and not haste.late()
+                    if tried < _PAIRS and (pairs[count] < _LEAST_PAIRS or more):
                         pairs[count] += 1
                         lines = range(_LINES * tried, _LINES * (tried + 1))
-                        if _told_apart(played, other.played, agent, lines, haste):
+                        if _told_apart(played, other.played, agent, lines, haste, count == _ALIKE):
                             found = _differences(played, other.played)
                 if found and compared:
                     return found
@@ -173,14 +179,14 @@ def go_apart(game: ForeignGame, env: Any, agent: Any, options: Any = None) -> bo
     """
     courses: dict[Any, list[Any]] = {}
     haste = _Haste(game)
-    for seed in range(_LEAST_GAMES):
+    for line, seed in itertools.product(range(_LINES), range(_LEAST_GAMES)):
         with chance_apart(0):
-            played, chance = Played(game, env), np.random.default_rng(0)
+            played, chance = Played(game, env), np.random.default_rng(line)
             haste.timed(played.reset, seed, options)
             reseed(drawn_from(innermost(env)), 0)
-            begun = played.shown.get(agent)
+            begun = line, played.shown.get(agent)
             shown: list[Any] = []
-            while begun is not None and len(shown) < _FUTURE and (names := played.choosing()):
+            while begun[1] is not None and len(shown) < _FUTURE and (names := played.choosing()):
                 legal = played.legal(agent) if agent in names else []
                 own = legal[int(chance.integers(len(legal)))] if legal else None
                 haste.timed(played.play, agent, own, chance)
@@ -251,11 +257,15 @@ def _differences(one: Played, other: Played) -> tuple[str, ...]:
     held, others = vars(innermost(one.env)), vars(innermost(other.env))
     names = [name for name in held if name in others and name != "_np_random_seed"]
     found = [name for name in names if fingerprint((held[name],)) != fingerprint((others[name],))]
-    return tuple(found) or ("its state",)
+    return tuple(found) or ("what its seed decides",)
 
 
-def _told_apart(one: Played, other: Played, agent: Any, lines: range, haste: _Haste) -> bool:
-    """Say whether two games show a player different things, played on in so many lines; late, in one, not as far."""
+def _told_apart(one: Played, other: Played, agent: Any, lines: range, haste: _Haste, alike: bool) -> bool:
+    """Say whether two games show a player different things, played on in so many lines; late, in one, not as far.
+
+    Of those that seem to be in the same state, each has to show the same when it is played on once more: else that is
+    chance which no seed reaches.
+    """
     games = [(each, Copy(each.env)) for each in (one, other)]
     for seed in lines:
         if seed > lines.start and haste.late():
@@ -263,10 +273,16 @@ def _told_apart(one: Played, other: Played, agent: Any, lines: range, haste: _Ha
         both = zip_longest(*(_shows(*each, agent, seed, haste) for each in games), fillvalue=_OVER)
         for t, (shown, seen) in enumerate(both):
             if shown != seen:
-                return True
+                return not alike or all(_settled(*each, agent, seed, haste) for each in games)
             if t >= _STEPS and haste.late():
                 break
     return False
+
+
+def _settled(played: Played, copy: Copy, agent: Any, seed: int, haste: _Haste) -> bool:
+    """Say whether a game shows a player the same when it is played on twice in one line."""
+    first, again = (list(_shows(played, copy, agent, seed, haste)) for _ in range(2))
+    return first == again
 
 
 def _shows(played: Played, copy: Copy, agent: Any, seed: int, haste: _Haste) -> Iterator[Any]:

@@ -16,7 +16,7 @@ import agents
 from agents import bridge
 from agents.bridge.copying.copies import Copy
 from agents.bridge.copying.digest import digest
-from agents.bridge.hidden import AS_IT_IS, SAMPLED, SINCE, UNKNOWN
+from agents.bridge.hidden import AS_IT_IS, NOTHING, SAMPLED, SINCE, UNKNOWN
 from agents.bridge.means import REPLAY
 from tests.bridge.test_hidden import Cups
 from tests.bridge.worlds import mcts
@@ -155,6 +155,43 @@ def test_what_cannot_be_looked_at_is_found_by_what_it_leads_to():
     assert mcts(20, horizon=3).search(env).copies.hidden == SAMPLED
 
 
+class Seeded(Coins):
+    """Tosses each coin by the seed of its reset, which Gymnasium keeps for it."""
+
+    def hold(self, number):
+        pass
+
+    def toss(self):
+        return random.Random(self.np_random_seed * 100 + self.t).getrandbits(1)
+
+
+def test_what_the_seed_of_a_reset_still_decides_is_not_foreseen_in_silence():
+    env = Seeded()
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="Seeded hides something from its player, in what its seed decides, and"):
+        assert mcts(20, horizon=3).search(env).copies.hidden == AS_IT_IS
+    env = agents.remember(Seeded())
+    env.reset(seed=0)
+    assert mcts(20, horizon=3).search(env).copies.hidden == SAMPLED
+
+
+class Drawing(Coins):
+    """Tosses by the system's chance, which nobody can foresee."""
+
+    def hold(self, number):
+        pass
+
+    def toss(self):
+        return random.SystemRandom().getrandbits(1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_chance_that_no_seed_reaches_is_not_taken_for_something_hidden():
+    env = Drawing()
+    env.reset(seed=0)
+    assert mcts(20, horizon=3).search(env).copies.hidden == NOTHING
+
+
 def test_keys_of_jax_are_told_apart_by_their_numbers():
     jax = pytest.importorskip("jax")
     one, same, other = (jax.random.key(seed) for seed in (0, 0, 1))
@@ -243,6 +280,27 @@ def test_chance_inside_of_what_is_replayed_is_not_foreseen():
     found = mcts(200, horizon=2).search(env)
     assert found.copies[:2] == (REPLAY, UNKNOWN)
     assert 0.6 < found.values.min() <= found.values.max() < 1.6  # half a coin a step, or a little more by choice
+
+
+class Peeping(Dicing):
+    """Has tossed the next coin already; who chooses 2 leaves the toss alone and never sees it."""
+
+    action_space = spaces.Discrete(3)
+
+    def hold(self, number):
+        super().hold(number)
+        self.next = next(self.stream)
+
+    def toss(self):
+        coin, self.next = self.next, next(self.stream)
+        return coin
+
+
+def test_what_a_replayed_game_hides_is_found_by_whichever_action_shows_it():
+    env = agents.remember(Peeping())
+    env.reset(seed=3)
+    with pytest.warns(UserWarning, match="Peeping is replayed, and planning foresees what it hides from its player"):
+        assert mcts(10, horizon=2).search(env).copies[:2] == (REPLAY, AS_IT_IS)
 
 
 class Named(Streamed):
