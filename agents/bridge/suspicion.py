@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -37,7 +36,7 @@ _LEAST_GAMES, _LEAST_PAIRS = 8, 2
 """Games, and pairs of games of one length in one line each, that are looked at however long it takes."""
 
 _ALIKE = -1
-"""In place of a length, that of pairs that seem to be in the same state: what a seed still decides is not part of it."""
+"""In place of a length: of pairs that seem to be in the same state, of which what a seed decides later is no part."""
 
 _OVER = object()
 
@@ -146,7 +145,10 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
                     if tried < _PAIRS and (pairs[count] < _LEAST_PAIRS or more):
                         pairs[count] += 1
                         lines = range(_LINES * tried, _LINES * (tried + 1))
-                        if _told_apart(played, other.played, agent, lines, haste, count == _ALIKE):
+                        apart = _told_apart(played, other.played, agent, lines, haste)
+                        if apart and count == _ALIKE:  # two copies of one game may go on differently, by a set's order
+                            apart = not _told_apart(other.played, other.played, agent, lines, haste)
+                        if apart:
                             found = _differences(played, other.played)
                 if found and compared:
                     return found
@@ -260,41 +262,31 @@ def _differences(one: Played, other: Played) -> tuple[str, ...]:
     return tuple(found) or ("what its seed decides",)
 
 
-def _told_apart(one: Played, other: Played, agent: Any, lines: range, haste: _Haste, alike: bool) -> bool:
-    """Say whether two games show a player different things, played on in so many lines; late, in one, not as far.
-
-    Of those that seem to be in the same state, each has to show the same when it is played on once more: else that is
-    chance which no seed reaches.
-    """
+def _told_apart(one: Played, other: Played, agent: Any, lines: range, haste: _Haste) -> bool:
+    """Say whether two games show a player different things, played on in so many lines; late, in one, not as far."""
     games = [(each, Copy(each.env)) for each in (one, other)]
     for seed in lines:
         if seed > lines.start and haste.late():
             return False
-        both = zip_longest(*(_shows(*each, agent, seed, haste) for each in games), fillvalue=_OVER)
-        for t, (shown, seen) in enumerate(both):
-            if shown != seen:
-                return not alike or all(_settled(*each, agent, seed, haste) for each in games)
-            if t >= _STEPS and haste.late():
-                break
+        both = [_shown(*each, agent, seed, haste) for each in games]
+        if any(shown != seen for shown, seen in zip(*both, strict=False)):
+            return True
     return False
 
 
-def _settled(played: Played, copy: Copy, agent: Any, seed: int, haste: _Haste) -> bool:
-    """Say whether a game shows a player the same when it is played on twice in one line."""
-    first, again = (list(_shows(played, copy, agent, seed, haste)) for _ in range(2))
-    return first == again
-
-
-def _shows(played: Played, copy: Copy, agent: Any, seed: int, haste: _Haste) -> Iterator[Any]:
-    """Yield what a player is shown when everybody goes on at random from a copy, with chance from a seed."""
-    chance = np.random.default_rng(seed)
-    copy.restore()
-    copy.seed(seed)
-    trial = Played(played.game, copy.env, played.said, played.over)
-    for _ in range(_FUTURE):
-        names = trial.choosing()
-        if not names:
-            break
-        legal = trial.legal(agent) if agent in names else []
-        haste.timed(trial.play, agent, legal[int(chance.integers(len(legal)))] if legal else None, chance)
-        yield trial.shown.get(agent)
+def _shown(played: Played, copy: Copy, agent: Any, seed: int, haste: _Haste) -> list[Any]:
+    """Return what a player is shown when everybody goes on at random from a copy, with all chance from a seed."""
+    shown: list[Any] = []
+    with chance_apart(seed):
+        chance = np.random.default_rng(seed)
+        copy.restore()
+        copy.seed(seed)
+        trial = Played(played.game, copy.env, played.said, played.over)
+        while len(shown) < _FUTURE and not (len(shown) > _STEPS and haste.late()):
+            names = trial.choosing()
+            if not names:
+                return [*shown, _OVER]
+            legal = trial.legal(agent) if agent in names else []
+            haste.timed(trial.play, agent, legal[int(chance.integers(len(legal)))] if legal else None, chance)
+            shown.append(trial.shown.get(agent))
+    return shown

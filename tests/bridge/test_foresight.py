@@ -1,6 +1,7 @@
 """Coins that were tossed beforehand: whatever holds them, a search foresees none, or says so."""
 
 import random
+import secrets
 import zlib
 from dataclasses import dataclass
 from functools import partial
@@ -175,19 +176,24 @@ def test_what_the_seed_of_a_reset_still_decides_is_not_foreseen_in_silence():
     assert mcts(20, horizon=3).search(env).copies.hidden == SAMPLED
 
 
-class Drawing(Coins):
-    """Tosses by the system's chance, which nobody can foresee."""
+class Elsewhere(Coins):
+    """Tosses by chance of all, and holds a number from which nothing follows."""
 
-    def hold(self, number):
-        pass
+    def __init__(self, draw):
+        self.draw = draw
 
     def toss(self):
-        return random.SystemRandom().getrandbits(1)
+        return self.draw(2)
 
 
-@pytest.mark.filterwarnings("error")
-def test_chance_that_no_seed_reaches_is_not_taken_for_something_hidden():
-    env = Drawing()
+@pytest.mark.filterwarnings("ignore:Elsewhere.step draws from the global generator")
+@pytest.mark.parametrize(
+    "draw",
+    [random.randrange, np.random.randint, secrets.randbelow, lambda n: np.random.default_rng().integers(n)],
+    ids=["random", "numpy", "system", "numpy's seeds"],
+)
+def test_chance_of_all_is_not_taken_for_something_hidden(draw):
+    env = Elsewhere(lambda n: draw(n))
     env.reset(seed=0)
     assert mcts(20, horizon=3).search(env).copies.hidden == NOTHING
 
