@@ -9,6 +9,7 @@ import types
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 from pettingzoo.classic.connect_four import connect_four
 from pettingzoo.classic.tictactoe import tictactoe
 
@@ -388,3 +389,37 @@ def test_tables_of_objects_are_told_apart_by_what_they_hold():
     assert len(set(map(digest, tables))) == 50
     assert [digest(table) for table in tables] == [digest(copy.deepcopy(table)) for table in tables]
     assert digest(Labelled([0.5], ["me"])) != digest(Labelled([0.5], ["you"]))
+
+
+class Legal(spaces.Discrete):
+    """A space that knows what was chosen last."""
+
+    last = -1
+
+
+class Twice(Walk):
+    """Pays for each step, but not where the second action follows itself, which its action space keeps."""
+
+    def __init__(self):
+        super().__init__()
+        self.action_space = Legal(2)
+
+    def step(self, action):
+        again = action == self.action_space.last == 1
+        self.action_space.last = action
+        shown, _, over, cut, said = super().step(action)
+        return shown, float(not again), over, cut, said
+
+
+def test_what_a_space_of_ones_own_holds_is_brought_back_and_tells_states_apart():
+    env = Twice()
+    env.reset(seed=0)
+    copied = Copy(env)
+    before = digest(env)
+    assert digest(copied.env) == before
+    copied.env.step(1)
+    assert digest(copied.env.action_space) != digest(env.action_space)
+    copied.restore()
+    assert digest(copied.env) == before
+    assert env.action_space.last == -1
+    assert mcts(60).search(env).values.max() > 4.5

@@ -54,6 +54,11 @@ def are_shared(kind: type) -> bool:
     return immutable or issubclass(kind, _SHARED) or module_of(kind).startswith(_SHARED_MODULES)
 
 
+def never_changes(space: Any) -> bool:
+    """Say whether a space is of a class of Gymnasium's: those of others may hold what is legal now, say."""
+    return module_of(type(space)).startswith("gymnasium.")
+
+
 def module_of(kind: type) -> str:
     """Return the name of the module of a class; empty where compiled code gave it none, as SWIG does."""
     return str(getattr(kind, "__module__", ""))

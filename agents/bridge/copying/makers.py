@@ -23,6 +23,7 @@ from agents.bridge.copying.classes import (
     is_plain,
     is_shared,
     module_of,
+    never_changes,
     name_of,
     quiet,
     slots_of,
@@ -126,7 +127,9 @@ def _copy_space(into: Any, value: Any) -> Any:
     into._memo[id(value)] = made
     for name, item in vars(value).items():
         if name != "contains":
-            vars(made)[name] = item if isinstance(item, np.ndarray) else into.of(item)
+            vars(made)[name] = item if isinstance(item, np.ndarray) and never_changes(value) else into.of(item)
+    if not never_changes(value):
+        into._dicts.append((vars(made), vars(made).copy()))
     into._seeding.append(made)
     if type(made) is Discrete:
         _hasten(made)
