@@ -4,7 +4,6 @@ import copy
 import functools
 import gc
 import inspect
-import random
 import sys
 import weakref
 from collections.abc import Callable
@@ -14,7 +13,6 @@ from weakref import WeakKeyDictionary
 
 import gymnasium
 from gymnasium.utils import EzPickle
-from numpy.random import mtrand
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import aec_to_parallel_wrapper, parallel_to_aec
 
@@ -264,9 +262,9 @@ def drawn_from(env: Any) -> list[Any]:
 def generators_in(env: Any) -> list[Any]:
     """Return the random generators that an environment holds, itself or in what it is made of, in its own order.
 
-    Those of ``random`` and ``numpy.random`` belong to all, and what copies share to the original.
+    What copies share belongs to the original.
     """
-    found, seen, waiting = [], {id(random._inst), id(mtrand._rand)}, [env]
+    found, seen, waiting = [], set[int](), [env]
     leads_on = gc.is_tracked if "torch" not in sys.modules else _leads_on
     while waiting:
         value = waiting.pop()

@@ -5,6 +5,7 @@ import collections
 import copy
 import ctypes
 import functools
+import random
 import types
 
 import numpy as np
@@ -423,3 +424,40 @@ def test_what_a_space_of_ones_own_holds_is_brought_back_and_tells_states_apart()
     assert digest(copied.env) == before
     assert env.action_space.last == -1
     assert mcts(60).search(env).values.max() > 4.5
+
+
+class Dice(random.Random):
+    """Chance that counts how often it was asked."""
+
+    def __init__(self, seed, sides):
+        super().__init__(seed)
+        self.sides, self.rolls = sides, []
+
+    def roll(self):
+        self.rolls.append(self.randrange(self.sides))
+        return self.rolls[-1]
+
+
+def test_chance_of_a_class_of_ones_own_keeps_what_it_holds():
+    dice = Dice(1, 6)
+    dice.roll()
+    copied = Copy([dice, dice])
+    mine, same = copied.env
+    assert mine is same
+    assert (mine.sides, mine.rolls) == (6, dice.rolls)
+    rolled = [mine.roll() for _ in range(9)]
+    copied.restore()
+    assert mine.rolls == dice.rolls[:1]
+    assert [dice.roll() for _ in range(9)] == rolled
+    copied.seed(1)
+    first = [mine.roll() for _ in range(9)]
+    copied.restore()
+    copied.seed(1)
+    assert [mine.roll() for _ in range(9)] == first
+
+
+def test_what_draws_from_generators_of_all_still_does_in_a_copy():
+    held = [random.random, np.random.rand]
+    copied = Copy([held])
+    assert [each.__self__ for each in copied.env[0]] == [each.__self__ for each in held]
+    assert copied.generators == drawn_from(copied.env) == []

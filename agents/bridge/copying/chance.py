@@ -39,9 +39,9 @@ def successor(seed: int) -> int:
 
 
 def is_generator(value: Any) -> bool:
-    """Say whether something is a random generator that can be started anew."""
+    """Say whether something is a random generator that can be started anew: none of those that belong to all."""
     kind: Any = type(value)  # a weak proxy says to be an instance
-    return are_generators(kind)
+    return are_generators(kind) and value is not random._inst and value is not mtrand._rand
 
 
 @cache
