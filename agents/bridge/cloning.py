@@ -71,9 +71,9 @@ class Clone:
     _spares: list[Any] | None = None
 
     def __init__(self, source: Any) -> None:
-        self._snapshot = snapshot_of(source)
+        self._snapshot = _apart(snapshot_of(source)) if _saving(source) is None else snapshot_of(source)
         self._runs_on = runs_on(source)
-        self._exact = getattr(source, _pair(source)[0])(include_rng=True) if self._runs_on else self._snapshot
+        self._exact = _apart(getattr(source, _pair(source)[0])(include_rng=True)) if self._runs_on else self._snapshot
         self._seeded = False
         self.env, self._spares = _twin_to_keep(source)
         self.restore()
@@ -230,6 +230,14 @@ def snapshot_of(env: Any) -> Any:
         raise TypeError(f"{type(env).__name__} has no clone_state and restore_state")
     save = getattr(env, _pair(env)[0])
     return save(include_rng=False) if runs_on(env) else save()
+
+
+def _apart(snapshot: Any) -> Any:
+    """Return a copy of a snapshot, which may be what the environment plays on with; itself where there is none."""
+    try:
+        return Copy(snapshot).env
+    except TypeError:
+        return snapshot
 
 
 def _saving(env: Any) -> Adapter | None:
