@@ -25,7 +25,7 @@ _SHARED = (
 """What cannot change, or does not belong to the state of a game."""
 
 _SHARED_MODULES = (
-    *("pygame.time", "pygame.font", "pygame.freetype", "pygame.mixer"),
+    *("pygame.time", "pygame.font", "pygame.freetype", "pygame.mixer", "PIL.ImageFont"),
     *("pyglet", "matplotlib", "tkinter", "cv2", "glfw", "mujoco.render", "mujoco._render", "mujoco.viewer"),
 )
 """Modules whose objects only show or sound a game."""
