@@ -18,7 +18,7 @@ from agents import bridge
 from agents.bridge.copying.copies import Copy
 from agents.bridge.copying.digest import digest
 from agents.bridge.hidden import AS_IT_IS, NOTHING, SAMPLED, SINCE, UNKNOWN
-from agents.bridge.means import REPLAY
+from agents.bridge.means import DEEP, REPLAY
 from tests.bridge.test_hidden import Cups
 from tests.bridge.worlds import mcts
 
@@ -307,6 +307,32 @@ def test_what_a_replayed_game_hides_is_found_by_whichever_action_shows_it():
     env.reset(seed=3)
     with pytest.warns(UserWarning, match="Peeping is replayed, and planning foresees what it hides from its player"):
         assert mcts(10, horizon=2).search(env).copies[:2] == (REPLAY, AS_IT_IS)
+
+
+class Held:
+    """Makes its handle anew in deep copies, which nothing else copies."""
+
+    def __init__(self):
+        self.__setstate__({})
+
+    def __getstate__(self):
+        return {}
+
+    def __setstate__(self, state):
+        self.handle = (each for each in ())
+
+
+class Holding(Coins):
+    def hold(self, number):
+        super().hold(number)
+        self.held = Held()
+
+
+def test_what_deep_copies_hide_is_not_foreseen_in_silence():
+    env = Holding()
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="Holding is copied by copy.deepcopy, and planning foresees what it hides"):
+        assert mcts(10, horizon=3).search(env).copies[:2] == (DEEP, AS_IT_IS)
 
 
 class Named(Streamed):
