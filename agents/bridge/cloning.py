@@ -4,7 +4,6 @@ import copy
 import functools
 import gc
 import inspect
-import random
 import sys
 import weakref
 from collections.abc import Callable
@@ -14,7 +13,6 @@ from weakref import WeakKeyDictionary
 
 import gymnasium
 from gymnasium.utils import EzPickle
-from numpy.random import mtrand
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import aec_to_parallel_wrapper, parallel_to_aec
 
@@ -73,9 +71,9 @@ class Clone:
     _spares: list[Any] | None = None
 
     def __init__(self, source: Any) -> None:
-        self._snapshot = snapshot_of(source)
+        self._snapshot = _apart(snapshot_of(source)) if _saving(source) is None else snapshot_of(source)
         self._runs_on = runs_on(source)
-        self._exact = getattr(source, _pair(source)[0])(include_rng=True) if self._runs_on else self._snapshot
+        self._exact = _apart(getattr(source, _pair(source)[0])(include_rng=True)) if self._runs_on else self._snapshot
         self._seeded = False
         self.env, self._spares = _twin_to_keep(source)
         self.restore()
@@ -234,6 +232,14 @@ def snapshot_of(env: Any) -> Any:
     return save(include_rng=False) if runs_on(env) else save()
 
 
+def _apart(snapshot: Any) -> Any:
+    """Return a copy of a snapshot, which may be what the environment plays on with; itself where there is none."""
+    try:
+        return Copy(snapshot).env
+    except TypeError:
+        return snapshot
+
+
 def _saving(env: Any) -> Adapter | None:
     kind: Any = type(env)
     adapter = adapter_of(kind)
@@ -264,9 +270,9 @@ def drawn_from(env: Any) -> list[Any]:
 def generators_in(env: Any) -> list[Any]:
     """Return the random generators that an environment holds, itself or in what it is made of, in its own order.
 
-    Those of ``random`` and ``numpy.random`` belong to all, and what copies share to the original.
+    What copies share belongs to the original.
     """
-    found, seen, waiting = [], {id(random._inst), id(mtrand._rand)}, [env]
+    found, seen, waiting = [], set[int](), [env]
     leads_on = gc.is_tracked if "torch" not in sys.modules else _leads_on
     while waiting:
         value = waiting.pop()

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from gymnasium import spaces
 
-from agents.bridge.cloning import fresh
+from agents.bridge.cloning import Deep, fresh
 from agents.bridge.layers import down
-from agents.bridge.means import FAST, NATIVE, REPLAY, REPLAY_ANEW
+from agents.bridge.means import DEEP, FAST, NATIVE, REPLAY, REPLAY_ANEW
 from agents.bridge.pool import Pool
 from agents.bridge.remembering import History
 from agents.bridge.states import ForeignGame, ForeignState
@@ -32,7 +32,7 @@ _UNTOLD = (
     "what comes of it: register an agents.bridge.Adapter with determinize, or say information='full' and mean it"
 )
 _APART = (
-    "{} is replayed, and planning foresees what it hides from {}, or what chance draws where no seed reaches: games "
+    "{} is {}, and planning foresees what it hides from {}, or what chance draws where no seed reaches: games "
     "that began alike went on differently; draw what is to come from self.np_random, or say information='full' and "
     "mean it"
 )
@@ -129,8 +129,8 @@ class Hidden:
     def _decided(self, observer: int) -> str:
         """Find out what is hidden from a player, and what can be done about it."""
         game, name = self._game, self._game.seats[observer].name
-        if game.notes["means"] in (REPLAY, REPLAY_ANEW):
-            return self._of_replayed(observer)
+        if game.notes["means"] in (DEEP, REPLAY, REPLAY_ANEW):
+            return self._from_resets(observer)
         if game.notes["means"] not in (FAST, NATIVE):
             return UNKNOWN
         hides, whose, blind = self.found(observer), "its player" if name is None else str(name), observer
@@ -170,18 +170,20 @@ class Hidden:
             return ()
         return (self._found_through(self._veils[len(self._outside) :], observer) or ()) if self._outside else hides
 
-    def _of_replayed(self, observer: int) -> str:
-        """Find out whether an environment that is replayed hides something from a player, of which nothing is drawn."""
+    def _from_resets(self, observer: int) -> str:
+        """Find out whether games of what has no fast copy hide something from a player, of which nothing is drawn."""
         game, name, history = self._game, self._game.seats[observer].name, self._history
-        assert history is not None
+        deep = game.notes["means"] == DEEP
         if ("apart", observer) not in game.notes:
+            options = None if history is None else history.given.get("options")
             try:
-                env = fresh(history.env, self._env)
-                game.notes["apart", observer] = go_apart(game, env, name, history.given.get("options"))
+                env = dressed(Deep(self._env).env, self._wrappers) if deep else fresh(history.env, self._env)  # type: ignore[union-attr]
+                game.notes["apart", observer] = go_apart(game, env, name, options)
             except Exception:  # whatever another one raises where it is reset and stepped
                 game.notes["apart", observer] = False
         if game.notes["apart", observer]:
-            self._warn(observer, _APART.format(game.name, "its player" if name is None else name))
+            how, whose = "copied by copy.deepcopy" if deep else "replayed", "its player" if name is None else name
+            self._warn(observer, _APART.format(game.name, how, whose))
         return AS_IT_IS if game.notes["apart", observer] else UNKNOWN
 
     def found(self, observer: int) -> tuple[str, ...] | None:

@@ -1,12 +1,12 @@
 """Whether an environment hides something from its player that matters: found out by playing a few games."""
 
 import contextlib
+import itertools
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,9 @@ _SECONDS, _DEAR = 2.0, 0.002
 
 _LEAST_GAMES, _LEAST_PAIRS = 8, 2
 """Games, and pairs of games of one length in one line each, that are looked at however long it takes."""
+
+_ALIKE = -1
+"""In place of a length: of pairs that seem to be in the same state, of which what a seed decides later is no part."""
 
 _OVER = object()
 
@@ -135,12 +138,17 @@ def hidden_from(game: ForeignGame, env: Any, agent: Any, options: Any = None) ->
                 here = _Met(seed, played)
                 for other in others:
                     compared |= other.seed != seed  # games of one seed tell of choices alone
-                    differ = not found and here.differs(other)
-                    count, tried = len(known), pairs.total()
-                    if differ and tried < _PAIRS and (pairs[count] < _LEAST_PAIRS or not haste.late()):
+                    if found or not (other.seed != seed or here.differs(other)):
+                        continue
+                    count, tried = len(known) if here.differs(other) else _ALIKE, pairs.total()
+                    more = count != _ALIKE and not haste.late()
+                    if tried < _PAIRS and (pairs[count] < _LEAST_PAIRS or more):
                         pairs[count] += 1
                         lines = range(_LINES * tried, _LINES * (tried + 1))
-                        if _told_apart(played, other.played, agent, lines, haste):
+                        apart = _told_apart(played, other.played, agent, lines, haste)
+                        if apart and count == _ALIKE:  # two copies of one game may go on differently, by a set's order
+                            apart = not _told_apart(other.played, other.played, agent, lines, haste)
+                        if apart:
                             found = _differences(played, other.played)
                 if found and compared:
                     return found
@@ -173,14 +181,14 @@ def go_apart(game: ForeignGame, env: Any, agent: Any, options: Any = None) -> bo
     """
     courses: dict[Any, list[Any]] = {}
     haste = _Haste(game)
-    for seed in range(_LEAST_GAMES):
+    for line, seed in itertools.product(range(_LINES), range(_LEAST_GAMES)):
         with chance_apart(0):
-            played, chance = Played(game, env), np.random.default_rng(0)
+            played, chance = Played(game, env), np.random.default_rng(line)
             haste.timed(played.reset, seed, options)
             reseed(drawn_from(innermost(env)), 0)
-            begun = played.shown.get(agent)
+            begun = line, played.shown.get(agent)
             shown: list[Any] = []
-            while begun is not None and len(shown) < _FUTURE and (names := played.choosing()):
+            while begun[1] is not None and len(shown) < _FUTURE and (names := played.choosing()):
                 legal = played.legal(agent) if agent in names else []
                 own = legal[int(chance.integers(len(legal)))] if legal else None
                 haste.timed(played.play, agent, own, chance)
@@ -251,7 +259,7 @@ def _differences(one: Played, other: Played) -> tuple[str, ...]:
     held, others = vars(innermost(one.env)), vars(innermost(other.env))
     names = [name for name in held if name in others and name != "_np_random_seed"]
     found = [name for name in names if fingerprint((held[name],)) != fingerprint((others[name],))]
-    return tuple(found) or ("its state",)
+    return tuple(found) or ("what its seed decides",)
 
 
 def _told_apart(one: Played, other: Played, agent: Any, lines: range, haste: _Haste) -> bool:
@@ -260,25 +268,25 @@ def _told_apart(one: Played, other: Played, agent: Any, lines: range, haste: _Ha
     for seed in lines:
         if seed > lines.start and haste.late():
             return False
-        both = zip_longest(*(_shows(*each, agent, seed, haste) for each in games), fillvalue=_OVER)
-        for t, (shown, seen) in enumerate(both):
-            if shown != seen:
-                return True
-            if t >= _STEPS and haste.late():
-                break
+        both = [_shown(*each, agent, seed, haste) for each in games]
+        if any(shown != seen for shown, seen in zip(*both, strict=False)):
+            return True
     return False
 
 
-def _shows(played: Played, copy: Copy, agent: Any, seed: int, haste: _Haste) -> Iterator[Any]:
-    """Yield what a player is shown when everybody goes on at random from a copy, with chance from a seed."""
-    chance = np.random.default_rng(seed)
-    copy.restore()
-    copy.seed(seed)
-    trial = Played(played.game, copy.env, played.said, played.over)
-    for _ in range(_FUTURE):
-        names = trial.choosing()
-        if not names:
-            break
-        legal = trial.legal(agent) if agent in names else []
-        haste.timed(trial.play, agent, legal[int(chance.integers(len(legal)))] if legal else None, chance)
-        yield trial.shown.get(agent)
+def _shown(played: Played, copy: Copy, agent: Any, seed: int, haste: _Haste) -> list[Any]:
+    """Return what a player is shown when everybody goes on at random from a copy, with all chance from a seed."""
+    shown: list[Any] = []
+    with chance_apart(seed):
+        chance = np.random.default_rng(seed)
+        copy.restore()
+        copy.seed(seed)
+        trial = Played(played.game, copy.env, played.said, played.over)
+        while len(shown) < _FUTURE and not (len(shown) > _STEPS and haste.late()):
+            names = trial.choosing()
+            if not names:
+                return [*shown, _OVER]
+            legal = trial.legal(agent) if agent in names else []
+            haste.timed(trial.play, agent, legal[int(chance.integers(len(legal)))] if legal else None, chance)
+            shown.append(trial.shown.get(agent))
+    return shown

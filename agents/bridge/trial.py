@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import mtrand
 from pettingzoo import AECEnv, ParallelEnv
 
-from agents.bridge.copying.chance import GLOBALS, torch_apart
+from agents.bridge.copying.chance import GLOBALS, system_apart, torch_apart
 from agents.bridge.copying.copies import Copy
 from agents.bridge.remembering import own, shown_after
 from agents.bridge.returned import check_actions
@@ -18,8 +18,11 @@ from agents.bridge.states import ForeignGame, ForeignState
 
 @contextmanager
 def chance_apart(seed: int) -> Iterator[None]:
-    """Seed the global generators of ``random``, ``numpy.random`` and PyTorch, and put them back afterwards."""
-    with GLOBALS, torch_apart(seed % 2**64):
+    """Seed the global generators of ``random``, ``numpy.random`` and PyTorch, and put them back afterwards.
+
+    What this thread would draw from the operating system comes from the seed as well.
+    """
+    with GLOBALS, torch_apart(seed % 2**64), system_apart(random.Random(seed).randbytes):
         before = random.getstate(), mtrand.get_state()
         random.seed(seed)
         mtrand.seed(seed % 2**32)

@@ -5,10 +5,12 @@ import collections
 import copy
 import ctypes
 import functools
+import random
 import types
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 from pettingzoo.classic.connect_four import connect_four
 from pettingzoo.classic.tictactoe import tictactoe
 
@@ -388,3 +390,101 @@ def test_tables_of_objects_are_told_apart_by_what_they_hold():
     assert len(set(map(digest, tables))) == 50
     assert [digest(table) for table in tables] == [digest(copy.deepcopy(table)) for table in tables]
     assert digest(Labelled([0.5], ["me"])) != digest(Labelled([0.5], ["you"]))
+
+
+class Legal(spaces.Discrete):
+    """A space that knows what was chosen last."""
+
+    last = -1
+
+
+class Twice(Walk):
+    """Pays for each step, but not where the second action follows itself, which its action space keeps."""
+
+    def __init__(self):
+        super().__init__()
+        self.action_space = Legal(2)
+
+    def step(self, action):
+        again = action == self.action_space.last == 1
+        self.action_space.last = action
+        shown, _, over, cut, said = super().step(action)
+        return shown, float(not again), over, cut, said
+
+
+def test_what_a_space_of_ones_own_holds_is_brought_back_and_tells_states_apart():
+    env = Twice()
+    env.reset(seed=0)
+    copied = Copy(env)
+    before = digest(env)
+    assert digest(copied.env) == before
+    copied.env.step(1)
+    assert digest(copied.env.action_space) != digest(env.action_space)
+    copied.restore()
+    assert digest(copied.env) == before
+    assert env.action_space.last == -1
+    assert mcts(60).search(env).values.max() > 4.5
+
+
+class Dice(random.Random):
+    """Chance that counts how often it was asked."""
+
+    def __init__(self, seed, sides):
+        super().__init__(seed)
+        self.sides, self.rolls = sides, []
+
+    def roll(self):
+        self.rolls.append(self.randrange(self.sides))
+        return self.rolls[-1]
+
+
+def test_chance_of_a_class_of_ones_own_keeps_what_it_holds():
+    dice = Dice(1, 6)
+    dice.roll()
+    copied = Copy([dice, dice])
+    mine, same = copied.env
+    assert mine is same
+    assert (mine.sides, mine.rolls) == (6, dice.rolls)
+    rolled = [mine.roll() for _ in range(9)]
+    copied.restore()
+    assert mine.rolls == dice.rolls[:1]
+    assert [dice.roll() for _ in range(9)] == rolled
+    copied.seed(1)
+    first = [mine.roll() for _ in range(9)]
+    copied.restore()
+    copied.seed(1)
+    assert [mine.roll() for _ in range(9)] == first
+
+
+def test_what_draws_from_generators_of_all_still_does_in_a_copy():
+    held = [random.random, np.random.rand]
+    copied = Copy([held])
+    assert [each.__self__ for each in copied.env[0]] == [each.__self__ for each in held]
+    assert copied.generators == drawn_from(copied.env) == []
+
+
+class Handing(Walk):
+    """Hands out what it plays on with as its state."""
+
+    def reset(self, *, seed=None, options=None):
+        self.went = []
+        return super().reset(seed=seed)
+
+    def get_state(self):
+        return vars(self)
+
+    def set_state(self, state):
+        vars(self).update(state)
+
+    def step(self, action):
+        self.went.append(action)
+        return super().step(action)
+
+
+def test_an_environment_that_hands_out_itself_as_its_state_is_not_stepped():
+    env = Handing()
+    env.reset(seed=0)
+    env.step(0)
+    assert mcts(20).search(env).copies.means == FAST
+    assert env.went == [0]
+    assert env.at == 1

@@ -1,6 +1,7 @@
 """Coins that were tossed beforehand: whatever holds them, a search foresees none, or says so."""
 
 import random
+import secrets
 import zlib
 from dataclasses import dataclass
 from functools import partial
@@ -16,8 +17,8 @@ import agents
 from agents import bridge
 from agents.bridge.copying.copies import Copy
 from agents.bridge.copying.digest import digest
-from agents.bridge.hidden import AS_IT_IS, SAMPLED, SINCE, UNKNOWN
-from agents.bridge.means import REPLAY
+from agents.bridge.hidden import AS_IT_IS, NOTHING, SAMPLED, SINCE, UNKNOWN
+from agents.bridge.means import DEEP, REPLAY
 from tests.bridge.test_hidden import Cups
 from tests.bridge.worlds import mcts
 
@@ -155,6 +156,48 @@ def test_what_cannot_be_looked_at_is_found_by_what_it_leads_to():
     assert mcts(20, horizon=3).search(env).copies.hidden == SAMPLED
 
 
+class Seeded(Coins):
+    """Tosses each coin by the seed of its reset, which Gymnasium keeps for it."""
+
+    def hold(self, number):
+        pass
+
+    def toss(self):
+        return random.Random(self.np_random_seed * 100 + self.t).getrandbits(1)
+
+
+def test_what_the_seed_of_a_reset_still_decides_is_not_foreseen_in_silence():
+    env = Seeded()
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="Seeded hides something from its player, in what its seed decides, and"):
+        assert mcts(20, horizon=3).search(env).copies.hidden == AS_IT_IS
+    env = agents.remember(Seeded())
+    env.reset(seed=0)
+    assert mcts(20, horizon=3).search(env).copies.hidden == SAMPLED
+
+
+class Elsewhere(Coins):
+    """Tosses by chance of all, and holds a number from which nothing follows."""
+
+    def __init__(self, draw):
+        self.draw = draw
+
+    def toss(self):
+        return self.draw(2)
+
+
+@pytest.mark.filterwarnings("ignore:Elsewhere.step draws from the global generator")
+@pytest.mark.parametrize(
+    "draw",
+    [random.randrange, np.random.randint, secrets.randbelow, lambda n: np.random.default_rng().integers(n)],
+    ids=["random", "numpy", "system", "numpy's seeds"],
+)
+def test_chance_of_all_is_not_taken_for_something_hidden(draw):
+    env = Elsewhere(lambda n: draw(n))
+    env.reset(seed=0)
+    assert mcts(20, horizon=3).search(env).copies.hidden == NOTHING
+
+
 def test_keys_of_jax_are_told_apart_by_their_numbers():
     jax = pytest.importorskip("jax")
     one, same, other = (jax.random.key(seed) for seed in (0, 0, 1))
@@ -243,6 +286,53 @@ def test_chance_inside_of_what_is_replayed_is_not_foreseen():
     found = mcts(200, horizon=2).search(env)
     assert found.copies[:2] == (REPLAY, UNKNOWN)
     assert 0.6 < found.values.min() <= found.values.max() < 1.6  # half a coin a step, or a little more by choice
+
+
+class Peeping(Dicing):
+    """Has tossed the next coin already; who chooses 2 leaves the toss alone and never sees it."""
+
+    action_space = spaces.Discrete(3)
+
+    def hold(self, number):
+        super().hold(number)
+        self.next = next(self.stream)
+
+    def toss(self):
+        coin, self.next = self.next, next(self.stream)
+        return coin
+
+
+def test_what_a_replayed_game_hides_is_found_by_whichever_action_shows_it():
+    env = agents.remember(Peeping())
+    env.reset(seed=3)
+    with pytest.warns(UserWarning, match="Peeping is replayed, and planning foresees what it hides from its player"):
+        assert mcts(10, horizon=2).search(env).copies[:2] == (REPLAY, AS_IT_IS)
+
+
+class Held:
+    """Makes its handle anew in deep copies, which nothing else copies."""
+
+    def __init__(self):
+        self.__setstate__({})
+
+    def __getstate__(self):
+        return {}
+
+    def __setstate__(self, state):
+        self.handle = (each for each in ())
+
+
+class Holding(Coins):
+    def hold(self, number):
+        super().hold(number)
+        self.held = Held()
+
+
+def test_what_deep_copies_hide_is_not_foreseen_in_silence():
+    env = Holding()
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="Holding is copied by copy.deepcopy, and planning foresees what it hides"):
+        assert mcts(10, horizon=3).search(env).copies[:2] == (DEEP, AS_IT_IS)
 
 
 class Named(Streamed):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agents.bridge.copying.copies import Copy
 from agents.bridge.means import FAST
 from tests.bridge.worlds import Walk, mcts
 
@@ -39,3 +40,11 @@ def test_copies_that_look_at_the_window_of_the_original_are_refused(window):
     env = InWindow(of_window=False)
     env.reset(seed=0)
     assert mcts().search(env).copies.means == FAST
+
+
+def test_fonts_that_pictures_are_labelled_with_are_shared():
+    fonts = pytest.importorskip("PIL.ImageFont")
+    held = [fonts.load_default(size=10)]
+    copied = Copy(held)
+    assert copied.env[0] is held[0]
+    assert not copied.opaque

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
-from threading import RLock, local
+from threading import RLock, get_ident, local
 from typing import Any
 
 import numpy as np
@@ -39,9 +39,9 @@ def successor(seed: int) -> int:
 
 
 def is_generator(value: Any) -> bool:
-    """Say whether something is a random generator that can be started anew."""
+    """Say whether something is a random generator that can be started anew: none of those that belong to all."""
     kind: Any = type(value)  # a weak proxy says to be an instance
-    return are_generators(kind)
+    return are_generators(kind) and value is not random._inst and value is not mtrand._rand
 
 
 @cache
@@ -154,24 +154,34 @@ def drawn_from_global(what: Callable[[], Any]) -> set[str]:
         return set(_changed(before, _all_states()))
 
 
+@contextmanager
+def system_apart(draw: Callable[[int], bytes]) -> Iterator[None]:
+    """Ask something else, in this thread, where the operating system's source of chance is asked."""
+    urandom, thread = os.urandom, get_ident()
+
+    def drawn(size: int) -> bytes:
+        return draw(size) if get_ident() == thread else urandom(size)
+
+    places = [(os, "urandom"), (random, "_urandom")]  # the second serves SystemRandom, secrets and NumPy's seeds
+    try:
+        for module, name in places:
+            setattr(module, name, drawn)
+        yield
+    finally:
+        for module, name in places:
+            setattr(module, name, urandom)
+
+
 def drawn_from_system(what: Callable[[], Any]) -> bool:
     """Return whether the operating system's source of chance is asked while something is done."""
-    asked = []
+    asked, urandom = [], os.urandom
 
     def noted(size: int) -> bytes:
         asked.append(size)
         return urandom(size)
 
-    with GLOBALS:
-        urandom = os.urandom
-        places = [(os, "urandom"), (random, "_urandom")]  # the second serves SystemRandom, secrets and NumPy's seeds
-        try:
-            for module, name in places:
-                setattr(module, name, noted)
-            what()
-        finally:
-            for module, name in places:
-                setattr(module, name, urandom)
+    with GLOBALS, system_apart(noted):
+        what()
     return bool(asked)
 
 

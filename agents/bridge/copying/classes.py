@@ -25,7 +25,7 @@ _SHARED = (
 """What cannot change, or does not belong to the state of a game."""
 
 _SHARED_MODULES = (
-    *("pygame.time", "pygame.font", "pygame.freetype", "pygame.mixer"),
+    *("pygame.time", "pygame.font", "pygame.freetype", "pygame.mixer", "PIL.ImageFont"),
     *("pyglet", "matplotlib", "tkinter", "cv2", "glfw", "mujoco.render", "mujoco._render", "mujoco.viewer"),
 )
 """Modules whose objects only show or sound a game."""
@@ -52,6 +52,11 @@ def are_shared(kind: type) -> bool:
         return False
     immutable = module_of(kind).startswith(_IMMUTABLE_MODULES) or name_of(kind) == "torch.device"
     return immutable or issubclass(kind, _SHARED) or module_of(kind).startswith(_SHARED_MODULES)
+
+
+def never_changes(space: Any) -> bool:
+    """Say whether a space is of a class of Gymnasium's: those of others may hold what is legal now, say."""
+    return module_of(type(space)).startswith("gymnasium.")
 
 
 def module_of(kind: type) -> str:

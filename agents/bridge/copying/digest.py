@@ -25,6 +25,7 @@ from agents.bridge.copying.classes import (
     is_shared,
     module_of,
     name_of,
+    never_changes,
     slots_of,
 )
 from agents.bridge.copying.jax_keys import is_key, is_of_jax
@@ -72,7 +73,9 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return value.tobytes()
     if isinstance(value, Enum):
         return str(value)
-    if isinstance(value, (Space, BitGenerator)) or are_generators(kind) or module_of(kind) == "pygame.surface":
+    if isinstance(value, BitGenerator) or are_generators(kind) or module_of(kind) == "pygame.surface":
+        return None
+    if isinstance(value, Space) and never_changes(value):
         return None
     if module_of(kind) == "pygame.mask":
         return bytes(value)

@@ -2,7 +2,6 @@
 
 import collections
 import contextlib
-import copy
 import functools
 import gc
 import io
@@ -16,7 +15,7 @@ import numpy as np
 from gymnasium import Env, Wrapper
 from gymnasium.spaces import Discrete, Space
 
-from agents.bridge.copying.chance import TORCH
+from agents.bridge.copying.chance import TORCH, is_generator
 from agents.bridge.copying.classes import (
     container_of,
     has_table,
@@ -24,6 +23,7 @@ from agents.bridge.copying.classes import (
     is_shared,
     module_of,
     name_of,
+    never_changes,
     quiet,
     slots_of,
 )
@@ -121,12 +121,14 @@ def _copy_record(into: Any, value: Any) -> Any:
 
 
 def _copy_space(into: Any, value: Any) -> Any:
-    """Copy a space: it never changes, but for the generator that it samples with."""
+    """Copy a space: one of Gymnasium's never changes, but for the generator that it samples with."""
     made: Any = object.__new__(type(value))
     into._memo[id(value)] = made
     for name, item in vars(value).items():
         if name != "contains":
-            vars(made)[name] = item if isinstance(item, np.ndarray) else into.of(item)
+            vars(made)[name] = item if isinstance(item, np.ndarray) and never_changes(value) else into.of(item)
+    if not never_changes(value):
+        into._dicts.append((vars(made), vars(made).copy()))
     into._seeding.append(made)
     if type(made) is Discrete:
         _hasten(made)
@@ -152,6 +154,8 @@ def _copy_bits(into: Any, value: Any) -> Any:
 
 
 def _copy_random_state(into: Any, value: Any) -> Any:
+    if not is_generator(value):
+        return value
     made = np.random.RandomState(0)
     made.set_state(value.get_state())
     into.generators.append(made)
@@ -159,7 +163,12 @@ def _copy_random_state(into: Any, value: Any) -> Any:
 
 
 def _copy_random(into: Any, value: Any) -> Any:
-    made = copy.copy(value)
+    if not is_generator(value):
+        return value
+    kind: Any = type(value)
+    made: Any = random.Random.__new__(quiet(kind))
+    _fill(into, value, made)
+    random.Random.setstate(made, random.Random.getstate(value))  # a class of its own may have others
     into.generators.append(made)
     return made
 
@@ -276,9 +285,19 @@ def _copy_object(into: Any, value: Any) -> Any:
         made = base.__new__(quiet(kind))
     except TypeError:  # compiled code makes its objects
         return copy_opaque(into, value)
-    into._memo[id(value)] = made
     if base is not object:
+        into._memo[id(value)] = made
         _copy_contents(into, base, value, made)
+    _fill(into, value, made)
+    if isinstance(made, Env) and not isinstance(made, Wrapper):
+        into._seeding.append(made)
+    return made
+
+
+def _fill(into: Any, value: Any, made: Any) -> None:
+    """Copy what an object has in its slots and its ``__dict__``."""
+    kind: Any = type(value)
+    into._memo[id(value)] = made
     for slot in slots_of(kind):
         if hasattr(value, slot.__name__):
             slot.__set__(made, into.of(slot.__get__(value)))
@@ -292,9 +311,6 @@ def _copy_object(into: Any, value: Any) -> Any:
         if names.get("render_mode") == "human":
             names["render_mode"] = None
         into._dicts.append((names, names.copy()))
-    if isinstance(made, Env) and not isinstance(made, Wrapper):
-        into._seeding.append(made)
-    return made
 
 
 def _unset(slot: Any, made: Any) -> None:
