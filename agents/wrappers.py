@@ -17,7 +17,7 @@ from gymnasium.wrappers import Autoreset, DelayObservation, NormalizeReward
 from gymnasium.wrappers.vector import NormalizeReward as NormalizeRewards
 
 OF_OBSERVATIONS = gymnasium.ObservationWrapper, VectorObservationWrapper
-_OF_ACTIONS = gymnasium.ActionWrapper, VectorActionWrapper
+OF_ACTIONS = gymnasium.ActionWrapper, VectorActionWrapper
 _OF_REWARDS = gymnasium.RewardWrapper, NormalizeReward, VectorRewardWrapper, NormalizeRewards
 
 _REPEATING = {
@@ -90,7 +90,7 @@ def unfollowed(env: Any, followed: Sequence[Any] = ()) -> list[str]:
     left = [layer for layer in layers if not any(layer is each for each in followed)]
     for layer in left[:-1]:
         name = type(layer).__name__
-        if isinstance(layer, _OF_ACTIONS):
+        if isinstance(layer, OF_ACTIONS):
             raise TypeError(
                 f"{name} changes actions on their way to {inside}, and planners play the environment inside it: plan "
                 f"in that one, or write the change into {inside}"

@@ -73,9 +73,9 @@ def run(name: str, arguments: Sequence[str]) -> int:
         raise ValueError(f"{unknown('command', name, [*OWN, *scripts(), *ALIASES])}; mcts-envs --help tells of each")
     sys.argv = [f"mcts-envs {name}", *arguments]
     main = importlib.import_module(module_of(script)).main
-    import typer  # a script has asked for it by now, and its absence been told
+    from _line import begin  # a script has asked for Typer by now, and its absence been told
 
-    typer.run(main)
+    begin(main)
     return 0
 
 

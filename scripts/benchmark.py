@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import _own  # noqa: F401
 import typer
+from _line import begin
 from _pages import CHECKOUT, PAGES
 from _words import refusal
 
@@ -99,4 +100,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    begin(main)

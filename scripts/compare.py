@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated
 import _config
 import _own  # noqa: F401
 import typer
+from _line import begin
 from _options import Budget, Settings
 from _words import command, going_on, refusal, typed
 
@@ -246,4 +247,4 @@ def _near(path: Path) -> Path:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    begin(main)

@@ -16,6 +16,7 @@ from typing import Annotated
 
 import _own  # noqa: F401
 import typer
+from _line import begin
 from _packages import packages
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -66,4 +67,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    begin(main)

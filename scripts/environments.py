@@ -16,6 +16,7 @@ from typing import Annotated
 
 import _own  # noqa: F401
 import typer
+from _line import begin
 from _pages import PAGES
 from _words import refusal
 
@@ -69,4 +70,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    begin(main)

@@ -17,6 +17,7 @@ from typing import Annotated
 
 import _own  # noqa: F401
 import typer
+from _line import begin
 from _options import HyperParameters, Settings
 from _words import refusal
 
@@ -124,4 +125,4 @@ def _said() -> Callable[[str], None]:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    begin(main)

@@ -20,6 +20,7 @@ from typing import Annotated, Any
 
 import _own  # noqa: F401
 import typer
+from _line import begin
 from _options import Budget, Settings
 from _words import binding, refusal
 
@@ -103,4 +104,4 @@ def _serve(session: Any, port: int, browser: bool) -> None:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    begin(main)

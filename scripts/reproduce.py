@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import _own  # noqa: F401
 import typer
+from _line import begin
 from _pages import PAGES
 from _words import going_on, refusal
 
@@ -136,4 +137,4 @@ def publish(study: "Study", record: "Record", pages: Path) -> Path:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    begin(main)

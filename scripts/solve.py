@@ -13,6 +13,7 @@ from typing import Annotated
 
 import _own  # noqa: F401
 import typer
+from _line import begin
 from _options import Budget
 from _pages import PAGES
 from _words import refusal
@@ -73,4 +74,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    begin(main)

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import _own  # noqa: F401
 import typer
+from _line import begin
 from _options import HyperParameters, Settings
 from _words import refusal
 
@@ -103,4 +104,4 @@ def going_on(out: Path | None, algorithm: str | None) -> str:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    begin(main)

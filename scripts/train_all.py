@@ -14,6 +14,7 @@ from typing import Annotated
 
 import _own  # noqa: F401
 import typer
+from _line import begin
 from _words import refusal
 
 
@@ -57,4 +58,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    begin(main)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import _own  # noqa: F401
 import typer
+from _line import begin
 from _options import Budget, Settings
 from _words import going_on, refusal
 
@@ -172,4 +173,4 @@ def _verdict(tuned: "Tuned") -> str:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    begin(main)

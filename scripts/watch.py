@@ -27,6 +27,7 @@ from typing import Annotated, Any, TypeAlias
 
 import _own  # noqa: F401
 import typer
+from _line import begin
 from _options import Budget, Settings
 from _words import refusal
 
@@ -229,4 +230,4 @@ def write(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    begin(main)

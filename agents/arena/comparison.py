@@ -90,10 +90,10 @@ def compare(
         played then.
     """
     errors.integer("episodes", episodes, 1, MOST_EPISODES)
+    plan.check()
     kept = crew is not None
     if crew is None:
         crew = Crew(plan, workers) if executor is None else RemoteCrew(plan, executor, workers or 1)
-    plan.check()
     if sprt is not None:
         plan.format.contest(plan)
         if part[1] > 1:

@@ -166,13 +166,21 @@ class Plan:
         Raises
         ------
         ValueError, TypeError, ImportError, OSError
-            If there is no agent, or one twice, or too few for the game, or the environment cannot be made.
+            If there is no agent, or one twice, or too few for the game, or one without the budget; a field has another
+            type; or the environment cannot be made.
         """
         errors.integer("seed", self.seed, 0, 2**63 - 1)
+        for name, kind in (("settings", Mapping), ("budget", Mapping), ("limits", Limits)):
+            if not isinstance(given := getattr(self, name), kind):
+                cure = "Limits(move=5.0), in seconds" if kind is Limits else "a dictionary such as {'board_size': 4}"
+                raise TypeError(f"{name} {given!r} is {type(given).__name__}; give {cure}")
         for spec in self.agents:
             if not isinstance(spec, AgentSpec):
                 kind = type(spec).__name__
                 raise TypeError(f"agent {spec!r} is {kind}, no AgentSpec; give parse_agents('random,my_bot.py:Bot')")
+            if self.budget and spec.lacks_budget:
+                cure = f"give it as these are read: parse_agents({spec.label!r}, {self.budget!r})"
+                raise ValueError(f"budget {self.budget!r} is for the record, and {spec.label!r} has none; {cure}")
         if source := parted(self.environment)[0]:
             read(source)
         env = self.make_env()

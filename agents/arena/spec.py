@@ -11,9 +11,9 @@ from agents import own, takes_budget
 from mcts_envs.core import errors
 from mcts_envs.core.loading import COLON, file_of, parted
 
-_SETTING = re.compile(r"[A-Za-z_]\w*=")
+_SETTING = re.compile(r"\s*[A-Za-z_]\w*\s*=")
 _POLICIES = "select", "simulate", "backup", "noise", "option", "recommend", "evaluate", "policy"
-_OWN_POLICY = re.compile(rf"({'|'.join(_POLICIES)})=.*")
+_OWN_POLICY = re.compile(rf"\s*({'|'.join(_POLICIES)})\s*=.*")
 _LABEL = re.compile(r"([\w.-]+)=(.*)")
 _SPACED = re.compile(r"[^=/\\]*\s[^=/\\]*(?==)")
 _LAST_COLON = re.compile(r":(?=[^\s:,{}\[\]]*[,}]|[{\[])")
@@ -42,6 +42,11 @@ class AgentSpec:
     def own(self) -> bool:
         """Whether the name points to a class or a function of one's own."""
         return bool(parted(self.name)[1]) and not self.name.startswith("sb3:")
+
+    @property
+    def lacks_budget(self) -> bool:
+        """Whether it takes a budget, and has none of its own."""
+        return takes_budget(self.name) and not self.settings.keys() & set(_BUDGETS.values())
 
     def source(self) -> Path | None:
         """Return the file of the class that the name points to, None if it points to none."""
@@ -99,7 +104,7 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
     """
     result: dict[str, Any] = {}
     for pair in pairs:
-        key, equals, text = pair.partition("=")
+        key, equals, text = map(str.strip, pair.partition("="))
         if not equals or not key.isidentifier():
             raise ValueError(f"setting {pair!r} is not of the form key=value")
         if key in result:
@@ -180,13 +185,12 @@ def parse_agent(text: str, limits: Mapping[str, Any] | None = None) -> AgentSpec
     count, least = len(parts), 2 if parts[0] == "sb3" else 1  # a path may look like a setting: sb3:lr=0.1/a.zip
     while count > least and _SETTING.match(parts[count - 1]):
         count -= 1
-    name = ":".join(parts[:count])
+    name = ":".join(parts[:count]).strip()
     if not name or name[0].isdigit() or _SETTING.match(name):
         raise ValueError(f"agent {text!r} has no name; write for example mcts:simulations=500")
     own = parse_settings(parts[count:])
-    if limits and takes_budget(name) and not own.keys() & set(_BUDGETS.values()):
-        own = {**limits, **own}
-    return AgentSpec(label, name, own)
+    spec = AgentSpec(label, name, own)
+    return AgentSpec(label, name, {**limits, **own}) if limits and spec.lacks_budget else spec
 
 
 def parse_agents(text: str, limits: Mapping[str, Any] | None = None) -> tuple[AgentSpec, ...]:
@@ -194,8 +198,8 @@ def parse_agents(text: str, limits: Mapping[str, Any] | None = None) -> tuple[Ag
 
     Raises
     ------
-    ValueError
-        If one is malformed, or comes twice.
+    ValueError, TypeError
+        If one is malformed, or comes twice, or this is no text.
     """
     specs = _several(text, limits)
     require_distinct(specs)
@@ -233,6 +237,8 @@ def parse_meeting(
 
 def _several(text: str, limits: Mapping[str, Any] | None) -> tuple[AgentSpec, ...]:
     """Read agents, separated by commas."""
+    if not isinstance(text, str):
+        raise TypeError(f"agents {text!r} are {type(text).__name__}, not text such as 'random,mcts:simulations=500'")
     return tuple(parse_agent(part, limits) for part in _split(text, ",") if part.strip())
 
 

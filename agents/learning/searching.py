@@ -25,6 +25,7 @@ from agents.learning.saved.policy import NetworkPolicy, Policy
 from agents.learning.saved.recurrent import refuse
 from agents.learning.saved.shipped import BEST, SEARCHED
 from agents.search.given import named
+from agents.wrappers import OF_ACTIONS, OF_OBSERVATIONS
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.rng import choose_among, new_stream
@@ -140,15 +141,16 @@ def _read(given: Any) -> Policy | FunctionPolicy:
 def _settings(model: Any) -> dict[str, Any]:
     """Return what is known of the environment that a model is trained in: the rewards of one of ours, and bytes.
 
-    One of ours in a wrapper that changes what it shows is warned of.
+    One of ours in a wrapper that changes what it shows, or what is done in it, is warned of.
     """
     env = model.get_env() if hasattr(model, "get_env") else None
     game = getattr(inside(env), "game", None)
     paid: dict[str, Any] = rewards_of(game) if isinstance(game, Game) else {}
-    if names := worn(env):
+    if names := worn(env, OF_OBSERVATIONS + OF_ACTIONS):
         notice(
             f"{type(model).__name__} was trained behind {', '.join(names)}, and a search asks it about what the game "
-            "itself shows; train it without, or give a function that does the same (docs/policies.md)"
+            "itself shows, and which of the game's own actions to take; train it without, or give a function that does "
+            "the same (docs/policies.md)"
         )
     return {**paid, "observation_dtype": "uint8"} if normalizing.shows_bytes(model) else paid
 

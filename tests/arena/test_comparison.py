@@ -47,6 +47,9 @@ def test_agents_are_read() -> None:
     two = parse_agents("random, mcts:weights=[1,2]:c=2")
     assert [spec.label for spec in two] == ["random", "mcts:weights=[1,2]:c=2"]
     assert two[1].settings == {"weights": [1, 2], "c": 2}
+    spaced = parse_agent("mcts : c = 2 : select = my.py:bold")
+    assert (spaced.name, spaced.settings) == ("mcts", {"c": 2, "select": "my.py:bold"})
+    assert parse_settings(["board_size = 4"]) == {"board_size": 4}
 
 
 def test_budgets_are_given_to_those_who_take_one() -> None:
@@ -73,12 +76,13 @@ def test_budgets_are_given_to_those_who_take_one() -> None:
         (lambda: parse_budget("simulations=0"), r"simulations 0 is outside \[1"),
         (lambda: parse_budget("time=-1"), "budget time in seconds -1.0 is outside"),
         (lambda: parse_budget("0.1"), r"budget '0.1' does not say of what; write .* time=0.1 \(seconds\)"),
+        (lambda: parse_agents(["random", "mcts"]), "are list, not text such as 'random,mcts"),  # type: ignore[arg-type]
         (lambda: parse_settings(["night"]), "key=value"),
         (lambda: parse_settings(["night=3", "night=4"]), "twice"),
     ],
 )
 def test_mistakes_are_named(call: object, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         call()  # type: ignore[operator]
 
 
@@ -95,6 +99,9 @@ def test_mistakes_are_named(call: object, message: str) -> None:
         (Plan(ID, ()), "no agent to compare"),
         (Plan(ID, "random,mcts"), "agent 'r' is str, .*parse_agents"),  # type: ignore[arg-type]
         (Plan("WallSurvival-v0", (BuiltIn("random"),)), "is BuiltIn, .*parse_agents"),  # type: ignore[arg-type]
+        (Plan(ID, parse_agents("random"), "night=3"), r"settings 'night=3' is str; give a dictionary"),  # type: ignore[arg-type]
+        (Plan(ID, parse_agents("mcts"), limits={"simulations": 9}), r"is dict; give Limits"),  # type: ignore[arg-type]
+        (Plan(ID, parse_agents("mcts"), budget={"simulations": 9}), r"for the record, .*parse_agents\('mcts', {'simul"),
         (Plan(ID, 2 * parse_agents("random")), "'random' is there twice"),
         (Plan(ID, parse_agents("mcts:model=nowhere")), "'mcts:model=nowhere': .*nowhere"),
         (

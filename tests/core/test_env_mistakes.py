@@ -129,6 +129,15 @@ def test_impossible_resets(arguments, error, text):
     env.reset(seed=2**64 - 1)
 
 
+@pytest.mark.parametrize("arguments", [{"seed": 7.0}, {"options": {"position": {}}}])
+def test_a_first_reset_that_is_refused_may_be_mended(arguments):
+    env = gymnasium.make(SMALL)
+    with pytest.raises((TypeError, ValueError)):
+        env.reset(**arguments)
+    env.reset(seed=7)
+    env.step(9)
+
+
 def test_impossible_settings():
     with pytest.raises(TypeError, match="unknown setting 'nigt'; did you mean 'night'"):
         gymnasium.make(SMALL, nigt=3)

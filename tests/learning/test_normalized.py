@@ -86,3 +86,11 @@ def test_wrappers_of_a_batch_that_change_numbers_are_known(mode):
     batch, bounds = gym.make_vec(f"mcts_envs/{ID}", 2, vectorization_mode=mode), (np.float32(-1), np.float32(1))
     assert worn(gym.wrappers.vector.FlattenObservation(batch)) == []
     assert worn(gym.wrappers.vector.RescaleObservation(batch, *bounds)) == ["RescaleObservation"]
+
+
+def test_a_model_that_learned_behind_a_wrapper_of_actions_is_warned_of(quietly_anew):
+    env = gym.make(f"mcts_envs/{ID}")
+    turned = gym.wrappers.TransformAction(env, lambda action: 9 - action, env.action_space)
+    model = PPO("MlpPolicy", turned, device="cpu", policy_kwargs={"net_arch": [8]})
+    with pytest.warns(PolicyWarning, match=r"behind TransformAction, .* which of the game's own actions to take"):
+        agents.make("puct", policy=model, simulations=4)

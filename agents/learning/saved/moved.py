@@ -35,14 +35,17 @@ def _first(env: Any) -> Any:
     return parts[0] if parts else None
 
 
-def worn(env: Any) -> list[str]:
-    """Return the wrappers around a game of ours that change the numbers that it shows, or a batch and its first."""
+def worn(env: Any, kinds: tuple[type, ...] = OF_OBSERVATIONS) -> list[str]:
+    """Return the wrappers around a game of ours that change the numbers that it shows, or a batch and its first.
+
+    With other ``kinds`` of wrappers, those.
+    """
     if not isinstance(getattr(inside(env), "game", None), Game):
         return []
     first = _first(env)
     layers = [*layers_of(env), *(() if first is None else layers_of(first))]
-    kinds: list[type] = [type(layer) for layer in layers if isinstance(layer, OF_OBSERVATIONS)]
-    return [kind.__name__ for kind in kinds if not issubclass(kind, _SAME_NUMBERS)]
+    found: list[type] = [type(layer) for layer in layers if isinstance(layer, kinds)]
+    return [kind.__name__ for kind in found if not issubclass(kind, _SAME_NUMBERS)]
 
 
 def settings_of(env: Any) -> dict[str, Any] | None:
