@@ -107,6 +107,7 @@ def make(name: str, *, seed: int = 0, **settings: Any) -> "Agent":
 
         return own.make(name, seed, settings)
     called = errors.saved(name) or _CALLED.get(re.sub(r"[^a-z0-9]", "", name.lower()))
+    called = f"{name}:CLASS" if name.endswith(".py") else called
     raise ValueError(errors.unknown("agent", name, [*names(), "sb3:PATH", "FILE.py:CLASS"], called))
 
 

@@ -85,7 +85,8 @@ def _made(name: str, settings: dict[str, Any]) -> Any:
         if near := _near(asked):
             raise ValueError(f"unknown environment {asked!r}; did you mean {', '.join(near)}?")
         unknown = errors.unknown("environment", asked, mcts_envs.environment_ids())
-        raise ValueError(unknown if colon else f"{unknown}; one of another package is named with it, PACKAGE:{asked}")
+        cure = "" if colon else f"; name the file or the package of another one, FILE.py:{asked} or PACKAGE:{asked}"
+        raise ValueError(unknown + cure)
     source, _, function = parted(name)
     maker: Any = getattr(load(source), function) if source else _maker(name)
     env = maker(**settings)

@@ -393,6 +393,8 @@ class TestSettings:
                 agents.make(called)
         with pytest.raises(ValueError, match=r"unknown agent 'runs/model\.zip'; did you mean 'sb3:runs/model\.zip'"):
             agents.make("runs/model.zip")
+        with pytest.raises(ValueError, match=r"unknown agent 'my_bot\.py'; did you mean 'my_bot\.py:CLASS'"):
+            agents.make("my_bot.py")
         with pytest.raises(TypeError, match="not a name; save the model, and name its file: 'sb3:PATH'; names: "):
             agents.make(SimpleNamespace(predict=None))
         with pytest.raises(TypeError, match="unknown setting or parameter 'simulatons'; did you mean 'simulations'"):
