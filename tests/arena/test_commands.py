@@ -103,7 +103,6 @@ def test_scripts_are_run_with_what_follows_them(tmp_path: Path, monkeypatch: pyt
         (["info"], "mcts-envs list names what there is"),
         (["info", "nowhere.py:Game-v0"], "nowhere.py"),
         (["list", "games"], "mcts-envs info NAME"),
-        (["compare", "Kalah-v0", "--agents", "random"], "of another one, FILE.py:Kalah-v0 or PACKAGE:Kalah-v0"),
         (["compare", "X", "--agents", "random,", "mcts"], "no option takes mcts; write lists without spaces, ra"),
         (["compare", "X", "--set", "a=1", "b=2"], "b=2; write lists without spaces, random,mcts, and --set"),
         (["watch", "X", "--agents", "random", "--agents", "mcts"], "--agents is given twice; give it once: a list has"),

@@ -457,3 +457,8 @@ def test_the_example_of_the_page_plays(tmp_path: Path) -> None:
 def test_a_name_that_is_nearly_right_is_told_the_right_one(name, meant):
     with pytest.raises(ValueError, match=f"unknown environment '{name}'; did you mean {meant}"):
         environments.make(name, {})
+
+
+def test_a_name_that_nobody_registered_is_told_where_it_may_be():
+    with pytest.raises(ValueError, match=r"FILE\.py:Kalah-v0 or PACKAGE:Kalah-v0"):
+        environments.make("Kalah-v0", {})
