@@ -21,12 +21,15 @@ def _replace(temporary: Path, path: Path) -> None:
 
 
 @contextlib.contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Let an error that a file could not be written name it; that of a full disk does not."""
+def naming(path: Path, temporary: Path | None = None) -> Iterator[None]:
+    """Let an error that a file could not be written name it, and not what is written first.
+
+    That of a full disk names none.
+    """
     try:
         yield
     except OSError as error:
-        if error.errno is not None and error.filename is None:
+        if error.errno is not None and error.filename in (None, str(temporary)):
             error.filename = str(path)
         raise
 
@@ -49,7 +52,7 @@ def write_together(contents: Mapping[Path, bytes]) -> None:
     temporaries = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in contents if path not in devices}
     try:
         for path, temporary in temporaries.items():
-            with naming(path), temporary.open("wb") as file:
+            with naming(path, temporary), temporary.open("wb") as file:
                 file.write(contents[path])
                 file.flush()
                 os.fsync(file.fileno())

@@ -203,3 +203,9 @@ def test_sources_are_read_as_utf_8_whatever_the_system_is_set_to(
     monkeypatch.setattr(Path, "read_text", noted)
     assert load(str(tmp_path / "named_so.py")).beside_me.SIZE == 3
     assert set(asked) == {"utf-8"}
+
+
+def test_a_file_in_no_folder_is_named_and_not_what_is_written_first(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as refused:
+        writing.write_whole(tmp_path / "nowhere" / "game.json", b"")
+    assert refused.value.filename == str(tmp_path / "nowhere" / "game.json")
