@@ -104,7 +104,10 @@ def _cure(actions: Any, name: Any) -> str:
     if total > _MANY:
         return f"these are {total:.3g} actions; offer a few in an ActionWrapper"
     several = f"numpy.unravel_index(action, {factors})"
-    several = several if isinstance(actions, spaces.Tuple) else f"numpy.array({several})"
+    if isinstance(actions, spaces.Dict):
+        several = f"dict(zip({tuple(actions)}, {several}))"
+    elif not isinstance(actions, spaces.Tuple):
+        several = f"numpy.array({several})"
     return f"wrap it in gymnasium.wrappers.TransformAction(env, lambda action: {several}, spaces.Discrete({total}))"
 
 
@@ -112,9 +115,10 @@ def _factors(actions: Any) -> tuple[int, ...]:
     """Return how many choices there are in each place of an action; nothing where that is not all there is to it."""
     if isinstance(actions, spaces.MultiBinary):
         return (2,) * actions.shape[0] if len(actions.shape) == 1 else ()
-    if isinstance(actions, spaces.Tuple):  # of several agents, say, for whom one chooses
-        numbered = all(isinstance(part, spaces.Discrete) and part.start == 0 for part in actions)
-        return tuple(int(part.n) for part in actions) if numbered else ()
+    if isinstance(actions, (spaces.Tuple, spaces.Dict)):  # of several agents, say, for whom one chooses
+        parts = actions.spaces.values() if isinstance(actions, spaces.Dict) else actions.spaces
+        numbered = all(isinstance(part, spaces.Discrete) and part.start == 0 for part in parts)
+        return tuple(int(part.n) for part in parts) if numbered else ()
     plain = isinstance(actions, spaces.MultiDiscrete) and actions.nvec.ndim == 1 and not actions.start.any()
     return tuple(actions.nvec.tolist()) if plain else ()
 

@@ -100,36 +100,6 @@ def test_continuous_actions_are_made_discrete_by_gymnasium(remembered):
         found(env.env)
 
 
-@pytest.mark.parametrize("actions", [spaces.MultiDiscrete([2, 3]), spaces.Tuple(map(spaces.Discrete, (2, 3)))])
-def test_other_actions_are_told_what_makes_them_discrete(actions):
-    class Buttons(gym.Env):
-        action_space, observation_space = actions, spaces.Discrete(2)
-
-        def reset(self, *, seed=None, options=None):
-            super().reset(seed=seed)
-            self.t = 0
-            return 0, {}
-
-        def step(self, action):
-            self.t += self.action_space.contains(action)
-            return self.t % 2, float(action[0] * action[1]), self.t == 2, False, {}
-
-    env = Buttons()
-    env.reset(seed=0)
-    with pytest.raises(TypeError, match="TransformAction") as told:
-        found(env)
-    env.action_space = spaces.Box(-1.0, 1.0, (8,))
-    with pytest.raises(TypeError, match=r"makes bins \*\* 8 actions, or in an ActionWrapper that offers a few"):
-        found(env)
-    env = Buttons()
-    env.reset(seed=0)
-    cure = str(told.value).partition("wrap it in ")[2]
-    env = eval(cure, {"gymnasium": gym, "numpy": np, "spaces": spaces, "env": env})  # word for word
-    result = found(env, simulations=400)
-    assert result.action == 5
-    assert result.values[5] == pytest.approx(4.0, abs=0.5)
-
-
 def test_what_is_hidden_is_drawn_behind_wrappers():
     env = agents.remember(turned(gym.make("Blackjack-v1")))
     env.reset(seed=1)

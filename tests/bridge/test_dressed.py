@@ -1,7 +1,8 @@
-"""Environments in the dress of another API, in which planners are told where to plan."""
+"""Environments in the dress of another API, or with other actions than planners take: they are told what to do."""
 
 from typing import ClassVar
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
@@ -81,3 +82,39 @@ def test_turns_that_are_said_to_be_choices_at_once():
     with pytest.warns(UserWarning, match="but b is shown what a has chosen: say False there if they take turns"):
         planner.search(env)
     assert (env.left, env.agent_selection) == (4, "a")
+
+
+_TWO, _THREE = spaces.Discrete(2), spaces.Discrete(3)
+
+
+@pytest.mark.parametrize(
+    "actions", [spaces.MultiDiscrete([2, 3]), spaces.Tuple((_TWO, _THREE)), spaces.Dict(x=_TWO, y=_THREE)]
+)
+def test_other_actions_are_told_what_makes_them_discrete(actions):
+    class Buttons(gym.Env):
+        action_space, observation_space = actions, spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.t = 0
+            return 0, {}
+
+        def step(self, action):
+            self.t += self.action_space.contains(action)
+            x, y = action.values() if isinstance(action, dict) else action
+            return self.t % 2, float(x * y), self.t == 2, False, {}
+
+    env = Buttons()
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match="TransformAction") as told:
+        agents.make("mcts").search(env)
+    env.action_space = spaces.Box(-1.0, 1.0, (8,))
+    with pytest.raises(TypeError, match=r"makes bins \*\* 8 actions, or in an ActionWrapper that offers a few"):
+        agents.make("mcts").search(env)
+    env = Buttons()
+    env.reset(seed=0)
+    cure = str(told.value).partition("wrap it in ")[2]
+    env = eval(cure, {"gymnasium": gym, "numpy": np, "spaces": spaces, "env": env})  # word for word
+    result = agents.make("mcts", simulations=400, seed=0).search(env)
+    assert result.action == 5
+    assert result.values[5] == pytest.approx(4.0, abs=0.5)
