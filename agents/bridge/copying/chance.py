@@ -156,20 +156,26 @@ def drawn_from_global(what: Callable[[], Any]) -> set[str]:
 
 @contextmanager
 def system_apart(draw: Callable[[int], bytes]) -> Iterator[None]:
-    """Ask something else, in this thread, where the operating system's source of chance is asked."""
-    urandom, thread = os.urandom, get_ident()
+    """Ask something else, in this thread, where the operating system's source of chance is asked.
+
+    What was imported meanwhile may keep the stand-in, and a forked process has it: they ask the system.
+    """
+    urandom = os.urandom
+    here: Any = get_ident(), os.getpid()
 
     def drawn(size: int) -> bytes:
-        return draw(size) if get_ident() == thread else urandom(size)
+        return draw(size) if (get_ident(), os.getpid()) == here else urandom(size)
 
-    places = [(os, "urandom"), (random, "_urandom")]  # the second serves SystemRandom, secrets and NumPy's seeds
+    places: Any = (os, "urandom"), (random, "_urandom")  # the second serves SystemRandom, secrets and NumPy's seeds
+    before = [getattr(*place) for place in places]
     try:
-        for module, name in places:
-            setattr(module, name, drawn)
+        for place in places:
+            setattr(*place, drawn)
         yield
     finally:
-        for module, name in places:
-            setattr(module, name, urandom)
+        here = None
+        for place, was in zip(places, before, strict=True):
+            setattr(*place, was)
 
 
 def drawn_from_system(what: Callable[[], Any]) -> bool:
