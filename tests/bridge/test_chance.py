@@ -5,6 +5,7 @@ import copy
 import math
 import os
 import random
+import secrets
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,7 @@ from numpy.random import mtrand  # NumPy's global generator
 from agents import bridge
 from agents.bridge.copying.chance import Watch, reseed
 from agents.bridge.copying.digest import digest
+from agents.bridge.means import FAST
 from agents.bridge.trial import chance_apart
 from tests.bridge.worlds import Walk, mcts, playing
 
@@ -281,3 +283,19 @@ def test_a_process_forked_in_a_trial_draws_from_the_system():
         assert os.urandom(8) != drawn
     for end in reader, writer:
         os.close(end)
+
+
+class InAThread(Walk):
+    """Draws what a step pays from the operating system, in a thread of its own."""
+
+    def step(self, action):
+        with ThreadPoolExecutor(1) as pool:
+            paid = pool.submit(secrets.randbelow, 1000).result()
+        shown, _, *rest = super().step(action)
+        return shown, float(paid), *rest
+
+
+def test_chance_of_the_system_in_another_thread_speaks_against_no_copy():
+    env = InAThread()
+    env.reset(seed=0)
+    assert mcts(5, horizon=2).search(env).copies.means == FAST

@@ -166,6 +166,15 @@ def system_apart(draw: Callable[[int], bytes]) -> Iterator[None]:
     def drawn(size: int) -> bytes:
         return draw(size) if (get_ident(), os.getpid()) == here else urandom(size)
 
+    try:
+        with _in_place_of_system(drawn):
+            yield
+    finally:
+        here = None
+
+
+@contextmanager
+def _in_place_of_system(drawn: Callable[[int], bytes]) -> Iterator[None]:
     places: Any = (os, "urandom"), (random, "_urandom")  # the second serves SystemRandom, secrets and NumPy's seeds
     before = [getattr(*place) for place in places]
     try:
@@ -173,20 +182,19 @@ def system_apart(draw: Callable[[int], bytes]) -> Iterator[None]:
             setattr(*place, drawn)
         yield
     finally:
-        here = None
         for place, was in zip(places, before, strict=True):
             setattr(*place, was)
 
 
 def drawn_from_system(what: Callable[[], Any]) -> bool:
-    """Return whether the operating system's source of chance is asked while something is done."""
-    asked, urandom = [], os.urandom
+    """Return whether the operating system's source of chance is asked, in any thread, while something is done."""
+    asked, urandom = set[bool](), os.urandom
 
     def noted(size: int) -> bytes:
-        asked.append(size)
+        asked.add(True)
         return urandom(size)
 
-    with GLOBALS, system_apart(noted):
+    with GLOBALS, _in_place_of_system(noted):
         what()
     return bool(asked)
 
