@@ -175,15 +175,15 @@ def system_apart(draw: Callable[[int], bytes]) -> Iterator[None]:
 
 @contextmanager
 def _in_place_of_system(drawn: Callable[[int], bytes]) -> Iterator[None]:
-    places: Any = (os, "urandom"), (random, "_urandom")  # the second serves SystemRandom, secrets and NumPy's seeds
+    places = (os, "urandom"), (random, "_urandom")  # the second serves SystemRandom, secrets and NumPy's seeds
     before = [getattr(*place) for place in places]
     try:
-        for place in places:
-            setattr(*place, drawn)
+        for module, name in places:
+            setattr(module, name, drawn)
         yield
     finally:
-        for place, was in zip(places, before, strict=True):
-            setattr(*place, was)
+        for (module, name), was in zip(places, before, strict=True):
+            setattr(module, name, was)
 
 
 def drawn_from_system(what: Callable[[], Any]) -> bool:
