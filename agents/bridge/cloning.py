@@ -7,7 +7,6 @@ import inspect
 import sys
 import weakref
 from collections.abc import Callable
-from types import BuiltinFunctionType, FrameType, MethodType
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
@@ -18,8 +17,9 @@ from pettingzoo.utils.conversions import aec_to_parallel_wrapper, parallel_to_ae
 
 from agents.bridge.adapters import Adapter, adapter_of
 from agents.bridge.copying.chance import is_generator, reseed
-from agents.bridge.copying.classes import are_shared, takes_arguments
+from agents.bridge.copying.classes import lies_elsewhere, takes_arguments
 from agents.bridge.copying.copies import Copy
+from agents.bridge.copying.snapshots import apart
 from agents.bridge.layers import innermost
 from agents.bridge.remembering import History
 from agents.bridge.step_wrappers import changing, worn
@@ -71,9 +71,11 @@ class Clone:
     _spares: list[Any] | None = None
 
     def __init__(self, source: Any) -> None:
-        self._snapshot = _apart(snapshot_of(source)) if _saving(source) is None else snapshot_of(source)
+        self._snapshot = apart(snapshot_of(source), source) if _saving(source) is None else snapshot_of(source)
         self._runs_on = runs_on(source)
-        self._exact = _apart(getattr(source, _pair(source)[0])(include_rng=True)) if self._runs_on else self._snapshot
+        self._exact = self._snapshot
+        if self._runs_on:
+            self._exact = apart(getattr(source, _pair(source)[0])(include_rng=True), source)
         self._seeded = False
         self.env, self._spares = _twin_to_keep(source)
         self.restore()
@@ -232,14 +234,6 @@ def snapshot_of(env: Any) -> Any:
     return save(include_rng=False) if runs_on(env) else save()
 
 
-def _apart(snapshot: Any) -> Any:
-    """Return a copy of a snapshot, which may be what the environment plays on with; itself where there is none."""
-    try:
-        return Copy(snapshot).env
-    except TypeError:
-        return snapshot
-
-
 def _saving(env: Any) -> Adapter | None:
     kind: Any = type(env)
     adapter = adapter_of(kind)
@@ -290,16 +284,6 @@ def generators_in(env: Any) -> list[Any]:
 def _leads_on(value: Any) -> bool:
     """Say whether something may hold a generator, or is one: Python tracks none of PyTorch, nor what holds no more."""
     return gc.is_tracked(value) or type(value) in (dict, tuple) or is_generator(value)
-
-
-@functools.cache
-def lies_elsewhere(kind: type) -> bool:
-    """Say whether objects of a class lead from an environment to all that Python has loaded, or to the original.
-
-    Functions do, those of Cython and Numba too, which have ``__get__`` since they may become methods.
-    """
-    bound = hasattr(kind, "__get__") and not issubclass(kind, functools.partial)  # a partial has it from 3.13 on
-    return are_shared(kind) or issubclass(kind, (BuiltinFunctionType, FrameType, MethodType)) or bound
 
 
 _SPARES: "WeakKeyDictionary[Any, list[Any]]" = WeakKeyDictionary()

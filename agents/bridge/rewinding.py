@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from agents.bridge.cloning import Replay, drawing_of, drawn_from, lies_elsewhere
+from agents.bridge.cloning import Replay, drawing_of, drawn_from
 from agents.bridge.copying.box2d import Memory, is_world
 from agents.bridge.copying.chance import is_generator
-from agents.bridge.copying.classes import container_of, has_memory, is_shared, name_of, slots_of
+from agents.bridge.copying.classes import container_of, has_memory, is_shared, lies_elsewhere, name_of, slots_of
 from agents.bridge.layers import innermost
 
 _NEVER_CHANGE = (

@@ -182,6 +182,8 @@ def go_apart(game: ForeignGame, env: Any, agent: Any, options: Any = None) -> bo
     courses: dict[Any, list[Any]] = {}
     haste = _Haste(game)
     for line, seed in itertools.product(range(_LINES), range(_LEAST_GAMES)):
+        if line and len(courses) == line * _LEAST_GAMES:
+            return False  # no two begin alike
         with chance_apart(0):
             played, chance = Played(game, env), np.random.default_rng(line)
             haste.timed(played.reset, seed, options)

@@ -3,7 +3,9 @@
 import collections
 import copy
 import math
+import os
 import random
+import secrets
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +17,8 @@ from numpy.random import mtrand  # NumPy's global generator
 from agents import bridge
 from agents.bridge.copying.chance import Watch, reseed
 from agents.bridge.copying.digest import digest
+from agents.bridge.means import FAST
+from agents.bridge.trial import chance_apart
 from tests.bridge.worlds import Walk, mcts, playing
 
 try:
@@ -250,3 +254,48 @@ def test_threads_take_turns_at_the_global_generators(noise):
     assert together == dict(drawn)
     assert len(said) == (0 if plain else 1)
     assert random.getstate() == state
+
+
+def test_what_is_kept_of_a_trial_draws_from_the_system_afterwards():
+    with chance_apart(0):
+        from os import urandom as kept
+
+        first = kept(8)
+    with chance_apart(0):
+        assert os.urandom(8) == first
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(os.urandom, 8).result() != first
+        assert kept(8) != kept(8)
+    assert len({kept(8) for _ in range(3)}) == 3
+    assert os.urandom is random._urandom
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked")
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
+def test_a_process_forked_in_a_trial_draws_from_the_system():
+    with chance_apart(0):
+        reader, writer = os.pipe()
+        if not (child := os.fork()):
+            os.write(writer, os.urandom(8))
+            os._exit(0)
+        os.waitpid(child, 0)
+        drawn = os.read(reader, 8)
+        assert os.urandom(8) != drawn
+    for end in reader, writer:
+        os.close(end)
+
+
+class InAThread(Walk):
+    """Draws what a step pays from the operating system, in a thread of its own."""
+
+    def step(self, action):
+        with ThreadPoolExecutor(1) as pool:
+            paid = pool.submit(secrets.randbelow, 1000).result()
+        shown, _, *rest = super().step(action)
+        return shown, float(paid), *rest
+
+
+def test_chance_of_the_system_in_another_thread_speaks_against_no_copy():
+    env = InAThread()
+    env.reset(seed=0)
+    assert mcts(5, horizon=2).search(env).copies.means == FAST

@@ -461,30 +461,3 @@ def test_what_draws_from_generators_of_all_still_does_in_a_copy():
     copied = Copy([held])
     assert [each.__self__ for each in copied.env[0]] == [each.__self__ for each in held]
     assert copied.generators == drawn_from(copied.env) == []
-
-
-class Handing(Walk):
-    """Hands out what it plays on with as its state."""
-
-    def reset(self, *, seed=None, options=None):
-        self.went = []
-        return super().reset(seed=seed)
-
-    def get_state(self):
-        return vars(self)
-
-    def set_state(self, state):
-        vars(self).update(state)
-
-    def step(self, action):
-        self.went.append(action)
-        return super().step(action)
-
-
-def test_an_environment_that_hands_out_itself_as_its_state_is_not_stepped():
-    env = Handing()
-    env.reset(seed=0)
-    env.step(0)
-    assert mcts(20).search(env).copies.means == FAST
-    assert env.went == [0]
-    assert env.at == 1

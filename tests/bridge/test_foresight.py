@@ -431,3 +431,21 @@ def test_what_is_hidden_is_drawn_by_the_seed_of_the_search():
     assert drawn[0] == drawn[1]
     assert drawn[1] != drawn[2] != drawn[3]
     assert all(balls.count(ball) > 15 for balls in drawn for ball in range(3))
+
+
+class Begun(Holding):
+    """Begins each game somewhere else."""
+
+    begun = 0
+
+    def reset(self, *, seed=None, options=None):
+        Begun.begun += 1
+        super().reset(seed=seed)
+        return self.number % 90, {}
+
+
+def test_games_that_never_begin_alike_are_begun_once():
+    env = Begun()
+    env.reset(seed=0)
+    assert mcts(5, horizon=2).search(env).copies[:2] == (DEEP, UNKNOWN)
+    assert Begun.begun == 1 + 8

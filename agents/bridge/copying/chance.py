@@ -156,31 +156,45 @@ def drawn_from_global(what: Callable[[], Any]) -> set[str]:
 
 @contextmanager
 def system_apart(draw: Callable[[int], bytes]) -> Iterator[None]:
-    """Ask something else, in this thread, where the operating system's source of chance is asked."""
-    urandom, thread = os.urandom, get_ident()
+    """Ask something else, in this thread, where the operating system's source of chance is asked.
+
+    What was imported meanwhile may keep the stand-in, and a forked process has it: they ask the system.
+    """
+    urandom = os.urandom
+    here: Any = get_ident(), os.getpid()
 
     def drawn(size: int) -> bytes:
-        return draw(size) if get_ident() == thread else urandom(size)
+        return draw(size) if (get_ident(), os.getpid()) == here else urandom(size)
 
-    places = [(os, "urandom"), (random, "_urandom")]  # the second serves SystemRandom, secrets and NumPy's seeds
+    try:
+        with _in_place_of_system(drawn):
+            yield
+    finally:
+        here = None
+
+
+@contextmanager
+def _in_place_of_system(drawn: Callable[[int], bytes]) -> Iterator[None]:
+    places = (os, "urandom"), (random, "_urandom")  # the second serves SystemRandom, secrets and NumPy's seeds
+    before = [getattr(*place) for place in places]
     try:
         for module, name in places:
             setattr(module, name, drawn)
         yield
     finally:
-        for module, name in places:
-            setattr(module, name, urandom)
+        for (module, name), was in zip(places, before, strict=True):
+            setattr(module, name, was)
 
 
 def drawn_from_system(what: Callable[[], Any]) -> bool:
-    """Return whether the operating system's source of chance is asked while something is done."""
-    asked, urandom = [], os.urandom
+    """Return whether the operating system's source of chance is asked, in any thread, while something is done."""
+    asked, urandom = set[bool](), os.urandom
 
     def noted(size: int) -> bytes:
-        asked.append(size)
+        asked.add(True)
         return urandom(size)
 
-    with GLOBALS, system_apart(noted):
+    with GLOBALS, _in_place_of_system(noted):
         what()
     return bool(asked)
 

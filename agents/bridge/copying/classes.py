@@ -54,6 +54,17 @@ def are_shared(kind: type) -> bool:
     return immutable or issubclass(kind, _SHARED) or module_of(kind).startswith(_SHARED_MODULES)
 
 
+@functools.cache
+def lies_elsewhere(kind: type) -> bool:
+    """Say whether objects of a class lead from an environment to all that Python has loaded, or to the original.
+
+    Functions do, those of Cython and Numba too, which have ``__get__`` since they may become methods.
+    """
+    bound = hasattr(kind, "__get__") and not issubclass(kind, functools.partial)  # a partial has it from 3.13 on
+    called = issubclass(kind, (types.BuiltinFunctionType, types.FrameType, types.MethodType))
+    return are_shared(kind) or called or bound
+
+
 def never_changes(space: Any) -> bool:
     """Say whether a space is of a class of Gymnasium's: those of others may hold what is legal now, say."""
     return module_of(type(space)).startswith("gymnasium.")
