@@ -116,7 +116,7 @@ def _factors(actions: Any) -> tuple[int, ...]:
     if isinstance(actions, spaces.MultiBinary):
         return (2,) * actions.shape[0] if len(actions.shape) == 1 else ()
     if isinstance(actions, (spaces.Tuple, spaces.Dict)):  # of several agents, say, for whom one chooses
-        parts = actions.spaces.values() if isinstance(actions, spaces.Dict) else actions.spaces
+        parts: Any = actions.spaces.values() if isinstance(actions, spaces.Dict) else actions.spaces
         numbered = all(isinstance(part, spaces.Discrete) and part.start == 0 for part in parts)
         return tuple(int(part.n) for part in parts) if numbered else ()
     plain = isinstance(actions, spaces.MultiDiscrete) and actions.nvec.ndim == 1 and not actions.start.any()

@@ -1,9 +1,11 @@
 """By what means an environment is copied: the first that passes a check."""
 
+import contextlib
 import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from traceback import walk_tb
 from typing import Any
 
@@ -13,6 +15,7 @@ from gymnasium.utils import EzPickle
 
 from agents.bridge.adapters import adapter_of
 from agents.bridge.cloning import Clone, Copier, Deep, Replay, offers_clones
+from agents.bridge.copying import constants
 from agents.bridge.copying.chance import drawn_from_system
 from agents.bridge.copying.copies import Copy
 from agents.bridge.copying.digest import contents, digest
@@ -82,6 +85,9 @@ def copier_of(live: Any, state: ForeignState) -> Copier:
     stepped = False
     not_reset: ResetNeeded | None = None
     lacking = ""
+    if known is None:
+        with contextlib.suppress(Exception):  # which the means that fail for it are told of
+            _find_constants(live, state)
     for means, make in _makers(live):
         if means in harmful:
             refused.append(f"{means}: {harmful[means]}")
@@ -122,6 +128,23 @@ def copier_of(live: Any, state: ForeignState) -> Copier:
         f"{lacking}{around} cannot be copied: {'; '.join(refused)}{_misnamed(state)}{_cure(live, refused)}"
         f"{'. It may have been stepped as it was tried; reset it' * stepped}"
     )
+
+
+def _find_constants(live: Any, state: ForeignState) -> None:
+    """Note what copies are to share: where they do, a walk that leaves it as it is shows something else."""
+    tried = constants.named_in(live.env)
+    while tried:
+        sharing = Copy(live.env, {id(each): each for each in tried})
+        shown, changed = constants.changed_by(partial(_walk, live, state, sharing), tried)
+        if not changed:
+            break
+        tried = [each for each in tried if not any(each is other for other in changed)]
+    if tried:
+        alone = Copy(live.env)
+        apart = _walk(live, state, alone)
+        alone.restore()
+        if shown != apart and apart == _walk(live, state, alone):
+            constants.note(tried)
 
 
 def _cure(live: Any, refused: list[str]) -> str:

@@ -138,7 +138,8 @@ def test_the_laws_of_planning_hold():
     for env in Ball(), Few(gym.make("InvertedPendulum-v5")), Few(gym.make("Hopper-v5")):
         env.reset(seed=1)
         report = agents.check_planning(env)
-        assert report, report
+        failed = [law.name for law in report.laws if law.verdict == "FAILS"]
+        assert failed == ["hidden"] * isinstance(env, Ball), report  # what the ball weighs is drawn, and not shown
         assert report["copies"].evidence == "by fast copy"
 
 

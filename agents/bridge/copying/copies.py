@@ -17,6 +17,7 @@ import numpy as np
 
 from agents.bridge.copying.chance import is_generator, reseed
 from agents.bridge.copying.classes import is_shared
+from agents.bridge.copying.constants import is_constant
 from agents.bridge.copying.jax_keys import drawn_anew, is_key
 from agents.bridge.copying.makers import maker_of
 
@@ -105,7 +106,7 @@ class Copy:
 
     def of(self, value: Any) -> Any:
         """Return the copy of something that belongs to the environment."""
-        if is_shared(value):
+        if is_shared(value) or is_constant(value):
             return value
         if id(value) not in self._memo:
             self._memo[id(value)] = maker_of(value)(self, value)

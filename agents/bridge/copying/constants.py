@@ -1,0 +1,105 @@
+"""Objects that stand for something, as a free field does: known by what they are, and never changed.
+
+In a copy each would be another one, and ``field is FREE`` no longer true. None says of itself that it is a constant:
+an engine may be kept in a module as well. So they are tried (:func:`changed_by`), and noted where copies are to share
+them.
+"""
+
+import gc
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from agents.bridge.copying.classes import container_of, is_plain, is_shared, lies_elsewhere, module_of, slots_of
+
+_CONSTANTS: dict[int, Any] = {}
+"""What copies share, by its identity; the module or class that names it keeps it alive as well."""
+
+
+def is_constant(value: Any) -> bool:
+    """Say whether something was noted to stand for something."""
+    return id(value) in _CONSTANTS
+
+
+def note(constants: Iterable[Any]) -> None:
+    """Let copies made from now on share these."""
+    _CONSTANTS.update((id(each), each) for each in constants)
+
+
+def named_in(env: Any) -> list[Any]:
+    """Return what may stand for something: a module or a class names it, and it holds but what copies share."""
+    met: dict[int, Any] = {}
+    waiting = [env]
+    while waiting:
+        part = waiting.pop()
+        kind: Any = type(part)
+        if id(part) not in met and not lies_elsewhere(kind) and not is_constant(part):
+            met[id(part)] = part
+            waiting += [each for each in gc.get_referents(part) if not is_shared(each)]
+    names = _names(set(map(type, met.values())))
+    found = {at: each for at, each in met.items() if at in names and each is not env and _may_be_constant(type(each))}
+    while mixed := [at for at, each in found.items() if not all(map(is_shared, _held(each, found)))]:
+        for at in mixed:
+            del found[at]
+    return list(found.values())
+
+
+def changed_by(walk: Callable[[], Any], constants: list[Any]) -> tuple[Any, list[Any]]:
+    """Return what a walk in a copy that shares these returns, and which it has changed; they are put back."""
+    before = [_contents(each) for each in constants]
+    try:
+        shown = walk()
+    finally:
+        changed = [each for each, was in zip(constants, before, strict=True) if not _same(_contents(each), was)]
+        for each, was in zip(constants, before, strict=True):
+            _put_back(each, was)
+    return shown, changed
+
+
+def _names(kinds: set[Any]) -> set[int]:
+    """Return the identities of what the classes and their modules name, and of what is in such lists."""
+    spaces: dict[int, Any] = {}
+    for base in {base for kind in kinds for base in kind.__mro__}:
+        module = sys.modules.get(module_of(base))
+        spaces |= {id(each): vars(each).values() for each in (base, module) if each is not None}
+    names = set[int]()
+    for values in spaces.values():
+        for value in list(values):
+            names.add(id(value))
+            if isinstance(value, (list, tuple, set, frozenset, dict)):
+                names |= set(map(id, value.values() if isinstance(value, dict) else value))
+    return names
+
+
+def _may_be_constant(kind: Any) -> bool:
+    return container_of(kind) is object and is_plain(kind)
+
+
+def _contents(value: Any) -> tuple[dict[str, Any], dict[Any, Any]]:
+    kind: Any = type(value)
+    slots = {slot: slot.__get__(value) for slot in slots_of(kind) if hasattr(value, slot.__name__)}
+    return dict(vars(value)) if kind.__dictoffset__ else {}, slots
+
+
+def _held(value: Any, others: dict[int, Any]) -> list[Any]:
+    """Return what something holds, but for constants and what may be one."""
+    names, slots = _contents(value)
+    return [each for each in (*names.values(), *slots.values()) if id(each) not in others and not is_constant(each)]
+
+
+def _same(one: Any, other: Any) -> bool:
+    pairs = list(zip(one, other, strict=True))
+    return all(a.keys() == b.keys() and all(a[name] is b[name] for name in a) for a, b in pairs)
+
+
+def _put_back(value: Any, was: Any) -> None:
+    kind: Any = type(value)
+    names, slots = was
+    if kind.__dictoffset__ and not _same(_contents(value), was):
+        vars(value).clear()
+        vars(value).update(names)
+    for slot in slots_of(kind):
+        if slot in slots:
+            slot.__set__(value, slots[slot])
+        elif hasattr(value, slot.__name__):
+            slot.__delete__(value)

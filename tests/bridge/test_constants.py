@@ -1,0 +1,76 @@
+"""Objects that stand for something and are known by what they are: copies share them, and nothing that changes."""
+
+from typing import ClassVar
+
+import gymnasium as gym
+import pytest
+from gymnasium import spaces
+
+import agents
+
+
+class Mark:
+    """Stands for something."""
+
+    def __init__(self, name, other=None):
+        self.name, self.other = name, other
+
+
+class Slotted:
+    """Stands for something, and has no dictionary."""
+
+    __slots__ = ("name",)
+
+
+class Engine:
+    """Is kept in a module, and counts."""
+
+    def __init__(self):
+        self.steps = 0
+
+    def next(self):
+        self.steps += 1
+
+
+FREE, SLOTTED = Mark("free"), Slotted()
+LISTED = [Mark("a", FREE), Mark("b")]
+ENGINE = Engine()
+
+
+class Board(gym.Env):
+    """Each of three fields pays its number, from 1, if it is free."""
+
+    IN_CLASS: ClassVar = Mark("in a class")
+    action_space, observation_space = spaces.Discrete(3), spaces.Discrete(10)
+
+    def __init__(self, free, engine=None):
+        self.free, self.engine = free, engine
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.fields, self.t = [self.free()] * 3, 0
+        return 0, {}
+
+    def step(self, action):
+        is_free = self.fields[action] is self.free()
+        self.fields[action], self.t = None, self.t + 1
+        if self.engine:
+            self.engine.next()
+        return self.t, is_free * (1.0 + action), self.t == 3, False, {}
+
+
+@pytest.mark.parametrize(
+    "free",
+    [lambda: FREE, lambda: SLOTTED, lambda: LISTED[0], lambda: Board.IN_CLASS],
+    ids=["name", "slot", "list", "class"],
+)
+@pytest.mark.parametrize("engine", [None, ENGINE], ids=["alone", "beside an engine"])
+def test_what_stands_for_something_is_the_same_in_copies_and_an_engine_is_not(free, engine):
+    env = Board(free, engine)
+    env.reset(seed=0)
+    steps = ENGINE.steps
+    result = agents.make("mcts", simulations=60, seed=0).search(env)
+    assert result.copies.means == "fast copy"
+    assert result.values.min() >= 3.0  # nothing is free in a copy that has another mark
+    assert (env.t, env.fields, ENGINE.steps) == (0, [free()] * 3, steps)
+    assert [free().__class__, free() is env.fields[0]] == [type(env.fields[0]), True]
