@@ -5,12 +5,21 @@ an engine may be kept in a module as well. So they are tried (:func:`changed_by`
 them.
 """
 
+import dis
+import functools
 import gc
 import sys
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any
 
 from agents.bridge.copying.classes import container_of, is_plain, is_shared, lies_elsewhere, module_of, slots_of
+
+_MAKING = "__init__", "__new__", "__setstate__"
+"""Methods that make an object."""
+
+_SETTING = "STORE_ATTR", "DELETE_ATTR"
+"""What sets an attribute, in byte code."""
 
 _CONSTANTS: dict[int, Any] = {}
 """What copies share, by its identity; the module or class that names it keeps it alive as well."""
@@ -37,7 +46,9 @@ def named_in(env: Any) -> list[Any]:
             met[id(part)] = part
             waiting += [each for each in gc.get_referents(part) if not is_shared(each)]
     names = _names(set(map(type, met.values())))
-    found = {at: each for at, each in met.items() if at in names and each is not env and _may_be_constant(type(each))}
+    found = {
+        at: each for at, each in met.items() if at in names and each is not env and _may_be_constant(each.__class__)
+    }
     while mixed := [at for at, each in found.items() if not all(map(is_shared, _held(each, found)))]:
         for at in mixed:
             del found[at]
@@ -71,8 +82,13 @@ def _names(kinds: set[Any]) -> set[int]:
     return names
 
 
+@functools.cache
 def _may_be_constant(kind: Any) -> bool:
-    return container_of(kind) is object and is_plain(kind)
+    """Say whether objects of a class hold nothing that cannot be seen, and have no method that sets an attribute."""
+    methods = {name: each for base in kind.__mro__ for name, each in vars(base).items() if name not in _MAKING}
+    codes = [each.__code__ for each in methods.values() if isinstance(each, FunctionType)]
+    sets = any(each.opname in _SETTING for code in codes for each in dis.get_instructions(code))
+    return container_of(kind) is object and is_plain(kind) and not sets
 
 
 def _contents(value: Any) -> tuple[dict[str, Any], dict[Any, Any]]:
