@@ -132,19 +132,26 @@ def copier_of(live: Any, state: ForeignState) -> Copier:
 
 def _find_constants(live: Any, state: ForeignState) -> None:
     """Note what copies are to share: where they do, a walk that leaves it as it is shows something else."""
+
+    def walked(shared: list[Any]) -> tuple[Any, list[Any]]:
+        copy = Copy(live.env, {id(each): each for each in shared})
+        return constants.changed_by(partial(_walk, live, state, copy), shared)
+
     tried = constants.named_in(live.env)
-    while tried:
-        sharing = Copy(live.env, {id(each): each for each in tried})
-        shown, changed = constants.changed_by(partial(_walk, live, state, sharing), tried)
-        if not changed:
-            break
+    if not tried:
+        return
+    shown, changed = walked(tried)
+    while changed:
         tried = [each for each in tried if not any(each is other for other in changed)]
-    if tried:
-        alone = Copy(live.env)
-        apart = _walk(live, state, alone)
-        alone.restore()
-        if shown != apart and apart == _walk(live, state, alone):
-            constants.note(tried)
+        shown, changed = walked(tried)
+    alone = walked([])
+    if shown == alone[0] or alone != walked([]):  # nothing comes of it, or of anything: chance cannot be seeded
+        return
+    for kind in dict.fromkeys(map(type, tried)):
+        others = [each for each in tried if type(each) is not kind]
+        if walked(others)[0] == shown:
+            tried = others
+    constants.note(tried)
 
 
 def _cure(live: Any, refused: list[str]) -> str:
