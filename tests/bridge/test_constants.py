@@ -82,7 +82,7 @@ ENGINE, TALLY = Engine(), Tally()
 )
 @pytest.mark.parametrize("engine", [None, ENGINE, TALLY], ids=["alone", "beside an engine", "beside a tally"])
 def test_what_stands_for_something_is_the_same_in_copies_and_an_engine_is_not(free, engine, monkeypatch):
-    monkeypatch.setattr("agents.bridge.copying.constants._CONSTANTS", {})
+    monkeypatch.setattr("agents.bridge.copying.constants.CONSTANTS", {})
     env = board()(free, engine)
     env.reset(seed=0)
     before = dict(vars(ENGINE)), dict(vars(TALLY))

@@ -21,18 +21,13 @@ _MAKING = "__init__", "__new__", "__setstate__"
 _SETTING = "STORE_ATTR", "DELETE_ATTR"
 """What sets an attribute, in byte code."""
 
-_CONSTANTS: dict[int, Any] = {}
+CONSTANTS: dict[int, Any] = {}
 """What copies share, by its identity; the module or class that names it keeps it alive as well."""
-
-
-def is_constant(value: Any) -> bool:
-    """Say whether something was noted to stand for something."""
-    return id(value) in _CONSTANTS
 
 
 def note(constants: Iterable[Any]) -> None:
     """Let copies made from now on share these."""
-    _CONSTANTS.update((id(each), each) for each in constants)
+    CONSTANTS.update((id(each), each) for each in constants)
 
 
 def named_in(env: Any) -> list[Any]:
@@ -42,7 +37,7 @@ def named_in(env: Any) -> list[Any]:
     while waiting:
         part = waiting.pop()
         kind: Any = type(part)
-        if id(part) not in met and not lies_elsewhere(kind) and not is_constant(part):
+        if id(part) not in met and id(part) not in CONSTANTS and not lies_elsewhere(kind):
             met[id(part)] = part
             waiting += [each for each in gc.get_referents(part) if not is_shared(each)]
     names = _names(set(map(type, met.values())))
@@ -57,13 +52,14 @@ def named_in(env: Any) -> list[Any]:
 
 def changed_by(walk: Callable[[], Any], constants: list[Any]) -> tuple[Any, list[Any]]:
     """Return what a walk in a copy that shares these returns, and which it has changed; they are put back."""
-    before = [_contents(each) for each in constants]
+    before = [(each, _contents(each)) for each in constants]
     try:
         shown = walk()
     finally:
-        changed = [each for each, was in zip(constants, before, strict=True) if not _same(_contents(each), was)]
-        for each, was in zip(constants, before, strict=True):
-            _put_back(each, was)
+        changed = [each for each, was in before if not _same(_contents(each), was)]
+        for each, was in before:
+            if any(each is other for other in changed):
+                _put_back(each, was)
     return shown, changed
 
 
@@ -91,31 +87,29 @@ def _may_be_constant(kind: Any) -> bool:
     return container_of(kind) is object and is_plain(kind) and not sets
 
 
-def _contents(value: Any) -> tuple[dict[str, Any], dict[Any, Any]]:
+def _contents(value: Any) -> dict[Any, Any]:
+    """Return what an object holds, by name, and by slot."""
     kind: Any = type(value)
     slots = {slot: slot.__get__(value) for slot in slots_of(kind) if hasattr(value, slot.__name__)}
-    return dict(vars(value)) if kind.__dictoffset__ else {}, slots
+    return {**(vars(value) if kind.__dictoffset__ else {}), **slots}
 
 
 def _held(value: Any, others: dict[int, Any]) -> list[Any]:
     """Return what something holds, but for constants and what may be one."""
-    names, slots = _contents(value)
-    return [each for each in (*names.values(), *slots.values()) if id(each) not in others and not is_constant(each)]
+    return [each for each in _contents(value).values() if id(each) not in others and id(each) not in CONSTANTS]
 
 
-def _same(one: Any, other: Any) -> bool:
-    pairs = list(zip(one, other, strict=True))
-    return all(a.keys() == b.keys() and all(a[name] is b[name] for name in a) for a, b in pairs)
+def _same(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
+    return one.keys() == other.keys() and all(one[name] is other[name] for name in one)
 
 
-def _put_back(value: Any, was: Any) -> None:
+def _put_back(value: Any, was: dict[Any, Any]) -> None:
     kind: Any = type(value)
-    names, slots = was
-    if kind.__dictoffset__ and not _same(_contents(value), was):
+    if kind.__dictoffset__:
         vars(value).clear()
-        vars(value).update(names)
+        vars(value).update((name, held) for name, held in was.items() if isinstance(name, str))
     for slot in slots_of(kind):
-        if slot in slots:
-            slot.__set__(value, slots[slot])
+        if slot in was:
+            slot.__set__(value, was[slot])
         elif hasattr(value, slot.__name__):
             slot.__delete__(value)

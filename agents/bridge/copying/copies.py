@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from agents.bridge.copying import constants
 from agents.bridge.copying.chance import is_generator, reseed
 from agents.bridge.copying.classes import is_shared
-from agents.bridge.copying.constants import is_constant
 from agents.bridge.copying.jax_keys import drawn_anew, is_key
 from agents.bridge.copying.makers import maker_of
 
@@ -61,7 +61,7 @@ class Copy:
 
     def _make(self) -> None:
         self.generators: list[Any] = []
-        self._memo: dict[int, Any] = dict(self._surfaces)
+        self._memo: dict[int, Any] = constants.CONSTANTS | self._surfaces
         self._seeding: list[Any] = []
         self._sliced: list[tuple[Any, Any]] = []
         self._dicts: list[tuple[Any, Any]] = []
@@ -106,7 +106,7 @@ class Copy:
 
     def of(self, value: Any) -> Any:
         """Return the copy of something that belongs to the environment."""
-        if is_shared(value) or is_constant(value):
+        if is_shared(value):
             return value
         if id(value) not in self._memo:
             self._memo[id(value)] = maker_of(value)(self, value)
