@@ -12,6 +12,7 @@ import pytest
 import agents
 from agents.arena.plan import Plan
 from agents.arena.spec import parse_agent
+from agents.learning.loading import load_policy
 from agents.learning.searching import read_policy
 from tests.learning.policies import GAMES, game_of, random_policy
 from tests.search.arms import first_view
@@ -278,6 +279,8 @@ class TestRefusals:
             file.writestr("data", json.dumps(data))
         with pytest.raises(ValueError, match=said):
             read_policy(tmp_path / "model.zip")
+        with pytest.raises(ValueError, match=said):
+            load_policy(tmp_path / "model.zip", "ppo")
 
     def test_of_a_file_of_another_library(self, tmp_path):
         (tmp_path / "net.onnx").write_bytes(b"")
