@@ -244,7 +244,7 @@ def test_a_page_is_served_until_it_is_interrupted(tmp_path):
             assert run.stdout.readline() == "the page is served until Ctrl-C\n"
             assert fetched(address)[0] == 200
             run.send_signal(signal.SIGINT)
-            assert run.wait(20) == 0
+            assert run.wait(60) == 0
         finally:
             run.kill()
 
