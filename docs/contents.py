@@ -5,6 +5,7 @@ CHAPTERS = {
         "environments",
         "agents",
         "tree_search",
+        "any_environment",
         "policies",
         "comparing",
         "training",
