@@ -36,6 +36,6 @@ def _of_another_api(env: Any) -> str:
     if not all(callable(getattr(env, name, None)) for name in ("reset", "step")):
         return ""
     return (
-        f"; give an environment of gymnasium.Env that holds the {type(env).__name__} and calls its reset and step, and "
-        "has Discrete actions"
+        "; derive a class from gymnasium.Env (of several agents: from pettingzoo.AECEnv or ParallelEnv) that holds the "
+        f"{type(env).__name__}, calls its reset and step, and has Discrete actions, and give one of these"
     )

@@ -430,7 +430,7 @@ _OLD = type("Env", (), {"__module__": "gym.core"})
             lambda: type("Old", (_OLD,), {})(),
             r"Old is no environment .*OpenAI's gym; give shimmy\.GymV21Compat.*\(env=env\)",
         ),
-        (lambda: _Talk(), r"_Talk is no environment .* gymnasium\.Env that holds the _Talk and calls its reset"),
+        (lambda: _Talk(), r"_Talk is no environment .*; derive a class from gymnasium\.Env .* that holds the _Talk,"),
         (lambda: np.zeros(4), "ndarray is no environment that planners can look at: .* not an observation of it"),
     ],
 )
