@@ -352,8 +352,8 @@ def _fresh(chain: Any, source: Any) -> Any:
         made: Any = kind(*source._ezpickle_args, **given)
     elif takes_arguments(kind):
         raise TypeError(
-            f"no other {kind.__name__} can be made: it was made without gymnasium.make, is no "
-            "gymnasium.utils.EzPickle, and its class takes arguments"
+            f"no other {kind.__name__} can be made, since its class takes arguments: make it by gymnasium.make, or "
+            "derive it from gymnasium.utils.EzPickle, which keeps them"
         )
     else:
         made = kind()

@@ -97,30 +97,34 @@ def _cure(actions: Any, name: Any) -> str:
         count = math.prod(actions.shape)
         few = f", which makes bins ** {count} actions, or in an ActionWrapper that offers a few" * (count > 2)
         return f"wrap it in gymnasium.wrappers.DiscretizeAction(env, bins){few}"
-    factors = _factors(actions)
+    factors, first = _places(actions)
     if not factors:
         return "wrap it in gymnasium.wrappers.TransformAction(env, function, spaces.Discrete(n)), or an ActionWrapper"
     total = math.prod(factors)
     if total > _MANY:
         return f"these are {total:.3g} actions; offer a few in an ActionWrapper"
     several = f"numpy.unravel_index(action, {factors})"
+    if any(first):
+        several = f"numpy.add({several}, {first})"
     if isinstance(actions, spaces.Dict):
         several = f"dict(zip({tuple(actions)}, {several}))"
-    elif not isinstance(actions, spaces.Tuple):
+    elif not isinstance(actions, spaces.Tuple) and not any(first):
         several = f"numpy.array({several})"
     return f"wrap it in gymnasium.wrappers.TransformAction(env, lambda action: {several}, spaces.Discrete({total}))"
 
 
-def _factors(actions: Any) -> tuple[int, ...]:
-    """Return how many choices there are in each place of an action; nothing where that is not all there is to it."""
+def _places(actions: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return how many choices each place of an action has, and the first; nothing where there is more to it."""
     if isinstance(actions, spaces.MultiBinary):
-        return (2,) * actions.shape[0] if len(actions.shape) == 1 else ()
+        return ((2,) * actions.shape[0], (0,)) if len(actions.shape) == 1 else ((), ())
     if isinstance(actions, (spaces.Tuple, spaces.Dict)):  # of several agents, say, for whom one chooses
         parts: Any = actions.spaces.values() if isinstance(actions, spaces.Dict) else actions.spaces
-        numbered = all(isinstance(part, spaces.Discrete) and part.start == 0 for part in parts)
-        return tuple(int(part.n) for part in parts) if numbered else ()
-    plain = isinstance(actions, spaces.MultiDiscrete) and actions.nvec.ndim == 1 and not actions.start.any()
-    return tuple(actions.nvec.tolist()) if plain else ()
+        if not all(isinstance(part, spaces.Discrete) for part in parts):
+            return (), ()
+        return tuple(int(part.n) for part in parts), tuple(int(part.start) for part in parts)
+    if isinstance(actions, spaces.MultiDiscrete) and actions.nvec.ndim == 1:
+        return tuple(actions.nvec.tolist()), tuple(actions.start.tolist())
+    return (), ()
 
 
 def _name(env: Any) -> str:

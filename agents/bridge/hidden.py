@@ -150,7 +150,7 @@ class Hidden:
         through = f", seen through {type(self._veils[0]).__name__}," if self._veils else ""
         if left := tuple(each for each in hides if each not in drawn):
             around = f", outside of {type(self._outside[0]).__name__}," if self._outside else ""
-            cure = f"wrap it in agents.remember(env){around} before reset, so that it is drawn anew"
+            cure = f"wrap it in agents.remember(env){around} before reset, so that it is drawn anew; or"
             self._warn(observer, _said(game.name + through, whose, left, cure))
         if not drawn:
             return AS_IT_IS
@@ -161,7 +161,7 @@ class Hidden:
             return SINCE if pool.from_here else SAMPLED
         pool.begin_here(*self._said)
         tried = f"none of {pool.tried} other courses" if pool.tried else "no course from another reset"
-        self._warn(observer, _said(game.name + through, whose, hides, f"{tried} of the game fits what was seen"))
+        self._warn(observer, _said(game.name + through, whose, hides, f"{tried} of the game fits what was seen;"))
         return AS_IT_IS
 
     def _drawn(self, observer: int, hides: tuple[str, ...]) -> tuple[str, ...]:
@@ -246,5 +246,5 @@ class Hidden:
 def _said(game: str, whose: str, hides: tuple[str, ...], cure: str) -> str:
     return (
         f"{game} hides something from {whose}, in {', '.join(hides)}, and planning foresees what comes of it: "
-        f"{cure}; or register an agents.bridge.Adapter with determinize; or say information='full' and mean it"
+        f"{cure} register an agents.bridge.Adapter with determinize; or say information='full' and mean it"
     )

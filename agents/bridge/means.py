@@ -1,11 +1,13 @@
 """By what means an environment is copied: the first that passes a check."""
 
 import contextlib
+import itertools
 import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from operator import itemgetter
 from traceback import walk_tb
 from typing import Any
 
@@ -81,7 +83,7 @@ def copier_of(live: Any, state: ForeignState) -> Copier:
     """
     known, name = live.game.notes.get("means"), type(live.env).__name__
     harmful = live.game.notes.setdefault("harmful", {})
-    refused: list[str] = []
+    refused: dict[str, str] = {}
     stepped = False
     not_reset: ResetNeeded | None = None
     lacking = ""
@@ -90,12 +92,11 @@ def copier_of(live: Any, state: ForeignState) -> Copier:
             _find_constants(live, state)
     for means, make in _makers(live):
         if means in harmful:
-            refused.append(f"{means}: {harmful[means]}")
+            refused[means] = harmful[means]
         elif known in (None, means):
             if stepped:
-                tried = "; ".join(refused)
                 raise TypeError(
-                    f"{name} may have been stepped as it was tried ({tried}); reset it, and {means} is tried"
+                    f"{name} may have been stepped as it was tried ({_listed(refused)}); reset it, and {means} is tried"
                 )
             try:
                 made = make()
@@ -113,7 +114,7 @@ def copier_of(live: Any, state: ForeignState) -> Copier:
                     _warn_of_turns(live, state, made)
                 live.game.notes["means"] = means
                 return made
-            refused.append(f"{means}: {fault}")
+            refused[means] = fault
             if fault in (_CHANGES, _OUTSIDE):
                 stepped, harmful[means] = True, fault
             if fault in (_OUTSIDE, _WINDOW) and means == FAST:
@@ -125,7 +126,7 @@ def copier_of(live: Any, state: ForeignState) -> Copier:
         raise not_reset
     around = " in ".join(type(each).__name__ for each in (live.env, *reversed(live.wrappers)))
     raise TypeError(
-        f"{lacking}{around} cannot be copied: {'; '.join(refused)}{_misnamed(state)}{_cure(live, refused)}"
+        f"{lacking}{around} cannot be copied: {_listed(refused)}{_misnamed(state)}{_cure(live, refused)}"
         f"{'. It may have been stepped as it was tried; reset it' * stepped}"
     )
 
@@ -154,9 +155,15 @@ def _find_constants(live: Any, state: ForeignState) -> None:
     constants.note(tried)
 
 
-def _cure(live: Any, refused: list[str]) -> str:
+def _listed(refused: Mapping[str, str]) -> str:
+    """Return what is wrong with each means, once for those in a row of which the same is said."""
+    faults = itertools.groupby(refused.items(), key=itemgetter(1))
+    return "; ".join(f"{', '.join(means for means, _ in each)}: {fault}" for fault, each in faults)
+
+
+def _cure(live: Any, refused: Mapping[str, str]) -> str:
     """Return what helps where no means has copied an environment."""
-    if any(_STEPPED in each and "'int' object" in each for each in refused):
+    if any(_STEPPED in each and "'int' object" in each for each in refused.values()):
         return "; planners give step an int, not an array: write int(action) there"
     remember = (
         "" if live.history is not None else "wrap it in agents.remember(env) before reset, so that it is replayed; or "

@@ -17,7 +17,7 @@ def refused(env: Any) -> str:
         return f"{name} holds {env.num_envs} environments, and planners look at one: give {cure}"
     return (
         f"{name} is no environment that planners can look at: it is neither one of Gymnasium's or "
-        f"PettingZoo's nor has it a view() of its own{_of_old(env) or _OTHERWISE}"
+        f"PettingZoo's nor has it a view() of its own{_of_old(env) or _of_another_api(env) or _OTHERWISE}"
     )
 
 
@@ -28,4 +28,14 @@ def _of_old(env: Any) -> str:
     return (
         ": it is one of OpenAI's gym; give shimmy.GymV21CompatibilityV0(env=env), or shimmy.GymV26CompatibilityV0(env="
         "env) where reset takes a seed (pip install shimmy), or an environment of Gymnasium that calls it"
+    )
+
+
+def _of_another_api(env: Any) -> str:
+    """Return the cure where something is played by reset and step in an API of its own; else nothing."""
+    if not all(callable(getattr(env, name, None)) for name in ("reset", "step")):
+        return ""
+    return (
+        "; derive a class from gymnasium.Env (of several agents: from pettingzoo.AECEnv or ParallelEnv) that holds the "
+        f"{type(env).__name__}, calls its reset and step, and has Discrete actions, and give one of these"
     )

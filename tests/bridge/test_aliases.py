@@ -15,6 +15,7 @@ import agents
 from agents.bridge import remember, view
 from agents.bridge.cloning import Replay
 from agents.bridge.copying.copies import Copy
+from agents.bridge.copying.digest import digest
 from agents.bridge.live import foreign_view
 from agents.bridge.pool import Pool
 
@@ -347,3 +348,33 @@ def test_a_part_of_an_array_in_another_order_is_copied_with_it():
     made.base[...] = 5
     assert (made == 5).all()
     assert not env.unwrapped.picture.any()
+
+
+class Lane:
+    """What sets of a map have in common; ``other`` are its neighbours."""
+
+    def __init__(self, name):
+        self.name, self.others = name, set()
+
+
+def lanes(order):
+    """Return the sets of a map of eight lanes, each of them in several, made in an order."""
+    made = [Lane(place) for place in range(8)]
+    for lane in made:
+        lane.others = {made[(lane.name + step) % 8] for step in order}
+    return {made[place] for place in order}, frozenset({made[0], made[5]}), [made[5], made[3]]
+
+
+def test_sets_of_objects_are_the_same_in_whatever_order_they_hold_them():
+    some = [lanes(order) for order in ([1, 3, 5], [5, 3, 1], [3, 1, 5])]
+    assert len({digest(each) for each in (*some, *(copy.deepcopy(each) for each in some))}) == 1
+    some[0][2][0] = some[0][2][1]
+    some[1][2][1].name = 9
+    assert len({digest(each) for each in some}) == 3
+
+
+def test_a_graph_of_sets_is_walked_once():
+    made = [Lane(place) for place in range(60)]
+    for lane in made:
+        lane.others = set(made)
+    assert digest(made) == digest(copy.deepcopy(made))

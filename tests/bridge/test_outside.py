@@ -204,14 +204,14 @@ def test_state_outside_is_replayed_after_another_reset():
 
 def test_a_copy_that_is_the_environment_is_refused_before_a_step():
     env = begun(Itself())
-    with pytest.raises(TypeError, match=r"fast copy: a copy is the environment itself.*clone_state"):
+    with pytest.raises(TypeError, match=r"fast copy, copy\.deepcopy: a copy is the environment itself.*clone_state"):
         mcts().act(env)
     assert env.at == 1
 
 
 def test_copies_that_are_one_object_are_refused():
     env = begun(type("Nothing", (Kept,), {"__deepcopy__": lambda env, memo: None})())
-    with pytest.raises(TypeError, match=r"fast copy: two copies are one object.*clone_state"):
+    with pytest.raises(TypeError, match=r"fast copy, copy\.deepcopy: two copies are one object.*clone_state"):
         mcts().act(env)
 
 

@@ -406,6 +406,16 @@ def test_a_result_that_cannot_be_pickled_says_what_can(name):
         pickle.dumps(result)
 
 
+class _Talk:
+    """A game of words in an API of its own."""
+
+    def reset(self):
+        return "You are in a room."
+
+    def step(self, command):
+        return "Taken.", 0, False, {}
+
+
 _OLD = type("Env", (), {"__module__": "gym.core"})
 
 
@@ -420,6 +430,7 @@ _OLD = type("Env", (), {"__module__": "gym.core"})
             lambda: type("Old", (_OLD,), {})(),
             r"Old is no environment .*OpenAI's gym; give shimmy\.GymV21Compat.*\(env=env\)",
         ),
+        (lambda: _Talk(), r"_Talk is no environment .*; derive a class from gymnasium\.Env .* that holds the _Talk,"),
         (lambda: np.zeros(4), "ndarray is no environment that planners can look at: .* not an observation of it"),
     ],
 )

@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable
 from enum import Enum
 from functools import partial
+from operator import itemgetter
 from types import CellType, FunctionType, MethodType
 from typing import Any
 
@@ -37,6 +38,8 @@ _LEFT_OUT = ("_np_random", "_np_random_seed", "render_mode")
 _EMPTY = CellType()
 _POSITIVE = 2**63 - 1
 _LARGE = 10_000
+_SORTING = 0
+"""No id: in place of one among what was met while the items of a set are looked into one by one."""
 
 
 def digest(value: Any, without: Any = None) -> int:
@@ -165,7 +168,24 @@ def _pairs(value: Any, met: dict[int, int]) -> Any:
 
 
 def _unordered(value: Any, met: dict[int, int]) -> Any:
-    return tuple(sorted(marshal.dumps(_token(item, met), 2) for item in value))
+    """Sort what is alike in two copies; objects are numbered as they are met, so they are met in that order too."""
+    if all(map(_is_data, value)):
+        return tuple(sorted(marshal.dumps(_token(item, met), 2) for item in value))
+    if _SORTING in met:  # a graph would be walked on each of its paths
+        return len(value)
+    known, apart = len(met), []
+    for item in value:
+        met[_SORTING] = known
+        try:
+            apart.append((marshal.dumps(_token(item, met), 2), item))
+        finally:
+            while len(met) > known:
+                met.popitem()
+    return _items([item for _, item in sorted(apart, key=itemgetter(0))], met)
+
+
+def _is_data(value: Any) -> bool:
+    return type(value) in _AS_IT_IS or (type(value) is tuple and all(map(_is_data, value)))
 
 
 def _proxy(value: Any, met: dict[int, int]) -> Any:
