@@ -302,8 +302,8 @@ class Replay:
                     raise ValueError(f"{path} does not come out as written, in step {step}: {error}") from error
             if self.hashes[step] != expected:
                 raise ValueError(
-                    f"{path} does not come out as written: step {step} leads to another state. It was changed, or "
-                    f"mcts_envs {by} and {__version__} play differently"
+                    f"{path} does not come out as written: step {step} leads to another state: it was changed, "
+                    f"or the game's rules were since (mcts_envs {by} then, {__version__} now)"
                 )
         found = {"returns": self.returns.tolist(), "outcome": self.outcome}
         for name, value in found.items():

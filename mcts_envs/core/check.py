@@ -13,6 +13,7 @@ from mcts_envs.core.checked import check_kernels
 from mcts_envs.core.contract import TERMINATED, Game
 from mcts_envs.core.defaults import default_outcome
 from mcts_envs.core.laws import LAWS, arrays_have_ends, each_seed_has_its_own_chance, signatures
+from mcts_envs.core.narrow import TELLING
 from mcts_envs.core.rng import MAX_SEED
 from mcts_envs.core.sampling import Sample, plainly, require, sample, stepped
 
@@ -57,7 +58,7 @@ def check_game(
     env = env_class(**settings)
     signatures(env.game)  # before anything is played by them
     with plainly():  # and before compiled code plays, which may end this process where plain Python names a line
-        plain = env.game.interpreted()
+        plain = env.game.interpreted(TELLING)
         each_seed_has_its_own_chance(plain)  # with the same dice for ever a game may have no end
         arrays_have_ends(env.game, sample(plain, episodes, step_bound, seed))
     played = sample(env.game, episodes, step_bound, seed)

@@ -394,6 +394,6 @@ class Game(Portable):
         other = {"symmetries": ()} if "observe" in change else {}  # they are of the observation
         return replace(self, **{**other, **change})
 
-    def interpreted(self) -> "Game":
-        """Return this game with every kernel in its plain Python form."""
-        return replace(self, **{name: interpreted(getattr(self, name)) for name in SIGNATURES})
+    def interpreted(self, instead: Mapping[Callable[..., Any], Any] | None = None) -> "Game":
+        """Return this game with every kernel in its plain Python form, and ``instead`` in place of what they call."""
+        return replace(self, **{name: interpreted(getattr(self, name), instead=instead) for name in SIGNATURES})

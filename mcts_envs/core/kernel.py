@@ -72,18 +72,23 @@ def kernel(signature: Any = None, *, nogil: bool = True) -> Callable[[Function],
     return decorate
 
 
-def interpreted(function: Function, compiled: Iterable[Any] = ()) -> Function:
+def interpreted(
+    function: Function, compiled: Iterable[Any] = (), instead: Mapping[Callable[..., Any], Any] | None = None
+) -> Function:
     """Return the plain Python form of a kernel, in which every kernel that it calls is plain Python as well.
 
-    Functions that are not kernels come back unchanged, and so do those that are to stay compiled.
+    Functions that are not kernels come back unchanged, and so do those that are to stay compiled; in place of some
+    others may stand ``instead``.
     """
-    return cast(Function, _interpret(function, {id(kept): kept for kept in compiled}))
+    done = {id(kept): kept for kept in compiled}
+    done |= {id(original): other for original, other in (instead or {}).items()}
+    return cast(Function, _interpret(function, done))
 
 
 def _interpret(function: Any, done: dict[int, Any]) -> Any:
     source = getattr(function, "py_func", None)
     if source is None:
-        return function
+        return done.get(id(function), function)
     if id(function) not in done:
         scope = dict(source.__globals__)
         cells = tuple(python_types.CellType() for _ in source.__closure__ or ())

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mcts_envs.core.contract import Game
+from mcts_envs.core.narrow import NoRoomError
 from mcts_envs.core.typing import Bytes, Floats, Ints
 
 _ROOM = 4096
@@ -37,9 +38,16 @@ def plainly() -> Iterator[None]:
         except IndexError as error:
             raise LawError(f"arrays have ends: {_line(error)}: {error}; compiled code goes beyond them") from error
         except (Warning, OverflowError) as error:
-            what = "warns" if isinstance(error, Warning) else "fails"
-            cure = "elements of arrays keep their type, np.int64 lifts them, and a negative number for np.uint64"
-            raise LawError(f"numbers fit: {_line(error)}: interpreted, a kernel {what}: {error}; {cure}") from error
+            raise LawError(f"numbers fit: {_line(error)}: {_without_room(error)}") from error
+
+
+def _without_room(error: Exception) -> str:
+    """Return what a number had no room in, and the cure."""
+    if isinstance(error, NoRoomError):
+        return f"{error}; make the field wider in state_dtype, or keep the number small, as & 255 does"
+    what = "warns" if isinstance(error, Warning) else "fails"
+    cure = "elements of arrays keep their type, np.int64 lifts them, and a negative number for np.uint64"
+    return f"interpreted, a kernel {what}: {error}; {cure}"
 
 
 def _line(error: BaseException) -> str:
