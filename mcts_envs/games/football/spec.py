@@ -166,6 +166,11 @@ def _variants(width: int, height: int, symmetries_of_planes: Symmetries) -> dict
             "advise": random_players.advise_random_types,
         },
         "tactical": {"advise": tactical.advise_tactical, "legal": tactical.legal_tactical},
+        "tactical_fitted": {
+            "advise": tactical.advise_tactical,
+            "legal": tactical.legal_tactical,
+            "evaluate": values.evaluate_fitted,
+        },
         "ordered": {"advise": ordering.advise_ordered},
         "random_types": {"advise": random_players.advise_random_types},
         "random_active": {"advise": random_players.advise_random_active},

@@ -37,6 +37,25 @@ def test_values():
     assert values == pytest.approx([0.5 + own, 0.5 - own])
 
 
+def test_what_was_fitted_values_the_lead_and_the_ball_the_more_the_nearer_the_end():
+    game = football(11).variant("tactical_fitted")
+
+    def worth(turn, x=20, half=2, **more):
+        ball = {"players": {"home": [], "away": [{"at": [x, 7]}]}, "ball": {"at": [x, 7], "carried": True}}
+        position = {**ball, "to_act": "away", "half": half, "turn_counters": [turn, turn], **more}
+        game.evaluate(state_from_position(game, position), values)
+        assert -1 < values[0] == -values[1] < 1
+        return values[1]
+
+    values = np.zeros(2)
+    # 6 columns to go of 26, nobody near, 7 turns left for one and 8 for the other
+    assert worth(1) == pytest.approx(np.tanh(0.5 * (5.48 * 20 / 26 - 1.84 + 0.14) / np.sqrt(8.5)))
+    assert worth(1, half=1) < worth(1) < worth(5) < worth(7)
+    assert worth(1, 4) < worth(1, 12) < worth(1, 20)
+    assert worth(1, score=[0, 1]) < worth(7, score=[0, 1])
+    assert worth(8, score=[1, 0]) < worth(1, score=[1, 0]) < worth(1)
+
+
 @kernel(types.void(TABLE, BYTES, BYTES, INTS, INTS, FLOATS, FLOATS, types.int64, types.int64[:, ::1]))
 def against_random(functions, state, stream, actions, legal, weights, rewards, seat, results):
     """Let the advised player of a seat meet the uniform one; results are touchdowns of both."""

@@ -161,9 +161,10 @@ def test_mirrored_position_mirrored_game(size, movement):
         game.observe(state, team, seen[0])
         game.observe(image, 1 - team, seen[1])
         assert np.array_equal(seen[0], seen[1])
-        game.evaluate(state, values[0])
-        game.evaluate(image, values[1])
-        assert values[0] == pytest.approx(values[1][::-1])
+        for valued in (game, game.variant("tactical_fitted")):
+            valued.evaluate(state, values[0])
+            valued.evaluate(image, values[1])
+            assert values[0] == pytest.approx(values[1][::-1])
         for advisor in (game, game.variant("ordered")):
             advisor.advise(state, team, weights[0])
             advisor.advise(image, 1 - team, weights[1])

@@ -8,6 +8,7 @@ from mcts_envs.core.contract import EVALUATE
 from mcts_envs.core.kernel import kernel, record
 from mcts_envs.games.football.rules.field import column, team_of, zones_on
 from mcts_envs.games.football.rules.layout import (
+    AWAY,
     CASUALTIES,
     EJECTED,
     HOME,
@@ -100,6 +101,50 @@ def evaluate(state, values):
     own = 0.3 * _lead(state) + 0.35 * _ball_worth(state)
     own -= _losses(state, 0, 0.04, 0.03, 0.02, 0.01) - _losses(state, 1, 0.04, 0.03, 0.02, 0.01)
     values[0] = own / math.sqrt(1.0 + own * own)
+    values[1] = -values[0]
+
+
+@kernel()
+def _turns_of_match(state):
+    """Return the turns that a team has left in the match, the mean of both."""
+    s = record(state, STATE)
+    halves = np.int64(s.halves) - np.int64(s.half)
+    return halves * s.turns_a_half + 0.5 * (_turns_left(state, 0) + _turns_left(state, 1))
+
+
+@kernel()
+def _ball_fitted(state):
+    """Value possession for home, less for away, where 4.8 is a touchdown."""
+    s = record(state, STATE)
+    if s.carrier == NOBODY:
+        if s.ball == 0:
+            return 0.0
+        middle = (s.width + 1) / 2
+        return 1.52 * (middle - column(state, s.ball)) / middle
+    carrier = s.carrier
+    team, here = team_of(carrier), np.int64(s.square[carrier])
+    away = to_go(state, team, here)
+    worth = 5.48 * (1.0 - away / s.width) - 1.84 - 0.3 * min(zones_on(state, carrier), 3)
+    if _turns_left(state, team) * (np.int64(s.ma[carrier]) + 2) < away:
+        worth *= 0.11
+    return worth if team == HOME else -worth
+
+
+@kernel(EVALUATE)
+def evaluate_fitted(state, values):
+    """Value a match of eleven a side by who wins from there, -1 to 1: a logistic regression, exact at the end.
+
+    It was fitted to 16,003 states of 346 games between ``tactical`` and itself or ``scripted``. The lead, the ball and
+    the turn count the more the fewer turns are left, as 1 / sqrt(turns + 1), players who are out the less.
+    """
+    if _at_the_end(state, values):
+        return
+    s = record(state, STATE)
+    turns = _turns_of_match(state)
+    now = 4.77 * _lead(state) + _ball_fitted(state) + 0.14 * (np.int64(s.side == HOME) - np.int64(s.side == AWAY))
+    lost = _losses(state, 1, 0.43, 0.18, 0.0, 0.0) - _losses(state, 0, 0.43, 0.18, 0.0, 0.0)
+    later = lost * (turns / (s.halves * s.turns_a_half)) ** 0.59
+    values[0] = math.tanh(0.5 * (0.26 * _lead(state) + now / math.sqrt(turns + 1.0) + later))
     values[1] = -values[0]
 
 
