@@ -90,7 +90,8 @@ def compare(
         played then.
     """
     errors.integer("episodes", episodes, 1, MOST_EPISODES)
-    plan.check()
+    _check(plan, sprt, merge, part)
+    fresh = errors.flag("fresh", fresh)
     kept = crew is not None
     if crew is None:
         crew = Crew(plan, workers) if executor is None else RemoteCrew(plan, executor, workers or 1)
@@ -145,6 +146,20 @@ def compare(
         found = report(plan, folder, results.rows, looked, processes, discount)
     reused = min(reused, len(plan.jobs(looked)))
     return replace(found, trial=course.trial if course else None, reused=reused, signal=ended_by)
+
+
+def _check(plan: Plan, sprt: Sprt | None, merge: Sequence[Path | str], part: tuple[int, int]) -> None:
+    """Raise ValueError or TypeError if what is to be compared is none, or is given as the command line takes it."""
+    if not isinstance(plan, Plan):
+        raise TypeError(f"plan {plan!r} is {type(plan).__name__}; give Plan(ID, parse_agents('random,mcts'))")
+    if sprt is not None and not isinstance(sprt, Sprt):
+        raise TypeError(f"sprt {sprt!r} is {type(sprt).__name__}; give Sprt(elo0=0, elo1=20)")
+    if isinstance(merge, (str, Path)):
+        raise TypeError(f"merge {merge!r} is one folder, not a list of them; write merge=[{str(merge)!r}]")
+    if not errors.is_list(part) or len(part) != 2:
+        raise TypeError(f"part {part!r} is no pair; (2, 4) is the second of four")
+    errors.integer("part[0]", part[0], 1, errors.integer("part[1]", part[1], 1, MOST_EPISODES))
+    plan.check()
 
 
 def _warn_of_changes(plan: Plan, configuration: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -168,3 +169,23 @@ def test_a_search_is_measured_where_there_was_a_choice() -> None:
     assert seat.simulations == 30 * seat.decisions
     assert seat.model_steps >= seat.simulations - seat.decisions
     assert seat.seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"part": (0, 2)}, r"part\[0\] 0 is outside \[1, 2\]"),
+        ({"part": (3, 2)}, "part"),
+        ({"part": (1, 2, 3)}, r"\(2, 4\) is the second of four"),
+        ({"fresh": "no"}, "fresh 'no'"),
+        ({"sprt": "elo0=0,elo1=20"}, r"give Sprt\(elo0=0"),
+        ({"merge": "two"}, r"merge=\['two'\]"),
+        ({"plan": ID}, r"give Plan\(ID"),
+    ],
+)
+def test_what_is_no_argument_of_a_comparison_is_refused(given: dict[str, Any], message: str, tmp_path: Path) -> None:
+    """A part that there is not played nothing, and any text as ``fresh`` threw away what was there."""
+    options = {"plan": Plan(ID, parse_agents("random")), "folder": tmp_path / "out", **given}
+    with pytest.raises((TypeError, ValueError), match=message):
+        compare(options.pop("plan"), 1, **options)
+    assert not (tmp_path / "out").exists()
