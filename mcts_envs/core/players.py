@@ -132,7 +132,8 @@ def player(
     if isinstance(given, type) and _plays(given):
         raise TypeError(f"opponent {given!r} is a class; give an object of it, such as {given.__name__}()")
     if not _plays(given):
-        raise TypeError(f"opponent {given!r} is no player: it needs act(view) and reseed(seed){errors.unsaved(given)}")
+        cure = errors.unsaved(given) or "; opponent='agents:my_bot.py:Bot' takes a class or function of a file as it is"
+        raise TypeError(f"opponent {given!r} is no player: it needs act(view) and reseed(seed){cure}")
     found: Player = given
     return found
 

@@ -213,6 +213,8 @@ def test_impossible_opponents():
         TicTacToe(opponent="runs/model.zip")
     with pytest.raises(TypeError, match=r"is no player: .*; save the model, and name its file: 'sb3:PATH'"):
         TicTacToe(opponent=SimpleNamespace(predict=None))
+    with pytest.raises(TypeError, match=r"and reseed\(seed\); opponent='agents:my_bot\.py:Bot' takes a class"):
+        TicTacToe(opponent=SimpleNamespace(act=print))
     with pytest.raises(ValueError, match="opponent nowhere:mcts: cannot import nowhere"):
         TicTacToe(opponent="nowhere:mcts")
     with pytest.raises(ValueError, match="unknown agent 'mtcs'; did you mean 'mcts'"):
