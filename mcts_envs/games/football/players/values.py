@@ -71,22 +71,25 @@ def _turns_left(state, team):
 
 
 @kernel()
-def _ball_worth(state):
-    """Value possession for home, less for away: the nearer to the end zone and the safer, the more."""
+def _ball_worth(state, loose, held, progress, late, zone):
+    """Value the ball for home, less for away: ``loose`` at an end zone, else ``held`` and ``progress`` made with it.
+
+    Of these ``late`` is left where the carrier cannot score in this half; each of up to three tackle zones costs.
+    """
     s = record(state, STATE)
     if s.carrier == NOBODY:
         if s.ball == 0:
             return 0.0
         middle = (s.width + 1) / 2
-        return 0.05 * (middle - column(state, s.ball)) / middle
+        return loose * (middle - column(state, s.ball)) / middle
     carrier = s.carrier
     team, here = team_of(carrier), np.int64(s.square[carrier])
     away, left = to_go(state, team, here), _turns_left(state, team)
     reach = np.int64(s.ma[carrier]) + 2
-    worth = 0.15 + 0.35 * (1.0 - away / s.width)
+    worth = held + progress * (1.0 - away / s.width)
     if left * reach < away:
-        worth *= 0.3
-    worth -= 0.04 * min(zones_on(state, carrier), 3)
+        worth *= late
+    worth -= zone * min(zones_on(state, carrier), 3)
     return worth if team == HOME else -worth
 
 
@@ -98,7 +101,7 @@ def evaluate(state, values):
     """
     if _at_the_end(state, values):
         return
-    own = 0.3 * _lead(state) + 0.35 * _ball_worth(state)
+    own = 0.3 * _lead(state) + 0.35 * _ball_worth(state, 0.05, 0.15, 0.35, 0.3, 0.04)
     own -= _losses(state, 0, 0.04, 0.03, 0.02, 0.01) - _losses(state, 1, 0.04, 0.03, 0.02, 0.01)
     values[0] = own / math.sqrt(1.0 + own * own)
     values[1] = -values[0]
@@ -112,24 +115,6 @@ def _turns_of_match(state):
     return halves * s.turns_a_half + 0.5 * (_turns_left(state, 0) + _turns_left(state, 1))
 
 
-@kernel()
-def _ball_fitted(state):
-    """Value possession for home, less for away, where 4.8 is a touchdown."""
-    s = record(state, STATE)
-    if s.carrier == NOBODY:
-        if s.ball == 0:
-            return 0.0
-        middle = (s.width + 1) / 2
-        return 1.52 * (middle - column(state, s.ball)) / middle
-    carrier = s.carrier
-    team, here = team_of(carrier), np.int64(s.square[carrier])
-    away = to_go(state, team, here)
-    worth = 5.48 * (1.0 - away / s.width) - 1.84 - 0.3 * min(zones_on(state, carrier), 3)
-    if _turns_left(state, team) * (np.int64(s.ma[carrier]) + 2) < away:
-        worth *= 0.11
-    return worth if team == HOME else -worth
-
-
 @kernel(EVALUATE)
 def evaluate_fitted(state, values):
     """Value a match of eleven a side by who wins from there, -1 to 1: a logistic regression, exact at the end.
@@ -141,7 +126,8 @@ def evaluate_fitted(state, values):
         return
     s = record(state, STATE)
     turns = _turns_of_match(state)
-    now = 4.77 * _lead(state) + _ball_fitted(state) + 0.14 * (np.int64(s.side == HOME) - np.int64(s.side == AWAY))
+    ball = _ball_worth(state, 1.52, -1.84, 5.48, 0.11, 0.3)
+    now = 4.77 * _lead(state) + ball + 0.14 * (np.int64(s.side == HOME) - np.int64(s.side == AWAY))
     lost = _losses(state, 1, 0.43, 0.18, 0.0, 0.0) - _losses(state, 0, 0.43, 0.18, 0.0, 0.0)
     later = lost * (turns / (s.halves * s.turns_a_half)) ** 0.59
     values[0] = math.tanh(0.5 * (0.26 * _lead(state) + now / math.sqrt(turns + 1.0) + later))
