@@ -311,8 +311,10 @@ def described(
     about = sidecar.read(target.with_suffix(".json"))
     if not zipfile.is_zipfile(target):
         raise ValueError(f"{target} is damaged, or no policy: it is no zip; save or train it anew")
-    said = algorithm_in(target)  # raises of what is not read here, whatever it is called
-    made_by, made_for = about.get("algorithm") or algorithm or said, about.get("environment", env_id)
+    made_by, made_for = about.get("algorithm"), about.get("environment", env_id)
+    if not made_by:
+        said = algorithm_in(target)  # raises of what is not read here, whatever it is called
+        made_by = algorithm or said
     if made_by is None:
         raise ValueError(
             f"{target} does not say which algorithm made it, as if it was damaged, or made by another one than "

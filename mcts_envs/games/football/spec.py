@@ -153,6 +153,7 @@ def _write_length(s: Any, halves: Any, turns: Any, rerolls: Any, max_steps: Any)
 
 def _variants(width: int, height: int, symmetries_of_planes: Symmetries) -> dict[str, dict[str, Any]]:
     """Return the named replacements of a game on a pitch."""
+    tactics = {"advise": tactical.advise_tactical, "legal": tactical.legal_tactical}
     return {
         "planes": {
             "observe": observe.observe_planes,
@@ -165,12 +166,8 @@ def _variants(width: int, height: int, symmetries_of_planes: Symmetries) -> dict
             "evaluate": values.evaluate_tutorial,
             "advise": random_players.advise_random_types,
         },
-        "tactical": {"advise": tactical.advise_tactical, "legal": tactical.legal_tactical},
-        "tactical_fitted": {
-            "advise": tactical.advise_tactical,
-            "legal": tactical.legal_tactical,
-            "evaluate": values.evaluate_fitted,
-        },
+        "tactical": tactics,
+        "tactical_fitted": {**tactics, "evaluate": values.evaluate_fitted},
         "ordered": {"advise": ordering.advise_ordered},
         "random_types": {"advise": random_players.advise_random_types},
         "random_active": {"advise": random_players.advise_random_active},
