@@ -9,14 +9,31 @@ from typer.core import TyperCommand
 
 from mcts_envs.core.shell import quoted
 
+_ELSEWHERE = {
+    "--env": ("ID alone, as the first word",),
+    "--episodes": ("--games 100",),
+    "--games": ("--episodes 100",),
+    "--jobs": ("--workers 2",),
+    "--n-jobs": ("--workers 2",),
+    "--opponent": ("--against scripted", "--set opponent=scripted"),
+    "--processes": ("--workers 2",),
+    "--simulations": ("--budget simulations=1000",),
+    "--steps": ("--timesteps 1000000", "--budget steps=20000"),
+    "--time": ("--budget time=0.1",),
+    "--time-limit": ("--budget time=0.1",),
+    "--total-timesteps": ("--timesteps 1000000",),
+}
+"""What other programs, and other commands here, call an option, and what to write: the first that a command has."""
+
 
 class Line(TyperCommand):
-    """A command that says what to write in place of words left over, and of options given twice."""
+    """A command that says what to write in place of words left over, and of options misnamed, empty or given twice."""
 
     allow_extra_args = True
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words of a line, as Typer does, which would take the last of an option given twice."""
+        self._check(args)
         _, _, read = self.make_parser(ctx).parse_args(args=list(args))
         rest = super().parse_args(ctx, args)
         for option in read:
@@ -27,6 +44,19 @@ class Line(TyperCommand):
             words = " ".join(map(quoted, rest))
             _refuse(f"no option takes {words}; write lists without spaces, random,mcts, and --set before each setting")
         return rest
+
+    def _check(self, args: list[str]) -> None:
+        """Refuse options that have another name here, and empty ones, which as a path would be the present folder."""
+        known = {name for param in self.params for name in (*param.opts, param.metavar)}
+        for before, word in zip(["", *args], args, strict=False):
+            name, _, value = word.partition("=")
+            cures = [cure for cure in _ELSEWHERE.get(name, ()) if cure.split()[0] in known]
+            if cures and name not in known:
+                _refuse(f"there is no option {name}; write {cures[0]}")
+            if not value and (not word or (word != name and name in known)):
+                _refuse(
+                    f"{name or before or 'the first word'} is empty, as by a variable that is not set; fill or omit it"
+                )
 
 
 def _refuse(why: str) -> None:

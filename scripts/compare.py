@@ -139,7 +139,7 @@ def main(
             plan, there = plan_of(merge, ends, replays)
         elif environment is None or agents is None:
             lacks = "ID" if environment is None else "--agents"
-            raise ValueError(f"{lacks} is missing; compare ID --agents a,b, or --merge FOLDER alone")
+            raise ValueError(f"{lacks} is missing; compare ID --agents random,mcts, or --merge FOLDER alone")
         else:
             limits, settings = parse_budget(budget), parse_settings(setting or [])
             specs, opponent = parse_meeting(agents, against, limits)

@@ -9,13 +9,16 @@ Ctrl-C, SIGTERM and SIGHUP end early and save the policy; the status is 128 and 
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import _own  # noqa: F401
 import typer
 from _line import begin
 from _options import HyperParameters, Settings
 from _words import refusal
+
+if TYPE_CHECKING:
+    from agents.learning.training import Trained
 
 
 def main(
@@ -73,9 +76,7 @@ def main(
         )
     except Exception as error:
         raise refusal(error, {"algorithm": "--algo"}, partial(going_on, out, algo)) from None
-    end = "interrupted after" if result.interrupted else "trained for"
-    on = f"; --resume {result.path} goes on" if result.interrupted else ""
-    typer.echo(f"{end} {result.timesteps:,} steps, {result.seconds:.0f} s; saved {result.path}{on}")
+    typer.echo(told(result))
     if result.signal is not None:
         raise typer.Exit(128 + result.signal)
     if games:
@@ -93,6 +94,15 @@ def folder(environment: str, name: str, resume: Path | None) -> Path:
     if resume is None:
         return Path("runs") / environment.rpartition(":")[2].rpartition("/")[2] / name
     return resume.parent.parent if resume.parent.name == "checkpoints" else resume.parent
+
+
+def told(result: "Trained") -> str:
+    """Return how a training ended, and how it goes on."""
+    if not result.seconds:
+        return f"{result.path} has its {result.timesteps:,} steps already; more --timesteps in all would train on"
+    end = "interrupted after" if result.interrupted else "trained for"
+    on = f"; --resume {result.path} goes on" if result.interrupted else ""
+    return f"{end} {result.timesteps:,} steps, {result.seconds:.0f} s; saved {result.path}{on}"
 
 
 def going_on(out: Path | None, algorithm: str | None) -> str:

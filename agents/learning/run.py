@@ -136,6 +136,19 @@ def protect(run: Run) -> None:
         )
 
 
+def ended(run: Run) -> bool:
+    """Return whether a training had come to its end before; raise ``ValueError`` if it has more steps than are asked.
+
+    Where the policy is not there, it was killed before the last save, and goes on for that.
+    """
+    total = run.hyper.n_timesteps
+    if total > run.done or not run.target.exists():
+        return False
+    if total != storage.described(run.target, run.algorithm)[1].get("hyperparameters", {}).get("n_timesteps"):
+        raise ValueError(f"timesteps {total}: {run.resume} has {run.done} already; ask for more than that in all")
+    return True
+
+
 def last_checkpoint(out: Path, algorithm: str) -> tuple[int, Path | None]:
     """Return the latest checkpoint in a training's folder that can be resumed from, and its steps."""
     there = (out / "checkpoints").glob(f"{algorithm}_*.zip")

@@ -18,7 +18,7 @@ from agents.learning.diverging import noticing
 from agents.learning.evaluation import CURVE
 from agents.learning.expert_folder import PLAN
 from agents.learning.imitation import checked, imitate
-from agents.learning.run import Run, begin, environment, given, last_checkpoint, made, planned, protect, save
+from agents.learning.run import Run, begin, ended, environment, given, last_checkpoint, made, planned, protect, save
 from agents.learning.settings import to_evaluate_in
 from agents.locking import only_writer
 from mcts_envs.core import errors
@@ -49,7 +49,7 @@ class Trained:
     timesteps : int
         Steps in all, those before a resume included.
     seconds : float
-        Duration of this training.
+        Duration of this training; 0 if it had come to its end before.
     signal : int, optional
         What ended it early: Ctrl-C, SIGTERM or SIGHUP.
     """
@@ -99,7 +99,8 @@ def train(
         By default that of the policy to go on from or to begin with, or ``"ppo"``.
     out : Path
     timesteps : int, optional
-        Steps in all; by default those of the hyper-parameters. Falling learning rates reach 0 there.
+        Steps in all; by default those of the hyper-parameters. Falling learning rates reach 0 there. A training that
+        has come to its end before is left as it is.
     minutes : float, optional
         Time limit, above 0; the training ends with whichever comes first.
     seed : int, optional
@@ -133,7 +134,7 @@ def train(
     ------
     ValueError, TypeError
         If a name, a setting or a hyper-parameter is unknown, a number is out of its bounds, the policy to go on from is
-        of another board, or nothing is left to train. Nothing is written then.
+        of another board, or has more steps than these. Nothing is written then.
     FileExistsError
         If ``out`` holds a policy or checkpoints already, and this training does not go on from the last of them; or an
         expert iteration.
@@ -154,9 +155,8 @@ def train(
         raise FileExistsError(f"{run.out} holds an expert iteration, which would be lost; give another --out")
     protect(run)
     errors.writable("out", run.out, folder=True)
-    total = run.hyper.n_timesteps
-    if total <= run.done and (run.resume is None or run.target.exists()):  # else it was killed before the last save
-        raise ValueError(f"timesteps {total}: {run.resume} has {run.done} already; ask for more than that in all")
+    if ended(run):
+        return Trained(run.target, run.done, 0.0)
     started = time.monotonic()
     with one_thread(), contextlib.ExitStack() as stack:
         model = made(

@@ -106,6 +106,14 @@ def test_scripts_are_run_with_what_follows_them(tmp_path: Path, monkeypatch: pyt
         (["compare", "X", "--agents", "random,", "mcts"], "no option takes mcts; write lists without spaces, ra"),
         (["compare", "X", "--set", "a=1", "b=2"], "b=2; write lists without spaces, random,mcts, and --set"),
         (["watch", "X", "--agents", "random", "--agents", "mcts"], "--agents is given twice; give it once: a list has"),
+        (["compare", "X", "--simulations=100"], "there is no option --simulations; write --budget simulations=1000"),
+        (["compare", "X", "--steps", "9"], "there is no option --steps; write --budget steps=20000"),
+        (["compare", "X", "--opponent", "mcts"], "write --against scripted"),
+        (["train", "X", "--opponent", "mcts"], "write --set opponent=scripted"),
+        (["train", "X", "--env", "Y"], "there is no option --env; write ID alone, as the first word"),
+        (["train", "X", "--out", ""], "--out is empty, as by a variable that is not set; fill or omit it"),
+        (["train", "X", "--out="], "--out is empty"),
+        (["train", ""], "the first word is empty"),
     ],
 )
 def test_mistakes_are_named_in_a_line(

@@ -20,6 +20,7 @@ pytest.importorskip("sb3_contrib")
 
 import expert_iteration
 import sb3_contrib.common.maskable.evaluation as maskable
+import train as train_command
 import train_all
 import typer
 from sb3_contrib import MaskablePPO
@@ -37,6 +38,7 @@ from agents.learning.hyperparameters import hyperparameters, plain, resolved
 from agents.learning.networks import PlanesExtractor
 from agents.learning.progress import ProgressReport
 from agents.learning.saved import normalizing, storage
+from agents.learning.training import Trained
 from tests.learning.quick import make, quick
 
 pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
@@ -142,8 +144,9 @@ def test_interrupted_training_is_saved_and_goes_on(tmp_path, monkeypatch):
         quick(tmp_path, resume=checkpoint, timesteps=4096)
     assert resumed.timesteps == 2048
     assert not resumed.interrupted
-    with pytest.raises(ValueError, match="ask for more"):
-        quick(tmp_path, resume=resumed.path, timesteps=2048)
+    assert quick(tmp_path, resume=resumed.path, timesteps=2048) == Trained(resumed.path, 2048, 0.0)
+    with pytest.raises(ValueError, match=r"timesteps 2047: .* has 2048 already; ask for more"):
+        quick(tmp_path, resume=resumed.path, timesteps=2047)
     with pytest.raises(ValueError, match=r"seed 3: .* was trained with seed 0, and goes on with that; leave seed out"):
         quick(tmp_path, resume=resumed.path, timesteps=4096, seed=3)
     assert storage.load(checkpoint).about["timesteps"] == 512
@@ -168,8 +171,12 @@ def test_one_that_was_killed_before_its_last_save_ends_at_once(tmp_path, trained
     checkpoint = storage.save(saved.model, tmp_path / "checkpoints" / "ppo_1024", saved.about)
     found = quick(tmp_path, resume=checkpoint, timesteps=1000)
     assert found.timesteps == storage.described(found.path)[1]["timesteps"] == 1024
+    assert quick(tmp_path, resume=checkpoint, timesteps=1000) == Trained(found.path, 1024, 0.0)
+    assert train_command.told(quick(tmp_path, resume=checkpoint, timesteps=1000)).startswith(
+        f"{found.path} has its 1,024 steps"
+    )
     with pytest.raises(ValueError, match="ask for more"):
-        quick(tmp_path, resume=checkpoint, timesteps=1000)
+        quick(tmp_path, resume=checkpoint, timesteps=900)
 
 
 def test_a_killed_resume_is_not_begun_anew(tmp_path, trained):
