@@ -2,8 +2,9 @@
 
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from agents.budget import NO_LIMIT, Clock
 from agents.inspection.ranking import Ranking, best_line
@@ -21,6 +22,10 @@ _SWEEPS = 30
 
 _CERTAIN, _CHANCE = 0.003, 1.0
 """Exploration constants where nothing is left to chance, and where something is."""
+
+
+Steps: TypeAlias = list[tuple["Place", int]]
+"""States, and of each the place of an action among its legal ones."""
 
 
 class Place:
@@ -98,8 +103,9 @@ class Graph(Planner[GraphResult]):
     Simulations walk from the present state until they meet a new one. An action is worth the mean of its outcomes, a
     state as much as its best action. Walks follow values that have a bonus for what was tried seldom, in all that may
     come (MBIE-EB: A. Strehl and M. Littman 2008, "An analysis of model-based Interval Estimation for Markov Decision
-    Processes"); the move is chosen by values without it, after value iteration. States are told apart by what their
-    player observes of them. The graph is kept until the episode ends.
+    Processes"); the move is chosen by values without it, after value iteration. Where nothing is left to chance, and a
+    walk met nothing new, the next one goes to the nearest state where an action is untried, so that in the end all is
+    known. States are told apart by what their player observes of them. The graph is kept until the episode ends.
 
     It is for games of one player, in which what is observed tells all that matters, and comes again: mazes, slippery
     ice, taxis. Time limits are not looked at.
@@ -109,8 +115,7 @@ class Graph(Planner[GraphResult]):
     c : float, optional
         Exploration constant: the bonus for an action that was tried once, in ranges of the values met. By default 0.003
         as long as every action has shown one outcome alone, and 1 from then on: what fell badly once is tried again.
-        0.003 hopes elsewhere for little more than was met so far. Where small payments come round and round that can
-        stay with the first of them, which 0.1 left in trials.
+        0.003 hopes elsewhere for little more than was met so far.
     discount : float
         Discount of rewards a step.
     horizon : int
@@ -175,6 +180,7 @@ class _Walk:
         self._low = self._high = 0.0
         self._longest = 1.0 / max(1.0 - planner.discount, 1.0 / planner.horizon)  # in which bonuses can add up
         self.steps = self._made = 0
+        self._nearest, self._news = self._untried(), True
 
     @property
     def copies(self) -> Any:
@@ -187,20 +193,40 @@ class _Walk:
 
     def simulate(self) -> None:
         """Make a simulation; whenever their number has doubled, let values settle."""
-        self._walk()
+        self._walk([] if self._news or self._memory.get("chance") else next(self._nearest, []))
         self._made += 1
         if self._made & (self._made - 1) == 0:
             self.settle(math.inf)
 
-    def _walk(self) -> None:
-        """Walk to a new state, the end or the horizon, and back up what it is worth."""
+    def _untried(self) -> Iterator[Steps]:
+        """Yield the way to every state where something is untried, last step first, the nearest states first."""
+        before: dict[int, tuple[int, int]] = {}
+        for key in (reached := [self._key]):  # which grows, as the graph does
+            place = self.graph[key]
+            while place.untried:
+                way = []
+                back = key
+                while back != self._key:
+                    back, i = before[back]
+                    way.append((self.graph[back], i))
+                yield way
+            for i, outcomes in enumerate(place.outcomes):
+                for after in outcomes:
+                    if after is not None and after != self._key and after not in before:
+                        before[after] = key, i
+                        reached.append(after)
+
+    def _walk(self, way: Steps) -> None:
+        """Walk, at first the way that is given, to a new state, the end or the horizon; back up what it is worth."""
         game, work, player, graph = self._game, self._work, self._player, self.graph
         state: Any = work.state
         state[:] = self._state
         game.determinize(state, player, draw(self._planner.stream))
         place, path = self.root, []
+        self._news = False
         for _ in range(self._planner.horizon):
-            i = self._selected(place)
+            i = way.pop()[1] if way and way[-1][0] is place else self._selected(place)
+            self._news |= not place.visits[i]
             work.actions[0] = place.legal[i]
             game.step(state, work.actions, work.rewards)
             self.steps += 1

@@ -101,3 +101,15 @@ def same_whatever_is_hidden(env, changes, agent=lambda: mcts(150, seed=4)):
         assert np.array_equal(found[0].visits, other.visits)
         assert np.array_equal(found[0].values, other.values, equal_nan=True)
     return found[0]
+
+
+def total(env, agent, seed, most=200):
+    """Return the return of an episode."""
+    env.reset(seed=seed)
+    paid = 0.0
+    for _ in range(most):
+        _, reward, terminated, truncated, _ = env.step(agent.act(env))
+        paid += reward
+        if terminated or truncated:
+            break
+    return paid

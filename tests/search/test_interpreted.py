@@ -38,7 +38,7 @@ class TestCompiledEqualsInterpreted:
     @pytest.mark.parametrize(("select", "simulate", "loop"), ALL_POLICIES)
     def test_trees_are_equal(self, select, simulate, loop):
         results = [
-            MCTS(simulations=60, select=select, simulate=simulate, loop=loop, discount=0.9, seed=5).search(view)
+            MCTS(simulations=40, select=select, simulate=simulate, loop=loop, discount=0.9, seed=5).search(view)
             for view in self.views(home_of(select))
         ]
         assert_equal(results)
