@@ -15,7 +15,7 @@ _ELSEWHERE = {
     "--games": ("--episodes 100",),
     "--jobs": ("--workers 2",),
     "--n-jobs": ("--workers 2",),
-    "--opponent": ("--against scripted", "--set opponent=scripted"),
+    "--opponent": ("--against scripted", "--seats human,mcts", "--agents mcts,scripted", "--set opponent=scripted"),
     "--processes": ("--workers 2",),
     "--simulations": ("--budget simulations=1000",),
     "--steps": ("--timesteps 1000000", "--budget steps=20000"),

@@ -109,6 +109,7 @@ def test_scripts_are_run_with_what_follows_them(tmp_path: Path, monkeypatch: pyt
         (["compare", "X", "--simulations=100"], "there is no option --simulations; write --budget simulations=1000"),
         (["compare", "X", "--steps", "9"], "there is no option --steps; write --budget steps=20000"),
         (["compare", "X", "--opponent", "mcts"], "write --against scripted"),
+        (["play", "X", "--opponent", "mcts"], "write --seats human,mcts"),
         (["train", "X", "--opponent", "mcts"], "write --set opponent=scripted"),
         (["train", "X", "--env", "Y"], "there is no option --env; write ID alone, as the first word"),
         (["train", "X", "--out", ""], "--out is empty, as by a variable that is not set; fill or omit it"),
