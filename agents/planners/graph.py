@@ -103,9 +103,10 @@ class Graph(Planner[GraphResult]):
     Simulations walk from the present state until they meet a new one. An action is worth the mean of its outcomes, a
     state as much as its best action. Walks follow values that have a bonus for what was tried seldom, in all that may
     come (MBIE-EB: A. Strehl and M. Littman 2008, "An analysis of model-based Interval Estimation for Markov Decision
-    Processes"); the move is chosen by values without it, after value iteration. Where nothing is left to chance, and a
-    walk met nothing new, the next one goes to the nearest state where an action is untried, so that in the end all is
-    known. States are told apart by what their player observes of them. The graph is kept until the episode ends.
+    Processes"); the move is chosen by values without it, after value iteration. Where no action
+    has led to two states, a walk ends when it comes round through what is known, and after one that met nothing new
+    the next goes to the nearest state where an action is untried, so that in the end all is known. States are told
+    apart by what their player observes of them. The graph is kept until the episode ends.
 
     It is for games of one player, in which what is observed tells all that matters, and comes again: mazes, slippery
     ice, taxis. Time limits are not looked at.
@@ -193,7 +194,7 @@ class _Walk:
 
     def simulate(self) -> None:
         """Make a simulation; whenever their number has doubled, let values settle."""
-        self._walk([] if self._news or self._memory.get("chance") else next(self._nearest, []))
+        self._walk([] if self._news or self._memory.get("branches") else next(self._nearest, []))
         self._made += 1
         if self._made & (self._made - 1) == 0:
             self.settle(math.inf)
@@ -222,11 +223,13 @@ class _Walk:
         state: Any = work.state
         state[:] = self._state
         game.determinize(state, player, draw(self._planner.stream))
-        place, path = self.root, []
+        place, path, met = self.root, [], set[int]()
         self._news = False
         for _ in range(self._planner.horizon):
             i = way.pop()[1] if way and way[-1][0] is place else self._selected(place)
-            self._news |= not place.visits[i]
+            if not place.visits[i]:
+                self._news = True
+                met.clear()
             work.actions[0] = place.legal[i]
             game.step(state, work.actions, work.rewards)
             self.steps += 1
@@ -240,7 +243,10 @@ class _Walk:
             if key not in graph:
                 graph[key] = Place(self._offered(state))
                 break
+            if key in met and not self._memory.get("branches"):
+                break
             self._back_up(place, i)  # or it would walk in circles
+            met.add(key)
             place = graph[key]
         for place, i in reversed(path):
             self._back_up(place, i)
@@ -248,7 +254,9 @@ class _Walk:
     def _note(self, outcomes: dict[int | None, list[float]], key: int | None, reward: float) -> None:
         """Count an outcome of an action."""
         outcome = outcomes.setdefault(key, [0, 0.0])
-        if len(outcomes) > 1 or (outcome[0] and not math.isclose(outcome[1], outcome[0] * reward, abs_tol=1e-9)):
+        if len(outcomes) > 1:
+            self._memory["branches"] = self._memory["chance"] = True
+        elif outcome[0] and not math.isclose(outcome[1], outcome[0] * reward, abs_tol=1e-9):
             self._memory["chance"] = True
         outcome[0] += 1
         outcome[1] += reward
