@@ -25,7 +25,7 @@ def presets(size: int = 11) -> dict[str, dict[str, Any]]:
 
     - ``best``: sequential halving over rollouts in which both coaches follow the tactical player, so that an action is
       judged as the beginning of a whole activation; another than his is played if it is ahead of it by a margin. It
-      begins no pass, hand-off or foul, of which he would make nothing. With eleven a side it values a match as
+      begins no pass, hand-off or foul, of which he would make nothing. With seven a side or more it values a match as
       :func:`mcts_envs.games.football.players.values.evaluate_fitted` does.
     - ``mcts_widening``: a tree in which every outcome of the dice has a node of its own, actions are looked at in the
       order of :mod:`mcts_envs.games.football.players.ordering`, more with every visit, and states are evaluated at
@@ -42,7 +42,7 @@ def presets(size: int = 11) -> dict[str, dict[str, Any]]:
     return {
         "best": {
             "agent": "halving",
-            "model": "tactical_fitted" if size == 11 else "tactical",
+            "model": "tactical_fitted" if size >= 7 else "tactical",
             "simulate": "advised",
             "margin": margin,
             "horizon": horizon,
