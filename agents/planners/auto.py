@@ -21,6 +21,9 @@ _LENGTH = 200
 _STEPS = 1000
 """Random walks that are looked at: how many, how long each, and all of them."""
 
+_FEW = 200
+"""Steps that are looked at at least, where one player's games are short: 20 that end at once meet little again."""
+
 _RECURRING = 0.5
 """Where fewer than this share of the states met are new, a graph of states is searched."""
 
@@ -208,7 +211,10 @@ def _look(root: Any, player: int, stream: Any, seconds: float) -> Look:
     paid: set[float] = set()
     met: dict[int, int] = {}
     ends = steps = 0
-    while len(lengths) < _WALKS and steps < _STEPS and (not lengths or time.perf_counter() - started < seconds):
+    few = _FEW if game.players == 1 else 0
+    while (len(lengths) < _WALKS and steps < _STEPS) or steps < few:
+        if lengths and time.perf_counter() - started > seconds:
+            break
         work[:] = root
         game.determinize(work, player, draw(stream))
         t = 0

@@ -2,9 +2,11 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from agents.budget import NO_LIMIT, Clock
 from agents.inspection.ranking import Ranking, best_line
@@ -109,7 +111,8 @@ class Graph(Planner[GraphResult]):
     apart by what their player observes of them. The graph is kept until the episode ends.
 
     It is for games of one player, in which what is observed tells all that matters, and comes again: mazes, slippery
-    ice, taxis. Time limits are not looked at.
+    ice, taxis. Where a time limit ends an episode before the best line does, or before the horizon where chance decides,
+    the move is chosen by backward induction over the steps that are left.
 
     Parameters
     ----------
@@ -147,19 +150,20 @@ class Graph(Planner[GraphResult]):
         ValueError
             If the game is for several players.
         """
-        game = view.game
+        game, memory = view.game, self.memory(view)
         self.check_alone(game)
-        walk = _Walk(self, view, self.memory(view))
+        walk = _Walk(self, view, memory)
+        clock.deadline -= min(memory.get("choice", 0.0), clock.budget.time_limit / 2)  # as long as it took last time
         while clock.slice(1):
             before = walk.steps
             walk.simulate()
             clock.spend(1, walk.steps - before)
         walk.settle(clock.deadline)
-        place = walk.root
-        best = max(range(len(place.legal)), key=lambda i: (place.visits[i] > 0, place.values[i], place.visits[i]))
-        found = place.values[best], walk.line(), len(walk.graph), walk.copies
+        began = time.perf_counter()
+        value, line = walk.choice()
+        memory["choice"] = time.perf_counter() - began
         made = clock.simulations, clock.steps, clock.seconds
-        return GraphResult(place.legal[best], *found, *made, game, view.copied())
+        return GraphResult(line[0], value, line, len(walk.graph), walk.copies, *made, game, view.copied())
 
 
 class _Walk:
@@ -168,7 +172,9 @@ class _Walk:
     def __init__(self, planner: Graph, view: View, memory: dict[str, Any]) -> None:
         self._planner, self._game, self._player = planner, view.game, view.player
         state: Any = view.state.copy()
+        self._left = planner.horizon
         if view.game.plain_lists:
+            self._left = min(planner.horizon, state.left)
             state.left = NO_LIMIT  # cut off, a walk would look as if its last action ended the episode
         self._state, self._hidden = state, getattr(state, "hidden", None)
         self._work = new_work(view.game, planner.stream, 0, plain=view.game.plain_lists)
@@ -179,7 +185,7 @@ class _Walk:
             self.graph.pop(self._key, None)
         self.root = self.graph.setdefault(self._key, Place(self._offered(self._state)))
         self._low = self._high = 0.0
-        self._longest = 1.0 / max(1.0 - planner.discount, 1.0 / planner.horizon)  # in which bonuses can add up
+        self._longest = 1.0 / max(1.0 - planner.discount, 1.0 / self._left)  # in which bonuses can add up
         self.steps = self._made = 0
         self._nearest, self._news = self._untried(), True
 
@@ -225,7 +231,7 @@ class _Walk:
         game.determinize(state, player, draw(self._planner.stream))
         place, path, met = self.root, [], set[int]()
         self._news = False
-        for _ in range(self._planner.horizon):
+        for _ in range(self._left):
             i = way.pop()[1] if way and way[-1][0] is place else self._selected(place)
             if not place.visits[i]:
                 self._news = True
@@ -314,15 +320,52 @@ class _Walk:
             if most <= 1e-4 * (self._high - self._low) or time.perf_counter() > deadline:
                 break
 
-    def line(self) -> list[int]:
-        """Return the best actions from the root on, through the likeliest outcomes."""
+    def choice(self) -> tuple[float, list[int]]:
+        """Return what the best action is worth in the time that is left, and the best line through likely outcomes."""
+        line, over = self._line(self._best)
+        if self._left < self._planner.horizon and (self._memory.get("branches") or not over):
+            worth, best = self._in_time()
+            return worth[best(self._key, 0)], self._line(best)[0]
+        return self.root.values[self._best(self._key, 0)], line
+
+    def _best(self, key: int, t: int) -> int:
+        """Return the place of the action that is worth most at a state, whatever the time."""
+        place = self.graph[key]
+        return max(range(len(place.legal)), key=lambda i: (place.visits[i] > 0, place.values[i], place.visits[i]))
+
+    def _line(self, choose: Callable[[int, int], int]) -> tuple[list[int], bool]:
+        """Return what ``choose(state, steps made)`` does, up to a circle or the new, and whether it ends in time."""
         line: list[int] = []
-        met: set[int | None] = set()
+        met: set[int] = set()
         key: int | None = self._key
-        while key is not None and key not in met and any(self.graph[key].visits):
+        while key is not None and key not in met and len(line) < self._left and any(self.graph[key].visits):
             met.add(key)
-            place = self.graph[key]
-            i = max(range(len(place.legal)), key=lambda i: (place.visits[i] > 0, place.values[i], place.visits[i]))
+            place, i = self.graph[key], choose(key, len(line))
             line.append(place.legal[i])
             key = max(place.outcomes[i].items(), key=lambda known: known[1][0])[0]
-        return line
+        return line, key is None
+
+    def _in_time(self) -> tuple[list[float], Callable[[int, int], int]]:
+        """Return what actions of the root are worth in the steps that are left, and what is best: backward induction."""
+        at = {key: n for n, key in enumerate(self.graph)}
+        shape = len(at), self._game.actions
+        rows = [
+            (at[key] * shape[1] + i, len(at) if to is None else at[to], count / place.visits[i], paid / place.visits[i])
+            for key, place in self.graph.items()
+            for i, outcomes in enumerate(place.outcomes)
+            for to, (count, paid) in outcomes.items()
+        ]
+        tried, to, share, paid = (np.array(column) for column in zip(*rows, strict=True))
+        untried = np.bincount(tried, minlength=shape[0] * shape[1]).reshape(shape) == 0
+        untried &= ~untried.all(1, keepdims=True)  # what was not left yet is worth 0
+        worth, best = np.zeros(len(at) + 1), []
+        for _ in range(self._left):
+            after = paid + self._planner.discount * share * worth[to]
+            each = np.bincount(tried, after, shape[0] * shape[1]).reshape(shape)
+            each[untried] = -np.inf
+            worth[:-1] = each.max(1)
+            best.append(each.argmax(1))
+        root, usual = each[at[self._key]].tolist(), self._best(self._key, 0)
+        if root[usual] >= max(root) - 1e-6 * (self._high - self._low):
+            best[-1][at[self._key]] = usual
+        return root, lambda key, t: int(best[-1 - t][at[key]])

@@ -286,14 +286,14 @@ def test_what_an_environment_of_several_cuts_off_has_ended():
 
 
 class Cliffs(gym.Env):
-    """Two of three actions, drawn anew and shown at each step, end it with -1; 20 steps end it with 0."""
+    """Two of three actions, drawn anew and shown at each step, end it with -1; 20 steps end it with 0. No state recurs."""
 
     def __init__(self):
         self.action_space, self.observation_space = gym.spaces.Discrete(3), gym.spaces.Box(0, 1e6, (2,), np.float64)
 
     def _shown(self):
         self.safe = int(self.np_random.integers(3))
-        return np.array([self.safe, self.steps / 7])
+        return np.array([self.safe, self.np_random.random()])
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
@@ -310,6 +310,31 @@ def test_a_loss_now_is_worse_than_one_later():
     agent = agents.make("auto", simulations=12, seed=1)
     assert total(agents.remember(Cliffs()), agent, 1) == 0.0
     assert agent.picked.startswith("mcts(simulations=12, discount=0.98): random games end"), agent.picked
+
+
+class Doors(gym.Env):
+    """One of six doors leads on, three times, the last time to 10; the others end it with a little."""
+
+    observation_space, action_space = gym.spaces.Discrete(3), gym.spaces.Discrete(6)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = 0
+        return self.at, {}
+
+    def step(self, action):
+        if action != (4, 0, 5)[self.at]:
+            return self.at, 0.01 * self.at, True, False, {}
+        self.at += 1
+        return self.at % 3, 10.0 * (self.at == 3), self.at == 3, False, {}
+
+
+def test_states_that_few_random_games_reach_are_told_to_recur():
+    env = Doors()
+    env.reset(seed=1)
+    for seed in range(8):
+        (agent := agents.make("auto", simulations=30, seed=seed)).act(env)
+        assert agent.picked.startswith("graph"), agent.picked
 
 
 class Stones(gym.Env):

@@ -19,7 +19,7 @@ def test_the_cliff_is_walked_along(wrap):
     assert total(env, agents.make("graph", simulations=800, seed=1), 1, most=30) == -13
 
 
-def test_a_time_limit_is_not_looked_at():
+def test_what_a_time_limit_cuts_off_is_not_an_end():
     """Cut off by it, walks along the cliff would have looked shorter than they are."""
     env = gym.make("CliffWalking-v1", max_episode_steps=20)
     env.reset(seed=1)
@@ -115,6 +115,36 @@ def test_a_treasure_beyond_costs_is_found(length):
     result = agent.search(view_of(table_game(places, players=1)))
     assert (result.action, result.value) == (1, 201.0 - length)
     assert result.line == [1] * length
+
+
+class Line(gym.Env):
+    """Steps down or up from place 3 of a line: each pays ``each``, the first end ``low`` and the other ``high``."""
+
+    observation_space, action_space = gym.spaces.Discrete(13), gym.spaces.Discrete(2)
+
+    def __init__(self, each, low, high):
+        self.each, self.ends = each, {0: low, 12: high}
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = 3
+        return self.at, {}
+
+    def step(self, action):
+        self.at += 1 if action else -1
+        return self.at, float(self.ends.get(self.at, self.each)), self.at in self.ends, False, {}
+
+
+@pytest.mark.parametrize(
+    ("each", "low", "limit", "best"), [(0.0, 1.0, 20, 10.0), (0.0, 1.0, 8, 1.0), (1.0, 20.0, 7, 26.0)]
+)
+def test_no_more_is_counted_on_than_there_is_time_for(each, low, limit, best):
+    """What is further than the steps that are left is left alone; what can be had at last is put off until then."""
+    env = gym.wrappers.TimeLimit(Line(each, low, 10.0), limit)
+    agent = agents.make("graph", simulations=60, seed=1)
+    assert total(env, agent, 1) == best
+    env.reset(seed=1)
+    assert len(agent.search(env).line) <= limit
 
 
 def test_a_graph_is_kept_until_the_episode_ends():
