@@ -111,8 +111,8 @@ class Graph(Planner[GraphResult]):
     apart by what their player observes of them. The graph is kept until the episode ends.
 
     It is for games of one player, in which what is observed tells all that matters, and comes again: mazes, slippery
-    ice, taxis. Where a time limit ends an episode before the best line does, or before the horizon where chance decides,
-    the move is chosen by backward induction over the steps that are left.
+    ice, taxis. Where a time limit ends an episode before the best line does, or before the horizon where chance
+    decides, the move is chosen by backward induction over the steps that are left.
 
     Parameters
     ----------
@@ -346,7 +346,7 @@ class _Walk:
         return line, key is None
 
     def _in_time(self) -> tuple[list[float], Callable[[int, int], int]]:
-        """Return what actions of the root are worth in the steps that are left, and what is best: backward induction."""
+        """Return what the root's actions are worth in the steps that are left, and what is best: backward induction."""
         at = {key: n for n, key in enumerate(self.graph)}
         shape = len(at), self._game.actions
         rows = [

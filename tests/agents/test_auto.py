@@ -286,7 +286,7 @@ def test_what_an_environment_of_several_cuts_off_has_ended():
 
 
 class Cliffs(gym.Env):
-    """Two of three actions, drawn anew and shown at each step, end it with -1; 20 steps end it with 0. No state recurs."""
+    """Two of three actions, drawn anew and shown at each step, end it with -1; 20 steps with 0. No state recurs."""
 
     def __init__(self):
         self.action_space, self.observation_space = gym.spaces.Discrete(3), gym.spaces.Box(0, 1e6, (2,), np.float64)
