@@ -113,6 +113,7 @@ class Auto(Planner[Any]):
     """
 
     name = "auto"
+    recognizes = True
     _transient = ("_agents",)
 
     def __init__(self, **budget: Any) -> None:

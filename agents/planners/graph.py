@@ -1,16 +1,14 @@
 """Search in a graph of states, for games of one player whose states recur."""
 
-import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
-
-import numpy as np
+from typing import Any
 
 from agents.budget import NO_LIMIT, Clock
 from agents.inspection.ranking import Ranking, best_line
 from agents.planner import Planner
+from agents.planners.places import END, Places
 from agents.results import Found
 from agents.search.records import new_work
 from mcts_envs.core import errors
@@ -19,43 +17,6 @@ from mcts_envs.core.rng import below, draw
 from mcts_envs.core.view import View
 
 MAX_HORIZON = 10_000
-
-_SWEEPS = 30
-
-_CERTAIN, _CHANCE = 0.003, 1.0
-"""Exploration constants where nothing is left to chance, and where something is."""
-
-
-Steps: TypeAlias = list[tuple["Place", int]]
-"""States, and of each the place of an action among its legal ones."""
-
-
-class Place:
-    """What is known of a state: of each legal action, its visits, its value, and what came of it.
-
-    Attributes
-    ----------
-    legal : list of int
-    visits : list of int
-    values : list of float
-        Estimates of the return, in units of reward.
-    outcomes : list of dict
-        By the key of the next state: how often it came, and the sum of rewards; None is the end.
-    value : float
-        That of the best action; 0 before one was tried.
-    hope, hopes : float, list of float
-        The same values with the bonus for what was tried seldom, as soon as nothing is untried.
-    untried : list of int
-        Places in ``legal`` of those without a visit.
-    """
-
-    __slots__ = ("hope", "hopes", "legal", "outcomes", "untried", "value", "values", "visits")
-
-    def __init__(self, legal: list[int]) -> None:
-        self.legal, self.value, self.untried = legal, 0.0, [*range(len(legal))]
-        self.hope, self.hopes = 0.0, [0.0] * len(legal)
-        self.visits, self.values = [0] * len(legal), [0.0] * len(legal)
-        self.outcomes: list[dict[int | None, list[float]]] = [{} for _ in legal]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,6 +96,7 @@ class Graph(Planner[GraphResult]):
     """
 
     name = "graph"
+    recognizes = True
 
     def __init__(self, *, c: float | None = None, discount: float = 0.99, horizon: int = 200, **budget: Any) -> None:
         super().__init__(**budget)
@@ -152,25 +114,25 @@ class Graph(Planner[GraphResult]):
         """
         game, memory = view.game, self.memory(view)
         self.check_alone(game)
-        walk = _Walk(self, view, memory)
         clock.deadline -= min(memory.get("choice", 0.0), clock.budget.time_limit / 2)  # as long as it took last time
+        walk = _Walk(self, view, memory, clock.deadline)
         while clock.slice(1):
             before = walk.steps
             walk.simulate()
             clock.spend(1, walk.steps - before)
-        walk.settle(clock.deadline)
         began = time.perf_counter()
+        walk.places.settle(clock.deadline)
         value, line = walk.choice()
         memory["choice"] = time.perf_counter() - began
         made = clock.simulations, clock.steps, clock.seconds
-        return GraphResult(line[0], value, line, len(walk.graph), walk.copies, *made, game, view.copied())
+        return GraphResult(line[0], value, line, len(walk.places), walk.copies, *made, game, view.copied())
 
 
 class _Walk:
     """Simulations from one state."""
 
-    def __init__(self, planner: Graph, view: View, memory: dict[str, Any]) -> None:
-        self._planner, self._game, self._player = planner, view.game, view.player
+    def __init__(self, planner: Graph, view: View, memory: dict[str, Any], deadline: float) -> None:
+        self._planner, self._game, self._player, self._deadline = planner, view.game, view.player, deadline
         state: Any = view.state.copy()
         self._left = planner.horizon
         if view.game.plain_lists:
@@ -179,15 +141,15 @@ class _Walk:
         self._state, self._hidden = state, getattr(state, "hidden", None)
         self._work = new_work(view.game, planner.stream, 0, plain=view.game.plain_lists)
         self._memory = memory
-        self.graph: dict[int, Place] = memory.setdefault("graph", {})
-        self._key = int(view.game.key(view.state, view.player))
-        if getattr(view.state, "seen", self) is None:  # the environment does not say again what it showed
-            self.graph.pop(self._key, None)
-        self.root = self.graph.setdefault(self._key, Place(self._offered(self._state)))
-        self._low = self._high = 0.0
-        self._longest = 1.0 / max(1.0 - planner.discount, 1.0 / self._left)  # in which bonuses can add up
-        self.steps = self._made = 0
-        self._nearest, self._news = self._untried(), True
+        self.places: Places = memory.setdefault("places", Places(planner.discount, planner.c))
+        self.places.begin(self._left)
+        key = int(view.game.key(view.state, view.player))
+        known = self.places.number.get(key)
+        if known is None or getattr(view.state, "seen", self) is None:  # the environment shows nothing again
+            known = self.places.add(key, self._offered(self._state))
+        self.root = known
+        self.steps = 0
+        self._nearest, self._news = self.places.ways(self.root), True
 
     @property
     def copies(self) -> Any:
@@ -199,173 +161,83 @@ class _Walk:
         return [int(action) for action in legal[: self._game.legal(state, self._player, legal)]]
 
     def simulate(self) -> None:
-        """Make a simulation; whenever their number has doubled, let values settle."""
-        self._walk([] if self._news or self._memory.get("branches") else next(self._nearest, []))
-        self._made += 1
-        if self._made & (self._made - 1) == 0:
-            self.settle(math.inf)
+        """Make a simulation; whenever there are twice as many in the episode, let values settle."""
+        self._walk([] if self._news or self.places.branches else next(self._nearest, []))
+        made = self._memory["walks"] = self._memory.get("walks", 0) + 1
+        if made & (made - 1) == 0:
+            self.places.settle(self._deadline)
 
-    def _untried(self) -> Iterator[Steps]:
-        """Yield the way to every state where something is untried, last step first, the nearest states first."""
-        before: dict[int, tuple[int, int]] = {}
-        for key in (reached := [self._key]):  # which grows, as the graph does
-            place = self.graph[key]
-            while place.untried:
-                way = []
-                back = key
-                while back != self._key:
-                    back, i = before[back]
-                    way.append((self.graph[back], i))
-                yield way
-            for i, outcomes in enumerate(place.outcomes):
-                for after in outcomes:
-                    if after is not None and after != self._key and after not in before:
-                        before[after] = key, i
-                        reached.append(after)
+    def _walk(self, way: list[tuple[int, int]]) -> None:
+        """Walk, at first the way that is given, to a new state, the end or the horizon; back up what it is worth.
 
-    def _walk(self, way: Steps) -> None:
-        """Walk, at first the way that is given, to a new state, the end or the horizon; back up what it is worth."""
-        game, work, player, graph = self._game, self._work, self._player, self.graph
+        Where no action has led to two states it goes on through what is new for as many steps as it took to get there.
+        """
+        game, work, player, places = self._game, self._work, self._player, self.places
         state: Any = work.state
         state[:] = self._state
         game.determinize(state, player, draw(self._planner.stream))
-        place, path, met = self.root, [], set[int]()
+        place, path, met, far = self.root, [], set[int](), self._left
         self._news = False
-        for _ in range(self._left):
-            i = way.pop()[1] if way and way[-1][0] is place else self._selected(place)
-            if not place.visits[i]:
-                self._news = True
+        for t in range(self._left):
+            i = way.pop()[1] - places.first[place] if way and way[-1][0] == place else self._selected(place)
+            action = places.first[place] + i
+            if not places.visits[action]:
                 met.clear()
-            work.actions[0] = place.legal[i]
+                far = far if self._news else 2 * t + 2
+                self._news = True
+            work.actions[0] = places.legal[place][i]
             game.step(state, work.actions, work.rewards)
             self.steps += 1
-            over = not game.active(state)
-            key = None if over else int(game.key(state, player))
-            place.visits[i] += 1
-            self._note(place.outcomes[i], key, float(work.rewards[0]))
-            path.append((place, i))
-            if key is None:
+            to, new = self._reached(state)
+            places.note(action, to, float(work.rewards[0]))
+            path.append((place, action))
+            if to == END or (new and places.branches) or (not places.branches and (to in met or t + 1 >= far)):
                 break
-            if key not in graph:
-                graph[key] = Place(self._offered(state))
-                break
-            if key in met and not self._memory.get("branches"):
-                break
-            self._back_up(place, i)  # or it would walk in circles
-            met.add(key)
-            place = graph[key]
-        for place, i in reversed(path):
-            self._back_up(place, i)
+            if not new:
+                places.back_up(place, action)  # or it would walk in circles
+                met.add(to)
+            place = to
+        for place, action in reversed(path):
+            places.back_up(place, action)
 
-    def _note(self, outcomes: dict[int | None, list[float]], key: int | None, reward: float) -> None:
-        """Count an outcome of an action."""
-        outcome = outcomes.setdefault(key, [0, 0.0])
-        if len(outcomes) > 1:
-            self._memory["branches"] = self._memory["chance"] = True
-        elif outcome[0] and not math.isclose(outcome[1], outcome[0] * reward, abs_tol=1e-9):
-            self._memory["chance"] = True
-        outcome[0] += 1
-        outcome[1] += reward
-        worth = reward + (self._planner.discount * self.graph[key].value if key in self.graph else 0.0)
-        self._low, self._high = min(self._low, worth), max(self._high, worth)
+    def _reached(self, state: Any) -> tuple[int, bool]:
+        """Return the place of a state, and whether it is new."""
+        if not self._game.active(state):
+            return END, False
+        key = int(self._game.key(state, self._player))
+        known = self.places.number.get(key)
+        return (self.places.add(key, self._offered(state)), True) if known is None else (known, False)
 
-    def _selected(self, place: Place) -> int:
-        """Return the place of an action that was not tried yet, or of the one that is worth most with its bonus."""
-        if place.untried:
-            return int(place.untried.pop(below(self._planner.stream, len(place.untried))))
-        return place.hopes.index(max(place.hopes))
-
-    def _back_up(self, place: Place, i: int) -> None:
-        total = hoped = 0.0
-        discount, visits = self._planner.discount, place.visits[i]
-        for key, (count, rewards) in place.outcomes[i].items():
-            total += rewards
-            hoped += rewards
-            if key is not None:
-                total += count * discount * self.graph[key].value
-                hoped += count * discount * self._hope(self.graph[key])
-        value = place.values[i] = total / visits
-        self._low, self._high = min(self._low, value), max(self._high, value)
-        place.hopes[i] = hoped / visits + self._bonus / math.sqrt(visits)
-        place.value = max(value for value, visits in zip(place.values, place.visits, strict=True) if visits)
-        place.hope = max(place.hopes)
-
-    def _hope(self, place: Place) -> float:
-        """Return what is hoped for at a place, by the values met so far, which may have grown since it was visited."""
-        return self._unknown if place.untried else place.hope
-
-    @property
-    def _bonus(self) -> float:
-        """For an action that was tried once."""
-        c = self._planner.c
-        if c is None:
-            c = _CHANCE if self._memory.get("chance") else _CERTAIN
-        return c * ((self._high - self._low) or 1.0)
-
-    @property
-    def _unknown(self) -> float:
-        """What is hoped for where something was not tried yet: as much as anywhere, and a bonus at every step."""
-        return self._high + self._bonus * self._longest
-
-    def settle(self, deadline: float) -> None:
-        """Sweep over the graph, once at least, until values do not change or the time is over: value iteration."""
-        for _ in range(_SWEEPS):
-            most = 0.0
-            for place in reversed(self.graph.values()):
-                before = place.value
-                for i, visits in enumerate(place.visits):
-                    if visits:
-                        self._back_up(place, i)
-                most = max(most, abs(place.value - before))
-            if most <= 1e-4 * (self._high - self._low) or time.perf_counter() > deadline:
-                break
+    def _selected(self, place: int) -> int:
+        """Return an action that was not tried yet, or the one that is worth most with its bonus."""
+        places = self.places
+        if untried := places.untried[place]:
+            return int(untried.pop(below(self._planner.stream, len(untried))))
+        hopes = places.hopes[places.actions(place)]
+        return hopes.index(max(hopes))
 
     def choice(self) -> tuple[float, list[int]]:
         """Return what the best action is worth in the time that is left, and the best line through likely outcomes."""
-        line, over = self._line(self._best)
-        if self._left < self._planner.horizon and (self._memory.get("branches") or not over):
-            worth, best = self._in_time()
-            return worth[best(self._key, 0)], self._line(best)[0]
-        return self.root.values[self._best(self._key, 0)], line
-
-    def _best(self, key: int, t: int) -> int:
-        """Return the place of the action that is worth most at a state, whatever the time."""
-        place = self.graph[key]
-        return max(range(len(place.legal)), key=lambda i: (place.visits[i] > 0, place.values[i], place.visits[i]))
+        places = self.places
+        line, over = self._line(lambda place, t: places.best(place))
+        if self._left < self._planner.horizon and (places.branches or not over):
+            worth, best = places.in_time(self.root, self._left)
+            usual = places.best(self.root)
+            near = worth[usual] >= worth.max() - 1e-6 * (places.high - places.low)
+            first = usual if near else int(worth.argmax())
+            return float(worth[first]), self._line(lambda place, t: best(place, t) if t else first)[0]
+        return places.worth[self.root], line
 
     def _line(self, choose: Callable[[int, int], int]) -> tuple[list[int], bool]:
         """Return what ``choose(state, steps made)`` does, up to a circle or the new, and whether it ends in time."""
         line: list[int] = []
-        met: set[int] = set()
-        key: int | None = self._key
-        while key is not None and key not in met and len(line) < self._left and any(self.graph[key].visits):
-            met.add(key)
-            place, i = self.graph[key], choose(key, len(line))
-            line.append(place.legal[i])
-            key = max(place.outcomes[i].items(), key=lambda known: known[1][0])[0]
-        return line, key is None
-
-    def _in_time(self) -> tuple[list[float], Callable[[int, int], int]]:
-        """Return what the root's actions are worth in the steps that are left, and what is best: backward induction."""
-        at = {key: n for n, key in enumerate(self.graph)}
-        shape = len(at), self._game.actions
-        rows = [
-            (at[key] * shape[1] + i, len(at) if to is None else at[to], count / place.visits[i], paid / place.visits[i])
-            for key, place in self.graph.items()
-            for i, outcomes in enumerate(place.outcomes)
-            for to, (count, paid) in outcomes.items()
-        ]
-        tried, to, share, paid = (np.array(column) for column in zip(*rows, strict=True))
-        untried = np.bincount(tried, minlength=shape[0] * shape[1]).reshape(shape) == 0
-        untried &= ~untried.all(1, keepdims=True)  # what was not left yet is worth 0
-        worth, best = np.zeros(len(at) + 1), []
-        for _ in range(self._left):
-            after = paid + self._planner.discount * share * worth[to]
-            each = np.bincount(tried, after, shape[0] * shape[1]).reshape(shape)
-            each[untried] = -np.inf
-            worth[:-1] = each.max(1)
-            best.append(each.argmax(1))
-        root, usual = each[at[self._key]].tolist(), self._best(self._key, 0)
-        if root[usual] >= max(root) - 1e-6 * (self._high - self._low):
-            best[-1][at[self._key]] = usual
-        return root, lambda key, t: int(best[-1 - t][at[key]])
+        met = {END}
+        place, places = self.root, self.places
+        while (
+            place != END and place not in met and len(line) < self._left and any(places.visits[places.actions(place)])
+        ):
+            met.add(place)
+            i = choose(place, len(line))
+            line.append(places.legal[place][i])
+            place = places.likeliest(places.first[place] + i)
+        return line, place == END
