@@ -293,6 +293,11 @@ class MCTS(Planner[SearchResult]):
         jobs = [(view, Clock(budget)) for view, budget in zip(views, budgets, strict=True)]
         return [search.result() for search in self._searches(jobs, several=True)]
 
+    @property
+    def recognizes(self) -> bool:  # type: ignore[override]
+        """Whether a tree that is kept is found again by what is observed."""
+        return self.reuse
+
     def waits_in(self, game: Game) -> bool:
         """Return whether searches in a game wait for a policy, and several can go on together."""
         plan: SearchPlan = self.prepared(game)
@@ -315,6 +320,7 @@ class MCTS(Planner[SearchResult]):
                 plan.answer()
         for search, memory in zip(searches, memories, strict=True):
             memory["search"] = search if self.reuse else None
+            memory["begun"] = True if self.first_move != self.budget else None
         return searches
 
     def _look_ahead(self, jobs: Sequence[tuple[View, Clock]], several: bool) -> int:

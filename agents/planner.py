@@ -18,6 +18,9 @@ from mcts_envs.core.view import Episode, View
 
 _DEFAULT = Budget(simulations=1000)
 
+_FORESIGHT = 0.05
+"""Share of a move's time in which the outcomes of the action are looked at, so that they are known again."""
+
 
 class Planned(Protocol):
     """What a planner returns: at least the action to play. :class:`agents.results.Found` can show itself besides."""
@@ -68,6 +71,8 @@ class Planner(Agent, Generic[Result]):
     """
 
     takes_budget = True
+    recognizes: bool = False
+    """Whether what it keeps of an episode is found again by what is observed."""
     _transient: tuple[str, ...] = ("_memory", "_loaded")
     _memory: "WeakKeyDictionary[Episode, dict[int, dict[str, Any]]] | None" = None
     _loaded: frozenset[str] = frozenset()
@@ -101,6 +106,7 @@ class Planner(Agent, Generic[Result]):
         self.last_result = None
         if memory := self.memory(view):
             _asked(view, memory)
+        self._foresee(view, legal[0])
         return int(legal[0])
 
     def search(self, env: Any) -> Result:
@@ -120,17 +126,27 @@ class Planner(Agent, Generic[Result]):
         hurry(view, clock, self.stream)
         result = self.plan(view, clock)
         warn_if_late(view, result, clock.budget.time_limit)
+        self._foresee(view, result.action)
         return result
+
+    def _foresee(self, view: View, action: int) -> None:
+        """Let a live environment that nothing remembers be known again after an action, if something is kept for it."""
+        live: Any = view.state
+        if view.episode is None or not hasattr(live, "foresee") or not (self.recognizes or live.elapsed() is None):
+            return
+        if any(kept is not None for kept in self.memory(view).values()):
+            live.foresee(view.episode, int(action), _FORESIGHT * self.budget.time_limit)
 
     def load(self, view: View) -> None:
         """Before an agent's first search of a game, search once in vain: what that compiles and loads is off the clock.
 
         The random stream and what is kept of episodes stay as they are; what goes wrong the search itself will say. In
-        environments of others there is nothing to compile.
+        environments of others there is nothing to compile, but copies are checked.
         """
         if hasattr(view.state, "time_limit"):
             import agents.search.hastened  # noqa: F401  # else its import is on the clock
 
+            view.state.copy()  # the first time the copies are checked
             return
         named = view.game.fingerprint
         if named in self._loaded:

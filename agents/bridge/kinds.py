@@ -15,6 +15,7 @@ from agents.bridge.returned import check_actions, masks_of, paid, wrong
 from agents.bridge.rollouts import played_by, single
 from agents.bridge.states import ForeignState, active, advise, determinize, evaluate, reset
 from agents.bridge.step_wrappers import acted_on, inward
+from agents.budget import NO_LIMIT
 from mcts_envs.core.contract import EVERYTHING, RUNNING, TERMINATED, TRUNCATED
 
 Mask = Callable[[Any, int], Any]
@@ -206,13 +207,15 @@ def _key_by(seen_by: Callable[[Any, int], Any]) -> Callable[[Any, int], int]:
     def key(state: Any, observer: int) -> int:
         """Hash what a player observes; for -1, everything but random generators."""
         if observer != EVERYTHING:
-            return digest((state.bits, seen_by(state, observer)))
-        return digest((state.bits, state.left, _held(state)))
+            seen, looks = seen_by(state, observer), state.looks[state.at_root]
+            return digest((state.bits, through(looks, state.env, seen) if looks and seen is not None else seen))
+        left = state.left if state.left < NO_LIMIT // 2 else None  # where there is no limit it is counted down too
+        return digest((state.bits, left, held(state)))
 
     return key
 
 
-def _held(state: Any) -> Any:
+def held(state: Any) -> Any:
     """Return what tells the states of an environment apart."""
     adapter = state.game.adapter
     if adapter is not None and adapter.key is not None:

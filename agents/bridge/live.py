@@ -13,12 +13,13 @@ from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 
 from agents.base import own_view
 from agents.bridge.copying.classes import has_table
+from agents.bridge.foreseeing import foresee, foreseen
 from agents.bridge.games import game_of_one, game_of_several, require_spaces
 from agents.bridge.hidden import Hidden
 from agents.bridge.kinds import in_cycle
 from agents.bridge.layers import innermost, peeled
 from agents.bridge.means import copier_of
-from agents.bridge.observation_wrappers import lenses_of, through, veils_of
+from agents.bridge.observation_wrappers import lenses_of, looking, through, veils_of
 from agents.bridge.refusing import refused
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
 from agents.bridge.states import NO_LIMIT, ForeignState
@@ -86,6 +87,7 @@ class _Live:
     together = False
     time_limit = math.inf
     luck = 0
+    looks: Any = (), ()
 
 
 class LiveSingle(_Live):
@@ -102,6 +104,7 @@ class LiveSingle(_Live):
         self.veils = veils_of(self._layers)
         lenses, self._end = lenses_of(self._layers)
         self.lenses = self._lenses(lenses)
+        self.looks = self._looks(lenses)
         seen = getattr(self.env, "observation_space", None)
         shown = next((lens.observation_space for lens in reversed(lenses)), seen)
         self.game = game_of_one(self.env, self.wrappers, getattr(env, "action_space", None), shown)
@@ -110,8 +113,24 @@ class LiveSingle(_Live):
         """Return the observation wrappers, and those that what was observed last did not come through yet."""
         if self._told[0] is not None:
             return lenses, []
-        at = next((i for i, layer in enumerate(self._layers) if isinstance(layer, Remember)), 0)
+        at = next((i for i, layer in enumerate(self._layers) if isinstance(layer, Remember)), None)
+        if at is None:  # what a search has foreseen came through none
+            return lenses, lenses
         return lenses, [lens for lens in lenses if any(lens is layer for layer in self._layers[:at])]
+
+    def _looks(self, lenses: list[Any]) -> tuple[Any, Any]:
+        """Return the observation wrappers by which states are told apart, and those of the state observed last."""
+        if self._told[0] is not None:
+            return lenses, ()
+        inner = range(self._end + 1, len(self._layers))
+        at = next((place for place in inner if isinstance(self._layers[place], Remember)), len(self._layers))
+        outside = [lens for lens in lenses if any(lens is layer for layer in self._layers[:at])]
+        beyond = looking(outside)
+        return [*lenses[: len(lenses) - len(outside)], *beyond], beyond
+
+    def foresee(self, episode: Episode, action: int, seconds: float) -> None:
+        """Let the state be known again after an action; see :func:`agents.bridge.foreseeing.foresee`."""
+        foresee(self, episode, action, seconds)
 
     def elapsed(self) -> int | None:
         """Return how many steps the episode has taken; None where nothing counts them."""
@@ -153,7 +172,10 @@ class LiveSingle(_Live):
     def seen(self) -> Any:
         """What was observed last, where something remembers it as states to come will show it."""
         kept = [layer.observation for layer in self._layers[self._end + 1 :] if isinstance(layer, Remember)]
-        return self._told[0] if self._told[0] is not None or not kept else kept[0]
+        if self._told[0] is not None or kept:
+            return kept[0] if self._told[0] is None else self._told[0]
+        known = foreseen(self)
+        return None if known is None else known.seen
 
     @property
     def shown(self) -> Any:
@@ -173,7 +195,8 @@ class LiveSingle(_Live):
             return kept[0] if self._told[1] is None else self._told[1]
         if has_table(self.env.__class__) and hasattr(self.env, "action_mask"):  # the taxi's
             return {"action_mask": self.env.action_mask(self.env.s)}
-        return None
+        known = foreseen(self)
+        return None if known is None else known.infos
 
     def copy(self) -> ForeignState:
         """Return a copy to search from."""
@@ -316,20 +339,25 @@ def _episode(live: LiveSingle) -> Episode | None:
     return _AROUND.setdefault(episode, WeakKeyDictionary()).setdefault(outermost, Episode())
 
 
-_EPISODES: "WeakKeyDictionary[Any, tuple[int, int | None, Episode]]" = WeakKeyDictionary()
+_EPISODES: "WeakKeyDictionary[Any, tuple[int, int | None, Any, Episode]]" = WeakKeyDictionary()
 
 
 def _running(live: LiveSingle) -> Episode | None:
-    """Return the token of the running episode; None where nothing counts its steps or remembers them."""
+    """Return the token of the running episode: where nothing counts its steps, of a new one unless it was foreseen."""
     if live.history is not None:
         return live.history.episode
     elapsed = live.elapsed()
-    if elapsed is None or type(live.env).__hash__ is None:
+    if type(live.env).__hash__ is None:
         return None
-    shown = None if live.seen is None else fingerprint(live.seen)
-    before, last, episode = _EPISODES.get(live.env, (0, None, None))
+    if elapsed is None:
+        known = foreseen(live)
+        return Episode() if known is None else known.episode
+    shown, chance = None if live.seen is None else fingerprint(live.seen), getattr(live.env, "_np_random", None)
+    before, last, drawn, episode = _EPISODES.get(live.env, (0, None, None, None))
     other = elapsed == before and None not in (shown, last) and shown != last  # as after an episode of one step
+    other |= chance is not drawn and None not in (chance, drawn)  # a reset with a seed makes another generator
     if episode is None or elapsed < before or other:
         episode = Episode()
-    _EPISODES[live.env] = elapsed, last if shown is None and elapsed == before else shown, episode
+    shown = last if shown is None and elapsed == before else shown
+    _EPISODES[live.env] = elapsed, shown, drawn if chance is None else chance, episode
     return episode

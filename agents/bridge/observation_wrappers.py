@@ -1,14 +1,21 @@
 """What observation wrappers make of what an environment shows: policies were trained behind them."""
 
 import copy
+import math
 from collections.abc import Sequence
+from types import CellType, FunctionType, MethodType
 from typing import Any
 
 import gymnasium
-from gymnasium.wrappers import DelayObservation, NormalizeObservation
+from gymnasium.spaces import Dict, Tuple
+from gymnasium.wrappers import DelayObservation, NormalizeObservation, TransformObservation
 from pettingzoo.utils.wrappers import BaseWrapper
 
 from agents.bridge.copying.classes import slots_of
+from agents.wrappers import layers_of
+
+_PICTURE = 10_000
+"""As many numbers or more are taken for a picture."""
 
 
 def lenses_of(layers: Sequence[Any]) -> tuple[list[Any], int]:
@@ -26,6 +33,26 @@ def lenses_of(layers: Sequence[Any]) -> tuple[list[Any], int]:
         elif looks or layer.observation_space != layer.env.observation_space:
             return found, place
     return found, -1
+
+
+def looking(lenses: Sequence[Any]) -> Sequence[Any]:
+    """Return the wrappers up to the last that may show more than what it is given: it looks at the environment itself.
+
+    Those of Gymnasium do not, but for what their functions ask; pictures, which would be drawn at every step, are left.
+    """
+    for place in range(len(lenses), 0, -1):
+        lens = lenses[place - 1]
+        looks = not isinstance(lens, (TransformObservation, NormalizeObservation)) or _asks(lens)
+        if looks and _numbers(lens.observation_space) < _PICTURE:
+            return lenses[:place]
+    return ()
+
+
+def _numbers(space: Any) -> int:
+    """Return how many numbers the arrays of a space hold."""
+    if isinstance(space, (Dict, Tuple)):
+        return sum(map(_numbers, space.values() if isinstance(space, Dict) else space.spaces))
+    return math.prod(space.shape or ())
 
 
 def veils_of(layers: Sequence[Any]) -> tuple[Any, ...]:
@@ -82,8 +109,39 @@ def detached(layer: Any, env: Any) -> Any:
     for slot in slots_of(kind):
         if hasattr(layer, slot.__name__):
             slot.__set__(own, _kept(slot.__get__(layer)))
-    vars(own).update({name: _kept(value) for name, value in vars(layer).items()}, env=env)
+    stand_ins = {id(layer): own} | {id(inner): env for inner in layers_of(layer)[1:-1]}
+    stand_ins[id(layer.unwrapped)] = env.unwrapped
+    kept = {name: _of(value, stand_ins) for name, value in vars(layer).items()}
+    vars(own).update(kept, env=env)
     return own
+
+
+def _of(value: Any, stand_ins: dict[int, Any]) -> Any:
+    """Return what a wrapper holds for one like it: functions that ask its environment, or it, ask what stands in."""
+    if isinstance(value, FunctionType) and value.__closure__:
+        cells = [(cell, stand_ins.get(id(_held_by(cell)))) for cell in value.__closure__]
+        closure = tuple(cell if stand_in is None else CellType(stand_in) for cell, stand_in in cells)
+        function = FunctionType(value.__code__, value.__globals__, value.__name__, value.__defaults__, closure)
+        function.__kwdefaults__ = value.__kwdefaults__
+        return function
+    if isinstance(value, MethodType) and id(value.__self__) in stand_ins:
+        return MethodType(value.__func__, stand_ins[id(value.__self__)])
+    return _kept(value)
+
+
+def _held_by(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is empty
+        return None
+
+
+def _asks(lens: Any) -> bool:
+    """Say whether a function given to a wrapper asks an environment; Gymnasium's own ask for spaces alone."""
+    function = getattr(lens, "func", None)
+    if not isinstance(lens, TransformObservation) or getattr(function, "__module__", "").startswith("gymnasium."):
+        return False
+    return any(isinstance(_held_by(cell), gymnasium.Env) for cell in getattr(function, "__closure__", None) or ())
 
 
 def _kept(value: Any) -> Any:

@@ -4,11 +4,10 @@ A state is a copy of an environment and what the environment said last. The func
 :mod:`mcts_envs.core.contract` in plain Python, for an interpreted search.
 """
 
-import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -145,6 +144,8 @@ class ForeignState:
         Copies of other courses of the game, by their identity.
     lenses : tuple of two tuples of ObservationWrapper
         Through which a policy looks at what a step returned, and at what was observed last of the live environment.
+    looks : tuple of two tuples of ObservationWrapper
+        By what is seen through them states are told apart, likewise.
     wrappers : sequence of Wrapper
         Of the live environment: those that change what a step does.
     seen, infos : object
@@ -167,7 +168,7 @@ class ForeignState:
             "hidden",
             "infos",
         ),
-        *("left", "lenses", "patience", "seen", "truncated", "version", "wrappers"),
+        *("left", "lenses", "looks", "patience", "seen", "truncated", "version", "wrappers"),
     )
 
     def __init__(self, game: ForeignGame) -> None:
@@ -182,6 +183,7 @@ class ForeignState:
         self.hidden: Any = None
         self.at_root = False
         self.lenses: Any = (), ()
+        self.looks: Any = (), ()
         self.wrappers: Any = ()
         self._around: Copy | None = None
         self.chance: np.random.Generator | None = None
@@ -202,14 +204,14 @@ class ForeignState:
         self._dealt, self.at_root = None, source.at_root
         self._stand_in(self._copy.env, source.wrappers)
         self.bits, self.left, self.truncated = source.bits, source.left, source.truncated
-        self.seen, self.infos, self.lenses = source.seen, source.infos, source.lenses
+        self.seen, self.infos, self.lenses, self.looks = source.seen, source.infos, source.lenses, source.looks
 
     def become(self, live: Any, copier: Copier) -> None:
         """Become a state of a live environment, in a copy of it."""
         self._copy, self._dealt, self._source, self.at_root = copier, None, None, True
         self._stand_in(copier.env, live.wrappers)
         self.bits, self.left, self.truncated = live.bits, live.left, live.truncated
-        self.seen, self.infos, self.lenses = live.seen, live.infos, live.lenses
+        self.seen, self.infos, self.lenses, self.looks = live.seen, live.infos, live.lenses, live.looks
 
     def _stand_in(self, env: Any, wrappers: Any) -> None:
         """Become another environment, or the same one once more, in wrappers as they are around the live one."""
@@ -247,8 +249,7 @@ class ForeignState:
         """Return a state with a copy of its own, and of what was said: the environment may write over that."""
         made = ForeignState(self.game)
         made[:] = self
-        with contextlib.suppress(TypeError):  # of a generator in infos, say, there is no copy
-            made.seen, made.infos = Copy((self.seen, self.infos)).env
+        made.seen, made.infos = own(self.seen, self.infos)
         return made
 
     def seed(self, seed: int) -> None:
@@ -305,6 +306,14 @@ def advise(state: ForeignState, player: int, weights: Any) -> None:
     """Prefer no action over another."""
     for action in range(len(weights)):
         weights[action] = 1.0
+
+
+def own(seen: Any, infos: Any) -> tuple[Any, Any]:
+    """Return copies of what was said, which the environment may write over; itself where that is not possible."""
+    try:
+        return cast("tuple[Any, Any]", Copy((seen, infos)).env)
+    except TypeError:  # of a generator in infos, say, there is no copy
+        return seen, infos
 
 
 def whole(state: Any) -> int | None:

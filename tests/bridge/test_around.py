@@ -1,11 +1,13 @@
 """Wrappers whose functions ask the environment, and observations that are too long to be flattened."""
 
 import gymnasium as gym
+import numpy as np
 import pytest
 from gymnasium import spaces
-from gymnasium.wrappers import TransformAction, TransformReward
+from gymnasium.wrappers import AddRenderObservation, TransformAction, TransformObservation, TransformReward
 
 import agents
+from agents import bridge
 from agents.bridge.means import FAST
 from tests.bridge.worlds import Walk, mcts
 
@@ -27,6 +29,40 @@ def test_functions_of_wrappers_may_ask_the_environment(wrap, most):
     assert most / 2 < result.values.max() <= most
     if wrap is turned:
         assert result.action == 0
+
+
+class Pictured(Walk):
+    """Draws where it is."""
+
+    render_mode = "rgb_array"
+
+    def render(self):
+        return np.full((2, 3, 3), self.at, np.uint8)
+
+
+def asking(env):
+    return TransformObservation(env, lambda _: np.array([env.unwrapped.at], np.float32), spaces.Box(0, 9, (1,)))
+
+
+@pytest.mark.parametrize("wrap", [AddRenderObservation, asking])
+def test_what_observation_wrappers_show_of_a_state_to_come_is_of_that_state(wrap):
+    env = agents.remember(wrap(gym.wrappers.TimeLimit(Pictured(), 5)))
+    env.reset(seed=0)
+    view = bridge.view(env)
+    game, state, seen = view.game, view.state.copy(), []
+    for _ in range(3):
+        game.observe(state, 0, shown := np.zeros(game.observation_shape, np.float32))
+        seen.append(shown.mean())
+        game.step(state, [1], [0.0])
+    assert seen == [0.0, 1.0, 2.0]
+    assert env.unwrapped.at == 0
+
+
+@pytest.mark.parametrize(("wrap", "looks"), [(asking, 1), (gym.wrappers.FlattenObservation, 0)])
+def test_states_are_told_apart_through_functions_that_ask_the_environment(wrap, looks):
+    env = wrap(gym.wrappers.TimeLimit(Pictured(), 5))
+    env.reset(seed=0)
+    assert len(bridge.view(env).state.looks[0]) == looks
 
 
 def test_an_observation_of_very_many_numbers_is_planned_with():

@@ -1,0 +1,77 @@
+"""States that a search has foreseen: where nothing remembers what was shown, they are known by what is in them.
+
+In a state that holds the same everything goes on alike but for chance, whatever episode it is: what was found out about
+its future is true of it.
+"""
+
+import time
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from agents.bridge.copying.digest import digest
+from agents.bridge.kinds import held
+from agents.bridge.states import own
+from mcts_envs.core.contract import EVERYTHING
+from mcts_envs.core.view import Episode
+
+_OUTCOMES, _MISSES = 16, 4
+"""So many outcomes of an action are looked at, fewer where so many in turn brought nothing new."""
+
+
+class Foreseen(NamedTuple):
+    """A state's episode, and what the environment says when it comes to it."""
+
+    episode: Episode
+    seen: Any
+    infos: Any
+
+
+_FORESEEN: "WeakKeyDictionary[Any, dict[int, Foreseen]]" = WeakKeyDictionary()
+"""Of each live environment that was searched, by the key of all that it will hold."""
+
+
+def foreseen(live: Any) -> Foreseen | None:
+    """Return what a search has foreseen of the state of a live environment; None where none has, or need not have."""
+    if live.history is not None or type(live.env).__hash__ is None or live.env not in _FORESEEN:
+        return None
+    key = _key(live)
+    return None if key is None else _FORESEEN[live.env].get(key)
+
+
+def foresee(live: Any, episode: Episode, action: int, seconds: float) -> None:
+    """Note what may come of an action, and of which episode that is, unless something remembers it.
+
+    Parameters
+    ----------
+    live : LiveSingle
+    episode : Episode
+    action : int
+        Counted from 0.
+    seconds : float
+        The time for it; one outcome is noted at least.
+    """
+    if live.history is not None or type(live.env).__hash__ is None or (here := _key(live)) is None:
+        return
+    ends, misses, known = time.perf_counter() + seconds, 0, {here: Foreseen(episode, live.seen, live.infos)}
+    root, work = live.copy(), live.game.new_state()
+    for seed in range(_OUTCOMES):
+        work[:] = root
+        live.game.determinize(work, EVERYTHING, seed)
+        live.game.step(work, [action], [0.0])
+        key = _key(work)
+        if key is None:
+            return
+        misses = misses + 1 if key in known else 0
+        if not misses:
+            known[key] = Foreseen(episode, *own(work.seen, work.infos))
+        if misses == _MISSES or time.perf_counter() > ends:
+            break
+    _FORESEEN[live.env] = known
+
+
+def _key(state: Any) -> int | None:
+    """Return the key of all that an environment holds, whatever time is left; None if it cannot be looked into."""
+    try:
+        return digest((state.bits, held(state)))
+    except TypeError:
+        return None

@@ -1,0 +1,164 @@
+"""Environments that nothing remembers: what the state shows after a move, and of which episode it is."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+import agents
+from agents import bridge
+from tests.bridge.worlds import total
+
+
+class Hall(gym.Env):
+    """A hall with a door at one of 20 places, drawn at the reset: both are shown, and nothing counts steps."""
+
+    observation_space, action_space = spaces.MultiDiscrete([20, 20]), spaces.Discrete(3)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at, self.door = 0, int(self.np_random.integers(1, 20))
+        return np.array([self.at, self.door]), self._info()
+
+    def step(self, action):
+        self.at = (self.at + (-1, 0, 1)[action]) % 20
+        return np.array([self.at, self.door]), -1.0, self.at == self.door, False, self._info()
+
+    def _info(self):
+        return {}
+
+
+class Offering(Hall):
+    """Says that to stand still is not offered."""
+
+    def _info(self):
+        return {"action_mask": np.array([1, 0, 1], np.int8)}
+
+
+def seen(env):
+    return bridge.view(env).state.seen
+
+
+def test_what_the_state_shows_is_known_after_a_move_of_the_planner():
+    env = gym.make("FrozenLake-v1")
+    env.reset(seed=1)
+    agent = agents.make("graph", simulations=50, seed=1)
+    assert seen(env) is None
+    known = 0
+    for _ in range(8):
+        shown, *_, over, cut, _ = env.step(agent.act(env))
+        if over or cut:
+            break
+        assert seen(env) in (shown, None)  # an outcome of the three may have been missed
+        known += seen(env) is not None
+    assert known > 0
+
+
+def test_a_graph_is_kept_where_nothing_counts_steps():
+    env, agent = Hall(), agents.make("graph", max_steps=12, seed=1)
+    env.reset(seed=1)
+    places = [agent.search(env).places, (found := agent.search(env)).places]  # in the same state twice
+    for _ in range(3):
+        env.step(found.action)
+        places.append((found := agent.search(env)).places)
+    assert places == sorted(places)
+    assert places[-1] > places[0] + 3
+
+
+def test_another_episode_is_another_however_alike_it_begins():
+    env, agent = Hall(), agents.make("graph", simulations=60, seed=1)
+    env.reset(seed=1)
+    agent.search(env)
+    first = bridge.view(env).episode
+    assert bridge.view(env).episode is first
+    env.reset(seed=2)
+    assert bridge.view(env).episode is not first
+    assert seen(env) is None
+    env.reset(seed=1)
+    assert bridge.view(env).episode is first  # in the very state that was searched everything is the same
+
+
+def test_a_move_that_was_not_foreseen_is_not_known():
+    env, agent = Hall(), agents.make("graph", simulations=60, seed=1)
+    env.reset(seed=1)
+    chosen = agent.search(env).action
+    env.step(2 - chosen)
+    assert seen(env) is None
+
+
+def test_legal_actions_that_infos_tell_are_known_after_a_move():
+    env, agent = Offering(), agents.make("graph", simulations=60, seed=1)
+    env.reset(seed=1)
+    with pytest.warns(UserWarning, match="nothing keeps the last"):
+        env.step(agent.search(env).action)
+    assert list(bridge.view(env).legal_actions()) == [0, 2]
+
+
+def test_a_reset_with_a_seed_begins_another_episode_however_many_steps_it_has_taken():
+    env = gym.make("FrozenLake-v1")
+    env.reset(seed=1)
+    first = bridge.view(env).episode
+    env.reset(seed=1)
+    env.step(1)
+    assert bridge.view(env).episode is not first
+
+
+@pytest.mark.parametrize("loop", ["closed", "information_set"])
+def test_a_tree_is_found_again(loop):
+    env, agent = Hall(), agents.make("mcts", simulations=100, loop=loop, reuse=True, horizon=8, seed=1)
+    env.reset(seed=1)
+    env.step(agent.search(env).action)
+    assert agent.search(env).visits.sum() > 100
+
+
+def test_plain_ice_is_walked_as_that_which_is_remembered():
+    env = gym.make("FrozenLake-v1", is_slippery=False)
+    assert total(env, agents.make("graph", simulations=100, seed=1), 1) == 1.0
+
+
+class Dark(gym.Env):
+    """A walk along nine places in the dark: the last pays."""
+
+    observation_space, action_space = spaces.Discrete(1), spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = 4
+        return 0, {}
+
+    def step(self, action):
+        self.at = min(max(self.at + 2 * action - 1, 0), 8)
+        return 0, float(self.at == 8), self.at == 8, False, {}
+
+
+class Lamp(gym.ObservationWrapper):
+    """Shows where one is."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.observation_space = spaces.Discrete(9)
+
+    def observation(self, observation):
+        return self.unwrapped.at
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [Lamp, lambda env: agents.remember(Lamp(env)), lambda env: Lamp(agents.remember(env))],
+    ids=["plain", "remembered", "inside"],
+)
+def test_states_are_told_apart_by_what_a_wrapper_shows_that_looks_itself(wrap):
+    env = wrap(Dark())
+    env.reset(seed=1)
+    agent = agents.make("graph", simulations=40, seed=1)
+    for _ in range(2):
+        result = agent.search(env)
+        env.step(result.action)
+    assert result.places == (9 if wrap is Lamp else 8)  # the end is none; before its first move a state is not known
+    assert result.line == [1, 1, 1]
+
+
+def test_wrappers_that_only_change_what_they_are_shown_are_not_looked_through():
+    env = gym.wrappers.FlattenObservation(gym.make("FrozenLake-v1"))
+    env.reset(seed=1)
+    assert not any(bridge.view(env).state.looks)
