@@ -166,6 +166,8 @@ def test_bad_positions(change, error, message):
         ({"formations": {"offence": [{"places": [], "deep": 0}]}}, ValueError, "3 different ones"),
         ({"turns": 0}, ValueError, r"turns 0 is outside"),
         ({"halves": 9, "turns": 20}, ValueError, "make 180; at most 99"),
+        ({"halves": np.int8(5), "turns": np.int8(52)}, ValueError, "make 260; at most 99"),
+        ({"size": np.array(4)}, ValueError, "size 4 is none of 1, 3, 5, 7, 11"),
     ],
 )
 def test_bad_settings(settings, error, message):
