@@ -7,6 +7,7 @@ that after each step); ``returns`` and ``outcome``; ``seal`` (a digest of all th
 plays the game again, and compares; nothing in it is run.
 """
 
+import copy
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -80,6 +81,7 @@ class Replay:
                 f"players {players!r} is {type(players).__name__}; give the names of who plays, one for each seat, and "
                 "a setting of your game that is called so another name"
             )
+        settings, position = copy.deepcopy((settings, position))  # the caller may change its own later
         self.id, self.settings = entry.id, settings
         self.seed = errors.integer("seed", seed, 0, 2**63 - 1)
         self.position, self.players = position, list(players)
@@ -236,7 +238,7 @@ class Replay:
             "returns": self.returns.tolist(),
             "outcome": self.outcome,
         }
-        return json.dumps(written | {SEAL: seal(written)}, separators=(",", ":"), allow_nan=False) + "\n"
+        return _text(written | {SEAL: seal(written)}) + "\n"
 
     @classmethod
     def load(cls, path: Path | str) -> "Replay":
@@ -320,8 +322,18 @@ def seal(written: Mapping[str, Any]) -> str:
         If it is not plain data.
     """
     rest = {name: value for name, value in written.items() if name != SEAL}
-    text = json.dumps(rest, separators=(",", ":"), allow_nan=False)
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(_text(rest).encode(), digest_size=16).hexdigest()
+
+
+def _text(written: Mapping[str, Any]) -> str:
+    return json.dumps(written, separators=(",", ":"), allow_nan=False, default=_plain)
+
+
+def _plain(given: Any) -> Any:
+    """Return what JSON has for a number or an array of NumPy."""
+    if isinstance(given, (np.generic, np.ndarray)):
+        return given.tolist()
+    raise TypeError(f"{given!r:.60} is {type(given).__name__}; a replay holds numbers, words, lists and dictionaries")
 
 
 def sealed(path: Path) -> str | None:

@@ -57,6 +57,7 @@ class GameVecEnv(VecEnv):
 
     def __init__(self, env_class: type[GameEnv], n_envs: int = 1, **settings: Any) -> None:
         self._batch = batch = self._batched(env_class, n_envs, settings)
+        n_envs = batch.num_envs  # an int: seeds are more than NumPy's integers hold
         self._attributes: list[dict[str, Any]] = [{} for _ in range(n_envs)]
         self._actions: npt.NDArray[Any] = np.zeros(n_envs, np.int64)
         self.game, self.settings = batch.game, batch.settings

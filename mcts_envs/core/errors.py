@@ -142,7 +142,8 @@ def listed(game: str, action: int, actions: int) -> str:
 
 def number(name: str, value: Any, low: float, high: float) -> float:
     """Return ``value`` as a float in ``[low, high]``; raises like :func:`integer`."""
-    if isinstance(value, (bool, np.bool_, complex)) or not hasattr(value, "__float__") or np.ndim(value):
+    kind = value.dtype.kind if isinstance(value, (np.generic, np.ndarray)) else "f"  # text has a __float__ there
+    if isinstance(value, (bool, complex)) or kind not in "iuf" or not hasattr(value, "__float__") or np.ndim(value):
         raise TypeError(f"{name} {value!r} is {type(value).__name__}, not a number from {low} to {high}")
     try:
         result = float(value)

@@ -8,6 +8,7 @@ import pytest
 
 import agents
 import mcts_envs
+from mcts_envs.core import errors
 from tests.core.single import First, Stubborn
 from tests.toys import Stakes, TicTacToe
 
@@ -278,6 +279,12 @@ def test_what_is_no_seed_is_not_drawn_by(seed):
     with pytest.raises((TypeError, ValueError), match=r"^seed .*(not an integer|is outside)"):
         env.redraw(seed)
     assert env.clone_state() == before
+
+
+@pytest.mark.parametrize("given", [np.complex64(1), np.str_("0.5"), np.array(True), np.datetime64("2020")])
+def test_what_numpy_can_turn_into_a_float_is_no_number(given):
+    with pytest.raises(TypeError, match="not a number from 0 to 1"):
+        errors.number("p", given, 0, 1)
 
 
 def test_a_number_of_hundreds_of_digits_is_out_of_bounds():

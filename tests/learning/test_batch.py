@@ -164,6 +164,12 @@ def test_batch_starts_each_game_once_with_its_own_options():
         mcts_envs.make_sb3_vec_env(IDS[0], 3, seed=1.5)
 
 
+@pytest.mark.parametrize("n", [np.int64(2), np.uint8(2), np.array(2)])
+def test_the_number_of_games_may_be_of_numpy(n):
+    starts = [mcts_envs.make_sb3_vec_env("LaneDefense3x3-v0", number, 255).reset() for number in (n, 2)]
+    assert np.array_equal(*starts)
+
+
 def test_batch_of_a_game_of_ones_own_is_pickled():
     env = GameVecEnv(GameEnv, 2, game=pig.pig)
     env.seed(np.uint8(255))

@@ -11,6 +11,7 @@ from PIL import Image
 import agents
 import mcts_envs
 from mcts_envs.filming import film
+from mcts_envs.games.lane_defense.tables import ROSTERS
 from mcts_envs.replay import FORMAT, SEAL, Replay, seal
 
 GAMES = [
@@ -108,6 +109,21 @@ def test_an_illegal_action_has_its_effect_as_in_an_environment(tmp_path):
 def test_a_position_to_begin_with(game):
     replay = Replay(game.id, seed=1, position=Replay(game.id, seed=2, **game.settings).position_now(), **game.settings)
     assert replay.position_now() == Replay(game.id, seed=2, **game.settings).position_now()
+
+
+def test_settings_and_positions_of_numpy_are_written(tmp_path):
+    position = {"board": np.array([0] * 8 + [2]), "t": np.int64(3), "can_plant": np.True_}
+    replay = Replay("LaneDefense3x3-v0", position=position, p_new=np.float32(0.3), night=np.int16(9))
+    position["t"] = 4  # which is the caller's own
+    replay.play({0: 9})
+    replay.save(tmp_path / "game.json")
+    assert Replay.load(tmp_path / "game.json").hashes == replay.hashes
+
+
+def test_what_a_file_cannot_hold_is_named():
+    roster = ROSTERS["standard"]
+    with pytest.raises(TypeError, match="is Roster; a replay holds numbers, words, lists and dictionaries"):
+        Replay("LaneDefense5x9-v0", roster=roster).to_json()
 
 
 def resealed(written):

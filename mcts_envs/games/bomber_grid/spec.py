@@ -144,8 +144,8 @@ def _write_walls(s: Any, n_rigid: Any, n_wood: Any, n_items: Any) -> None:
     found = template(size, int(s.mode))
     write_template(s, found)
     always, most = len(found.corridor), 2 * len(found.pairs) + len(found.corridor)
-    s.n_rigid = errors.integer(f"board_size {size}: n_rigid", n_rigid, 0, most - always)
-    s.n_wood = errors.integer(f"board_size {size}: n_wood", n_wood, always, most)
+    s.n_rigid = n_rigid = errors.integer(f"board_size {size}: n_rigid", n_rigid, 0, most - always)
+    s.n_wood = n_wood = errors.integer(f"board_size {size}: n_wood", n_wood, always, most)
     for name in ("n_rigid", "n_wood"):
         if s[name] % 2:
             raise ValueError(f"{name} {s[name]} is odd; walls come in pairs: take {s[name] - 1} or {s[name] + 1}")

@@ -70,7 +70,7 @@ def football(
     ValueError, TypeError
         If a setting is out of its bounds.
     """
-    _check_names(size, movement, orientation, first_kicker)
+    size = _check_names(size, movement, orientation, first_kicker)
     rules_of_size = SIZES[size]
     width, height = rules_of_size.width, rules_of_size.height
     layout = LONG_STATE if movement == "path" else STATE
@@ -118,20 +118,22 @@ def football(
     )
 
 
-def _check_names(size: Any, movement: Any, orientation: Any, first_kicker: Any) -> None:
-    """Check the settings that are one of a few.
+def _check_names(size: Any, movement: Any, orientation: Any, first_kicker: Any) -> int:
+    """Check the settings that are one of a few; return the size as an int.
 
     Raises
     ------
     ValueError, TypeError
         If one is none of them.
     """
-    if errors.integer("size", size, 1, 11) not in SIZES:
+    size = errors.integer("size", size, 1, 11)
+    if size not in SIZES:
         raise ValueError(f"size {size} is none of {', '.join(map(str, SIZES))}")
     for name, word, known in (("movement", movement, MOVEMENTS), ("orientation", orientation, ORIENTATIONS)):
         errors.choice(name, word, known)
     if first_kicker is not None:
         errors.choice("first_kicker", first_kicker, TEAMS)
+    return size
 
 
 def _write_length(s: Any, halves: Any, turns: Any, rerolls: Any, max_steps: Any) -> None:
@@ -144,8 +146,8 @@ def _write_length(s: Any, halves: Any, turns: Any, rerolls: Any, max_steps: Any)
     """
     if rerolls is not None:
         s.stock = errors.integer("rerolls", rerolls, 0, 99)
-    s.halves = errors.integer("halves", halves, 1, 9)
-    s.turns_a_half = errors.integer("turns", turns, 1, 99)
+    s.halves = halves = errors.integer("halves", halves, 1, 9)
+    s.turns_a_half = turns = errors.integer("turns", turns, 1, 99)
     if halves * turns > 99:
         raise ValueError(f"halves {halves} of {turns} turns make {halves * turns}; at most 99 in a match can be scored")
     s.max_steps = errors.integer("max_steps", max_steps, 0, 10**9)

@@ -280,9 +280,9 @@ def fill_tables(record: Any, roster: Roster) -> None:
         hurt_by = names if zombie.hurt_by is None else zombie.hurt_by
         record.zombie_hurt_by[i] = sum(1 << names.index(name) for name in set(hurt_by))
     end = int(record.first_wave)
-    errors.integer("end of the last wave", end + sum(wave.steps for wave in roster.waves), 1, MAX_STEPS)
+    errors.integer("end of the last wave", end + sum(int(wave.steps) for wave in roster.waves), 1, MAX_STEPS)
     for i, wave in enumerate(roster.waves):
-        end += wave.steps
+        end += int(wave.steps)
         record.wave_end[i], record.wave_new[i], record.wave_flag[i] = end, wave.p_new, wave.flag
         record.wave_mix[i, : len(wave.mix)] = wave.mix
     record.top_plant_hp = max(plant.hp for plant in roster.plants)

@@ -455,6 +455,7 @@ def test_a_bomb_or_a_player_that_the_board_does_not_show():
         ({"board_size": 12}, ValueError, r"board_size 12 is outside \[7, 11\]"),
         ({"n_rigid": 35}, ValueError, "n_rigid 35 is odd; walls come in pairs: take 34 or 36"),
         ({"n_rigid": 60, "n_wood": 60}, ValueError, "more than 92"),
+        ({"n_rigid": np.int8(70), "n_wood": np.int8(70)}, ValueError, "more than 92"),
         ({"n_rigid": 80, "n_wood": 12, "n_items": 0}, ValueError, "n_rigid 80 is too many.* give fewer rigid walls"),
         ({"n_items": 37}, ValueError, r"n_items 37 is outside \[0, 36\]"),
         ({"fuse": 17}, ValueError, r"fuse 17 is outside \[1, 16\]"),

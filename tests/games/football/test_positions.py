@@ -166,6 +166,7 @@ def test_bad_positions(change, error, message):
         ({"formations": {"offence": [{"places": [], "deep": 0}]}}, ValueError, "3 different ones"),
         ({"turns": 0}, ValueError, r"turns 0 is outside"),
         ({"halves": 9, "turns": 20}, ValueError, "make 180; at most 99"),
+        ({"halves": np.int8(5), "turns": np.int8(52)}, ValueError, "make 260; at most 99"),
     ],
 )
 def test_bad_settings(settings, error, message):
@@ -180,6 +181,7 @@ def test_settings():
         3, squads=squads, formations={"offence": [{"places": places, "name": "column"}]}, first_kicker="away"
     )
     assert game.actions == 25 + 10 * 5 + 2 * 60
+    assert football(np.array(3)).fingerprint == football(3).fingerprint
     state = game.new_state()
     game.reset(state, np.uint64(1))
     found = game.position(state)

@@ -241,6 +241,11 @@ def test_waves_and_flags(t, dice, arrivals):
     assert play.position["t"] == t + 1
 
 
+def test_lengths_of_waves_that_are_bytes():
+    games = [roster_defense(waves=[Wave(length, 0.5, 0, (1, 0, 0, 0))] * 2) for length in (200, np.uint8(200))]
+    assert games[0].template.tobytes() == games[1].template.tobytes()
+
+
 def test_no_zombie_enters_when_all_entry_cells_are_taken():
     play = Play(zombies=[zombie("cone", lane, 8) for lane in range(5)], t=50, dice=[0] * 6 + [1])
     play.act()
