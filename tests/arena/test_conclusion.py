@@ -50,6 +50,13 @@ def test_a_look_before_the_end_is_one_of_many(tmp_path: Path) -> None:
     assert said.startswith("so far: new is better than old, at a confidence of 95% for those who look once: 70.0 [")
 
 
+def test_an_early_look_at_a_line_up_is_of_the_boards_that_were_played(tmp_path: Path) -> None:
+    whole = played("Bomber-v0", 0.5, 20, tmp_path, "new=random,old=uniform,old=uniform,old=uniform")
+    early = conclusion(report(whole.plan, tmp_path, whole.rows, 5000, 1, 1.0))
+    assert early.startswith("so far: 20 boards leave open whether new or old is better")
+    assert early == conclusion(whole).replace("in short", "so far")
+
+
 def test_clear_figures_say_who_is_better_and_slower(tmp_path: Path) -> None:
     found = played("WallSurvival-v0", 0.7, 200, tmp_path, **DUEL)
     said = conclusion(found)
@@ -177,3 +184,12 @@ def test_truncated_games_and_few_episodes_are_doubted(tmp_path: Path) -> None:
     next(iter(found.rows.values())).truncated = "no end within 1 s (--episode-limit)"
     again = report(found.plan, tmp_path, found.rows, 10, 1, 1.0)
     assert "truncated: new in a tenth of the games or more" in again.doubts[1]
+
+
+def test_games_with_several_seats_are_truncated_for_each_of_them_as_they_are_counted(tmp_path: Path) -> None:
+    found = played("Bomber-v0", 0.3, 20, tmp_path, "new=random,old=uniform,old=uniform,old=uniform")
+    for row in found.rows.values():
+        row.truncated = "no end within 1 s (--episode-limit)" if row.episode < 3 else None
+    again = report(found.plan, tmp_path, found.rows, 20, 1, 1.0)
+    assert [(each.games, each.truncated) for each in again.summaries] == [(80, 12), (240, 36)]
+    assert "truncated: new, old in a tenth of the games or more" in again.doubts[-1]

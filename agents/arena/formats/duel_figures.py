@@ -62,10 +62,8 @@ def ratings(rows: Rows, boards: Boards, labels: Sequence[str], episodes: int, re
         for number, board in of.items():
             points[numbers[number], place[agent], place[opponent]] = 2.0 * points_of(board)
     found = elo_ratings(from_points(points), LEVEL, resamples)
-    return [
-        Rating(label, elo, _anytime(rows, label, labels[0], episodes) if (label, labels[0]) in boards else UNKNOWN)
-        for label, elo in zip(labels, found, strict=True)
-    ]
+    often = [_anytime(rows, each, labels[0], episodes) if (each, labels[0]) in boards else UNKNOWN for each in labels]
+    return [Rating(*figures, len(numbers)) for figures in zip(labels, found, often, strict=True)]
 
 
 def _anytime(rows: Rows, agent: str, reference: str, episodes: int) -> Estimate:

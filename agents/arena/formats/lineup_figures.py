@@ -112,7 +112,7 @@ def ratings(plan: "Plan", boards: Boards, resamples: int) -> tuple[list[Rating],
     choices = from_rankings(list(by_board.values()), len(names))
     found = elo_ratings(choices, LEVEL, resamples)
     doubts = few_boards(len(by_board)) + separated([names[agent] for agent in choices.apart])
-    return [Rating(name, elo) for name, elo in zip(names, found, strict=True)], doubts
+    return [Rating(name, elo, boards=len(by_board)) for name, elo in zip(names, found, strict=True)], doubts
 
 
 def _by_board(plan: "Plan", boards: Boards) -> dict[str, dict[int, list[Reached]]]:

@@ -80,12 +80,12 @@ def _paired(report: Report, agent: str, reference: str) -> Lead | None:
 
 def _rated(report: Report, agent: str, reference: str) -> Lead | None:
     """Return the lead in Elo."""
-    values = {rating.agent: rating.elo for rating in report.ratings}
-    first = report.ratings[0].agent if report.ratings else None
-    if first not in (agent, reference) or not {agent, reference} <= values.keys():
+    rated = {rating.agent: rating for rating in report.ratings}
+    first = report.ratings[0] if report.ratings else None
+    if first is None or first.agent not in (agent, reference) or not {agent, reference} <= rated.keys():
         return None
-    gap = values[agent] if first == reference else _turned(values[reference])
-    return None if isnan(gap.low) else Lead(agent, reference, report.episodes, gap, f"{elo(gap).plain} Elo")
+    gap = rated[agent].elo if first.agent == reference else _turned(rated[reference].elo)
+    return None if isnan(gap.low) else Lead(agent, reference, first.boards, gap, f"{elo(gap).plain} Elo")
 
 
 def _gap(difference: Difference, scored: bool) -> Estimate:
