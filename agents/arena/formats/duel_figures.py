@@ -112,12 +112,13 @@ def summary(rows: Rows, boards: Boards, agent: str, opponents: Sequence[str]) ->
         for number, games in boards[agent, opponent].items():
             by_board.setdefault(number, []).extend(score(*game) for game in games)
             seats += [own for own, _ in games]
-    scores = [points for board in by_board.values() for points in board]
+    played = list(by_board.values())
+    scores = [points for board in played for points in board]
     wins, ties, losses = _tally(scores)
     return Summary(
         agent=agent,
         games=len(scores),
-        win_rate=mean_points([float(np.mean(board)) for board in by_board.values()], LEVEL),
+        win_rate=mean_points([float(np.mean(board)) for board in played], LEVEL, [*map(len, played)]),
         mean_return=Estimate(nan, nan, nan),
         **costs(seats),
         **endings(rows, agent),
