@@ -224,9 +224,15 @@ def compared(summaries: Sequence[Summary]) -> list[tuple[str, str]]:
     """Return who is compared with whom: all others with the first agent, then with the best one, each pair once."""
     if not summaries:
         return []
-    best = max(summaries, key=lambda s: (s.games > 0, np.nan_to_num(s.win_rate.value), s.mean_return.value)).agent
+    best = max(summaries, key=_how_good).agent
     first, *others = [s.agent for s in summaries]
     return [(label, first) for label in others] + [(label, best) for label in others if best not in (label, first)]
+
+
+def _how_good(summary: Summary) -> tuple[float, ...]:
+    """Return what the best agent has most of; one without a return, as where it lost all by forfeit, comes last."""
+    rate, value = summary.win_rate.value, summary.mean_return.value
+    return summary.games > 0, np.nan_to_num(rate), np.nan_to_num(value, nan=-np.inf)
 
 
 def differences_tables(
