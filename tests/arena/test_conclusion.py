@@ -1,5 +1,6 @@
 """What a comparison of two agents says at its end: who is better, by how much, how sure, and what next."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,24 @@ def test_tests_say_what_to_do(won: float, test: Sprt, expected: str, tmp_path: P
     course = Course(found.plan, test, 100, ())
     course.follow(found.rows)
     assert expected in conclusion(replace(found, trial=course.trial))
+
+
+def test_a_test_of_returns_says_what_it_counts(tmp_path: Path) -> None:
+    """The new one has one more in three episodes of four, and a hundred less in the fourth."""
+    plan = Plan("CartPole-v1", parse_agents("new=random,old=uniform"))
+    rows = {}
+    for job in plan.jobs(100):
+        row = rows[job.key] = blank_row(job, 0)
+        lost = 100.0 * (row.episode % 4 == 0)
+        row.seats[0].outcome, row.seats[0].discounted_return = None, 1.0 - lost if row.agents == ("new",) else 0.0
+    course = Course(plan, Sprt(0, 100), 100, [])
+    course.follow(rows)
+    found = replace(report(plan, tmp_path, rows, course.boards, 1, 1.0), trial=course.trial)
+    said = conclusion(found)
+    assert said.startswith(
+        "in short: new is better than old (by who has more in an episode, not by how much), and such"
+    )
+    assert " such tests err in about 5 % of the cases at most: but its mean return is lower. new against old: -" in said
 
 
 def test_returns_without_those_of_forfeits_are_doubted(tmp_path: Path) -> None:

@@ -152,14 +152,14 @@ def _tested(report: Report, trial: Trial, found: Lead) -> str:
         return f"{after}; {agent} against {reference}: {found.said}. {goes_on}"
     if trial.verdict == "H1":
         how = "better than" if test.elo0 >= 0 else f"less than {-test.elo0:g} {unit} worse than"
-        often, advice = test.alpha, f"take {agent}"
+        lower = not report.plan.scored and found.gap.high < 0
+        often, advice = test.alpha, "but its mean return is lower" if lower else f"take {agent}"
     else:
         how = "worse than" if test.elo1 <= 0 else f"not {test.elo1:g} {unit} better than"
         often, advice = test.beta, f"keep {reference}"
-    return (
-        f"{agent} is {how} {reference}, and such tests err in about {100 * often:g} % of the cases at most: {advice}. "
-        f"{agent} against {reference}: {found.said}"
-    )
+    by = "" if report.plan.scored else " (by who has more in an episode, not by how much)"
+    errs = f"such tests err in about {100 * often:g} % of the cases at most"
+    return f"{agent} is {how} {reference}{by}, and {errs}: {advice}. {agent} against {reference}: {found.said}"
 
 
 def _slower(report: Report, found: Lead) -> str:
