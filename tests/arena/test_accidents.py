@@ -18,6 +18,7 @@ from rich.console import Console
 
 from agents.arena import AgentSpec, Limits, Plan, compare, parse_agents
 from agents.arena.formats.lineup_figures import ranks
+from agents.arena.report.report import report
 from agents.arena.report.table import remarks, render
 from agents.arena.rows import Match
 from agents.arena.running import worker
@@ -324,6 +325,10 @@ def test_who_is_left_in_a_truncated_game_of_others_comes_before_who_was_out(tmp_
     assert (row.error, row.forfeit, row.truncated) == (None, None, "no end within 0.3 s (--episode-limit)")
     assert [seat.outcome for seat in row.seats] == [pytest.approx(1 / 3)] * 3
     assert ranks(row.seats) == [3.0, 1.5, 1.5]
+    told = remarks(report(plan, tmp_path, {row.key: row}, 1, 1, 1.0))
+    assert "1 games were truncated: decided by the rewards so far; the first: out - slow - late, board 0" in "".join(
+        told
+    )
 
 
 @pytest.mark.slow

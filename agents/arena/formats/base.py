@@ -58,7 +58,7 @@ class Format(ABC):
     rated : bool
         Whether agents meet, so that they can be rated.
     truncated : str
-        What becomes of those that were longer than the plan allows.
+        What becomes of those of ours that were longer than the plan allows.
     left_out : str
         What does not count where a game ended in an error.
     """
@@ -122,6 +122,10 @@ class Format(ABC):
         None where it meets nobody else: it plays alone, or in the test against what is shipped itself.
         """
         return against or shipped, against
+
+    def of_truncated(self, plan: "Plan") -> str:
+        """Say what becomes of games that were longer than a plan allows."""
+        return "decided by the rewards so far" if self.rated and plan.discount is None else self.truncated
 
     def games(self, plan: "Plan") -> int:
         """Return how many games an agent plays on a board."""
