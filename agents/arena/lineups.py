@@ -83,7 +83,7 @@ def _many_seatings(lineup: Lineup, teams: Teams) -> Iterator[Agents]:
     """Yield distinct seatings; of a side with very many orders not all."""
     for order in _orders(_by_label(lineup)):
         for inside in product(*(islice(_orders(side), MOST_SEATINGS + 1) for side in order)):
-            yield _seated(inside, teams)
+            yield seated(inside, teams)
 
 
 def _by_label(lineup: Lineup) -> list[Agents]:
@@ -113,10 +113,10 @@ def _latin_square(lineup: Lineup, teams: Teams, seed: Sequence[int]) -> Iterator
     for turn in range(len(teams)):
         for shift in range(len(teams[0])):
             moved = [side[shift:] + side[:shift] for side in drawn]
-            yield _seated(moved[turn:] + moved[:turn], teams)
+            yield seated(moved[turn:] + moved[:turn], teams)
 
 
-def _seated(lineup: Sequence[Sequence[AgentSpec]], teams: Teams) -> Agents:
+def seated(lineup: Sequence[Sequence[AgentSpec]], teams: Teams) -> Agents:
     """Return the agents by seat when the first side plays in the first team."""
     at = {seat: spec for team, side in zip(teams, lineup, strict=True) for seat, spec in zip(team, side, strict=True)}
     return tuple(at[seat] for seat in sorted(at))

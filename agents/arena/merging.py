@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents.arena.limits import Limits
+from agents.arena.lineups import seated
 from agents.arena.plan import Plan
 from agents.arena.spec import AgentSpec
 from agents.arena.storage import EPISODES, check_same, read_header, read_rows
@@ -39,6 +40,9 @@ def plan_of(folders: Sequence[Path], limits: Limits, replays: bool = False) -> t
     against = tuple(against) if isinstance(against, list) else against
     plan = replace(plan, against=against, keep=kept, limits=limits, replays=replays)
     try:
+        if against is None and len(met := said.get("lineups", ())) == 1:  # agents may sit there several times
+            named = {spec.label: spec for spec in agents}
+            plan = replace(plan, agents=seated([[named[label] for label in side] for side in met[0]], plan.teams))
         here = plan.configuration()
     except Exception as error:
         raise ValueError(f"{first} cannot be read as a plan here: {error}; name its ID and --agents, too") from error

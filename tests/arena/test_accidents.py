@@ -16,8 +16,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from agents.arena import AgentSpec, Limits, Plan, compare
+from agents.arena import AgentSpec, Limits, Plan, compare, parse_agents
+from agents.arena.formats.lineup_figures import ranks
+from agents.arena.report.report import report
 from agents.arena.report.table import remarks, render
+from agents.arena.rows import Match
 from agents.arena.running import worker
 from agents.arena.running.room import Room
 from agents.arena.running.runner import Crew
@@ -276,6 +279,56 @@ def test_those_still_in_a_truncated_game_share_its_point() -> None:
     assert (row.truncated, row.fault) == ("no end within 0.25 s (--episode-limit)", None)
     assert [(seat.outcome, seat.is_success) for seat in row.seats] == [(0.5, False)] * 2
     assert row.seats[0].ended == row.seats[1].ended > 0
+
+
+THREE = """
+import time
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+from pettingzoo import ParallelEnv
+
+class Last(ParallelEnv):
+    \"\"\"Whoever plays 0 is out; nobody is ever paid.\"\"\"
+
+    metadata, render_mode = {"name": "last"}, None
+    possible_agents = ["a", "b", "c"]
+
+    def observation_space(self, agent): return Box(0, 1, (1,))
+    def action_space(self, agent): return Discrete(2)
+
+    def reset(self, seed=None, options=None):
+        self.agents = self.possible_agents[:]
+        return self.told(np.zeros(1, np.float32)), self.told({})
+
+    def told(self, what): return {agent: what for agent in self.agents}
+
+    def step(self, actions):
+        found = self.told(np.zeros(1, np.float32)), self.told(0.0)
+        out = {agent: action == 0 for agent, action in actions.items()}
+        found = *found, out, self.told(False), self.told({})
+        self.agents = [agent for agent in self.agents if not out[agent]]
+        return found
+
+def out(env): return 0
+def slow(env):
+    time.sleep(0.06)
+    return 1
+"""
+
+
+def test_who_is_left_in_a_truncated_game_of_others_comes_before_who_was_out(tmp_path: Path) -> None:
+    bots = tmp_path / "last_of_three.py"
+    bots.write_text(THREE)
+    players = parse_agents(f"out={bots}:out,slow={bots}:slow,late={bots}:slow")
+    plan = Plan(f"{bots}:Last", players, limits=Limits(episode=0.3))
+    row = Room(plan).play(Match(players, 0)).row
+    assert (row.error, row.forfeit, row.truncated) == (None, None, "no end within 0.3 s (--episode-limit)")
+    assert [seat.outcome for seat in row.seats] == [pytest.approx(1 / 3)] * 3
+    assert ranks(row.seats) == [3.0, 1.5, 1.5]
+    told = remarks(report(plan, tmp_path, {row.key: row}, 1, 1, 1.0))
+    assert "1 games were truncated: decided by the rewards so far; the first: out - slow - late, board 0" in "".join(
+        told
+    )
 
 
 @pytest.mark.slow

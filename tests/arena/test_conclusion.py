@@ -1,5 +1,6 @@
 """What a comparison of two agents says at its end: who is better, by how much, how sure, and what next."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,13 @@ def test_a_look_before_the_end_is_one_of_many(tmp_path: Path) -> None:
     assert not early.finished
     said = conclusion(early)
     assert said.startswith("so far: new is better than old, at a confidence of 95% for those who look once: 70.0 [")
+
+
+def test_an_early_look_at_a_line_up_is_of_the_boards_that_were_played(tmp_path: Path) -> None:
+    whole = played("Bomber-v0", 0.5, 20, tmp_path, "new=random,old=uniform,old=uniform,old=uniform")
+    early = conclusion(report(whole.plan, tmp_path, whole.rows, 5000, 1, 1.0))
+    assert early.startswith("so far: 20 boards leave open whether new or old is better")
+    assert early == conclusion(whole).replace("in short", "so far")
 
 
 def test_clear_figures_say_who_is_better_and_slower(tmp_path: Path) -> None:
@@ -143,6 +151,24 @@ def test_tests_say_what_to_do(won: float, test: Sprt, expected: str, tmp_path: P
     assert expected in conclusion(replace(found, trial=course.trial))
 
 
+def test_a_test_of_returns_says_what_it_counts(tmp_path: Path) -> None:
+    """The new one has one more in three episodes of four, and a hundred less in the fourth."""
+    plan = Plan("CartPole-v1", parse_agents("new=random,old=uniform"))
+    rows = {}
+    for job in plan.jobs(100):
+        row = rows[job.key] = blank_row(job, 0)
+        lost = 100.0 * (row.episode % 4 == 0)
+        row.seats[0].outcome, row.seats[0].discounted_return = None, 1.0 - lost if row.agents == ("new",) else 0.0
+    course = Course(plan, Sprt(0, 100), 100, [])
+    course.follow(rows)
+    found = replace(report(plan, tmp_path, rows, course.boards, 1, 1.0), trial=course.trial)
+    said = conclusion(found)
+    assert said.startswith(
+        "in short: new is better than old (by who has more in an episode, not by how much), and such"
+    )
+    assert " such tests err in about 5 % of the cases at most: but its mean return is lower. new against old: -" in said
+
+
 def test_returns_without_those_of_forfeits_are_doubted(tmp_path: Path) -> None:
     plan = Plan("CartPole-v1", parse_meeting("new=random,old=uniform", None)[0])
     rows = {}
@@ -177,3 +203,12 @@ def test_truncated_games_and_few_episodes_are_doubted(tmp_path: Path) -> None:
     next(iter(found.rows.values())).truncated = "no end within 1 s (--episode-limit)"
     again = report(found.plan, tmp_path, found.rows, 10, 1, 1.0)
     assert "truncated: new in a tenth of the games or more" in again.doubts[1]
+
+
+def test_games_with_several_seats_are_truncated_for_each_of_them_as_they_are_counted(tmp_path: Path) -> None:
+    found = played("Bomber-v0", 0.3, 20, tmp_path, "new=random,old=uniform,old=uniform,old=uniform")
+    for row in found.rows.values():
+        row.truncated = "no end within 1 s (--episode-limit)" if row.episode < 3 else None
+    again = report(found.plan, tmp_path, found.rows, 20, 1, 1.0)
+    assert [(each.games, each.truncated) for each in again.summaries] == [(80, 12), (240, 36)]
+    assert "truncated: new, old in a tenth of the games or more" in again.doubts[-1]

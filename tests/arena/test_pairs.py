@@ -172,6 +172,16 @@ def test_an_agent_is_summed_up_board_by_board(tmp_path: Path) -> None:
     assert not report(fakes("a", "b", "c"), tmp_path, rows, 3, 1, 1.0).finished
 
 
+def test_points_are_those_of_all_games_where_a_board_has_fewer(tmp_path: Path) -> None:
+    """As after an interruption: a met b on both boards, and lost to c on the first one alone."""
+    met = {("a", "b"): [1, 1], ("b", "a"): [0, 0], ("a", "c"): [0], ("c", "a"): [1]}
+    rows = by_hand({**met, ("b", "c"): [0], ("c", "b"): [1]})
+    a, b, c = report(fakes("a", "b", "c"), tmp_path, rows, 2, 1, 1.0).summaries
+    assert (a.games, a.wins, a.losses, a.win_rate.value) == (6, 4, 2, pytest.approx(4 / 6))
+    assert (b.win_rate.value, c.win_rate.value) == (0.0, 1.0)
+    assert a.win_rate.low < 0.5 < a.win_rate.high
+
+
 def test_a_board_played_from_one_seat_alone_does_not_count(tmp_path: Path) -> None:
     rows = by_hand({("a", "b"): [1, 1, 1], ("b", "a"): [1, 0]}, broken=("b", "a", 1))
     result = report(fakes("a", "b"), tmp_path, rows, 3, 1, 1.0)

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from agents.arena import Limits, Plan, compare, parse_agents, parse_part
+from agents.arena import Limits, Plan, compare, parse_agents, parse_meeting, parse_part
 from agents.arena.merging import plan_of
 from agents.arena.replays import REPLAYS
 from agents.arena.running.executing import RayExecutor, play_matches
-from agents.arena.storage import EPISODES, TRANSITIONS
+from agents.arena.storage import EPISODES, TRANSITIONS, Results
 
 ROOT = Path(__file__).resolve().parents[2]
 ID = "LaneDefense3x3-v0"
@@ -213,6 +213,24 @@ def test_folders_say_by_which_plan_they_are_merged(tmp_path: Path) -> None:
     assert "ID is missing" in command(tmp_path, "--agents", "random").stderr
     told = command(tmp_path, *merge, "--seed", "4", "--record").stderr
     assert "--seed, --record beside --merge alone: the folders say it; leave it out" in told
+
+
+@pytest.mark.parametrize(
+    ("id", "agents"),
+    [
+        ("Bomber-v0", "random,uniform,random,random"),
+        ("BomberTeam-v0", "uniform,random,random,uniform"),
+        ("BomberTeam-v0", "uniform,random,uniform,random"),
+        ("BomberTeam-v0", "uniform,random"),
+        ("BomberTeam-v0", "uniform,random,again=random"),
+    ],
+)
+def test_a_folder_says_who_sits_several_times_in_its_line_up(id: str, agents: str, tmp_path: Path) -> None:
+    played = Plan(id, parse_meeting(agents, None)[0])
+    Results(tmp_path, played.configuration()).close()
+    found, _ = plan_of([tmp_path], Limits())
+    assert found.configuration() == played.configuration()
+    assert [match.key for match in found.jobs(3)] == [match.key for match in played.jobs(3)]
 
 
 def test_parts_are_read() -> None:

@@ -10,7 +10,7 @@ import pytest
 import typer
 import typer.testing
 
-from agents.arena import Plan, Report, Sprt, compare
+from agents.arena import Plan, Report, Sprt, compare, parse_meeting
 from agents.arena.course import Course
 from agents.arena.formats.base import Format
 from agents.arena.report.table import outlook, remarks
@@ -143,6 +143,9 @@ def test_points_that_are_none_are_refused(scores: list[float]) -> None:
 def test_more_than_two_are_refused_before_anything_is_played(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="a sequential test is of two agents, and these are 3: a, b, c; give two"):
         compare(pairs.fakes("a", "b", "c"), 5, folder=tmp_path / "none", sprt=TEST)
+    mixed = Plan("BomberTeam-v0", parse_meeting("random,random,uniform,uniform", None)[0])
+    with pytest.raises(ValueError, match=r"and here random \+ uniform are mates; give random,uniform"):
+        compare(mixed, 5, folder=tmp_path / "none", sprt=TEST)
     with pytest.raises(ValueError, match="sprt looks at all boards in their order, not at part 1/2; leave one out"):
         compare(DUEL, 5, folder=tmp_path / "none", sprt=TEST, part=(1, 2))
     assert not (tmp_path / "none").exists()

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from agents.arena.statistics.estimates import paired_difference, paired_rates, student_mean, wilson
+from agents.arena.statistics.estimates import mean_points, paired_difference, paired_rates, student_mean, wilson
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,19 @@ def test_paired_rates_are_bonett_and_prices() -> None:
     half = 1.959964 * math.sqrt((first + second - (first - second) ** 2) / 42)
     assert paired_rates(a, b) == pytest.approx((9 / 40, first - second - half, first - second + half))
     assert paired_rates(np.ones(5), np.zeros(5)).low < 0.5
+
+
+def test_means_of_boards_with_fewer_games_cover() -> None:
+    """Half of the boards have three times the games, and on those the agent is weaker."""
+    rng, covered = np.random.default_rng(5), 0
+    for _ in range(1000):
+        games = rng.choice([2, 6], 40)
+        points = [float(rng.binomial(n, 0.8 if n == 2 else 0.4)) / n for n in games]
+        found = mean_points(points, games=games.tolist())
+        assert found.value == pytest.approx(np.dot(points, games) / games.sum())
+        covered += found.low <= (2 * 0.8 + 6 * 0.4) / 8 <= found.high
+    assert 0.93 <= covered / 1000 <= 0.98
+    assert mean_points([1.0, 0.5], games=[4, 4]) == mean_points([1.0, 0.5])
 
 
 def test_paired_rates_cover() -> None:

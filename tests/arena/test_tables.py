@@ -54,9 +54,13 @@ def test_the_budget_is_shown_for_those_who_take_it(tmp_path: Path) -> None:
         (Estimate(12345678.0, 1.0, 2e7), "+1.235e+07 [+1,+2e+07]"),
         (Estimate(math.inf, math.nan, math.nan), "+inf"),
         (Estimate(123456.0, 1.0, 2e5), "+123456 [+1,+200000]"),
+        (Estimate(0.123, 0.0, 0.246), "+0.12 [+0.00,+0.25]"),
+        (Estimate(0.0123, 0.00456, 0.02), "+0.0123 [+0.00456,+0.02]"),
+        (Estimate(-1.5e-7, -2e-7, -1e-7), "-1.5e-07 [-2e-07,-1e-07]"),
+        (Estimate(0.0, 0.0, 0.0), "+0.00 [+0.00,+0.00]"),
     ],
 )
-def test_huge_means_are_short(estimate: Estimate, expected: str) -> None:
+def test_huge_means_are_short_and_tiny_ones_are_not_nought(estimate: Estimate, expected: str) -> None:
     assert plain(estimate, "+").plain == expected
 
 
@@ -100,6 +104,16 @@ def test_the_best_agent_is_compared_with_all(tmp_path: Path) -> None:
     empty = report(plan, tmp_path, {}, 4, 1, 1.0)
     assert not empty.finished
     assert math.isnan(empty.summaries[0].win_rate.value)
+
+
+def test_who_has_no_return_is_not_the_best_of_those_who_never_won(tmp_path: Path) -> None:
+    rows = {}
+    for label, paid in (("a", -9.0), ("b", -9.0), ("c", -5.0)):
+        row = rows[(label,), 0] = Row(0, 0, [Seat(label, 0, 0.0, discounted_return=paid)])
+        if label == "a":
+            row.last_asked, row.forfeit = 0, {"reason": "crash", "type": "RuntimeError", "message": "lost"}
+    found = report(fakes("a", "b", "c"), tmp_path, rows, 1, 1, 1.0)
+    assert [(d.agent, d.reference) for d in found.differences] == [("b", "a"), ("c", "a"), ("b", "c")]
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])

@@ -58,7 +58,7 @@ class Format(ABC):
     rated : bool
         Whether agents meet, so that they can be rated.
     truncated : str
-        What becomes of those that were longer than the plan allows.
+        What becomes of those of ours that were longer than the plan allows.
     left_out : str
         What does not count where a game ended in an error.
     """
@@ -122,6 +122,10 @@ class Format(ABC):
         None where it meets nobody else: it plays alone, or in the test against what is shipped itself.
         """
         return against or shipped, against
+
+    def of_truncated(self, plan: "Plan") -> str:
+        """Say what becomes of games that were longer than a plan allows."""
+        return "decided by the rewards so far" if self.rated and plan.discount is None else self.truncated
 
     def games(self, plan: "Plan") -> int:
         """Return how many games an agent plays on a board."""
@@ -224,9 +228,15 @@ def compared(summaries: Sequence[Summary]) -> list[tuple[str, str]]:
     """Return who is compared with whom: all others with the first agent, then with the best one, each pair once."""
     if not summaries:
         return []
-    best = max(summaries, key=lambda s: (s.games > 0, np.nan_to_num(s.win_rate.value), s.mean_return.value)).agent
+    best = max(summaries, key=_how_good).agent
     first, *others = [s.agent for s in summaries]
     return [(label, first) for label in others] + [(label, best) for label in others if best not in (label, first)]
+
+
+def _how_good(summary: Summary) -> tuple[float, ...]:
+    """Return what the best agent has most of; one without a return, as where it lost all by forfeit, comes last."""
+    rate, value = summary.win_rate.value, summary.mean_return.value
+    return summary.games > 0, np.nan_to_num(rate), np.nan_to_num(value, nan=-np.inf)
 
 
 def differences_tables(

@@ -62,10 +62,8 @@ def ratings(rows: Rows, boards: Boards, labels: Sequence[str], episodes: int, re
         for number, board in of.items():
             points[numbers[number], place[agent], place[opponent]] = 2.0 * points_of(board)
     found = elo_ratings(from_points(points), LEVEL, resamples)
-    return [
-        Rating(label, elo, _anytime(rows, label, labels[0], episodes) if (label, labels[0]) in boards else UNKNOWN)
-        for label, elo in zip(labels, found, strict=True)
-    ]
+    often = [_anytime(rows, each, labels[0], episodes) if (each, labels[0]) in boards else UNKNOWN for each in labels]
+    return [Rating(*figures, len(numbers)) for figures in zip(labels, found, often, strict=True)]
 
 
 def _anytime(rows: Rows, agent: str, reference: str, episodes: int) -> Estimate:
@@ -114,12 +112,13 @@ def summary(rows: Rows, boards: Boards, agent: str, opponents: Sequence[str]) ->
         for number, games in boards[agent, opponent].items():
             by_board.setdefault(number, []).extend(score(*game) for game in games)
             seats += [own for own, _ in games]
-    scores = [points for board in by_board.values() for points in board]
+    played = list(by_board.values())
+    scores = [points for board in played for points in board]
     wins, ties, losses = _tally(scores)
     return Summary(
         agent=agent,
         games=len(scores),
-        win_rate=mean_points([float(np.mean(board)) for board in by_board.values()], LEVEL),
+        win_rate=mean_points([float(np.mean(board)) for board in played], LEVEL, [*map(len, played)]),
         mean_return=Estimate(nan, nan, nan),
         **costs(seats),
         **endings(rows, agent),

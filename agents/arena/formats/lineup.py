@@ -72,6 +72,24 @@ class Lineups(Format):
         met = [[[spec.label for spec in side] for side in lineup] for lineup in plan.lineups]
         return {**super().configuration(plan), "lineups": met}
 
+    def contest(self, plan: "Plan") -> tuple[str, str]:
+        """Return the two whom a sequential test compares, as in other formats, where each has a side of its own.
+
+        Raises
+        ------
+        ValueError
+            If they are not two, or one plays beside another.
+        """
+        first, second = super().contest(plan)
+        names = {side_name(spec.label for spec in side) for lineup in plan.lineups for side in lineup}
+        if not {first, second} <= names:
+            mates = min(names - {first, second})
+            raise ValueError(
+                f"a sequential test is of two agents with a team of their own each, and here {mates} are mates; give "
+                f"{first},{second}"
+            )
+        return first, second
+
     def rivals(self, shipped: AgentSpec, against: AgentSpec | None) -> tuple[AgentSpec | None, AgentSpec | None]:
         """Return the same others for all."""
         others = against or replace(shipped, label=OTHERS)

@@ -112,7 +112,7 @@ def ratings(plan: "Plan", boards: Boards, resamples: int) -> tuple[list[Rating],
     choices = from_rankings(list(by_board.values()), len(names))
     found = elo_ratings(choices, LEVEL, resamples)
     doubts = few_boards(len(by_board)) + separated([names[agent] for agent in choices.apart])
-    return [Rating(name, elo) for name, elo in zip(names, found, strict=True)], doubts
+    return [Rating(name, elo, boards=len(by_board)) for name, elo in zip(names, found, strict=True)], doubts
 
 
 def _by_board(plan: "Plan", boards: Boards) -> dict[str, dict[int, list[Reached]]]:
@@ -135,11 +135,12 @@ def summary(plan: "Plan", rows: Rows, boards: Boards, agent: str) -> Summary:
             own = [row.seats[seat] for seat in team if row.seats[seat].agent == agent]
             games.setdefault(row.episode, []).extend([result] * len(own))
             seats += own
-    played = [result for board in games.values() for result in board]
+    by_board = [board for board in games.values() if board]
+    played = [result for board in by_board for result in board]
     return Summary(
         agent=agent,
         games=len(played),
-        win_rate=mean_points([_mean(board).points for board in games.values() if board], LEVEL),
+        win_rate=mean_points([_mean(board).points for board in by_board], LEVEL, [*map(len, by_board)]),
         mean_return=Estimate(nan, nan, nan),
         **costs(seats),
         **endings(rows, agent),
@@ -151,10 +152,11 @@ def summary(plan: "Plan", rows: Rows, boards: Boards, agent: str) -> Summary:
 
 def _standing(name: str, by_board: Sequence[Sequence[Reached]], sides: int) -> Standing:
     means = np.array([_mean(board) for board in by_board]).reshape(-1, len(Reached._fields))
-    won, tied, lost, points = (mean_points(means[:, column], LEVEL) for column in range(4))
-    behind = mean_points((means[:, 4] - 1) / (sides - 1), LEVEL)  # 0 for the first, 1 for the last
+    games = [*map(len, by_board)]
+    won, tied, lost, points = (mean_points(means[:, column], LEVEL, games) for column in range(4))
+    behind = mean_points((means[:, 4] - 1) / (sides - 1), LEVEL, games)  # 0 for the first, 1 for the last
     rank = Estimate(*(1 + (sides - 1) * part for part in behind))
-    return Standing(name, sum(map(len, by_board)), won, tied, lost, points, rank)
+    return Standing(name, sum(games), won, tied, lost, points, rank)
 
 
 def _mean(board: Sequence[Reached]) -> Reached:

@@ -60,7 +60,7 @@ def failed_games(report: Report, links: Links) -> Html | None:
     about = (
         "those that are alike together; of an error that cannot be put down to an agent, none is named. A game "
         "that was lost by forfeit counts as lost, one that ended in an error does not count, and a truncated one is "
-        f"{report.plan.format.truncated}"
+        f"{report.plan.format.of_truncated(report.plan)}"
     )
     return section("Games that ended otherwise than by the rules", listing(heads, rows, text=(0, 1, 3, 4)), about=about)
 

@@ -22,6 +22,8 @@ LONGEST = 16
 """Characters of a name in a table or a picture."""
 
 _LEAST_COLUMNS, _ANY_WIDTH = 2, 10_000
+_SMALL = 0.1
+"""Below which two decimals would leave one digit, or none."""
 _LEFT = ("agent", "team", "against", "minus")
 _INTERVALS = (
     "win rate %",
@@ -84,6 +86,7 @@ def plain(estimate: Estimate, sign: str = "") -> Text:
     """Write a mean with three significant digits, a huge one as a power of ten; a difference with ``sign="+"``."""
     scale = max(abs(part) for part in estimate if not isnan(part)) if not isnan(estimate.value) else 0.0
     form = f".{(scale < 100) + (scale < 10)}f" if scale < HUGE else ".4g"
+    form = ".3g" if 0 < scale < _SMALL else form
     return _interval(estimate, f"{sign}{form}")
 
 

@@ -80,12 +80,12 @@ def _paired(report: Report, agent: str, reference: str) -> Lead | None:
 
 def _rated(report: Report, agent: str, reference: str) -> Lead | None:
     """Return the lead in Elo."""
-    values = {rating.agent: rating.elo for rating in report.ratings}
-    first = report.ratings[0].agent if report.ratings else None
-    if first not in (agent, reference) or not {agent, reference} <= values.keys():
+    rated = {rating.agent: rating for rating in report.ratings}
+    first = report.ratings[0] if report.ratings else None
+    if first is None or first.agent not in (agent, reference) or not {agent, reference} <= rated.keys():
         return None
-    gap = values[agent] if first == reference else _turned(values[reference])
-    return None if isnan(gap.low) else Lead(agent, reference, report.episodes, gap, f"{elo(gap).plain} Elo")
+    gap = rated[agent].elo if first.agent == reference else _turned(rated[reference].elo)
+    return None if isnan(gap.low) else Lead(agent, reference, first.boards, gap, f"{elo(gap).plain} Elo")
 
 
 def _gap(difference: Difference, scored: bool) -> Estimate:
@@ -152,14 +152,14 @@ def _tested(report: Report, trial: Trial, found: Lead) -> str:
         return f"{after}; {agent} against {reference}: {found.said}. {goes_on}"
     if trial.verdict == "H1":
         how = "better than" if test.elo0 >= 0 else f"less than {-test.elo0:g} {unit} worse than"
-        often, advice = test.alpha, f"take {agent}"
+        lower = not report.plan.scored and found.gap.high < 0
+        often, advice = test.alpha, "but its mean return is lower" if lower else f"take {agent}"
     else:
         how = "worse than" if test.elo1 <= 0 else f"not {test.elo1:g} {unit} better than"
         often, advice = test.beta, f"keep {reference}"
-    return (
-        f"{agent} is {how} {reference}, and such tests err in about {100 * often:g} % of the cases at most: {advice}. "
-        f"{agent} against {reference}: {found.said}"
-    )
+    by = "" if report.plan.scored else " (by who has more in an episode, not by how much)"
+    errs = f"such tests err in about {100 * often:g} % of the cases at most"
+    return f"{agent} is {how} {reference}{by}, and {errs}: {advice}. {agent} against {reference}: {found.said}"
 
 
 def _slower(report: Report, found: Lead) -> str:

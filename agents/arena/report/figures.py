@@ -38,7 +38,7 @@ class Summary:
     forfeits : dict of str to int
         How many of the games it has lost otherwise than by the rules, by reason.
     truncated : int
-        How many of its games were longer than the plan allows; they count.
+        How many of its games were longer than the plan allows, counted as ``games`` are; they count.
     """
 
     agent: str
@@ -148,11 +148,14 @@ class Rating:
     anytime : Estimate
         In games for two: of the games with the first agent alone, with an interval that holds however often one looks,
         and whenever one stops. NaN elsewhere.
+    boards : int
+        How many start boards all games are on that were rated.
     """
 
     agent: str
     elo: Estimate
     anytime: Estimate = UNKNOWN
+    boards: int = 0
 
 
 @dataclass(frozen=True)
@@ -208,7 +211,7 @@ def endings(rows: Rows, agent: str) -> dict[str, Any]:
     return {
         "errors": sum(row.blames(agent) for row in rows.values()),
         "forfeits": dict(Counter(filter(None, (row.forfeited_by(agent) for row in rows.values())))),
-        "truncated": sum(row.cut_short and agent in row.agents for row in rows.values()),
+        "truncated": sum(row.agents.count(agent) for row in rows.values() if row.cut_short),
     }
 
 

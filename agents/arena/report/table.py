@@ -70,7 +70,7 @@ def remarks(report: Report) -> list[str]:
     if report.truncated:
         first = report.truncated[0]
         result.append(
-            f"{len(report.truncated)} {shape.unit} were truncated: {shape.truncated}; the first: "
+            f"{len(report.truncated)} {shape.unit} were truncated: {shape.of_truncated(plan)}; the first: "
             f"{shape.name(first)}: {first.truncated}"
         )
     if report.failed:

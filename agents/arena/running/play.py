@@ -145,8 +145,7 @@ def _play_together(
             env.step(None)
             continue
         if _late(row, transitions, begun, limits):
-            if ours:
-                cut_off(row, env.game.teams)
+            cut_off(row, env.game.teams if ours else [(each,) for each in range(len(row.seats))])
             break
         row.last_asked = seat
         if row.seats[seat].length:

@@ -144,7 +144,7 @@ def checked_points(scores: Values) -> npt.NDArray[np.float64]:
     return given
 
 
-def mean_points(points: Values, level: float = LEVEL) -> Estimate:
+def mean_points(points: Values, level: float = LEVEL, games: Sequence[int] | None = None) -> Estimate:
     """Return the mean of points in [0, 1] with an adjusted Wald interval, for two seats or more.
 
     The interval is that of the data and of one more board that each side wins; see :func:`paired_rates`.
@@ -155,13 +155,23 @@ def mean_points(points: Values, level: float = LEVEL) -> Estimate:
         Mean points of a player in all its games on a start board. Games on the same board depend on each other, boards
         do not.
     level : float
+    games : sequence of int, optional
+        How many games those are, where not as many on each board: the mean is then that of all games, and each board
+        deviates from it as a ratio estimate does.
 
     Raises
     ------
     ValueError
         If the level is not between 0 and 1.
+
+    References
+    ----------
+    W. G. Cochran (1977), "Sampling Techniques", section 9A: clusters of unequal sizes.
     """
     won = np.asarray(points, np.float64)
+    if games is not None and len(set(games)) > 1:
+        mean = np.average(won, weights=games)
+        won = mean + (won - mean) * np.asarray(games) / np.mean(games)
     return Estimate(*(0.5 + 0.5 * part for part in paired_rates(won, 1.0 - won, level)))
 
 
