@@ -27,7 +27,7 @@ EVALUATOR = record_type(
     inputs="i8",  # numbers in an observation
     forward="i8",  # the address of the pass
     logits="i8",  # where they lie in the pass
-    value="i8",  # likewise; -1: the greatest logit of a legal action
+    value="i8",  # likewise; -1: the greatest logit of a legal action, of who is not to choose that of all
     unit="f8",  # how much reward a value of 1 is
     opposed="i8",  # whether there are two players, and what one wins the other loses
     table="i8",  # the address of the table
@@ -91,6 +91,9 @@ def _ask(evaluator: int, state: Bytes, player: int, said: int) -> None:
         total += out[1 + legal[i]]
     for i in range(k):
         out[1 + legal[i]] /= total
+    if k == 0:  # who is not to choose
+        for action in range(of.actions):
+            greatest = max(greatest, logits[action])
     value = greatest if of.value < 0 else array_at(numbers + 4 * of.value, 1, np.float32)[0]
     out[0] = np.float32(of.unit * value)
 

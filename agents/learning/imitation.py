@@ -86,12 +86,13 @@ def imitate(
         opponents.add_self("teacher", teacher)  # who stands in for past selves as long as there are none
     rounds_kept: deque[dict[str, Any]] = deque(maxlen=window)
     observations, agreed = env.reset(), 0.0
-    policy.set_training_mode(True)
     for done in range(rounds):
+        policy.set_training_mode(False)
         optimizer.param_groups[0]["lr"] = learning_rate * (1 - done / rounds)
         observations, seen = _watch(model, env, teacher, observations, noise, dice)
         agreed = _agreement(policy, seen, takes_masks(model))
         rounds_kept.append(seen)
+        policy.set_training_mode(True)
         with noticing(model, lambda: f"imitate with a lower learning_rate than {learning_rate:g}"):
             for _ in range(max(1, epochs * len(seen["actions"]) // _BATCH)):
                 part = rounds_kept[dice.integers(len(rounds_kept))]
@@ -99,6 +100,7 @@ def imitate(
                 _learn(policy, optimizer, {name: values[rows] for name, values in part.items()}, takes_masks(model))
         per_round = _LENGTH * env.num_envs
         report(f"imitated {(done + 1) * per_round:,} of {rounds * per_round:,} steps, {agreed:.0%} agreed")
+    policy.set_training_mode(False)
     if alone:
         opponents.forget_selves()
     return agreed

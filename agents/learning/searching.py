@@ -19,7 +19,7 @@ from agents.learning.functions import FunctionPolicy, in_shape
 from agents.learning.loading import load_policy, load_shipped
 from agents.learning.saved import normalizing, storage
 from agents.learning.saved.fitting import fitting, learned_rewards, own_mask, rewards_of
-from agents.learning.saved.moved import inside, worn
+from agents.learning.saved.moved import inside, settings_of, worn
 from agents.learning.saved.notices import notice
 from agents.learning.saved.policy import NetworkPolicy, Policy
 from agents.learning.saved.recurrent import refuse
@@ -139,20 +139,22 @@ def _read(given: Any) -> Policy | FunctionPolicy:
 
 
 def _settings(model: Any) -> dict[str, Any]:
-    """Return what is known of the environment that a model is trained in: the rewards of one of ours, and bytes.
+    """Return what is known of the environment that a model is trained in: rewards and mask of one of ours, and bytes.
 
     One of ours in a wrapper that changes what it shows, or what is done in it, is warned of.
     """
     env = model.get_env() if hasattr(model, "get_env") else None
     game = getattr(inside(env), "game", None)
-    paid: dict[str, Any] = rewards_of(game) if isinstance(game, Game) else {}
+    known: dict[str, Any] = {}
+    if isinstance(game, Game):
+        known = {**rewards_of(game), "mask": (settings_of(env) or {}).get("mask")}
     if names := worn(env, OF_OBSERVATIONS + OF_ACTIONS):
         notice(
             f"{type(model).__name__} was trained behind {', '.join(names)}, and a search asks it about what the game "
             "itself shows, and which of the game's own actions to take; train it without, or give a function that does "
             "the same (docs/policies.md)"
         )
-    return {**paid, "observation_dtype": "uint8"} if normalizing.shows_bytes(model) else paid
+    return {**known, "observation_dtype": "uint8"} if normalizing.shows_bytes(model) else known
 
 
 def _load(path: str | Path) -> Policy:

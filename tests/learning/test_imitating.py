@@ -1,5 +1,7 @@
 """What a policy with masks learns from players without."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
@@ -8,12 +10,23 @@ pytest.importorskip("sb3_contrib")
 
 import torch
 from sb3_contrib import MaskablePPO
+from stable_baselines3.common.torch_layers import FlattenExtractor
 
 from agents.learning.distilling import agreement
-from agents.learning.imitation import _learn, _watch
+from agents.learning.imitation import _learn, _watch, imitate
 from agents.learning.positions import stacked
 from mcts_envs import make_sb3_vec_env
 from mcts_envs.core.api.mixed_turns import shown
+
+
+class Modes(FlattenExtractor):
+    """Notes whether it is asked as it learns, and whether something is learned from it."""
+
+    noted: ClassVar[set] = set()
+
+    def forward(self, observations):
+        self.noted.add((self.training, torch.is_grad_enabled()))
+        return super().forward(observations)
 
 
 class Rogue:
@@ -44,3 +57,12 @@ def test_a_policy_never_agrees_with_what_is_illegal():
     legal, nothing = np.arange(3), np.zeros(3, np.float32)
     rows = [(observation, legal, nothing, np.nan) for observation in env.reset()]
     assert agreement(model, stacked(rows, [0.0] * 4, (38,))) == 0.0
+
+
+def test_what_is_learned_from_is_said_as_the_policy_plays():
+    env = make_sb3_vec_env("LaneDefense3x3-v0", 4, seed=0)
+    kwargs = {"features_extractor_class": Modes, "net_arch": [8]}
+    model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=64, seed=0, device="cpu", policy_kwargs=kwargs)
+    imitate(model, "random", 1024)
+    assert Modes.noted == {(False, False), (True, True)}
+    assert not model.policy.training

@@ -1,4 +1,4 @@
-"""Policies that were trained under VecNormalize, whose statistics are not at hand."""
+"""Policies that were trained under VecNormalize, and their statistics, at hand or not."""
 
 import shutil
 import warnings
@@ -6,11 +6,13 @@ import warnings
 import gymnasium as gym
 import numpy as np
 import pytest
+import torch
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNormalize
 
 import agents
 import mcts_envs
+from agents.learning.loading import load_policy
 from agents.learning.saved import normalizing, notices
 from agents.learning.saved.moved import worn
 from agents.learning.saved.notices import PolicyWarning
@@ -94,3 +96,18 @@ def test_a_model_that_learned_behind_a_wrapper_of_actions_is_warned_of(quietly_a
     model = PPO("MlpPolicy", turned, device="cpu", policy_kwargs={"net_arch": [8]})
     with pytest.warns(PolicyWarning, match=r"behind TransformAction, .* which of the game's own actions to take"):
         agents.make("puct", policy=model, simulations=4)
+
+
+@pytest.mark.filterwarnings("ignore:.*holds pickles")
+@pytest.mark.parametrize("how", [{"epsilon": 4.0}, {"clip_obs": np.inf}])
+def test_what_vecnormalize_was_made_with_goes_with_its_statistics(tmp_path, how):
+    env = trained(tmp_path / "own.zip", **how)
+    env.save(tmp_path / "own.pkl")
+    saved = load_policy(tmp_path / "own.zip", normalization=tmp_path / "own.pkl")
+    exported = load_policy(agents.export(tmp_path / "own.zip", normalization=tmp_path / "own.pkl"))
+    raw = 10 * np.random.default_rng(0).random((5, 38), np.float32)
+    with torch.no_grad():
+        seen = torch.as_tensor(env.normalize_obs(raw), dtype=torch.float32)
+        wanted = env.unnormalize_reward(saved.model.policy.predict_values(seen)[:, 0].numpy())
+    for policy in (saved, exported):
+        np.testing.assert_allclose(policy.values(raw), wanted, rtol=1e-4)

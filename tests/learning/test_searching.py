@@ -38,7 +38,7 @@ from tests.learning.policies import (
     told,
 )
 from tests.learning.test_networks import untrained
-from tests.toys import tic_tac_toe
+from tests.toys import stakes, tic_tac_toe
 
 pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
 
@@ -182,12 +182,15 @@ class TestCompiledNetwork:
         policy = random_policy(game, **statistics(20))
         assert isinstance(evaluator_for(policy, game), CompiledEvaluator)
 
-    def test_compiled_and_plain_say_the_same(self):
-        game = game_of("BomberDuel-v0")
-        policy = random_policy(game)
+    @pytest.mark.parametrize("outputs", ["logits", "action_values"])
+    @pytest.mark.parametrize("made", [lambda: game_of("BomberDuel-v0"), stakes], ids=["at once", "three in turns"])
+    def test_compiled_and_plain_say_the_same(self, made, outputs):
+        game = made()
+        policy = random_policy(game, outputs=outputs)
         one, other = evaluator_for(policy, game), PlainEvaluator(policy, fitting(policy, game))
         for state, player, _ in positions(game, 20):
-            for name, size, arguments in (("advise", game.actions, (player,)), ("evaluate", game.players, ())):
+            asked = ("evaluate", game.players, ()), ("advise", game.actions, (player,))
+            for name, size, arguments in asked if policy.has_probabilities else asked[:1]:
                 here, there = np.zeros(size), np.zeros(size)
                 getattr(one, name)(state, *arguments, here)
                 getattr(other, name)(state, *arguments, there)

@@ -20,6 +20,7 @@ from agents.learning.loading import load_policy
 from agents.learning.saved.notices import PolicyWarning
 from agents.learning.searching import evaluator_for, read_policy
 from mcts_envs import make_sb3_vec_env
+from mcts_envs.core.view import View
 
 PICTURE = spaces.Box(0, 255, (36, 37, 3), np.uint8)
 TOGETHER = spaces.Dict(
@@ -217,3 +218,18 @@ def test_another_structure_is_refused():
     remembered.reset(seed=0)
     with pytest.raises(ValueError, match="train yours on the environment as it is or in FlattenObservation"):
         agents.make("gumbel", policy=flat, simulations=8).act(remembered)
+
+
+def test_the_mask_of_a_models_training_goes_with_it():
+    model = MaskablePPO("MlpPolicy", make_sb3_vec_env("BomberDuel-v0", 1, seed=0, mask="safe"), device="cpu")
+    env = gym.make("mcts_envs/BomberDuel-v0")
+    env.reset(seed=3)
+    agent, safe = agents.make("puct", policy=model, simulations=4), env.unwrapped.game.variant("safe", "legal")
+    kept = 0
+    for _ in range(12):
+        view = env.unwrapped.view()
+        allowed = View(safe, view.state, view.player).action_masks()
+        assert agent.search(env).prior[~allowed].sum() == 0.0
+        kept += int((view.action_masks() & ~allowed).sum())
+        env.step(int(np.flatnonzero(allowed)[-1]))
+    assert kept > 5

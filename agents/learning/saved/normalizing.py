@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Given = Path | str | Literal[False] | None
 """How statistics are asked for: by path, by ``"auto"`` (those beside the policy), not at all, or not mentioned."""
 
+_GREATEST = float(np.finfo(np.float32).max)
+"""A bound for what has none: JSON knows no infinity."""
+
 _CHECKPOINT = re.compile(r"(.+)_(\d+_steps)")
 _NAMES = ("vecnormalize.pkl", "vec_normalize.pkl")
 
@@ -31,9 +34,10 @@ def normalization(env: "VecNormalize") -> dict[str, Any]:
     They are JSON-able but for those of dictionaries, which are flattened as
     :func:`agents.learning.saved.structured.restored` takes them: what is not normalised there is bounded by infinity.
     """
-    found: dict[str, Any] = {"rewards": _moments(env.ret_rms) if env.norm_reward else None, "observations": None}
+    rewards = {**_moments(env.ret_rms), "epsilon": env.epsilon} if env.norm_reward else None
+    found: dict[str, Any] = {"rewards": rewards, "observations": None}
     if env.norm_obs:
-        own = {"clip": env.clip_obs, "epsilon": env.epsilon}
+        own = {"clip": min(env.clip_obs, _GREATEST), "epsilon": env.epsilon}
         found["observations"] = _flattened(env) if isinstance(env.obs_rms, dict) else {**_moments(env.obs_rms), **own}
     return found
 

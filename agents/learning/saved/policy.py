@@ -129,7 +129,9 @@ class Policy(ABC):
         """How much reward a value of 1 is: what ``VecNormalize`` divided rewards by at the end of the training."""
         statistics = (self.about.get("normalization") or {}).get("rewards")
         asked = (self.about.get("hyperparameters", {}).get("normalize") or {}).get("norm_reward", True)
-        return math.sqrt(float(statistics["var"]) + 1e-8) if statistics and asked else 1.0
+        if not statistics or not asked:
+            return 1.0
+        return math.sqrt(float(statistics["var"]) + float(statistics.get("epsilon", 1e-8)))
 
     @property
     def in_bytes(self) -> bool:

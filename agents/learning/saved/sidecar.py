@@ -83,19 +83,19 @@ def check_normalization(given: Any) -> None:
     """Raise ``TypeError`` or ``ValueError`` unless this is what a sidecar says about ``VecNormalize``."""
     _expect("normalization", given, dict, "an object")
     errors.keys("normalization", given, ("rewards", "observations"))
-    for part, more in (("rewards", ()), ("observations", ("clip", "epsilon"))):
+    for part, more, rest in (("rewards", (), ("epsilon",)), ("observations", ("clip", "epsilon"), ())):
         name, moments = f"normalization.{part}", given[part]
         if moments is None:
             continue
         _expect(name, moments, dict, "an object")
-        errors.keys(name, moments, ("mean", "var", "count", *more))
+        errors.keys(name, moments, ("mean", "var", "count", *more), rest)
         mean, var = _numbers(f"{name}.mean", moments["mean"]), _numbers(f"{name}.var", moments["var"])
         if mean.shape != var.shape:
             raise ValueError(f"{name}.mean has shape {mean.shape} and {name}.var {var.shape}; they must be equal")
         if (var < 0).any():
             raise ValueError(f"{name}.var has the value {var.min()}; a variance is not negative")
         errors.number(f"{name}.count", moments["count"], 0, math.inf)
-        for bound in more:
+        for bound in moments.keys() & {*more, *rest}:
             for value in np.ravel(moments[bound]).tolist():
                 errors.number(f"{name}.{bound}", value, 1e-12, math.inf)
 
