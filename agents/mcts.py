@@ -294,7 +294,7 @@ class MCTS(Planner[SearchResult]):
         return [search.result() for search in self._searches(jobs, several=True)]
 
     @property
-    def recognizes(self) -> bool:  # type: ignore[override]
+    def recognizes(self) -> bool:
         """Whether a tree that is kept is found again by what is observed."""
         return self.reuse
 

@@ -71,8 +71,6 @@ class Planner(Agent, Generic[Result]):
     """
 
     takes_budget = True
-    recognizes: bool = False
-    """Whether what it keeps of an episode is found again by what is observed."""
     _transient: tuple[str, ...] = ("_memory", "_loaded")
     _memory: "WeakKeyDictionary[Episode, dict[int, dict[str, Any]]] | None" = None
     _loaded: frozenset[str] = frozenset()
@@ -88,6 +86,11 @@ class Planner(Agent, Generic[Result]):
     ) -> None:
         super().__init__(seed=seed)
         self.budget = read_budget(simulations, time_limit, max_steps) or default
+
+    @property
+    def recognizes(self) -> bool:
+        """Whether what it keeps of an episode is found again by what is observed."""
+        return False
 
     @abstractmethod
     def plan(self, view: View, clock: Clock) -> Result:

@@ -113,7 +113,6 @@ class Auto(Planner[Any]):
     """
 
     name = "auto"
-    recognizes = True
     _transient = ("_agents",)
 
     def __init__(self, **budget: Any) -> None:
@@ -126,6 +125,12 @@ class Auto(Planner[Any]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__({**state, "_agents": None})
+
+    @property
+    def recognizes(self) -> bool:
+        """Whether a planner that was picked finds what it keeps by what is observed."""
+        picked = () if self._agents is None else self._agents.values()
+        return any(getattr(agent, "recognizes", False) for agent in picked)
 
     def plan(self, view: View, clock: Clock) -> Any:
         """Return what the planner that is picked for the game finds; the time of a look at it is not the search's."""

@@ -96,13 +96,17 @@ class Graph(Planner[GraphResult]):
     """
 
     name = "graph"
-    recognizes = True
 
     def __init__(self, *, c: float | None = None, discount: float = 0.99, horizon: int = 200, **budget: Any) -> None:
         super().__init__(**budget)
         self.c = c if c is None else errors.number("c", c, 0.0, 1e6)
         self.discount = errors.number("discount", discount, 0.0, 1.0)
         self.horizon = errors.integer("horizon", horizon, 1, MAX_HORIZON)
+
+    @property
+    def recognizes(self) -> bool:
+        """That places are found again by what is observed."""
+        return True
 
     def plan(self, view: View, clock: Clock) -> GraphResult:
         """Return what the search finds.
