@@ -66,10 +66,11 @@ class Graph(Planner[GraphResult]):
     Simulations walk from the present state until they meet a new one. An action is worth the mean of its outcomes, a
     state as much as its best action. Walks follow values that have a bonus for what was tried seldom, in all that may
     come (MBIE-EB: A. Strehl and M. Littman 2008, "An analysis of model-based Interval Estimation for Markov Decision
-    Processes"); the move is chosen by values without it, after value iteration. Where no action
-    has led to two states, a walk ends when it comes round through what is known, and after one that met nothing new
-    the next goes to the nearest state where an action is untried, so that in the end all is known. States are told
-    apart by what their player observes of them. The graph is kept until the episode ends.
+    Processes"); the move is chosen by values without it, after value iteration. Where no action has led to two states,
+    a walk ends when it comes round through what is known, goes on through what is new for as many steps as it took to
+    get there, and after one that met nothing new the next goes to the nearest state where an action is untried, so that
+    in the end all is known. States are told apart by what their player observes of them. The graph is kept until the
+    episode ends.
 
     It is for games of one player, in which what is observed tells all that matters, and comes again: mazes, slippery
     ice, taxis. Where a time limit ends an episode before the best line does, or before the horizon where chance
@@ -237,9 +238,7 @@ class _Walk:
         line: list[int] = []
         met = {END}
         place, places = self.root, self.places
-        while (
-            place != END and place not in met and len(line) < self._left and any(places.visits[places.actions(place)])
-        ):
+        while place not in met and len(line) < self._left and any(places.visits[places.actions(place)]):
             met.add(place)
             i = choose(place, len(line))
             line.append(places.legal[place][i])
