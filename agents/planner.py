@@ -149,7 +149,8 @@ class Planner(Agent, Generic[Result]):
         if hasattr(view.state, "time_limit"):
             import agents.search.hastened  # noqa: F401  # else its import is on the clock
 
-            view.state.copy()  # the first time the copies are checked
+            if "means" not in view.game.notes:  # type: ignore[attr-defined]
+                view.state.copy()  # by a means that is checked the first time
             return
         named = view.game.fingerprint
         if named in self._loaded:
