@@ -95,11 +95,11 @@ class Clone:
             adapter.restore(self.env, snapshot)
 
     def seed(self, seed: int) -> None:
-        """Start chance anew; where the stream runs on, only the first time."""
+        """Start chance anew; where the stream runs on, only the first time, as one of a few that are kept."""
         if not self._runs_on:
             reseed(drawn_from(self.env), seed)
         elif not self._seeded:
-            self.env.reset(seed=seed >> 33)
+            _begin_stream(self.env, (seed >> 33) % _STREAMS)
             self._seeded = True
             self.restore()
 
@@ -290,8 +290,24 @@ _SPARES: "WeakKeyDictionary[Any, list[Any]]" = WeakKeyDictionary()
 _ORIGINS: "WeakKeyDictionary[Any, Any]" = WeakKeyDictionary()
 """Environments like another one that no copy needs any more, and what they are like: to make one may take long."""
 
+_STREAMS = 4
+_BEGUN: "WeakKeyDictionary[Any, dict[int, Any]]" = WeakKeyDictionary()
+"""Snapshots with random streams that have just begun: Atari games load their cartridge for each, in 0.2 s."""
+
 _HELD_HERE = 2
 """References to what only a copy holds, while they are counted."""
+
+
+def _begin_stream(env: Any, seed: int) -> None:
+    """Begin one of a few random streams in an environment whose snapshots hold them, in whatever state it is."""
+    save, restore = (getattr(env, name) for name in _pair(env))
+    hashed: Any = type(env).__hash__
+    begun = {} if hashed is None else _BEGUN.setdefault(_ORIGINS.get(env, lambda: env)() or env, {})
+    if seed in begun:
+        restore(begun[seed])
+    else:
+        env.reset(seed=seed)
+        begun[seed] = save(include_rng=True)
 
 
 def _twin_to_keep(source: Any) -> tuple[Any, list[Any] | None]:

@@ -187,17 +187,24 @@ class ForeignState:
         self.wrappers: Any = ()
         self._around: Copy | None = None
         self.chance: np.random.Generator | None = None
-        self._copy: Copier
+        self._copy: Any = None
         self._dealt: Copier | None = None
         self.dealt: dict[int, Copier] = {}
         self._source: Any = None
         self._version = 0
+
+    def __del__(self) -> None:
+        """Let go of the environment before its copy does, which can leave it to another one then."""
+        self.env = self._around = None
 
     def __setitem__(self, where: slice, source: Any) -> None:
         """Become a copy of another state."""
         if self._source is source and self._version == source.version:
             self._copy.restore()
         else:
+            self.env = self._around = self._copy = self._source = (
+                None  # at first: its environment may be the next one's
+            )
             self._copy = source.another()
             self._source, self._version = source, source.version
             self.hidden, self.dealt = source.hidden, {}

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from gymnasium import Env, spaces
 
+import agents
 from agents.bridge.copying.snapshots import apart
 from agents.bridge.means import FAST, NATIVE
 from tests.bridge.worlds import Walk, mcts
@@ -104,3 +105,58 @@ def test_a_snapshot_of_its_own_is_left_alone(saved):
     env = Rows()
     snapshot = saved(env)
     assert apart(snapshot, env) is snapshot
+
+
+class Cartridge(Env):
+    """Steps on by a die; cannot be copied, is loaded anew for each seed, and saves itself with or without its die."""
+
+    observation_space, action_space = spaces.Discrete(1000), spaces.Discrete(2)
+    made = loaded = 0
+
+    def __init__(self):
+        type(self).made += 1
+        self.running = (step for step in ())  # of which there is no copy
+        self.reset(seed=0)
+
+    def reset(self, *, seed=None, options=None):
+        if seed is not None:
+            type(self).loaded += 1
+            self.dice = np.random.default_rng(seed)
+        self.at = 0
+        return self.at, {}
+
+    def step(self, action):
+        paid = float(action * (self.dice.integers(6) > 1))
+        self.at += 1
+        return self.at, paid, self.at == 30, False, {}
+
+    def clone_state(self, include_rng=False):
+        return self.at, self.dice.bit_generator.state if include_rng else None
+
+    def restore_state(self, snapshot):
+        self.at, dice = snapshot
+        if dice is not None:
+            self.dice.bit_generator.state = dice
+
+
+@pytest.mark.parametrize("name", ["mcts", "graph", "runs"])
+def test_what_is_dear_to_make_is_made_a_few_times_and_used_again(name):
+    env = Cartridge()
+    env.reset(seed=1)
+    agent, made, loaded = agents.make(name, simulations=12, seed=1), [], []
+    for _ in range(8):
+        env.step(agent.act(env))
+        made.append(Cartridge.made)
+        loaded.append(Cartridge.loaded)
+    assert made[2] == made[-1]
+    assert loaded[-1] - loaded[2] <= 4
+
+
+def test_a_search_is_the_same_whatever_was_searched_before():
+    env = Cartridge()
+    env.reset(seed=1)
+    first, *others = (agents.make("mcts", simulations=40, seed=3).search(env) for _ in range(4))
+    for other in others:
+        assert np.array_equal(first.visits, other.visits)
+        assert np.array_equal(first.values, other.values)
+    assert env.at == 0
