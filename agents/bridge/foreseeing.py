@@ -4,7 +4,9 @@ In a state that holds the same everything goes on alike but for chance, whatever
 its future is true of it.
 """
 
+import math
 import time
+import timeit
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -13,6 +15,9 @@ from agents.bridge.kinds import held
 from agents.bridge.states import own
 from mcts_envs.core.contract import EVERYTHING
 from mcts_envs.core.view import Episode
+
+_PARTS = 4
+"""Looking through the environment may take such a part of the time for it: that is done some ten times a move."""
 
 _OUTCOMES, _MISSES = 16, 4
 """So many outcomes of an action are looked at, fewer where so many in turn brought nothing new."""
@@ -48,9 +53,11 @@ def foresee(live: Any, episode: Episode, action: int, seconds: float) -> None:
     action : int
         Counted from 0.
     seconds : float
-        The time for it; one outcome is noted at least.
+        The time for it. One outcome is noted at least, but where to look through the environment takes too much of it.
     """
-    if live.history is not None or type(live.env).__hash__ is None or (here := _key(live)) is None:
+    if live.history is not None or type(live.env).__hash__ is None or _dear(live, seconds / _PARTS):
+        return
+    if (here := _key(live)) is None:
         return
     ends, misses, known = time.perf_counter() + seconds, 0, {here: Foreseen(episode, live.seen, live.infos)}
     root, work = live.copy(), live.game.new_state()
@@ -67,6 +74,13 @@ def foresee(live: Any, episode: Episode, action: int, seconds: float) -> None:
         if misses == _MISSES or time.perf_counter() > ends:
             break
     _FORESEEN[live.env] = known
+
+
+def _dear(live: Any, seconds: float) -> bool:
+    """Say whether it takes longer to look through an environment; that is tried twice, and noted."""
+    if seconds < math.inf and "looked through in" not in live.game.notes:
+        live.game.notes["looked through in"] = min(timeit.repeat(lambda: _key(live), number=1, repeat=2))
+    return seconds < live.game.notes.get("looked through in", 0.0)
 
 
 def _key(state: Any) -> int | None:

@@ -29,8 +29,9 @@ _STEPS = 4
 _PAIRS, _LINES, _FUTURE = 64, 4, 12
 """Pairs of games that showed the same and are not: so many are played on, in lines of their own, for so many steps."""
 
-_SECONDS, _DEAR = 2.0, 0.002
-"""After that less is looked at, after twice that no game is begun any more, where steps take so many seconds each."""
+_SECONDS, _DEAR, _LARGE_DEAR = 2.0, 0.002, 0.02
+"""After that less is looked at, after twice that no game is begun any more, where steps take so many seconds each, or
+so many with what is done about them: copies and keys of an environment that holds much."""
 
 _LEAST_GAMES, _LEAST_PAIRS = 8, 2
 """Games, and pairs of games of one length in one line each, that are looked at however long it takes."""
@@ -77,7 +78,8 @@ class _Haste:
     def late(self, times: int = 1) -> bool:
         """Say whether so many times the time for a look are over: whoever asks leaves something out then."""
         seconds = time.perf_counter() - self._began
-        late = seconds > times * _SECONDS and self._spent > self._steps * _DEAR
+        dear = self._spent > self._steps * _DEAR or seconds > self._steps * _LARGE_DEAR
+        late = seconds > times * _SECONDS and dear
         self.cut |= late
         return late
 
