@@ -4,6 +4,7 @@ import importlib
 import json
 import pickle
 import shutil
+import signal
 import sys
 import types
 from pathlib import Path
@@ -117,6 +118,14 @@ def test_an_interrupted_comparison_goes_on(tmp_path: Path) -> None:
 
 def interrupt(found: Report) -> None:
     raise KeyboardInterrupt
+
+
+def test_ctrl_c_ends_the_next_comparison_too_however_soon_it_comes(tmp_path: Path) -> None:
+    """As in a notebook or a loop, where another one begins as soon as the first has ended."""
+    for name in ("one", "two"):
+        result = compare(fakes(*TWO), 60, folder=tmp_path / name, watch=lambda _: signal.raise_signal(signal.SIGINT))
+        assert not result.finished
+        assert result.signal == signal.SIGINT
 
 
 def test_a_folder_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
