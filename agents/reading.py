@@ -6,6 +6,8 @@ import os
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from mcts_envs.core.compiling.sources import closure_digest, closure_of
 from mcts_envs.core.loading import file_of, load
@@ -14,6 +16,17 @@ _ROOTS = tuple(str(Path(__file__).resolve().parents[1] / name) for name in ("age
 
 _read: dict[Path, str] = {}
 """The digest of each file, and of what it imports from beside it, when it was read."""
+
+_known: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+"""The digest of the file of each function and class when it was first asked for."""
+
+
+def digest_of(made: Any, file: Path) -> str:
+    """Return the digest of a file when a function or class from it was first asked about: an edit does not change it.
+
+    That of a module which is imported again is another one.
+    """
+    return _known.setdefault(made, closure_digest(file))
 
 
 def read(source: str) -> ModuleType:

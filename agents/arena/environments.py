@@ -3,7 +3,9 @@
 import difflib
 import importlib.util
 import re
+import sys
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -14,12 +16,15 @@ from pettingzoo.utils.conversions import parallel_to_aec
 
 import mcts_envs
 from agents import bridge
+from agents.reading import digest_of, read
 from agents.wrappers import named
 from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
-from mcts_envs.core.loading import load, parted
-from mcts_envs.registry import full_id, registered_with_pettingzoo
+from mcts_envs.core.compiling.sources import closure_digest
+from mcts_envs.core.loading import file_of, load, parted
+from mcts_envs.core.own_code import is_own
+from mcts_envs.registry import ENTRIES, full_id, registered_with_pettingzoo
 
 _VERSION = re.compile(r"_v(\d+)$")
 _ONE_SEAT = ("opponent", "seat")
@@ -72,6 +77,75 @@ def id_of(name: str) -> str:
         return name
     known = full_id(name)
     return name if known not in gymnasium.registry and colon and callable(getattr(load(module), rest, None)) else known
+
+
+def read_again(name: str) -> None:
+    """Read again what was edited of the files that make an environment, as beside a notebook.
+
+    Raises
+    ------
+    ValueError
+        If one cannot be imported.
+    """
+    if source := parted(name)[0]:
+        read(source)
+    for module in _makers(name):
+        if isinstance(module, str):
+            read(module)
+
+
+def digests_of(name: str) -> dict[str, str]:
+    """Hash the files that make an environment: the one in its name, and those of one's own that it is registered from.
+
+    Raises
+    ------
+    ValueError
+        If it was defined in a notebook or at a prompt.
+    """
+    source = file_of(parted(name)[0])
+    found = {} if source is None else {source.name: closure_digest(source)[:16]}
+    for maker in _makers(name):
+        named = isinstance(maker, str)
+        if (file := _file(name, maker)) != source:
+            digest = closure_digest(file) if named else digest_of(maker, file)
+            found[maker if named else maker.__module__] = digest[:16]
+    return found
+
+
+def _makers(name: str) -> list[Any]:
+    """Return what an id, or a module, stands for: modules by name, functions, classes, the kernels of a game.
+
+    Those of one's own alone: what is installed has a release.
+    """
+    known, registered = id_of(name), _of_pettingzoo(name)
+    makers: list[Any] = [] if parted(name)[1] else [name]
+    if known in ENTRIES:
+        game = ENTRIES[known].settings.get("game")
+        parts = [game] if callable(game) else getattr(game, "__dict__", {}).values()
+        makers = [part for part in parts if callable(part)]
+    elif known in gymnasium.registry:
+        makers = [gymnasium.registry[known].entry_point]
+    elif registered is not None:
+        makers = [ids[registered].entry_point for ids in _REGISTERED.values() if registered in ids]
+    makers = [maker.partition(":")[0] if isinstance(maker, str) else maker for maker in makers]
+    return [maker for maker in makers if _is_own(maker)]
+
+
+def _is_own(maker: Any) -> bool:
+    """Say whether this is a module of one's own, or a function or a class from one."""
+    module = sys.modules.get(getattr(maker, "__module__", None) or "")
+    file = file_of(maker) if isinstance(maker, str) else getattr(module, "__file__", None)
+    return is_own(str(file)) if file is not None else getattr(module, "__name__", None) == "__main__"
+
+
+def _file(name: str, maker: Any) -> Path:
+    file = file_of(maker) if isinstance(maker, str) else getattr(sys.modules[maker.__module__], "__file__", None)
+    if file is None:
+        raise ValueError(
+            f"environment {name!r} is in no file, by which results would know whether it was edited: write it to one, "
+            f"in a notebook by %%writefile my_game.py, and give my_game.py:{name}"
+        )
+    return Path(file).resolve()
 
 
 def _made(name: str, settings: dict[str, Any]) -> Any:

@@ -47,6 +47,8 @@ def interruptible() -> Iterator[None]:
     """
     before = {}
     if threading.current_thread() is threading.main_thread():
+        if signal.getsignal(signal.SIGINT) is not _raise:  # outermost: what ended something before has no echo here
+            _last[0] = -math.inf
         for number in SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 before[number] = signal.signal(number, _raise)

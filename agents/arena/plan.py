@@ -27,13 +27,11 @@ from agents.arena.spec import AgentSpec, parse_agent
 from agents.learning.saved.network import SUFFIX
 from agents.learning.saved.normalizing import chosen
 from agents.learning.saved.shipped import shipped_for
-from agents.reading import read
 from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.compiling.sources import closure_digest, source_digest
 from mcts_envs.core.contract import Game
-from mcts_envs.core.loading import file_of, parted
 from mcts_envs.core.players import Player
 
 MakeAgent: TypeAlias = Callable[[AgentSpec], Player]
@@ -181,8 +179,7 @@ class Plan:
             if self.budget and spec.lacks_budget:
                 cure = f"give it as these are read: parse_agents({spec.label!r}, {self.budget!r})"
                 raise ValueError(f"budget {self.budget!r} is for the record, and {spec.label!r} has none; {cure}")
-        if source := parted(self.environment)[0]:
-            read(source)
+        environments.read_again(self.environment)
         env = self.make_env()
         self.format.check(self)
         env.reset(seed=0)
@@ -295,9 +292,8 @@ def _digests(spec: AgentSpec, game: Game | None) -> dict[str, str]:
 
 def _digests_of_environment(name: str, settings: Mapping[str, Any], game: Game | None) -> dict[str, dict[str, str]]:
     """Hash the files of an environment, those that its settings name, and those of who plays inside it."""
-    source, inside = file_of(parted(name)[0]), settings.get("opponent")
-    own = {} if source is None else {source.name: closure_digest(source)[:16]}
-    found = {name: own | _digests_of_settings(settings)}
+    inside = settings.get("opponent")
+    found = {name: environments.digests_of(name) | _digests_of_settings(settings)}
     for opponent in inside if isinstance(inside, (list, tuple)) else [inside]:
         if isinstance(opponent, str):
             found[f"opponent={opponent}"] = _digests(parse_agent(opponent.removeprefix("agents:")), game)

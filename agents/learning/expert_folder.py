@@ -2,10 +2,12 @@
 
 import dataclasses
 import json
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from agents.arena.environments import digests_of
 from agents.learning.algorithms import TRAINED
 from agents.learning.expert_plan import Plan
 from agents.learning.run import Run, protect
@@ -51,14 +53,17 @@ def description(run: Run, plan: Plan, start: Path | str | None) -> dict[str, Any
     return found
 
 
-def check_folder(run: Run, plan: Plan, start: Path | str | None) -> None:
-    """Raise an error if the folder holds what another call began."""
+def check_folder(run: Run, plan: Plan, start: Path | str | None) -> dict[str, str]:
+    """Raise an error if the folder holds what another call began; return the hashes of the game's files as it began.
+
+    Where they were edited since, games and weights are of before, and a warning says so.
+    """
     file = run.out / PLAN
     played = (run.out / "games").exists() or (run.out / "checkpoints").exists()
     if not file.is_file() or not played:  # nothing was played by a plan that is there
         for algorithm in TRAINED:
             protect(dataclasses.replace(run, algorithm=algorithm, resume=None, about={}))
-        return
+        return _files(run)
     try:
         there: dict[str, Any] = {**json.loads(file.read_text(encoding="utf-8"))}
     except (ValueError, TypeError) as error:
@@ -70,3 +75,20 @@ def check_folder(run: Run, plan: Plan, start: Path | str | None) -> None:
                 f"{run.out} holds an expert iteration with {name} {there.get(name)!r}, not {value!r}; "
                 "go on with the same, or choose another out"
             )
+    files = _files(run)
+    before: dict[str, str] = there.get("files", files)
+    if edited := sorted(name for name in files if files[name] != before.get(name)):
+        warnings.warn(
+            f"{', '.join(edited)} was edited since {run.out} was begun: what is there is of the game as it was; "
+            "choose another out, unless the rules are the same",
+            stacklevel=3,
+        )
+    return before
+
+
+def _files(run: Run) -> dict[str, str]:
+    """Return the hashes of the files that a game of one's own is of; none of a game that a notebook defines."""
+    try:
+        return digests_of(run.env_id)
+    except ValueError:
+        return {}

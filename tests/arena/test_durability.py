@@ -1,8 +1,12 @@
 """Results of comparisons on disk: processes, accidents, interruptions, torn rows, and what is refused."""
 
+import importlib
 import json
 import pickle
 import shutil
+import signal
+import sys
+import types
 from pathlib import Path
 
 import gymnasium
@@ -114,6 +118,14 @@ def test_an_interrupted_comparison_goes_on(tmp_path: Path) -> None:
 
 def interrupt(found: Report) -> None:
     raise KeyboardInterrupt
+
+
+def test_ctrl_c_ends_the_next_comparison_too_however_soon_it_comes(tmp_path: Path) -> None:
+    """As in a notebook or a loop, where another one begins as soon as the first has ended."""
+    for name in ("one", "two"):
+        result = compare(fakes(*TWO), 60, folder=tmp_path / name, watch=lambda _: signal.raise_signal(signal.SIGINT))
+        assert not result.finished
+        assert result.signal == signal.SIGINT
 
 
 def test_a_folder_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,6 +250,70 @@ def test_a_shipped_policy_belongs_to_the_configuration(tmp_path: Path, monkeypat
     shutil.copy(folder / ID / "maskable_ppo.zip", folder / ID / "ppo.zip")
     after = plan.configuration()["files"]
     assert before["ppo"]["ppo.zip"] != after["ppo"]["ppo.zip"]
+
+
+WORLD = """
+import gymnasium
+from gymnasium.spaces import Discrete
+
+class World(gymnasium.Env):
+    observation_space = action_space = Discrete(2)
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action):
+        return 1, 1.0, True, False, {}
+"""
+
+
+def test_an_environment_is_known_by_the_file_that_it_is_registered_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which is none of those that the named module imports, as in the template of Gymnasium."""
+    package, id = tmp_path / "lakes", "lakes/World-v0"
+    (package / "envs").mkdir(parents=True)
+    register = f"import gymnasium\ngymnasium.register('{id}', 'lakes.envs:World')\n"
+    (package / "__init__.py").write_text(register)
+    (package / "envs" / "__init__.py").write_text("from lakes.envs.world import World\n")
+    (package / "envs" / "world.py").write_text(WORLD)
+    monkeypatch.syspath_prepend(tmp_path)
+    plan = Plan(f"lakes:{id}", parse_agents("random"))
+    assert compare(plan, 1, folder=tmp_path / "one").summaries[0].mean_return.value == 1.0
+    (package / "envs" / "world.py").write_text(WORLD.replace("1.0,", "22.0,"))
+    assert compare(plan, 1, folder=tmp_path / "two").summaries[0].mean_return.value == 22.0
+    for name in (f"lakes:{id}", id):
+        with pytest.raises(ValueError, match=r"holds results of another configuration: files"):
+            compare(Plan(name, parse_agents("random")), 1, folder=tmp_path / "one")
+    gymnasium.registry.pop(id)
+
+
+def test_an_environment_that_is_imported_again_is_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, id = tmp_path / "ponds.py", "Pond-v0"
+    file.write_text(WORLD)
+    monkeypatch.syspath_prepend(tmp_path)
+    found = []
+    for text in (WORLD, WORLD.replace("1.0,", "22.0,")):
+        file.write_text(text)
+        if found:
+            found.append(Plan(id, parse_agents("random")).configuration()["files"])
+        gymnasium.registry.pop(id, None)
+        sys.modules.pop("ponds", None)
+        gymnasium.register(id, importlib.import_module("ponds").World)
+        found.append(Plan(id, parse_agents("random")).configuration()["files"])
+    assert found[0] == found[1] != found[2]  # an edit alone leaves what was imported as it is
+    gymnasium.registry.pop(id)
+
+
+def test_results_are_of_environments_in_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a class of a notebook nobody can tell whether it was edited since."""
+    monkeypatch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))
+    exec(WORLD, sys.modules["__main__"].__dict__)
+    gymnasium.register("Pool-v0", sys.modules["__main__"].World)
+    with pytest.raises(ValueError, match=r"'Pool-v0' is in no file.*writefile"):
+        Plan("Pool-v0", parse_agents("random")).configuration()
+    gymnasium.registry.pop("Pool-v0")
 
 
 def test_results_of_other_code_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

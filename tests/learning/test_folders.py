@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -76,6 +77,15 @@ def test_jobs_that_another_release_began_keep_their_games(tmp_path, monkeypatch,
         1,
         *([8, 8, 8, 8] if played == 2 else [5, 5, 5, 1, *([5, 5, 5, 1] if played == 9 else [8, 8])]),
     ]
+
+
+def test_an_edited_game_is_told_as_often_as_its_folder_goes_on(tmp_path, monkeypatch):
+    for digest, told in (("as it was", 0), ("as it was", 0), ("edited", 1), ("edited", 1)):
+        monkeypatch.setattr("agents.learning.expert_folder.digests_of", lambda id, digest=digest: {"mine": digest})
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            learned(tmp_path, iterations=0)
+        assert sum("mine was edited since" in str(each.message) for each in found) == told
 
 
 def test_one_training_at_a_time_writes_to_a_folder(tmp_path):
