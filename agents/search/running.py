@@ -77,6 +77,8 @@ class Search:
         self.legal = legal_actions(plan.model, view)
         settings = plan.settings
         key_for = view.player if settings.key_for >= 0 else settings.key_for
+        if key_for >= 0 and getattr(view.state, "seen", self) is None:  # which state it is, is not known
+            previous = None
         determinize_for = view.player if settings.determinize_for >= 0 else settings.determinize_for
         if previous is None:
             plan.refuse_luck(self._root, determinize_for)
