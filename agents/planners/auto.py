@@ -139,7 +139,7 @@ class Auto(Planner[Any]):
 
     def memory(self, view: View) -> dict[str, Any]:
         """Return what the planner that was picked keeps."""
-        agent = None if self._agents is None else self._agents.get(view.game)
+        agent, _ = (self._agents or {}).get(view.game, (None, ""))
         memory: dict[str, Any] = super().memory(view) if agent is None else agent.memory(view)
         return memory
 
@@ -149,15 +149,15 @@ class Auto(Planner[Any]):
             self._agents = WeakKeyDictionary()
         if view.game not in self._agents:
             name, settings, why = self._pick(view, seconds)
-            agent = agents.make(name, **settings)
+            agent: Any = agents.make(name, **settings)
             if name == "best":
                 agent = agent.resolve(view.game)  # type: ignore[attr-defined]
             agent.stream = self.stream
             if isinstance(agent, Planner) and name != "best":
                 agent.budget = self.budget
-            self._agents[view.game] = agent
-            self.picked = f"{agent!r}: {why}"
-        return self._agents[view.game]
+            self._agents[view.game] = agent, f"{agent!r}: {why}"
+        agent, self.picked = self._agents[view.game]
+        return agent
 
     def reseed(self, seed: int) -> None:
         """Start the random stream anew and forget all episodes and games, as at construction."""

@@ -224,6 +224,17 @@ def test_auto_says_what_it_picks(env_id, picked):
     assert again.act(env) == agent_again(env)
 
 
+def test_auto_says_what_it_picked_for_the_game_at_hand():
+    agent, said = agents.make("auto", simulations=5), []
+    envs = [playing("FrozenLake-v1"), playing("Blackjack-v1")]
+    for env in envs * 2:
+        agent.search(env)
+        said.append(agent.picked)
+    assert said[0].startswith("graph")
+    assert said[1].startswith("mcts")
+    assert said[2:] == said[:2]
+
+
 def agent_again(env):
     return agents.make("auto", simulations=20).act(env)
 
