@@ -117,7 +117,7 @@ class Auto(Planner[Any]):
 
     def __init__(self, **budget: Any) -> None:
         super().__init__(**budget)
-        self._agents: WeakKeyDictionary[Game, Any] | None = None
+        self._agents: WeakKeyDictionary[Game, tuple[Any, str]] | None = None
         self.picked = ""
 
     def __repr__(self) -> str:
@@ -139,8 +139,8 @@ class Auto(Planner[Any]):
 
     def memory(self, view: View) -> dict[str, Any]:
         """Return what the planner that was picked keeps."""
-        agent, _ = (self._agents or {}).get(view.game, (None, ""))
-        memory: dict[str, Any] = super().memory(view) if agent is None else agent.memory(view)
+        held = None if self._agents is None else self._agents.get(view.game)
+        memory: dict[str, Any] = super().memory(view) if held is None else held[0].memory(view)
         return memory
 
     def agent_for(self, view: View, seconds: float = math.inf) -> Any:
@@ -151,7 +151,7 @@ class Auto(Planner[Any]):
             name, settings, why = self._pick(view, seconds)
             agent: Any = agents.make(name, **settings)
             if name == "best":
-                agent = agent.resolve(view.game)  # type: ignore[attr-defined]
+                agent = agent.resolve(view.game)
             agent.stream = self.stream
             if isinstance(agent, Planner) and name != "best":
                 agent.budget = self.budget
