@@ -184,6 +184,7 @@ class Auto(Planner[Any]):
         if view.game.players == 1 and look.chance < _LITTLE and _steered(view.game) and not hides:
             settings["horizon"] = int(min(max(seconds / _SIMULATIONS / look.seconds, _LONG), _AHEAD))
             return "policy_search", settings, f"numbers are observed, and chance has a share of {look.chance:.0%}"
+        ahead = int(min(max(seconds / _SIMULATIONS / look.seconds, _SHORT), _LONG))
         if hides:
             settings |= {"loop": "information_set", "c": _CURIOUS}
         if view.game.players == 1:
@@ -191,13 +192,13 @@ class Auto(Planner[Any]):
             if look.chance == 0 and not hides:
                 settings |= {"loop": "information_set", "reuse": True}
             if look.ended < 0.5:
-                settings["horizon"] = int(min(max(seconds / _SIMULATIONS / look.seconds, _SHORT), _LONG))
+                settings["horizon"] = ahead
                 return "mcts", settings, f"random games of {look.longest} steps do not end"
             if look.paid > 0:
                 settings["horizon"] = int(min(max(LASTING * look.length, 2 * _SHORT), _LONG))
                 return "mcts", settings, f"paid for lasting, and random games last {look.length:.0f} steps"
         if look.ended < 0.5:
-            settings["rollout_depth"] = _LONG
+            settings["rollout_depth"] = ahead
             return "mcts", settings, f"random games of {look.longest} steps do not end"
         return "mcts", settings, f"random games end after {look.length:.0f} steps"
 
