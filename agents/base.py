@@ -1,7 +1,7 @@
 """What every agent is: something that looks at a live environment and chooses an action."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -51,7 +51,7 @@ class Agent(ABC):
         self.stream = new_stream(errors.integer("seed", seed, 0, MAX_SEED))
         self.last_result: Any = None
         self._bound: list[Callable[[], View]] = []
-        self._shape: tuple[int, ...] | None = None
+        self._shapes: set[tuple[int, ...] | None] = set()
         self._leaf: tuple[Any, ...] = ()
         self._compares = False
 
@@ -164,10 +164,10 @@ class Agent(ABC):
             If the environment cannot be looked into, as when its games live in other processes.
         """
         bound, game = _live_views(env)
-        path, shown = _shown_shape(env, game.observation_shape)
+        path, shown = _shown_shapes(env, game.observation_shape)
         says = not hasattr(game, "outward")  # environments that are not ours do not say again what they have shown
-        self._compares = says and shown == game.observation_shape and not _changes_observations(env)
-        self._bound, self._shape, self._leaf = bound, shown, path
+        self._compares = says and shown == {game.observation_shape} and not _changes_observations(env)
+        self._bound, self._shapes, self._leaf = bound, shown, path
         return self
 
     def predict(
@@ -206,10 +206,10 @@ class Agent(ABC):
         if not self._bound:
             raise RuntimeError(f"{self.name} has no environment to look at; call agent.bind(env) before predict")
         views = [view().still() for view in self._bound]
-        for part in self._leaf:
+        for part in self._leaf if isinstance(observation, (Mapping, tuple)) else ():
             observation = observation[part]
         observations = np.asarray(observation)
-        single = observations.shape == self._shape
+        single = observations.shape in self._shapes
         if single:
             observations = observations[None]
         if len(observations) != len(views):
@@ -351,20 +351,32 @@ def _live_views(env: Any) -> tuple[list[Callable[[], View]], Game]:
     return [lambda: view_of(env)], game
 
 
-def _shown_shape(env: Any, default: tuple[int, ...]) -> tuple[tuple[Any, ...], tuple[int, ...] | None]:
-    """Return where an observation of an environment has its first array, and the shape of this array.
+def _shown_shapes(env: Any, default: tuple[int, ...]) -> tuple[tuple[Any, ...], set[tuple[int, ...] | None]]:
+    """Return where an observation of an environment has its array, the first if none is called so, and its shapes.
 
-    The default is the shape where the environment does not say.
+    In PettingZoo each agent may have a shape of its own. The default is that where the environment does not say.
     """
+    path: list[Any] = []
+    shapes = set()
+    for space in _observation_spaces(env):
+        path = []
+        while isinstance(space, (spaces.Dict, spaces.Tuple)):
+            named = isinstance(space, spaces.Dict) and "observation" not in space.spaces
+            path.append(0 if isinstance(space, spaces.Tuple) else next(iter(space.spaces)) if named else "observation")
+            space = space[path[-1]]
+        shapes.add(space.shape)
+    return tuple(path), shapes or {default}
+
+
+def _observation_spaces(env: Any) -> list[Any]:
+    """Return the spaces of what an environment shows, those in a batch, or agents of PettingZoo; none if unsaid."""
     for name in ("single_observation_space", "observation_space"):
         space: Any = getattr(env, name, None)
-        path: list[Any] = []
-        while isinstance(space, (spaces.Dict, spaces.Tuple)):
-            path.append(next(iter(space.spaces)) if isinstance(space, spaces.Dict) else 0)
-            space = space[path[-1]]
         if isinstance(space, gymnasium.Space):
-            return tuple(path), space.shape
-    return (), default
+            return [space]
+        if callable(space):
+            return [space(agent) for agent in env.possible_agents]
+    return []
 
 
 def _changes_observations(env: Any) -> bool:

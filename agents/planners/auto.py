@@ -117,7 +117,7 @@ class Auto(Planner[Any]):
 
     def __init__(self, **budget: Any) -> None:
         super().__init__(**budget)
-        self._agents: WeakKeyDictionary[Game, Any] | None = None
+        self._agents: WeakKeyDictionary[Game, tuple[Any, str]] | None = None
         self.picked = ""
 
     def __repr__(self) -> str:
@@ -130,7 +130,7 @@ class Auto(Planner[Any]):
     def recognizes(self) -> bool:
         """Whether a planner that was picked finds what it keeps by what is observed."""
         picked = () if self._agents is None else self._agents.values()
-        return any(getattr(agent, "recognizes", False) for agent in picked)
+        return any(getattr(agent, "recognizes", False) for agent, _ in picked)
 
     def plan(self, view: View, clock: Clock) -> Any:
         """Return what the planner that is picked for the game finds; the time of a look at it is not the search's."""
@@ -145,8 +145,8 @@ class Auto(Planner[Any]):
 
     def memory(self, view: View) -> dict[str, Any]:
         """Return what the planner that was picked keeps."""
-        agent = None if self._agents is None else self._agents.get(view.game)
-        memory: dict[str, Any] = super().memory(view) if agent is None else agent.memory(view)
+        held = None if self._agents is None else self._agents.get(view.game)
+        memory: dict[str, Any] = super().memory(view) if held is None else held[0].memory(view)
         return memory
 
     def agent_for(self, view: View, seconds: float = math.inf) -> Any:
@@ -155,15 +155,15 @@ class Auto(Planner[Any]):
             self._agents = WeakKeyDictionary()
         if view.game not in self._agents:
             name, settings, why = self._pick(view, seconds)
-            agent = agents.make(name, **settings)
+            agent: Any = agents.make(name, **settings)
             if name == "best":
-                agent = agent.resolve(view.game)  # type: ignore[attr-defined]
+                agent = agent.resolve(view.game)
             agent.stream = self.stream
             if isinstance(agent, Planner) and name != "best":
                 agent.budget = self.budget
-            self._agents[view.game] = agent
-            self.picked = f"{agent!r}: {why}"
-        return self._agents[view.game]
+            self._agents[view.game] = agent, f"{agent!r}: {why}"
+        agent, self.picked = self._agents[view.game]
+        return agent
 
     def reseed(self, seed: int) -> None:
         """Start the random stream anew and forget all episodes and games, as at construction."""
@@ -190,6 +190,7 @@ class Auto(Planner[Any]):
         if view.game.players == 1 and look.chance < _LITTLE and _steered(view.game) and not hides:
             settings["horizon"] = int(min(max(seconds / _SIMULATIONS / look.seconds, _LONG), _AHEAD))
             return "policy_search", settings, f"numbers are observed, and chance has a share of {look.chance:.0%}"
+        ahead = int(min(max(seconds / _SIMULATIONS / look.seconds, _SHORT), _LONG))
         if hides:
             settings |= {"loop": "information_set", "c": _CURIOUS}
         if view.game.players == 1:
@@ -197,13 +198,13 @@ class Auto(Planner[Any]):
             if look.chance == 0 and not hides:
                 settings |= {"loop": "information_set", "reuse": True}
             if look.ended < 0.5:
-                settings["horizon"] = int(min(max(seconds / _SIMULATIONS / look.seconds, _SHORT), _LONG))
+                settings["horizon"] = ahead
                 return "mcts", settings, f"random games of {look.longest} steps do not end"
             if look.paid > 0:
                 settings["horizon"] = int(min(max(LASTING * look.length, 2 * _SHORT), _LONG))
                 return "mcts", settings, f"paid for lasting, and random games last {look.length:.0f} steps"
         if look.ended < 0.5:
-            settings["rollout_depth"] = _LONG
+            settings["rollout_depth"] = ahead
             return "mcts", settings, f"random games of {look.longest} steps do not end"
         return "mcts", settings, f"random games end after {look.length:.0f} steps"
 

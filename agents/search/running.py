@@ -77,6 +77,8 @@ class Search:
         self.legal = legal_actions(plan.model, view)
         settings = plan.settings
         key_for = view.player if settings.key_for >= 0 else settings.key_for
+        if previous is not None and key_for >= 0 and getattr(view.state, "seen", self) is None:
+            previous = previous if _hold_the_same(plan, previous._root, self._root) else None  # nothing else tells
         determinize_for = view.player if settings.determinize_for >= 0 else settings.determinize_for
         if previous is None:
             plan.refuse_luck(self._root, determinize_for)
@@ -386,6 +388,14 @@ def together(searches: Iterable[Iterator[None]]) -> Iterator[None]:
     going = list(searches)
     while going := [search for search in going if next(search, going) is None]:
         yield
+
+
+def _hold_the_same(plan: SearchPlan, one: Bytes, other: Bytes) -> bool:
+    """Return whether two states of an environment of others are one; False where they cannot be looked into."""
+    try:
+        return int(plan.model.key(one, EVERYTHING)) == int(plan.model.key(other, EVERYTHING))
+    except TypeError:
+        return False
 
 
 def _moved_down(plan: SearchPlan, tree: Tree, key: int, nodes: int) -> Tree:

@@ -1,5 +1,6 @@
 """The planner that looks at the environment and picks one."""
 
+import math
 import pickle
 import time
 from dataclasses import replace
@@ -14,6 +15,7 @@ from pettingzoo.classic.tictactoe import tictactoe
 
 import agents
 from agents.budget import Budget
+from agents.planners import auto
 from mcts_envs.core.view import View
 from mcts_envs.registry import ENTRIES, Entry
 from tests.bridge.worlds import TAXI, Machine, playing, total
@@ -222,6 +224,28 @@ def test_auto_says_what_it_picks(env_id, picked):
     assert agent.last_result is not None
     again = pickle.loads(pickle.dumps(agents.make("auto", simulations=20)))
     assert again.act(env) == agent_again(env)
+
+
+@pytest.mark.parametrize(("milliseconds", "depth"), [(0.01, 60), (1, 25), (9, 15)])
+def test_auto_looks_as_far_ahead_in_games_of_several_as_a_move_has_time_for(monkeypatch, milliseconds, depth):
+    env = tictactoe.env()
+    env.reset(seed=1)
+    look = auto.Look(200.0, 0.0, 1.0, math.nan, 200, milliseconds / 1000, 1.0)  # random games that do not end
+    monkeypatch.setattr(auto, "_look", lambda *given: look)
+    agent = agents.make("auto", time_limit=0.1)
+    agent.act(env)
+    assert agent.picked.startswith(f"mcts(time_limit=0.1, rollout_depth={depth}): random games of 200 steps")
+
+
+def test_auto_says_what_it_picked_for_the_game_at_hand():
+    agent, said = agents.make("auto", simulations=5), []
+    envs = [playing("FrozenLake-v1"), playing("Blackjack-v1")]
+    for env in envs * 2:
+        agent.search(env)
+        said.append(agent.picked)
+    assert said[0].startswith("graph")
+    assert said[1].startswith("mcts")
+    assert said[2:] == said[:2]
 
 
 def agent_again(env):

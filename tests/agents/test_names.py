@@ -7,6 +7,7 @@ from dataclasses import replace
 import gymnasium as gym
 import numpy as np
 import pytest
+from pettingzoo.classic.tictactoe import tictactoe
 
 import agents
 import mcts_envs
@@ -145,6 +146,19 @@ class TestPredict:
         assert agent.act(batch.unwrapped.view(2)) in batch.unwrapped.view(2).legal_actions()
         actions, _ = agent.bind(batch).predict(observations[0] if kind == "make_vec" else observations)
         assert actions.shape == (3,)
+
+    @pytest.mark.parametrize("make", [tictactoe.env, lambda: mcts_envs.make_aec("WallSurvival-v0", board_size=3)])
+    def test_agents_that_take_turns(self, make):
+        env = make()
+        env.reset(seed=1)
+        agent = agents.make("random").bind(env)
+        for player in env.possible_agents:
+            observation, *_ = env.last()
+            for seen in (observation, observation["observation"]):
+                action, _ = agent.predict(seen)
+                assert observation["action_mask"][action]
+                assert env.agent_selection == player
+            env.step(int(action))
 
     def test_observation_of_another_environment(self):
         env, other = gym.make(ID), gym.make(ID)

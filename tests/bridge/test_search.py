@@ -354,6 +354,32 @@ def test_a_tree_is_used_again_where_the_state_is_found():
     assert agent.search(env).visits.sum() == 60
 
 
+class Metronome(gym.Env):
+    """Shows the time; action 0 pays at even times and 1 at odd ones."""
+
+    observation_space, action_space = spaces.Discrete(10), spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.t = 0
+        return self.t, {}
+
+    def step(self, action):
+        paid = float(action == self.t % 2)
+        self.t += 1
+        return self.t, paid, self.t == 9, False, {}
+
+
+def test_a_tree_is_not_used_again_for_a_state_that_nobody_knows():
+    env = gym.wrappers.TimeLimit(Metronome(), 20)  # counts steps, so that it is known which episode this is
+    env.reset(seed=0)
+    agent = mcts(20, reuse=True, horizon=1)
+    for t in range(6):
+        result = agent.search(env)
+        assert (result.action, result.visits.sum()) == (t % 2, 20)
+        env.step(1 - result.action)  # which no planner chose
+
+
 def test_rollouts_that_come_to_no_end_are_cut():
     env = playing("CliffWalking-v1")
     first = agents.make("mcts", simulations=100, seed=0).search(env)
