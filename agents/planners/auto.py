@@ -94,11 +94,12 @@ class Auto(Planner[Any]):
     A game of ours is played by what is strongest there (``best``), or by :class:`agents.mcts.MCTS` if that takes no
     budget. Else, where one player moves whose states recur and hide nothing, :class:`agents.planners.graph.Graph`.
     Else, where random games of one player go on and on and no step pays more than another,
-    :class:`agents.planners.runs.Runs`. Else, where one player observes a few numbers and chance decides little,
-    :class:`agents.planners.policy_search.PolicySearch`. Else :class:`agents.mcts.MCTS`: to the end where random games
-    end soon; for one player who is paid for lasting, not much further than such games last; and to a horizon where they
-    go on and on. Where something is hidden, its tree is of information sets, in which it pays to find out. One player's
-    rewards are discounted, and where the same actions lead to the same and nothing is hidden, its tree is used again.
+    :class:`agents.planners.runs.Runs`. Else, where one player observes a few numbers, chance decides little and a move
+    has time for a few long games, :class:`agents.planners.policy_search.PolicySearch`. Else :class:`agents.mcts.MCTS`:
+    to the end where random games end soon; for one player who is paid for lasting, not much further than such games
+    last; and to a horizon where they go on and on. Where something is hidden, its tree is of information sets, in which
+    it pays to find out. One player's rewards are discounted, and where the same actions lead to the same and nothing is
+    hidden, its tree is used again.
 
     Parameters
     ----------
@@ -187,10 +188,12 @@ class Auto(Planner[Any]):
         if view.game.players == 1 and look.ended < 0.5 and not math.isnan(look.paid):
             settings["horizon"] = int(min(max(seconds / look.seconds, _LONG), _RUNS))
             return "runs", settings, f"random games of {look.longest} steps do not end, and pay the same all the way"
-        if view.game.players == 1 and look.chance < _LITTLE and _steered(view.game) and not hides:
-            settings["horizon"] = int(min(max(seconds / _SIMULATIONS / look.seconds, _LONG), _AHEAD))
+        ahead = seconds / _SIMULATIONS / look.seconds
+        steered = view.game.players == 1 and look.chance < _LITTLE and _steered(view.game) and not hides
+        if steered and ahead >= _LONG:
+            settings["horizon"] = int(min(ahead, _AHEAD))
             return "policy_search", settings, f"numbers are observed, and chance has a share of {look.chance:.0%}"
-        ahead = int(min(max(seconds / _SIMULATIONS / look.seconds, _SHORT), _LONG))
+        ahead = int(min(max(ahead, _SHORT), _LONG))
         if hides:
             settings |= {"loop": "information_set", "c": _CURIOUS}
         if view.game.players == 1:
