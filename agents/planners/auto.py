@@ -95,7 +95,7 @@ class Auto(Planner[Any]):
     budget. Else, where one player moves whose states recur and hide nothing, :class:`agents.planners.graph.Graph`.
     Else, where random games of one player go on and on and no step pays more than another,
     :class:`agents.planners.runs.Runs`. Else, where one player observes a few numbers, chance decides little and a move
-    has time for a few long games, :class:`agents.planners.policy_search.PolicySearch`. Else :class:`agents.mcts.MCTS`:
+    has time for a few short games, :class:`agents.planners.policy_search.PolicySearch`. Else :class:`agents.mcts.MCTS`:
     to the end where random games end soon; for one player who is paid for lasting, not much further than such games
     last; and to a horizon where they go on and on. Where something is hidden, its tree is of information sets, in which
     it pays to find out. One player's rewards are discounted, and where the same actions lead to the same and nothing is
@@ -190,8 +190,8 @@ class Auto(Planner[Any]):
             return "runs", settings, f"random games of {look.longest} steps do not end, and pay the same all the way"
         ahead = seconds / _SIMULATIONS / look.seconds
         steered = view.game.players == 1 and look.chance < _LITTLE and _steered(view.game) and not hides
-        if steered and ahead >= _LONG:
-            settings["horizon"] = int(min(ahead, _AHEAD))
+        if steered and ahead >= _SHORT:
+            settings["horizon"] = int(min(max(ahead, _LONG), _AHEAD))
             return "policy_search", settings, f"numbers are observed, and chance has a share of {look.chance:.0%}"
         ahead = int(min(max(ahead, _SHORT), _LONG))
         if hides:
