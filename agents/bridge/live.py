@@ -73,7 +73,7 @@ def foreign_view(env: Any, agent: Any = None, *, observation: Any = None, info: 
     if agent not in live.game.numbers:
         raise ValueError(errors.unknown("agent", agent, map(str, live.game.numbers)))
     check_steps(layers)
-    return View(live.game, live, live.game.numbers[agent])
+    return View(live.game, live, live.game.numbers[agent], None if live.history is None else live.history.episode)
 
 
 class _Live:

@@ -4,6 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
+from pettingzoo.classic import tictactoe_v3
 
 import agents
 from agents import bridge
@@ -162,3 +163,15 @@ def test_wrappers_that_only_change_what_they_are_shown_are_not_looked_through():
     env = gym.wrappers.FlattenObservation(gym.make("FrozenLake-v1"))
     env.reset(seed=1)
     assert not any(bridge.view(env).state.looks)
+
+
+def test_of_a_remembered_game_of_several_trees_and_first_moves_are_known():
+    env = agents.remember(tictactoe_v3.env())
+    env.reset(seed=1)
+    agent = agents.make("mcts", simulations=300, first_move={"simulations": 400}, loop="closed", reuse=True, seed=1)
+    first = agent.search(env)
+    for action in (first.action, 8 if first.action != 8 else 0):
+        env.step(action)
+    second = agent.search(env)
+    assert (first.simulations, second.simulations) == (400, 300)
+    assert second.visits.sum() > 300
