@@ -4,7 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
-from pettingzoo.classic import tictactoe_v3
+from pettingzoo.classic.tictactoe import tictactoe
 
 import agents
 from agents import bridge
@@ -166,7 +166,7 @@ def test_wrappers_that_only_change_what_they_are_shown_are_not_looked_through():
 
 
 def test_of_a_remembered_game_of_several_trees_and_first_moves_are_known():
-    env = agents.remember(tictactoe_v3.env())
+    env = agents.remember(tictactoe.env())
     env.reset(seed=1)
     agent = agents.make("mcts", simulations=300, first_move={"simulations": 400}, loop="closed", reuse=True, seed=1)
     first = agent.search(env)
