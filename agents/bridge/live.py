@@ -91,7 +91,9 @@ class _Live:
 
 
 class LiveSingle(_Live):
-    """The present state of a Gymnasium environment."""
+    """The present state of a Gymnasium environment; ``running`` is its episode, whatever is around it."""
+
+    running: Any = None
 
     def __init__(self, env: Any, observation: Any, info: Any) -> None:
         self.env = innermost(env)
@@ -128,9 +130,9 @@ class LiveSingle(_Live):
         beyond = looking(outside)
         return [*lenses[: len(lenses) - len(outside)], *beyond], beyond
 
-    def foresee(self, episode: Episode, action: int, seconds: float) -> None:
+    def foresee(self, action: int, seconds: float) -> None:
         """Let the state be known again after an action; see :func:`agents.bridge.foreseeing.foresee`."""
-        foresee(self, episode, action, seconds)
+        foresee(self, self.running, action, seconds)
 
     def elapsed(self) -> int | None:
         """Return how many steps the episode has taken; None where nothing counts them."""
@@ -330,7 +332,7 @@ _AROUND: "WeakKeyDictionary[Episode, WeakKeyDictionary[Any, Episode]]" = WeakKey
 
 def _episode(live: LiveSingle) -> Episode | None:
     """Return the token of the running episode in these wrappers: in others it pays something else."""
-    episode = _running(live)
+    live.running = episode = _running(live)
     if episode is None or not live.wrappers:
         return episode
     outermost = live.wrappers[0]

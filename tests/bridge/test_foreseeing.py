@@ -65,6 +65,18 @@ def test_a_graph_is_kept_where_nothing_counts_steps():
     assert places[-1] > places[0] + 3
 
 
+def test_what_is_found_behind_wrappers_that_pay_is_kept_for_them_alone():
+    env, agent = Hall(), agents.make("graph", max_steps=12, seed=1)
+    env.reset(seed=1)
+    paid = gym.wrappers.TransformReward(env, lambda reward: -reward)
+    action = agent.search(paid).action
+    first = bridge.view(paid).episode
+    assert bridge.view(env).episode is not first  # or what is paid here would be taken for what is paid there
+    agent.search(paid)
+    paid.step(action)
+    assert bridge.view(paid).episode is first
+
+
 def test_another_episode_is_another_however_alike_it_begins():
     env, agent = Hall(), agents.make("graph", simulations=60, seed=1)
     env.reset(seed=1)
