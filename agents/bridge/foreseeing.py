@@ -80,7 +80,7 @@ def _dear(live: Any, seconds: float) -> bool:
     """Say whether it takes longer to look through an environment; that is tried twice, and noted."""
     if seconds < math.inf and "looked through in" not in live.game.notes:
         live.game.notes["looked through in"] = min(timeit.repeat(lambda: _key(live), number=1, repeat=2))
-    return seconds < live.game.notes.get("looked through in", 0.0)
+    return bool(seconds < live.game.notes.get("looked through in", 0.0))
 
 
 def _key(state: Any) -> int | None:
