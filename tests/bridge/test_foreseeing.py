@@ -7,6 +7,7 @@ from gymnasium import spaces
 
 import agents
 from agents import bridge
+from agents.bridge.means import NATIVE
 from tests.bridge.worlds import total
 
 
@@ -174,3 +175,53 @@ def test_wrappers_that_only_change_what_they_are_shown_are_not_looked_through():
     env = gym.wrappers.FlattenObservation(gym.make("FrozenLake-v1"))
     env.reset(seed=1)
     assert not any(bridge.view(env).state.looks)
+
+
+class Fickle(Hall):
+    """Offers two actions of three that are drawn anew at each step, and kept by nothing."""
+
+    def _info(self):
+        mask = np.ones(3, np.int8)
+        mask[self.np_random.integers(3)] = 0
+        return {"action_mask": mask}
+
+
+def test_what_is_drawn_anew_at_each_step_is_not_foreseen():
+    env, agent = Fickle(), agents.make("graph", simulations=60, seed=1)
+    env.reset(seed=1)
+    with pytest.warns(UserWarning, match="nothing keeps the last"):
+        shown, *_ = env.step(agent.search(env).action)
+    state = bridge.view(env).state
+    assert np.array_equal(state.seen, shown)
+    assert state.infos is None
+
+
+class Saved(Hall):
+    """Saves where one is; where the door is stays as it is until the reset."""
+
+    def get_state(self):
+        return self.at
+
+    def set_state(self, at):
+        self.at = at
+
+
+def test_snapshots_that_leave_out_what_a_reset_changes_do_not_tell_the_episode():
+    env, agent = Saved(), agents.make("graph", simulations=60, seed=1)
+    env.reset(seed=1)
+    result = agent.search(env)
+    first, door = bridge.view(env).episode, env.door
+    assert result.copies.means == NATIVE
+    assert bridge.view(env).episode is first
+    env.step(result.action)
+    assert seen(env) is not None
+    env.reset(seed=2)
+    assert env.door != door
+    assert bridge.view(env).episode is not first
+
+
+def test_what_is_told_with_one_view_is_not_taken_for_what_wrappers_are_shown():
+    env = gym.wrappers.TransformObservation(Dark(), lambda seen: np.eye(9)[seen], spaces.Box(0, 1, (9,)))
+    shown, _ = env.reset(seed=1)
+    agents.make("mcts", simulations=20, reuse=True, seed=1).search(bridge.view(env, observation=shown))
+    assert seen(env) is None
