@@ -48,8 +48,8 @@ class Search:
         One for each thread, and one for ``recommend``.
     nodes : int
         Nodes that each tree may grow to.
-    previous : Search, optional
-        The search of an earlier move: what it found below this state is kept.
+    previous : sequence of Tree, optional
+        Of the search of an earlier move: what it found below this state is kept.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Search:
     """
 
     def __init__(
-        self, plan: SearchPlan, view: View, streams: Sequence[Bytes], nodes: int, previous: "Search | None" = None
+        self, plan: SearchPlan, view: View, streams: Sequence[Bytes], nodes: int, previous: Sequence[Tree] | None = None
     ) -> None:
         self.plan, self._streams, self._last_stream = plan, streams[:-1], streams[-1]
         self._root, self.player = plan.root(view.state), view.player
@@ -86,7 +86,7 @@ class Search:
         if previous is None:
             self.trees = [plan.new_tree(nodes) for _ in self._streams]
         else:
-            self.trees = [_moved_down(plan, tree, key, nodes) for tree in previous.trees]
+            self.trees = [_moved_down(plan, tree, key, nodes) for tree in previous]
         for tree in self.trees:
             row(tree.nodes, ROOT, NODE).key = key
             tree.count.viewer = max(key_for, EVERYTHING)

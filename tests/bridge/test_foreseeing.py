@@ -1,5 +1,8 @@
 """Environments that nothing remembers: what the state shows after a move, and of which episode it is."""
 
+import gc
+import weakref
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -225,3 +228,17 @@ def test_what_is_told_with_one_view_is_not_taken_for_what_wrappers_are_shown():
     shown, _ = env.reset(seed=1)
     agents.make("mcts", simulations=20, reuse=True, seed=1).search(bridge.view(env, observation=shown))
     assert seen(env) is None
+
+
+@pytest.mark.parametrize("make", [Hall, lambda: gym.make("FrozenLake-v1")])
+@pytest.mark.parametrize("name", ["graph", "mcts"])
+def test_environments_that_were_searched_are_let_go(make, name):
+    agent = agents.make(name, simulations=20, seed=1, **({"reuse": True} if name == "mcts" else {}))
+    for seed in range(3):
+        env = make()
+        env.reset(seed=seed)
+        env.step(agent.act(env))
+    held = weakref.ref(env.unwrapped)
+    agent.last_result = env = None
+    gc.collect()
+    assert held() is None
