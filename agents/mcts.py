@@ -23,7 +23,7 @@ from agents.search.plan import SearchPlan
 from agents.search.records import Settings
 from agents.search.running import Search, together
 from agents.search.search import OPEN_LOOP
-from agents.search.tree import STORES
+from agents.search.tree import STORES, Tree
 from agents.settings import settings_of
 from mcts_envs.core import errors
 from mcts_envs.core.contract import EVERYTHING, Game
@@ -314,12 +314,12 @@ class MCTS(Planner[SearchResult]):
         ahead = self._look_ahead(jobs, several)
         for (view, clock), memory in zip(jobs, memories, strict=True):
             nodes = min(ahead * clock.budget.simulations, self.max_nodes)
-            searches.append(self._started(view, nodes, memory.get("search")))
+            searches.append(self._started(view, nodes, memory.get("trees")))
         for _ in together(self.spending(*job) for job in zip(searches, (clock for _, clock in jobs), strict=True)):
             for plan in dict.fromkeys(search.plan for search in searches):
                 plan.answer()
         for search, memory in zip(searches, memories, strict=True):
-            memory["search"] = search if self.reuse else None
+            memory["trees"] = search.trees if self.reuse else None  # a search would hold the environment
             memory["begun"] = True if self.first_move != self.budget else None
         return searches
 
@@ -345,7 +345,7 @@ class MCTS(Planner[SearchResult]):
         """Spend a budget on a search; yield whenever it waits for answers of a policy."""
         yield from search.spending(clock)
 
-    def _started(self, view: View, nodes: int, previous: Search | None) -> Search:
+    def _started(self, view: View, nodes: int, previous: Sequence[Tree] | None) -> Search:
         streams = [new_stream(int(draw(self.stream))) for _ in range(self.threads + 1)]
         return Search(self.prepared(view.game), view, streams, -(-nodes // self.threads), previous)
 

@@ -138,7 +138,7 @@ class Planner(Agent, Generic[Result]):
         if view.episode is None or not hasattr(live, "foresee") or not (self.recognizes or live.elapsed() is None):
             return
         if any(kept is not None for kept in self.memory(view).values()):
-            live.foresee(view.episode, int(action), _FORESIGHT * self.budget.time_limit)
+            live.foresee(int(action), _FORESIGHT * self.budget.time_limit)
 
     def load(self, view: View) -> None:
         """Before an agent's first search of a game, search once in vain: what that compiles and loads is off the clock.

@@ -304,10 +304,18 @@ def _begin_stream(env: Any, seed: int) -> None:
     hashed: Any = type(env).__hash__
     begun = {} if hashed is None else _BEGUN.setdefault(_ORIGINS.get(env, lambda: env)() or env, {})
     if seed in begun:
-        restore(begun[seed])
+        restore(_own(begun[seed]))
     else:
         env.reset(seed=seed)
-        begun[seed] = save(include_rng=True)
+        begun[seed] = _own(save(include_rng=True))
+
+
+def _own(snapshot: Any) -> Any:
+    """Return a snapshot whose stream does not go on with that of an environment; itself where it has no copy."""
+    try:
+        return Copy(snapshot).env
+    except TypeError:
+        return snapshot
 
 
 def _twin_to_keep(source: Any) -> tuple[Any, list[Any] | None]:

@@ -10,7 +10,7 @@ import timeit
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from agents.bridge.copying.digest import digest
+from agents.bridge.copying.digest import contents, digest
 from agents.bridge.kinds import held
 from agents.bridge.states import own
 from mcts_envs.core.contract import EVERYTHING
@@ -30,6 +30,8 @@ class Foreseen(NamedTuple):
     seen: Any
     infos: Any
 
+
+_UNTOLD = Foreseen(Episode(), None, None)
 
 _FORESEEN: "WeakKeyDictionary[Any, dict[int, Foreseen]]" = WeakKeyDictionary()
 """Of each live environment that was searched, by the key of all that it will hold."""
@@ -59,7 +61,8 @@ def foresee(live: Any, episode: Episode, action: int, seconds: float) -> None:
         return
     if (here := _key(live)) is None:
         return
-    ends, misses, known = time.perf_counter() + seconds, 0, {here: Foreseen(episode, live.seen, live.infos)}
+    told = _FORESEEN.get(live.env, {}).get(here, _UNTOLD)  # not what is told with this view: it came through wrappers
+    ends, misses, known = time.perf_counter() + seconds, 0, {here: told._replace(episode=episode)}
     root, work = live.copy(), live.game.new_state()
     for seed in range(_OUTCOMES):
         work[:] = root
@@ -69,11 +72,18 @@ def foresee(live: Any, episode: Episode, action: int, seconds: float) -> None:
         if key is None:
             return
         misses = misses + 1 if key in known else 0
-        if not misses:
-            known[key] = Foreseen(episode, *own(work.seen, work.infos))
+        known[key] = _agreed(known.get(key), Foreseen(episode, *own(work.seen, work.infos)))
         if misses == _MISSES or time.perf_counter() > ends:
             break
     _FORESEEN[live.env] = known
+
+
+def _agreed(before: Foreseen | None, now: Foreseen) -> Foreseen:
+    """Return what was foreseen, without what is not said twice alike of one state: it is drawn anew at each step."""
+    if before is None:
+        return now
+    alike = [contents(was) == contents(said) is not None for was, said in zip(before[1:], now[1:], strict=True)]
+    return Foreseen(now.episode, *(said if same else None for said, same in zip(now[1:], alike, strict=True)))
 
 
 def _dear(live: Any, seconds: float) -> bool:
@@ -84,8 +94,13 @@ def _dear(live: Any, seconds: float) -> bool:
 
 
 def _key(state: Any) -> int | None:
-    """Return the key of all that an environment holds, whatever time is left; None if it cannot be looked into."""
+    """Return the key of all that an environment holds, whatever time is left; None if it cannot be looked into.
+
+    Its own snapshots may leave out what only a reset changes.
+    """
+    tells = held(state)
+    own_word = state.game.adapter is None and tells is not state.env
     try:
-        return digest((state.bits, held(state)))
+        return digest((state.bits, tells, contents(state.env) if own_word else None))
     except TypeError:
         return None

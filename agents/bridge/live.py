@@ -79,7 +79,8 @@ def foreign_view(env: Any, agent: Any = None, *, observation: Any = None, info: 
 class _Live:
     """What is so of every live environment until it is said otherwise.
 
-    ``time_limit`` is that of a search of it, in seconds; by ``luck`` is drawn what it hides.
+    It is ``silent`` where it does not say again what it has shown, and nothing else knows. ``time_limit`` is that of a
+    search of it, in seconds; by ``luck`` is drawn what it hides.
     """
 
     version = 0
@@ -88,10 +89,17 @@ class _Live:
     time_limit = math.inf
     luck = 0
     looks: Any = (), ()
+    seen: Any
+
+    @property
+    def silent(self) -> bool:
+        return self.seen is None
 
 
 class LiveSingle(_Live):
-    """The present state of a Gymnasium environment."""
+    """The present state of a Gymnasium environment; ``running`` is its episode, whatever is around it."""
+
+    running: Any = None
 
     def __init__(self, env: Any, observation: Any, info: Any) -> None:
         self.env = innermost(env)
@@ -128,9 +136,9 @@ class LiveSingle(_Live):
         beyond = looking(outside)
         return [*lenses[: len(lenses) - len(outside)], *beyond], beyond
 
-    def foresee(self, episode: Episode, action: int, seconds: float) -> None:
+    def foresee(self, action: int, seconds: float) -> None:
         """Let the state be known again after an action; see :func:`agents.bridge.foreseeing.foresee`."""
-        foresee(self, episode, action, seconds)
+        foresee(self, self.running, action, seconds)
 
     def elapsed(self) -> int | None:
         """Return how many steps the episode has taken; None where nothing counts them."""
@@ -210,6 +218,7 @@ class LiveAEC(_Live):
     wrappers: Any = ()
     left = NO_LIMIT
     seen = infos = None
+    silent = False
 
     def __init__(self, layers: list[Any]) -> None:
         self.env = layers[-1]
@@ -330,7 +339,7 @@ _AROUND: "WeakKeyDictionary[Episode, WeakKeyDictionary[Any, Episode]]" = WeakKey
 
 def _episode(live: LiveSingle) -> Episode | None:
     """Return the token of the running episode in these wrappers: in others it pays something else."""
-    episode = _running(live)
+    live.running = episode = _running(live)
     if episode is None or not live.wrappers:
         return episode
     outermost = live.wrappers[0]

@@ -2,8 +2,10 @@
 
 import copy
 import math
-from collections.abc import Sequence
-from types import CellType, FunctionType, MethodType
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import gymnasium
@@ -14,6 +16,7 @@ from pettingzoo.utils.wrappers import BaseWrapper
 from agents.bridge.copying.classes import slots_of
 from agents.wrappers import layers_of
 
+_EMPTY = CellType()
 _PICTURE = 10_000
 """As many numbers or more are taken for a picture."""
 
@@ -109,31 +112,68 @@ def detached(layer: Any, env: Any) -> Any:
     for slot in slots_of(kind):
         if hasattr(layer, slot.__name__):
             slot.__set__(own, _kept(slot.__get__(layer)))
-    stand_ins = {id(layer): own} | {id(inner): env for inner in layers_of(layer)[1:-1]}
-    stand_ins[id(layer.unwrapped)] = env.unwrapped
-    kept = {name: _of(value, stand_ins) for name, value in vars(layer).items()}
+    known, inside = {id(inner): env for inner in layers_of(layer)[1:-1]}, layer.unwrapped
+    known |= {id(layer): own, id(inside): env.unwrapped}
+
+    def stand_in(value: Any) -> Any:
+        around = id(value) not in known and isinstance(value, gymnasium.Wrapper) and value.unwrapped is inside
+        return own if around else known.get(id(value))
+
+    met: dict[int, Any] = {}
+    kept = {name: _kept(_asking(value, stand_in, met)) for name, value in vars(layer).items() if name != "env"}
     vars(own).update(kept, env=env)
     return own
 
 
-def _of(value: Any, stand_ins: dict[int, Any]) -> Any:
-    """Return what a wrapper holds for one like it: functions that ask its environment, or it, ask what stands in."""
-    if isinstance(value, FunctionType) and value.__closure__:
-        cells = [(cell, stand_ins.get(id(_held_by(cell)))) for cell in value.__closure__]
-        closure = tuple(cell if stand_in is None else CellType(stand_in) for cell, stand_in in cells)
-        function = FunctionType(value.__code__, value.__globals__, value.__name__, value.__defaults__, closure)
-        function.__kwdefaults__ = value.__kwdefaults__
-        return function
-    if isinstance(value, MethodType) and id(value.__self__) in stand_ins:
-        return MethodType(value.__func__, stand_ins[id(value.__self__)])
-    return _kept(value)
+def _asking(value: Any, stand_in: Callable[[Any], Any], met: dict[int, Any]) -> Any:
+    """Return what a wrapper holds for one like it: whatever asks its environment, or it, asks what stands in."""
+    if id(value) in met:
+        return met[id(value)]
+    if (other := stand_in(value)) is not None or isinstance(value, gymnasium.Env):
+        return value if other is None else other
+    if isinstance(value, FunctionType):
+        return _function(value, stand_in, met)
+    if isinstance(value, MethodType):
+        whose = _asking(value.__self__, stand_in, met)
+        return value if whose is value.__self__ else MethodType(value.__func__, whose)
+    if isinstance(value, partial):
+        given = {name: _asking(part, stand_in, met) for name, part in value.keywords.items()}
+        function, *args = [_asking(part, stand_in, met) for part in (value.func, *value.args)]
+        return partial(function, *args, **given)
+    held = {} if isinstance(value, (type, ModuleType)) else getattr(value, "__dict__", {})
+    if asks := {name: other for name, part in held.items() if (other := stand_in(part)) is not None}:
+        value = copy.copy(value)
+        vars(value).update(asks)
+    return value
 
 
-def _held_by(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # it is empty
-        return None
+def _function(value: FunctionType, stand_in: Callable[[Any], Any], met: dict[int, Any]) -> FunctionType:
+    """Return a function that asks what stands in; itself where it asks for nothing."""
+    around = {name: other for name, part in _globals(value).items() if (other := stand_in(part)) is not None}
+    cells, given = value.__closure__ or (), (value.__defaults__ or (), value.__kwdefaults__ or {})
+    own = tuple(CellType() for _ in cells)
+    names = value.__globals__ | around if around else value.__globals__
+    made = met[id(value)] = FunctionType(value.__code__, names, value.__name__, closure=own or None)  # may hold itself
+    made.__defaults__ = tuple(_asking(part, stand_in, met) for part in given[0])
+    made.__kwdefaults__ = {name: _asking(part, stand_in, met) for name, part in given[1].items()}
+    for cell, was in zip(own, cells, strict=True):
+        with suppress(ValueError):  # it is empty
+            cell.cell_contents = _asking(was.cell_contents, stand_in, met)
+    if not around and _held_by(value) == [id(value) if part == id(made) else part for part in _held_by(made)]:
+        made = met[id(value)] = value
+    return made
+
+
+def _held_by(function: FunctionType) -> list[int]:
+    """Return the identities of what a function holds."""
+    held = [cell.cell_contents for cell in function.__closure__ or () if cell != _EMPTY]
+    return [*map(id, (*held, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()))]
+
+
+def _globals(function: FunctionType) -> dict[str, Any]:
+    """Return what a function may look up in its module, as an environment of a script."""
+    names, around = function.__code__.co_names, function.__globals__
+    return {name: around[name] for name in names if isinstance(around.get(name), gymnasium.Env)}
 
 
 def _asks(lens: Any) -> bool:
@@ -141,7 +181,13 @@ def _asks(lens: Any) -> bool:
     function = getattr(lens, "func", None)
     if not isinstance(lens, TransformObservation) or getattr(function, "__module__", "").startswith("gymnasium."):
         return False
-    return any(isinstance(_held_by(cell), gymnasium.Env) for cell in getattr(function, "__closure__", None) or ())
+    asked: list[Any] = []
+
+    def note(value: Any) -> Any:
+        asked.extend([value] if isinstance(value, gymnasium.Env) else [])
+
+    _asking(function, note, {})
+    return bool(asked)
 
 
 def _kept(value: Any) -> Any:

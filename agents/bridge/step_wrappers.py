@@ -48,7 +48,7 @@ def worn(env: Any, wrappers: Sequence[Any]) -> Copy:
     as a log.
     """
     inside = innermost(wrappers[0])
-    chain, within = dressed(inside, wrappers), {id(inside): env}
+    chain, within = dressed(env, wrappers), {id(inside): env, id(env): env}
     try:
         return Copy(chain, within)
     except TypeError:

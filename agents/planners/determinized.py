@@ -50,7 +50,7 @@ class Determinized(MCTS):
 
     def plan(self, view: View, clock: Clock) -> SearchResult:
         """Return what the trees find together."""
-        self.memory(view)["search"] = None
+        self.memory(view)["trees"] = None
         samples = min(self.samples, clock.budget.simulations, clock.budget.max_steps)
         root = View(view.game, view.state.copy(), view.player)
         searches: list[Search] = []

@@ -150,7 +150,7 @@ class _Walk:
         self.places.begin(self._left)
         key = int(view.game.key(view.state, view.player))
         known = self.places.number.get(key)
-        if known is None or getattr(view.state, "seen", self) is None:  # the environment shows nothing again
+        if known is None or getattr(view.state, "silent", False):  # the environment shows nothing again
             known = self.places.add(key, self._offered(self._state))
         self.root = known
         self.steps = 0

@@ -209,12 +209,12 @@ class Places:
 
 
 class _Sweep:
-    """All that is known as arrays, which look into those of the places: nothing is added while they are used."""
+    """All that is known as arrays of its own: those of the places could not grow as long as an error holds these."""
 
     def __init__(self, places: Places, discount: float) -> None:
         self._places = places
-        self._of, self._to = np.frombuffer(places._of, np.int64), np.frombuffer(places._to, np.int64)
-        self._first, self._visits = np.frombuffer(places.first, np.int64), np.frombuffer(places.visits)
+        self._of, self._to = np.array(places._of), np.array(places._to)
+        self._first, self._visits = np.array(places.first), np.array(places.visits)
         visits = self._visits[self._of]
         self._paid = np.frombuffer(places.paid) / visits
         self._share = discount * np.frombuffer(places.counts) / visits

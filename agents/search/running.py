@@ -48,8 +48,8 @@ class Search:
         One for each thread, and one for ``recommend``.
     nodes : int
         Nodes that each tree may grow to.
-    previous : Search, optional
-        The search of an earlier move: what it found below this state is kept.
+    previous : sequence of Tree, optional
+        Of the search of an earlier move: what it found below this state is kept.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Search:
     """
 
     def __init__(
-        self, plan: SearchPlan, view: View, streams: Sequence[Bytes], nodes: int, previous: "Search | None" = None
+        self, plan: SearchPlan, view: View, streams: Sequence[Bytes], nodes: int, previous: Sequence[Tree] | None = None
     ) -> None:
         self.plan, self._streams, self._last_stream = plan, streams[:-1], streams[-1]
         self._root, self.player = plan.root(view.state), view.player
@@ -77,8 +77,8 @@ class Search:
         self.legal = legal_actions(plan.model, view)
         settings = plan.settings
         key_for = view.player if settings.key_for >= 0 else settings.key_for
-        if previous is not None and key_for >= 0 and getattr(view.state, "seen", self) is None:
-            previous = previous if _hold_the_same(plan, previous._root, self._root) else None  # nothing else tells
+        if key_for >= 0 and getattr(view.state, "silent", False):
+            previous = None  # nothing tells where in the trees the state is
         determinize_for = view.player if settings.determinize_for >= 0 else settings.determinize_for
         if previous is None:
             plan.refuse_luck(self._root, determinize_for)
@@ -88,7 +88,7 @@ class Search:
         if previous is None:
             self.trees = [plan.new_tree(nodes) for _ in self._streams]
         else:
-            self.trees = [_moved_down(plan, tree, key, nodes) for tree in previous.trees]
+            self.trees = [_moved_down(plan, tree, key, nodes) for tree in previous]
         for tree in self.trees:
             row(tree.nodes, ROOT, NODE).key = key
             tree.count.viewer = max(key_for, EVERYTHING)
@@ -388,14 +388,6 @@ def together(searches: Iterable[Iterator[None]]) -> Iterator[None]:
     going = list(searches)
     while going := [search for search in going if next(search, going) is None]:
         yield
-
-
-def _hold_the_same(plan: SearchPlan, one: Bytes, other: Bytes) -> bool:
-    """Return whether two states of an environment of others are one; False where they cannot be looked into."""
-    try:
-        return int(plan.model.key(one, EVERYTHING)) == int(plan.model.key(other, EVERYTHING))
-    except TypeError:
-        return False
 
 
 def _moved_down(plan: SearchPlan, tree: Tree, key: int, nodes: int) -> Tree:

@@ -6,6 +6,7 @@ import pytest
 from pettingzoo.classic.tictactoe import tictactoe
 
 import agents
+from agents.planners.places import _Sweep
 from tests.bridge.test_strength import values_of
 from tests.bridge.worlds import TAXI, total
 from tests.search.tables import END, table_game, view_of
@@ -158,6 +159,19 @@ def test_a_graph_is_kept_until_the_episode_ends():
     assert second.simulations == 20
     env.reset(seed=1)
     assert np.isclose(agents.make("graph", simulations=20, seed=1).search(env).value, first.value)
+
+
+def test_after_an_interrupt_while_values_settle_the_graph_grows_on(monkeypatch):
+    env = agents.remember(gym.make("CliffWalking-v1"))
+    env.reset(seed=1)
+    agent = agents.make("graph", simulations=20, seed=1)
+    first = agent.search(env)
+    with monkeypatch.context() as patch:
+        patch.setattr(_Sweep, "greatest", lambda self, each: 1 / 0)
+        with pytest.raises(ZeroDivisionError) as held:  # as a notebook holds it
+            agent.search(env)
+    assert agent.search(env).places > first.places
+    assert held.tb is not None
 
 
 def test_what_was_not_tried_yet_is_looked_at_before_what_is_known():

@@ -1,5 +1,8 @@
 """Environments that nothing remembers: what the state shows after a move, and of which episode it is."""
 
+import gc
+import weakref
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ from pettingzoo.classic.tictactoe import tictactoe
 
 import agents
 from agents import bridge
+from agents.bridge.means import NATIVE
 from tests.bridge.worlds import total
 
 
@@ -64,6 +68,18 @@ def test_a_graph_is_kept_where_nothing_counts_steps():
         places.append((found := agent.search(env)).places)
     assert places == sorted(places)
     assert places[-1] > places[0] + 3
+
+
+def test_what_is_found_behind_wrappers_that_pay_is_kept_for_them_alone():
+    env, agent = Hall(), agents.make("graph", max_steps=12, seed=1)
+    env.reset(seed=1)
+    paid = gym.wrappers.TransformReward(env, lambda reward: -reward)
+    action = agent.search(paid).action
+    first = bridge.view(paid).episode
+    assert bridge.view(env).episode is not first  # or what is paid here would be taken for what is paid there
+    agent.search(paid)
+    paid.step(action)
+    assert bridge.view(paid).episode is first
 
 
 def test_another_episode_is_another_however_alike_it_begins():
@@ -165,13 +181,78 @@ def test_wrappers_that_only_change_what_they_are_shown_are_not_looked_through():
     assert not any(bridge.view(env).state.looks)
 
 
-def test_of_a_remembered_game_of_several_trees_and_first_moves_are_known():
+@pytest.mark.parametrize("loop", ["closed", "information_set"])
+def test_of_a_remembered_game_of_several_trees_and_first_moves_are_known(loop):
     env = agents.remember(tictactoe.env())
     env.reset(seed=1)
-    agent = agents.make("mcts", simulations=300, first_move={"simulations": 400}, loop="closed", reuse=True, seed=1)
+    agent = agents.make("mcts", simulations=300, first_move={"simulations": 400}, loop=loop, reuse=True, seed=1)
     first = agent.search(env)
     for action in (first.action, 8 if first.action != 8 else 0):
         env.step(action)
     second = agent.search(env)
     assert (first.simulations, second.simulations) == (400, 300)
     assert second.visits.sum() > 300
+
+
+class Fickle(Hall):
+    """Offers two actions of three that are drawn anew at each step, and kept by nothing."""
+
+    def _info(self):
+        mask = np.ones(3, np.int8)
+        mask[self.np_random.integers(3)] = 0
+        return {"action_mask": mask}
+
+
+def test_what_is_drawn_anew_at_each_step_is_not_foreseen():
+    env, agent = Fickle(), agents.make("graph", simulations=60, seed=1)
+    env.reset(seed=1)
+    with pytest.warns(UserWarning, match="nothing keeps the last"):
+        shown, *_ = env.step(agent.search(env).action)
+    state = bridge.view(env).state
+    assert np.array_equal(state.seen, shown)
+    assert state.infos is None
+
+
+class Saved(Hall):
+    """Saves where one is; where the door is stays as it is until the reset."""
+
+    def get_state(self):
+        return self.at
+
+    def set_state(self, at):
+        self.at = at
+
+
+def test_snapshots_that_leave_out_what_a_reset_changes_do_not_tell_the_episode():
+    env, agent = Saved(), agents.make("graph", simulations=60, seed=1)
+    env.reset(seed=1)
+    result = agent.search(env)
+    first, door = bridge.view(env).episode, env.door
+    assert result.copies.means == NATIVE
+    assert bridge.view(env).episode is first
+    env.step(result.action)
+    assert seen(env) is not None
+    env.reset(seed=2)
+    assert env.door != door
+    assert bridge.view(env).episode is not first
+
+
+def test_what_is_told_with_one_view_is_not_taken_for_what_wrappers_are_shown():
+    env = gym.wrappers.TransformObservation(Dark(), lambda seen: np.eye(9)[seen], spaces.Box(0, 1, (9,)))
+    shown, _ = env.reset(seed=1)
+    agents.make("mcts", simulations=20, reuse=True, seed=1).search(bridge.view(env, observation=shown))
+    assert seen(env) is None
+
+
+@pytest.mark.parametrize("make", [Hall, lambda: gym.make("FrozenLake-v1")])
+@pytest.mark.parametrize("name", ["graph", "mcts"])
+def test_environments_that_were_searched_are_let_go(make, name):
+    agent = agents.make(name, simulations=20, seed=1, **({"reuse": True} if name == "mcts" else {}))
+    for seed in range(3):
+        env = make()
+        env.reset(seed=seed)
+        env.step(agent.act(env))
+    held = weakref.ref(env.unwrapped)
+    agent.last_result = env = None
+    gc.collect()
+    assert held() is None

@@ -157,6 +157,6 @@ def test_draws_outlive_a_move():
     """A kept tree makes the draws of before: what they led to is found again."""
     view = two_outcomes()
     first = widening(reuse=True, outcomes=2.0, outcome_exponent=0.0).start(view).run(simulations=50)
-    again = Search(first.plan, view, [new_stream(i) for i in (1, 2)], 500, first).run(simulations=50)
+    again = Search(first.plan, view, [new_stream(i) for i in (1, 2)], 500, first.trees).run(simulations=50)
     assert counted(again, 0)[1:3] == counted(first, 0)[1:3]
     assert again.trees[0].select.per_tree[0] == first.trees[0].select.per_tree[0] > 0
