@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from agents.budget import NO_LIMIT, Clock
 from agents.inspection.ranking import Ranking, best_line
@@ -17,6 +17,10 @@ from mcts_envs.core.rng import below, draw
 from mcts_envs.core.view import View
 
 MAX_HORIZON = 10_000
+
+
+Steps: TypeAlias = list[tuple[int, int]]
+"""Places and actions, last step first."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,8 +73,8 @@ class Graph(Planner[GraphResult]):
     Processes"); the move is chosen by values without it, after value iteration. Where no action has led to two states,
     a walk ends when it comes round through what is known, goes on through what is new for as many steps as it took to
     get there, and after one that met nothing new the next goes to the nearest state where an action is untried, so that
-    in the end all is known. States are told apart by what their player observes of them. The graph is kept until the
-    episode ends.
+    in the end all is known; then all is tried again. States are told apart by what their player observes of them. The
+    graph is kept until the episode ends.
 
     It is for games of one player, in which what is observed tells all that matters, and comes again: mazes, slippery
     ice, taxis. Where a time limit ends an episode before the best line does, or before the horizon where chance
@@ -167,13 +171,18 @@ class _Walk:
 
     def simulate(self) -> None:
         """Make a simulation; whenever there are twice as many in the episode, let values settle."""
-        self._walk([] if self._news or self.places.branches else next(self._nearest, []))
+        way = None if self._news or self.places.branches else next(self._nearest, None)
+        if way is None and not (self._news or self.places.branches):
+            self.places.tries += 1  # all is known, unless chance has hidden something so far
+            self._nearest = self.places.ways(self.root)
+            way = next(self._nearest, None)
+        self._walk(way)
         made = self._memory["walks"] = self._memory.get("walks", 0) + 1
         if made & (made - 1) == 0:
             self.places.settle(self._deadline)
 
-    def _walk(self, way: list[tuple[int, int]]) -> None:
-        """Walk, at first the way that is given, to a new state, the end or the horizon; back up what it is worth.
+    def _walk(self, way: Steps | None) -> None:
+        """Walk, at first the way to what is sought, to a new state, the end or the horizon; back up what it is worth.
 
         Where no action has led to two states it goes on through what is new for as many steps as it took to get there.
         """
@@ -184,7 +193,10 @@ class _Walk:
         place, path, met, far = self.root, [], set[int](), self._left
         self._news = False
         for t in range(self._left):
-            i = way.pop()[1] - places.first[place] if way and way[-1][0] == place else self._selected(place)
+            if way and way[-1][0] == place:
+                i = way.pop()[1] - places.first[place]
+            else:
+                i, way = self._selected(place, way == []), None
             action = places.first[place] + i
             if not places.visits[action]:
                 met.clear()
@@ -213,11 +225,13 @@ class _Walk:
         known = self.places.number.get(key)
         return (self.places.add(key, self._offered(state)), True) if known is None else (known, False)
 
-    def _selected(self, place: int) -> int:
-        """Return an action that was not tried yet, or the one that is worth most with its bonus."""
+    def _selected(self, place: int, seeks: bool) -> int:
+        """Return an action that was not tried yet, or that is sought here, or that is worth most with its bonus."""
         places = self.places
         if untried := places.untried[place]:
             return int(untried.pop(below(self._planner.stream, len(untried))))
+        if seeks and (sought := places.sought(place)):
+            return sought[below(self._planner.stream, len(sought))]
         hopes = places.hopes[places.actions(place)]
         return hopes.index(max(hopes))
 

@@ -19,8 +19,8 @@ _CERTAIN, _CHANCE = 0.003, 1.0
 _SWEEPS = 1000
 """So many at most let values settle."""
 
-_SETTLED = 1e-6
-"""They have where none changes by more, in ranges of the values met."""
+_SETTLED, _HOPED = 1e-6, 1e-3
+"""They have where none changes by more, and those with bonuses, in ranges of the values met."""
 
 
 class Places:
@@ -53,6 +53,8 @@ class Places:
         How often an outcome came, and the sum of its rewards.
     branches, chance : bool
         Whether an action has led to two places, and whether one has come out in two ways, of which that is one.
+    tries : int
+        How often all actions were tried for certain: what was not tried more often than that is sought.
     low, high : float
         The least and the greatest value that a search has met.
     """
@@ -69,6 +71,7 @@ class Places:
         self.counts, self.paid = array("d"), array("d")
         self._of, self._to = array("q"), array("q")  # of each outcome the action, and the place it led to
         self.branches = self.chance = False
+        self.tries = 0
         self.low = self.high = 0.0
         self._longest = 1.0
 
@@ -162,14 +165,21 @@ class Places:
         """Return the place that an action that was tried led to most often."""
         return max(self.outcomes[action].items(), key=lambda known: self.counts[known[1]])[0]
 
+    def sought(self, place: int) -> list[int]:
+        """Return the actions of a place that were tried least, if that is to be done more often."""
+        if not self.tries:
+            return self.untried[place]
+        visits = self.visits[self.actions(place)]
+        return [i for i, tried in enumerate(visits) if tried <= self.tries]
+
     def ways(self, start: int) -> Iterator[list[tuple[int, int]]]:
-        """Yield the way to every place where something is untried, nearest first: places and actions, last step first.
+        """Yield the way to every place where something is sought, nearest first: places and actions, last step first.
 
         What is learned of places between two of them is taken into account.
         """
         before: dict[int, tuple[int, int]] = {}
         for place in (reached := [start]):  # which grows
-            while self.untried[place]:
+            while self.sought(place):
                 way = []
                 back = place
                 while back != start:
@@ -234,9 +244,9 @@ class _Sweep:
         worth[self._never] = 0.0
         return np.append(worth, 0.0)
 
-    def _settled(self, worth: Any, step: Callable[[Floats], Floats], deadline: float) -> Floats:
+    def _settled(self, worth: Any, step: Callable[[Floats], Floats], least: float, deadline: float) -> Floats:
         """Repeat a step until places are worth no more or less by it, and return what actions are worth then."""
-        worth, least = np.append(worth, 0.0), _SETTLED * (self._places.high - self._places.low)
+        worth, least = np.append(worth, 0.0), least * (self._places.high - self._places.low)
         for _ in range(_SWEEPS):
             each = step(worth)
             before, worth = worth, self.greatest(each)
@@ -247,7 +257,7 @@ class _Sweep:
     def settle_values(self, deadline: float) -> None:
         """Let values settle, and look over which range they are."""
         places = self._places
-        each = self._settled(places.worth, self.each, deadline)
+        each = self._settled(places.worth, self.each, _SETTLED, deadline)
         np.frombuffer(places.values)[:], np.frombuffer(places.worth)[:] = each, self.greatest(each)[:-1]
         tried = each[~self._untried]
         places.low, places.high = min(places.low, tried.min()), max(places.high, tried.max())
@@ -257,5 +267,9 @@ class _Sweep:
         places = self._places
         new = np.array([*map(bool, places.untried), False])
         bonus = places.bonus / np.sqrt(np.maximum(self._visits, 1.0))
-        each = self._settled(places.hope, lambda hope: self.each(np.where(new, places.unknown, hope)) + bonus, deadline)
+
+        def step(hope: Floats) -> Floats:
+            return self.each(np.where(new, places.unknown, hope)) + bonus
+
+        each = self._settled(places.hope, step, _HOPED, deadline)
         np.frombuffer(places.hopes)[:], np.frombuffer(places.hope)[:] = each, self.greatest(each)[:-1]

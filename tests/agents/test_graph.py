@@ -88,6 +88,26 @@ def test_what_fell_badly_once_is_tried_again(limit):
         assert abs(result.value - exact.max()) < 0.25
 
 
+class Ticket(gym.Env):
+    """Pays 1, or 10 in three cases of ten."""
+
+    observation_space, action_space = gym.spaces.Discrete(1), gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action):
+        return 0, 10.0 * (self.np_random.random() < 0.3) if action else 1.0, True, False, {}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_where_all_is_known_what_was_tried_once_is_tried_again(seed):
+    env = Ticket()
+    env.reset(seed=0)
+    assert agents.make("graph", simulations=200, seed=seed).search(env).action == 1
+
+
 @pytest.mark.parametrize("seed", [3, 6, 7, 13])
 def test_what_was_met_when_little_was_known_is_looked_at_too(seed):
     """A binary tree of payments: what is hoped for in a place that has not been left yet grows with what was found."""
