@@ -266,7 +266,7 @@ class _Sweep:
         """Let values with bonuses settle."""
         places = self._places
         new = np.array([*map(bool, places.untried), False])
-        bonus = places.bonus / np.sqrt(np.maximum(self._visits, 1.0))
+        bonus: Floats = places.bonus / np.sqrt(np.maximum(self._visits, 1.0))
 
         def step(hope: Floats) -> Floats:
             return self.each(np.where(new, places.unknown, hope)) + bonus
