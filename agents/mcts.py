@@ -314,7 +314,7 @@ class MCTS(Planner[SearchResult]):
         ahead = self._look_ahead(jobs, several)
         for (view, clock), memory in zip(jobs, memories, strict=True):
             nodes = min(ahead * clock.budget.simulations, self.max_nodes)
-            searches.append(self._started(view, nodes, memory.get("trees")))
+            searches.append(self._started(view, nodes, memory.get("trees") or () if self.reuse else None))
         for _ in together(self.spending(*job) for job in zip(searches, (clock for _, clock in jobs), strict=True)):
             for plan in dict.fromkeys(search.plan for search in searches):
                 plan.answer()

@@ -49,7 +49,7 @@ class Search:
     nodes : int
         Nodes that each tree may grow to.
     previous : sequence of Tree, optional
-        Of the search of an earlier move: what it found below this state is kept.
+        Of the search of an earlier move: what it found below this state is kept. Empty: of the first whose trees are.
 
     Attributes
     ----------
@@ -77,15 +77,17 @@ class Search:
         self.legal = legal_actions(plan.model, view)
         settings = plan.settings
         key_for = view.player if settings.key_for >= 0 else settings.key_for
-        if key_for >= 0 and getattr(view.state, "silent", False):
-            previous = None  # nothing tells where in the trees the state is
+        silent = key_for >= 0 and getattr(view.state, "silent", False)
         determinize_for = view.player if settings.determinize_for >= 0 else settings.determinize_for
-        if previous is None:
+        if not previous:
             plan.refuse_luck(self._root, determinize_for)
         self._settings = settings._replace(player=view.player, determinize_for=determinize_for, key_for=key_for)
         shown = self._redrawn if key_for == EVERYTHING else self._root  # or a kept tree would tell what is hidden
         key = 0 if key_for == OPEN_LOOP else int(plan.model.key(shown, key_for))
-        if previous is None:
+        if silent and previous is not None:  # what it shows tells it from none: it is found again where it is the same
+            key = _key_of_all(plan, self._root)
+            previous = previous if key else None
+        if not previous:
             self.trees = [plan.new_tree(nodes) for _ in self._streams]
         else:
             self.trees = [_moved_down(plan, tree, key, nodes) for tree in previous]
@@ -388,6 +390,14 @@ def together(searches: Iterable[Iterator[None]]) -> Iterator[None]:
     going = list(searches)
     while going := [search for search in going if next(search, going) is None]:
         yield
+
+
+def _key_of_all(plan: SearchPlan, state: Bytes) -> int:
+    """Return the key of all that an environment of others holds; 0 where it cannot be looked into."""
+    try:
+        return int(plan.model.key(state, EVERYTHING))
+    except TypeError:
+        return 0
 
 
 def _moved_down(plan: SearchPlan, tree: Tree, key: int, nodes: int) -> Tree:
