@@ -92,14 +92,14 @@ class Auto(Planner[Any]):
     """Looks at the environment, a few hundred steps of random play, and picks a planner and its settings.
 
     A game of ours is played by what is strongest there (``best``), or by :class:`agents.mcts.MCTS` if that takes no
-    budget. Else, where one player moves whose states recur and hide nothing, :class:`agents.planners.graph.Graph`.
-    Else, where random games of one player go on and on and no step pays more than another,
-    :class:`agents.planners.runs.Runs`. Else, where one player observes a few numbers, chance decides little and a move
-    has time for a few short games, :class:`agents.planners.policy_search.PolicySearch`. Else :class:`agents.mcts.MCTS`:
-    to the end where random games end soon; for one player who is paid for lasting, not much further than such games
-    last; and to a horizon where they go on and on. Where something is hidden, its tree is of information sets, in which
-    it pays to find out. One player's rewards are discounted, and where the same actions lead to the same and nothing is
-    hidden, its tree is used again.
+    budget. Else, where one player moves whose states recur, and hide nothing or lead nowhere at random,
+    :class:`agents.planners.graph.Graph`. Else, where random games of one player go on and on and no step pays more than
+    another, :class:`agents.planners.runs.Runs`. Else, where one player observes a few numbers, chance decides little
+    and a move has time for a few short games, :class:`agents.planners.policy_search.PolicySearch`. Else
+    :class:`agents.mcts.MCTS`: to the end where random games end soon; for one player who is paid for lasting, not much
+    further than such games last; and to a horizon where they go on and on. Where something is hidden, its tree is of
+    information sets, in which it pays to find out. One player's rewards are discounted, and where the same actions lead
+    to the same and nothing is hidden, its tree is used again.
 
     Parameters
     ----------
@@ -182,10 +182,11 @@ class Auto(Planner[Any]):
         root: Any = view.state.copy()
         look = _look(root, view.player, self.stream, math.inf if seconds == math.inf else max(seconds, _SECONDS))
         hides = root.hidden.copies(view.player).particles or getattr(view.game, "redraws", False)
-        if view.game.players == 1 and not hides and look.new < _RECURRING:
+        endless = view.game.players == 1 and look.ended < 0.5 and not math.isnan(look.paid)
+        if view.game.players == 1 and look.new < _RECURRING and (endless or not hides):
             return "graph", limits, f"one player, and {1 - look.new:.0%} of the states met were met before"
         settings: dict[str, Any] = {**limits}
-        if view.game.players == 1 and look.ended < 0.5 and not math.isnan(look.paid):
+        if endless:
             settings["horizon"] = int(min(max(seconds / look.seconds, _LONG), _RUNS))
             return "runs", settings, f"random games of {look.longest} steps do not end, and pay the same all the way"
         ahead = seconds / _SIMULATIONS / look.seconds

@@ -387,6 +387,31 @@ def test_the_look_does_what_is_legal_after_other_chance():
     assert agents.make("auto", simulations=20).act(env) in (0, 1)
 
 
+class Corridor(gym.Env):
+    """A corridor of 61 places, in whose middle one begins; one end, drawn at the reset, pays: a sign near by tells."""
+
+    observation_space, action_space = spaces.MultiDiscrete([61, 61]), spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at, self.end = 30, 60 * int(self.np_random.integers(2))
+        return self.shown(), {}
+
+    def shown(self):
+        return np.array([self.at, self.end if self.at == 32 else 30])
+
+    def step(self, action):
+        self.at = min(max(self.at + 2 * action - 1, 0), 60)
+        return self.shown(), float(self.at == self.end), self.at == self.end, False, {}
+
+
+def test_a_graph_is_searched_where_something_is_hidden_and_random_games_lead_nowhere():
+    env, agent = agents.remember(Corridor()), agents.make("auto", simulations=40)
+    env.reset(seed=1)
+    assert "replay" in agent.search(env).copies.hidden
+    assert agent.picked.startswith("graph")
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*than the time limit:UserWarning")  # of a busy machine
 def test_auto_is_good_by_default():
