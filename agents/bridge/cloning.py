@@ -18,7 +18,7 @@ from pettingzoo.utils.conversions import aec_to_parallel_wrapper, parallel_to_ae
 from agents.bridge.adapters import Adapter, adapter_of
 from agents.bridge.copying.chance import is_generator, reseed
 from agents.bridge.copying.classes import lies_elsewhere, takes_arguments
-from agents.bridge.copying.copies import Copy
+from agents.bridge.copying.copies import Copy, own
 from agents.bridge.copying.snapshots import apart
 from agents.bridge.layers import innermost
 from agents.bridge.remembering import History
@@ -304,18 +304,10 @@ def _begin_stream(env: Any, seed: int) -> None:
     hashed: Any = type(env).__hash__
     begun = {} if hashed is None else _BEGUN.setdefault(_ORIGINS.get(env, lambda: env)() or env, {})
     if seed in begun:
-        restore(_own(begun[seed]))
+        restore(own(begun[seed]))  # or the one that is kept would go on with its stream
     else:
         env.reset(seed=seed)
-        begun[seed] = _own(save(include_rng=True))
-
-
-def _own(snapshot: Any) -> Any:
-    """Return a snapshot whose stream does not go on with that of an environment; itself where it has no copy."""
-    try:
-        return Copy(snapshot).env
-    except TypeError:
-        return snapshot
+        begun[seed] = own(save(include_rng=True))
 
 
 def _twin_to_keep(source: Any) -> tuple[Any, list[Any] | None]:

@@ -10,9 +10,9 @@ import timeit
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from agents.bridge.copying.copies import own
 from agents.bridge.copying.digest import contents, digest
 from agents.bridge.kinds import held
-from agents.bridge.states import own
 from mcts_envs.core.contract import EVERYTHING
 from mcts_envs.core.view import Episode
 
@@ -72,7 +72,7 @@ def foresee(live: Any, episode: Episode, action: int, seconds: float) -> None:
         if key is None:
             return
         misses = misses + 1 if key in known else 0
-        known[key] = _agreed(known.get(key), Foreseen(episode, *own(work.seen, work.infos)))
+        known[key] = _agreed(known.get(key), Foreseen(episode, *own((work.seen, work.infos))))
         if misses == _MISSES or time.perf_counter() > ends:
             break
     _FORESEEN[live.env] = known

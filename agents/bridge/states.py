@@ -7,14 +7,14 @@ A state is a copy of an environment and what the environment said last. The func
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from agents.bridge.adapters import Adapter
 from agents.bridge.cloning import Copier
 from agents.bridge.copying.chance import Watch, reseed
-from agents.bridge.copying.copies import Copy
+from agents.bridge.copying.copies import Copy, own
 from agents.bridge.layers import innermost
 from agents.bridge.step_wrappers import changing, worn
 from agents.wrappers import layers_of
@@ -202,9 +202,8 @@ class ForeignState:
         if self._source is source and self._version == source.version:
             self._copy.restore()
         else:
-            self.env = self._around = self._copy = self._source = (
-                None  # at first: its environment may be the next one's
-            )
+            # First, so that the environment that it held may be that of the next copy.
+            self.env = self._around = self._copy = self._source = None
             self._copy = source.another()
             self._source, self._version = source, source.version
             self.hidden, self.dealt = source.hidden, {}
@@ -256,7 +255,7 @@ class ForeignState:
         """Return a state with a copy of its own, and of what was said: the environment may write over that."""
         made = ForeignState(self.game)
         made[:] = self
-        made.seen, made.infos = own(self.seen, self.infos)
+        made.seen, made.infos = own((self.seen, self.infos))
         return made
 
     def seed(self, seed: int) -> None:
@@ -313,14 +312,6 @@ def advise(state: ForeignState, player: int, weights: Any) -> None:
     """Prefer no action over another."""
     for action in range(len(weights)):
         weights[action] = 1.0
-
-
-def own(seen: Any, infos: Any) -> tuple[Any, Any]:
-    """Return copies of what was said, which the environment may write over; itself where that is not possible."""
-    try:
-        return cast("tuple[Any, Any]", Copy((seen, infos)).env)
-    except TypeError:  # of a generator in infos, say, there is no copy
-        return seen, infos
 
 
 def whole(state: Any) -> int | None:

@@ -122,3 +122,11 @@ class Copy:
         for each in without:
             each._np_random = lent
             self._others.append((setattr, (each, "_np_random", lent)))  # what an environment holds is put back
+
+
+def own(value: Any) -> Any:
+    """Return a copy of what an environment may write over, or goes on with; itself where there is none."""
+    try:
+        return Copy(value).env
+    except TypeError:  # of a generator in infos, say
+        return value

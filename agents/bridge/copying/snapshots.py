@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from agents.bridge.copying.classes import container_of, is_plain, is_shared, lies_elsewhere
-from agents.bridge.copying.copies import Copy
+from agents.bridge.copying.copies import own
 
 
 def apart(snapshot: Any, env: Any) -> Any:
@@ -16,10 +16,7 @@ def apart(snapshot: Any, env: Any) -> Any:
     """
     _, changing = _held_by(snapshot)
     if changing and not changing.isdisjoint(_held_by(env)[0]):
-        try:
-            return Copy(snapshot).env
-        except TypeError:
-            return snapshot
+        return own(snapshot)
     return snapshot
 
 
