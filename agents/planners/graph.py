@@ -150,8 +150,8 @@ class _Walk:
         self._state, self._hidden = state, getattr(state, "hidden", None)
         self._work = new_work(view.game, planner.stream, 0, plain=view.game.plain_lists)
         self._memory = memory
-        self.places: Places = memory.setdefault("places", Places(planner.discount, planner.c))
-        self.places.begin(self._left)
+        self.places: Places = memory.setdefault("places", Places(planner.discount, planner.c, planner.horizon))
+        self.places.begin()
         key = int(view.game.key(view.state, view.player))
         known = self.places.number.get(key)
         if known is None or getattr(view.state, "silent", False):  # the environment shows nothing again

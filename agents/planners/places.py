@@ -59,7 +59,7 @@ class Places:
         The least and the greatest value that a search has met.
     """
 
-    def __init__(self, discount: float, c: float | None) -> None:
+    def __init__(self, discount: float, c: float | None, horizon: int) -> None:
         self._discount, self._c = discount, c
         self.number: dict[int, int] = {}
         self.legal: list[list[int]] = []
@@ -73,12 +73,11 @@ class Places:
         self.branches = self.chance = False
         self.tries = 0
         self.low = self.high = 0.0
-        self._longest = 1.0
+        self._longest = 1.0 / max(1.0 - discount, 1.0 / horizon)  # in which bonuses can add up
 
-    def begin(self, steps: int) -> None:
-        """Begin a search that looks so many steps ahead at most."""
+    def begin(self) -> None:
+        """Begin a search."""
         self.low = self.high = 0.0
-        self._longest = 1.0 / max(1.0 - self._discount, 1.0 / steps)  # in which bonuses can add up
 
     @property
     def bonus(self) -> float:

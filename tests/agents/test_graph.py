@@ -138,6 +138,33 @@ def test_a_treasure_beyond_costs_is_found(length):
     assert result.line == [1] * length
 
 
+class Stairs(gym.Env):
+    """Of seven actions one leads up, another at each step, though not always, and one down."""
+
+    observation_space, action_space = gym.spaces.Discrete(40), gym.spaces.Discrete(7)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = 0
+        return self.at, {}
+
+    def step(self, action):
+        up = action == self.at % 7 and self.np_random.random() < 0.7
+        self.at += 1 if up else -(self.at > 0 and action == (self.at + 1) % 7)
+        return self.at, float(self.at == 39), self.at == 39, False, {}
+
+
+@pytest.mark.parametrize("limit", [30, 60])
+def test_a_near_end_of_the_episode_does_not_make_the_unknown_worth_less_than_the_known(limit):
+    """Bonuses of circles add up to more than the steps that are left, in which nothing new was tried any more."""
+    env = gym.wrappers.TimeLimit(Stairs(), limit)
+    env.reset(seed=0)
+    planner = agents.make("graph", simulations=4, seed=0)
+    for _ in range(25):
+        env.step(planner.act(env))
+    assert planner.last_result.places > limit / 2
+
+
 class Line(gym.Env):
     """Steps down or up from place 3 of a line: each pays ``each``, the first end ``low`` and the other ``high``."""
 
