@@ -201,11 +201,13 @@ class Places:
     def in_time(self, start: int, steps: int) -> tuple[Floats, Callable[[int, int], int]]:
         """Return what the actions of a place are worth in so many steps, and what is best: backward induction."""
         sweep, worth = _Sweep(self, self._discount), [np.zeros(len(self.legal) + 1)]
-        for _ in range(steps):
+        for _ in range(steps - 1):
             worth.append(sweep.greatest(sweep.each(worth[-1])))
+            if np.array_equal(worth[-1], worth[-2]):  # more steps change nothing
+                break
 
         def values(place: int, t: int) -> Floats:
-            after, known = worth[steps - t - 1], self.actions(place)
+            after, known = worth[min(steps - t, len(worth)) - 1], self.actions(place)
             return np.array([self._value(action, after) for action in range(known.start, known.stop)])
 
         return values(start, 0), lambda place, t: int(values(place, t).argmax())
