@@ -317,7 +317,8 @@ def _twin_to_keep(source: Any) -> tuple[Any, list[Any] | None]:
     if origin is not None and _SPARES.get(origin):
         spares = _SPARES[origin]
         spare = spares.pop()
-        spare.reset()
+        if origin is source:  # of what snapshots leave out a copy has as much as a new one
+            spare.reset()
         return spare, spares
     try:
         return Copy(source).env, None

@@ -33,7 +33,7 @@ def lenses_of(layers: Sequence[Any]) -> tuple[list[Any], int]:
         looks = isinstance(layer, gymnasium.ObservationWrapper) and not isinstance(layer, DelayObservation)
         if looks and type(layer).step is gymnasium.ObservationWrapper.step:
             found.append(layer)
-        elif looks or layer.observation_space != layer.env.observation_space:
+        elif looks or _another_space(layer):
             return found, place
     return found, -1
 
@@ -74,7 +74,12 @@ def veils_of(layers: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _shows_another(layer: Any) -> bool:
-    return isinstance(layer, NormalizeObservation) or bool(layer.observation_space != layer.env.observation_space)
+    return isinstance(layer, NormalizeObservation) or _another_space(layer)
+
+
+def _another_space(layer: Any) -> bool:
+    inside = layer.env.observation_space
+    return layer.observation_space is not inside and bool(layer.observation_space != inside)  # pictures compare slowly
 
 
 def _may_hide(layer: Any) -> bool:
