@@ -16,8 +16,14 @@ if TYPE_CHECKING:
 
 
 def max_visits(visits: Ints, values: Floats, legal: Ints, stream: Bytes) -> int:
-    """Play the most visited action; among equals the one with the greater mean return, then the first."""
-    means = np.nan_to_num(values[legal], nan=-np.inf)
+    """Play the most visited action; among equals the one with the greater mean return, then the first.
+
+    Where all were tried as often, give or take one, and none brought more than another, one is drawn: the first may be
+    the one that does nothing, for ever.
+    """
+    tried, means = visits[legal], np.nan_to_num(values[legal], nan=-np.inf)
+    if tried.min() > 0 and tried.max() - tried.min() <= 1 and means.min() == means.max():
+        return int(legal[below(stream, len(legal))])
     return int(legal[np.lexsort((-np.arange(len(legal)), means, visits[legal]))[-1]])
 
 
