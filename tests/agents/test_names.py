@@ -230,7 +230,7 @@ def test_agents_can_be_copied_and_pickled_after_a_search():
     env.reset(seed=3)
     agent = agents.make("mcts", simulations=50, seed=4).bind(env)
     agent.act(env)
-    for twin in (pickle.loads(pickle.dumps(agent)), copy.deepcopy(agent)):
+    for twin in (pickle.loads(pickle.dumps(agent)), copy.deepcopy(agent), copy.copy(agent)):
         first, second = twin.search(env), copy.deepcopy(agent).search(env)
         assert np.array_equal(first.visits, second.visits)
         with pytest.raises(RuntimeError, match="bind"):
