@@ -16,7 +16,6 @@ import pytest
 
 import agents
 from agents import policies
-from agents.arena.spec import parse_agent
 from agents.mcts import MCTS
 from agents.policies.implicit_minimax import value_leaf
 from agents.policies.mean import mean as mean_backup
@@ -25,6 +24,7 @@ from agents.policies.parameters import Parameter, parameter_record
 from agents.policies.rave import rave
 from agents.policies.signatures import BACKUP, NOISE, SELECT, SIMULATE, policy
 from agents.policies.ucb1_tuned import add_squares, ucb1_tuned
+from agents.spec import parse_agent
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.rng import below, new_stream
 from mcts_envs.core.view import View
