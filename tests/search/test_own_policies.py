@@ -36,6 +36,12 @@ from tests.search.tables import END, at_once, chain, table_game, view_of
 ROOT = Path(__file__).parents[2]
 
 
+def test_a_program_that_is_packed_without_sources_is_told_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(policies, "__file__", str(tmp_path / "__init__.pyc"))
+    with pytest.raises(ImportError, match=r"has no Python files, by which .* PyInstaller by collect_all\('agents'\)"):
+        policies.names.__wrapped__("select")
+
+
 class TestParameters:
     def test_by_default_given_and_none(self):
         usual = {"c": 0.5, "normalize": True, "fpu": None}
