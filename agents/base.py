@@ -64,6 +64,7 @@ class Agent(ABC):
         vars(self).update({name: resolve(value) for name, value in state.items()})
         if self.stream.shape != (CHANCE_BYTES,) or self.stream[8]:  # the queue of forced dice is never used
             raise ValueError(f"the pickle of agent {self.name!r} is damaged: its random stream is none; make it anew")
+        self.stream = self.stream.copy()  # copy.copy would share it
 
     def __repr__(self) -> str:
         """Return the name, the budget, and the settings that are not the default."""

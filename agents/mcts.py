@@ -190,7 +190,7 @@ class MCTS(Planner[SearchResult]):
         **parameters: Any,
     ) -> None:
         super().__init__(simulations=simulations, time_limit=time_limit, max_steps=max_steps, seed=seed)
-        self.first_move = self.budget if first_move is None else first_budget(first_move)
+        self.first_move = None if first_move is None else first_budget(first_move)
         self.select = policy_of("select", select)
         self.simulate = policy_of("simulate", simulate)
         self.backup = policy_of("backup", backup)
@@ -320,7 +320,7 @@ class MCTS(Planner[SearchResult]):
                 plan.answer()
         for search, memory in zip(searches, memories, strict=True):
             memory["trees"] = search.trees if self.reuse else None  # a search would hold the environment
-            memory["begun"] = True if self.first_move != self.budget else None
+            memory["begun"] = None if self.first_move in (None, self.budget) else True
         return searches
 
     def _look_ahead(self, jobs: Sequence[tuple[View, Clock]], several: bool) -> int:
@@ -339,7 +339,9 @@ class MCTS(Planner[SearchResult]):
 
     def budget_for(self, view: View) -> Budget:
         """Return the budget of a search from this view: another for the first of an episode, if it has one."""
-        return self.budget if view.episode is None or self.memory(view) else self.first_move
+        if self.first_move is None or view.episode is None or self.memory(view):
+            return self.budget
+        return self.first_move
 
     def spending(self, search: Search, clock: Clock) -> Iterator[None]:
         """Spend a budget on a search; yield whenever it waits for answers of a policy."""

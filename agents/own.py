@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from agents.base import Agent, view_of
 from agents.reading import read
 from mcts_envs.core import errors
 from mcts_envs.core.loading import file_of, parted
-from mcts_envs.core.view import View
+from mcts_envs.core.view import Episode, View
 
 _NAMED = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 
@@ -38,6 +39,7 @@ class OwnAgent(Agent):
 
     ``predict`` is given what the player observes, and of ``state``, ``episode_start``, ``deterministic`` and
     ``action_masks`` those that it takes; it returns an action, or one and its next ``state``, as in Stable-Baselines3.
+    There is one state for each player of each episode; where nothing tells episodes apart, one from ``reseed`` on.
 
     Parameters
     ----------
@@ -55,12 +57,13 @@ class OwnAgent(Agent):
         Whether it can tell what is legal, so that something else is a mistake of its own.
     """
 
+    _transient = ("_memory",)
+    _memory: WeakKeyDictionary[Any, dict[int, Any]] | None = None
+
     def __init__(self, made_by: Callable[..., Any], settings: dict[str, Any], *, seed: int = 0) -> None:
         super().__init__(seed=seed)
         self.name = made_by.__name__
         self._class, self._settings = made_by, settings
-        self._memory: Any = None
-        self._begins = True
         self._own = self._made(seed)
         self.observes = isinstance(made_by, type) and not hasattr(made_by, "act")
         self._takes = _parameters(self._own.predict) if self.observes else {}
@@ -90,7 +93,7 @@ class OwnAgent(Agent):
     def reseed(self, seed: int) -> None:
         """Start the object's randomness anew."""
         super().reseed(seed)
-        self._memory, self._begins = None, True
+        self._memory = None
         if hasattr(self._own, "reseed"):
             self._own.reseed(seed)
         elif hasattr(self._own, "reset"):
@@ -101,12 +104,15 @@ class OwnAgent(Agent):
 
     def _predicted(self, env: Any) -> Any:
         """Return the action that ``predict`` says, without its next state."""
-        seen, mask = observed(env)
-        given = {"state": self._memory, "episode_start": np.array([self._begins]), "deterministic": True}
-        given["action_masks"] = mask
+        view = view_of(env)
+        seen, mask = observed(env, view)
+        if self._memory is None:
+            self._memory = WeakKeyDictionary()
+        states = self._memory.setdefault(_episode(view) or type(self), {})
+        given = {"state": states.get(view.player), "episode_start": np.array([view.player not in states])}
+        given |= {"deterministic": True, "action_masks": mask}
         said = self._own.predict(seen, **{name: value for name, value in given.items() if name in self._takes})
-        said, self._memory = said if isinstance(said, tuple) else (said, None)
-        self._begins = False
+        said, states[view.player] = said if isinstance(said, tuple) else (said, None)
         return said
 
     def _made(self, seed: int) -> Any:
@@ -124,7 +130,14 @@ class _Moves:
         self.act = act
 
 
-def observed(env: Any) -> tuple[Any, Any]:
+def _episode(view: View) -> Episode | None:
+    """Return the token of the episode that a view is of, if it is the same at the next move."""
+    live: Any = view.state
+    counts = isinstance(live, np.ndarray) or (hasattr(live, "elapsed") and live.elapsed() is not None)
+    return view.episode if counts or live.history is not None else None
+
+
+def observed(env: Any, view: View) -> tuple[Any, Any]:
     """Return what the player to move observes, and which actions are legal, as booleans [A]; all where nobody says.
 
     Raises
@@ -132,7 +145,6 @@ def observed(env: Any) -> tuple[Any, Any]:
     ValueError
         If nobody says what is observed.
     """
-    view = view_of(env)
     state: Any = view.state
     if isinstance(state, np.ndarray):
         return view.observe(), view.action_masks()

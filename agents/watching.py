@@ -8,10 +8,10 @@ from agents.arena.plan import Plan
 from agents.arena.rows import Match, Row, blank_row
 from agents.arena.running.guarded import Guarded, made
 from agents.arena.running.play import play
-from agents.arena.spec import AgentSpec
 from agents.base import from_0, view_of
 from agents.inspection.review import better, settle
 from agents.inspection.showing import decision, pruned
+from agents.spec import AgentSpec
 from agents.stages import ForeignStage, OwnStage, Stage
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv

@@ -117,7 +117,7 @@ def check_steps(layers: list[Any]) -> None:
 def check_around(env: Any, inner: Any) -> None:
     """Check the wrappers around an environment of ours, as :func:`check_wrappers` does, and those of PettingZoo.
 
-    One that shows late what was observed is warned of, too.
+    One that shows late what was observed is warned of, too, and a class derived from ours with a ``step`` of its own.
 
     Raises
     ------
@@ -127,6 +127,7 @@ def check_around(env: Any, inner: Any) -> None:
     check_wrappers(env)
     for name in named(env, DelayObservation):
         _warn(f"{name} shows late what {_inside(inner)} shows; the search plans from what is so now")
+    _check_derived(type(inner))
     layers = [env]
     while layers[-1] is not inner and not isinstance(layers[-1], (gymnasium.Env, VectorEnv)):
         within = getattr(layers[-1], "env", None) or getattr(layers[-1], "aec_env", None)  # of a conversion
@@ -134,6 +135,16 @@ def check_around(env: Any, inner: Any) -> None:
             return
         layers.append(within)
     check_steps(layers)
+
+
+def _check_derived(kind: type) -> None:
+    """Warn, once for each class, of one that is derived from an environment of ours and steps otherwise."""
+    steps = [base.__module__ for base in kind.__mro__ if "step" in vars(base)]
+    if steps and not steps[0].startswith(_KNOWN) and any(each.startswith("mcts_envs.") for each in steps):
+        _warn(
+            f"{kind.__name__} has a step of its own; the search plans by the game inside it: write the change into its "
+            "rules or settings if it is to count"
+        )
 
 
 def own_steps(layers: list[Any]) -> list[str]:

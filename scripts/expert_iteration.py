@@ -60,9 +60,9 @@ def main(
     """Let a policy learn from the search that it guides."""
     # Late, so that --help loads no library.
     from agents.arena.running.executing import executor_of
-    from agents.arena.spec import parse_agent, parse_settings
     from agents.learning.expert import expert_iteration
     from agents.learning.expert_plan import Plan
+    from agents.spec import parse_agent, parse_settings
     from mcts_envs.core.errors import writable
 
     def described(text: str) -> dict[str, object]:

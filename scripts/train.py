@@ -49,10 +49,10 @@ def main(
 ) -> None:
     """Train a policy; Ctrl-C ends early and saves it."""
     # Late, so that --help loads no library.
-    from agents.arena.spec import parse_settings
     from agents.learning.evaluation import evaluate
     from agents.learning.saved.storage import described
     from agents.learning.training import train
+    from agents.spec import parse_settings
 
     try:
         if (source := start or resume) is not None:

@@ -20,7 +20,10 @@ from agents.arena.flat import records
 from agents.arena.limits import Limits
 from agents.arena.plan import Plan
 from agents.arena.report.report import Report
-from agents.arena.spec import (
+from agents.arena.statistics.anytime import confidence_sequence
+from agents.arena.statistics.rating import from_points, from_rankings, ratings
+from agents.arena.statistics.sprt import Sprt, boards_needed, games_needed, parse_sprt
+from agents.spec import (
     AgentSpec,
     parse_agent,
     parse_agents,
@@ -29,9 +32,6 @@ from agents.arena.spec import (
     parse_part,
     parse_settings,
 )
-from agents.arena.statistics.anytime import confidence_sequence
-from agents.arena.statistics.rating import from_points, from_rankings, ratings
-from agents.arena.statistics.sprt import Sprt, boards_needed, games_needed, parse_sprt
 
 __all__ = [
     "AgentSpec",

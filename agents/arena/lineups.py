@@ -6,7 +6,7 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from agents.arena.spec import AgentSpec
+from agents.spec import AgentSpec
 
 Agents: TypeAlias = tuple[AgentSpec, ...]
 Lineup: TypeAlias = tuple[Agents, ...]

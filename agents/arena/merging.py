@@ -7,8 +7,8 @@ from pathlib import Path
 from agents.arena.limits import Limits
 from agents.arena.lineups import seated
 from agents.arena.plan import Plan
-from agents.arena.spec import AgentSpec
 from agents.arena.storage import EPISODES, check_same, read_header, read_rows
+from agents.spec import AgentSpec
 
 
 def plan_of(folders: Sequence[Path], limits: Limits, replays: bool = False) -> tuple[Plan, int]:

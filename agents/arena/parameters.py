@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from agents.arena.spec import parse_value
+from agents.spec import parse_value
 
 _EXAMPLES = "c=0.1:2:log, horizon=10:100 or select=ucb1,puct"
 _DIGITS = 4

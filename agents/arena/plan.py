@@ -23,10 +23,10 @@ from agents.arena.limits import Limits
 from agents.arena.lineups import Lineup, Teams
 from agents.arena.replays import begun
 from agents.arena.rows import Match
-from agents.arena.spec import AgentSpec, parse_agent
 from agents.learning.saved.network import SUFFIX
 from agents.learning.saved.normalizing import chosen
 from agents.learning.saved.shipped import shipped_for
+from agents.spec import AgentSpec, parse_agent
 from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv

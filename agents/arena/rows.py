@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from agents.arena.schema import Count, Points, Seconds, read
-from agents.arena.spec import AgentSpec
+from agents.spec import AgentSpec
 from mcts_envs.core import errors
 
 Transition: TypeAlias = dict[str, Any]

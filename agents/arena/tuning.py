@@ -17,11 +17,11 @@ from agents.arena.parameters import Parameter
 from agents.arena.plan import Plan
 from agents.arena.report.report import Report
 from agents.arena.running.runner import Crew
-from agents.arena.spec import AgentSpec
 from agents.arena.statistics.estimates import Estimate
 from agents.arena.statistics.sprt import Sprt
 from agents.arena.storage import EPISODES
 from agents.locking import only_writer
+from agents.spec import AgentSpec
 from mcts_envs.core import errors
 from mcts_envs.core.writing import write_whole
 

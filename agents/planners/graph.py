@@ -125,14 +125,17 @@ class Graph(Planner[GraphResult]):
         self.check_alone(game)
         clock.deadline -= min(memory.get("choice", 0.0), clock.budget.time_limit / 2)  # as long as it took last time
         walk = _Walk(self, view, memory, clock.deadline)
-        while clock.slice(1):
-            before = walk.steps
-            walk.simulate()
-            clock.spend(1, walk.steps - before)
-        began = time.perf_counter()
-        walk.places.settle(clock.deadline)
-        value, line = walk.choice()
-        memory["choice"] = time.perf_counter() - began
+        try:
+            while clock.slice(1):
+                before = walk.steps
+                walk.simulate()
+                clock.spend(1, walk.steps - before)
+            began = time.perf_counter()
+            walk.places.settle(clock.deadline)
+            value, line = walk.choice()
+            memory["choice"] = time.perf_counter() - began
+        finally:
+            memory["places"] = walk.places
         made = clock.simulations, clock.steps, clock.seconds
         return GraphResult(line[0], value, line, len(walk.places), walk.copies, *made, game, view.copied())
 
@@ -150,7 +153,8 @@ class _Walk:
         self._state, self._hidden = state, getattr(state, "hidden", None)
         self._work = new_work(view.game, planner.stream, 0, plain=view.game.plain_lists)
         self._memory = memory
-        self.places: Places = memory.setdefault("places", Places(planner.discount, planner.c, planner.horizon))
+        kept = memory.pop("places", None)  # out of it: another thread that searches meanwhile grows a graph of its own
+        self.places: Places = kept or Places(planner.discount, planner.c, planner.horizon)
         self.places.begin()
         key = int(view.game.key(view.state, view.player))
         known = self.places.number.get(key)

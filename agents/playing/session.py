@@ -12,11 +12,11 @@ from typing import Any
 
 from agents.arena.faults import message_of
 from agents.arena.running.guarded import Guarded, made
-from agents.arena.spec import AgentSpec, parse_agent
 from agents.inspection.review import review, told
 from agents.playing.requests import read
 from agents.playing.table import OwnTable, Table, table_of
 from agents.playing.thinking import Job, reviewed, thought, with_review
+from agents.spec import AgentSpec, parse_agent
 from mcts_envs.core import errors
 from mcts_envs.core.showing import draws_views
 from mcts_envs.page.frames import Data
@@ -42,7 +42,7 @@ class Session:
     offered : sequence of str, optional
         Agents who may be seated later, besides those who sit here at first; by default some, and all of the game.
     limits : mapping, optional
-        A budget for agents that take one, as :func:`agents.arena.spec.parse_budget` returns it.
+        A budget for agents that take one, as :func:`agents.spec.parse_budget` returns it.
     keep : path, optional
         A file in which the game is kept after every step, as a replay; a new game takes its place. For games of ours.
     text : bool

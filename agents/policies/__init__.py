@@ -23,9 +23,20 @@ def names(kind: str) -> dict[str, str]:
     Parameters
     ----------
     kind : {"select", "noise", "simulate", "backup", "option", "recommend"}
+
+    Raises
+    ------
+    ImportError
+        If the sources are not there, by which policies are found.
     """
     found: dict[str, str] = {}
-    for file in sorted(Path(__file__).parent.glob("*.py")):
+    folder = Path(__file__).parent
+    if not (files := sorted(folder.glob("*.py"))):
+        raise ImportError(
+            f"{folder} has no Python files, by which policies are found: a program that is packed takes them along, "
+            "with PyInstaller by collect_all('agents')"
+        )
+    for file in files:
         if file.stem == "recommend":
             policies = [("recommend", name) for name in _FUNCTION.findall(file.read_text("utf-8"))]
         else:

@@ -168,7 +168,7 @@ def _entry_point(module: str, name: str) -> Player:
         raise ValueError(f"opponent {module}:{name}: cannot import {module} ({error})") from error
     if module == "agents":
         errors.require_own_agents(loaded)
-        described = importlib.import_module("agents.arena.spec").parse_agent(name)
+        described = importlib.import_module("agents.spec").parse_agent(name)
         made: Player = loaded.make(described.name, **described.settings)
         return made
     if not hasattr(loaded, name):

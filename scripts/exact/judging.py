@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import agents
-from agents.arena.spec import AgentSpec
 from agents.arena.statistics.estimates import Estimate, mean_points, wilson
+from agents.spec import AgentSpec
 from exact import lane, wall
 from exact.solving import Solver, state_of
 from mcts_envs.core.contract import Game

@@ -10,7 +10,7 @@ from typing import Any
 
 from _pages import unpacked
 
-from agents.arena.spec import AgentSpec
+from agents.spec import AgentSpec
 from exact import lane
 from exact.judging import Question, judge, on_lanes, on_walls
 from exact.solving import Solver, state_of

@@ -16,9 +16,9 @@ import mcts_envs
 from agents.arena import compare
 from agents.arena.interrupt import Interrupted
 from agents.arena.rows import Match, Played, Row, Seat
-from agents.arena.spec import AgentSpec
 from agents.arena.storage import EPISODES, Results, read_rows
 from agents.learning.jobs import local
+from agents.spec import AgentSpec
 from agents.waiting import as_completed
 from mcts_envs.core.compiling.sources import source_digest
 from mcts_envs.core.writing import write_whole

@@ -1,12 +1,14 @@
 """The search in a graph of states."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import gymnasium as gym
 import numpy as np
 import pytest
 from pettingzoo.classic.tictactoe import tictactoe
 
 import agents
-from agents.planners.places import _Sweep
+from agents.planners.places import Places, _Sweep
 from tests.bridge.test_strength import values_of
 from tests.bridge.worlds import TAXI, total
 from tests.search.tables import END, table_game, view_of
@@ -219,6 +221,27 @@ def test_after_an_interrupt_while_values_settle_the_graph_grows_on(monkeypatch):
             agent.search(env)
     assert agent.search(env).places > first.places
     assert held.tb is not None
+
+
+def test_threads_that_search_the_same_at_once_grow_graphs_of_their_own(monkeypatch):
+    env = agents.remember(gym.make("CliffWalking-v1"))
+    env.reset(seed=1)
+    agent = agents.make("graph", simulations=20, seed=1)
+    settle, within = Places.settle, []
+
+    def search_within(places, deadline):
+        if not within:
+            within.append(None)
+            with ThreadPoolExecutor(1) as thread:
+                within[0] = thread.submit(agent.search, env).result()
+        settle(places, deadline)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Places, "settle", search_within)
+        first = agent.search(env)
+    fresh = agents.make("graph", simulations=20, seed=1).search(env)
+    assert max(first.places, within[0].places) < 1.5 * fresh.places
+    assert agent.search(env).places > first.places
 
 
 def test_what_was_not_tried_yet_is_looked_at_before_what_is_known():

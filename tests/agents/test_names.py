@@ -230,7 +230,7 @@ def test_agents_can_be_copied_and_pickled_after_a_search():
     env.reset(seed=3)
     agent = agents.make("mcts", simulations=50, seed=4).bind(env)
     agent.act(env)
-    for twin in (pickle.loads(pickle.dumps(agent)), copy.deepcopy(agent)):
+    for twin in (pickle.loads(pickle.dumps(agent)), copy.deepcopy(agent), copy.copy(agent)):
         first, second = twin.search(env), copy.deepcopy(agent).search(env)
         assert np.array_equal(first.visits, second.visits)
         with pytest.raises(RuntimeError, match="bind"):
@@ -310,3 +310,45 @@ def test_the_strongest_search_with_what_is_shipped_has_one_name(id, behind):
         env.reset(seed=0)
         agent.act(env)
         assert behind in repr(agent)
+
+
+COUNTING = """
+class Counting:
+    def predict(self, observation, state=None, episode_start=None, action_masks=None):
+        begins = bool(episode_start[0])
+        assert begins == (state is None)
+        self.count = 1 if begins else state + 1
+        return int(action_masks.argmax()), self.count
+"""
+
+
+@pytest.mark.parametrize("env_id", [ID, "mcts_envs/WallSurvival-v0", "remembered CliffWalking-v1"])
+def test_what_predict_hands_on_is_kept_for_each_episode(env_id, tmp_path):
+    (tmp_path / "counting.py").write_text(COUNTING)
+    agent = agents.make(f"{tmp_path / 'counting.py'}:Counting")
+    envs = [gym.make(env_id.removeprefix("remembered ")) for _ in range(2)]
+    one, other = map(agents.remember, envs) if "remembered" in env_id else envs
+    for env in (one, other):
+        env.reset(seed=1)
+        for count in (1, 2, 3):
+            env.step(agent.act(env))
+            assert agent._own.count == count
+    one.step(agent.act(one))
+    assert agent._own.count == 4
+    one.reset(seed=2)
+    agent.act(one)
+    assert agent._own.count == 1
+    assert copy.deepcopy(agent)._memory is None
+
+
+def test_where_nothing_tells_episodes_apart_it_is_kept_until_reseed(tmp_path):
+    (tmp_path / "counting.py").write_text(COUNTING)
+    agent, env = agents.make(f"{tmp_path / 'counting.py'}:Counting"), tictactoe.env()
+    env.reset(seed=1)
+    for count in (1, 1, 2, 2, 3):
+        env.step(agent.act(env))
+        assert agent._own.count == count
+    agent.reseed(1)
+    env.reset(seed=1)
+    agent.act(env)
+    assert agent._own.count == 1

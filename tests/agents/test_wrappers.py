@@ -32,6 +32,7 @@ from stable_baselines3.common.monitor import Monitor
 
 import agents
 from agents import bridge, wrappers
+from mcts_envs.games.lane_defense.spec.classic import LaneDefense
 
 CARTS, LANES = "CartPole-v1", "mcts_envs/LaneDefense3x3-v0"
 
@@ -433,6 +434,29 @@ def test_wrappers_of_steps_in_turns_are_named():
     env.reset(seed=0)
     with pytest.warns(UserWarning, match="Sticky has a step of its own around raw_env; the search plans those of"):
         agents.make("mcts", simulations=20).act(env)
+
+
+class Tenfold(LaneDefense):
+    """Pays ten times as much."""
+
+    def step(self, action):
+        observation, reward, *rest = super().step(action)
+        return observation, 10 * reward, *rest
+
+
+class Named(LaneDefense):
+    """Has another name."""
+
+
+@pytest.mark.parametrize(("kind", "said"), [(Tenfold, 1), (Named, 0)])
+def test_a_step_in_a_class_derived_from_ours_is_named(kind, said):
+    wrappers._warn.cache_clear()
+    env = kind()
+    env.reset(seed=0)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        agents.make("mcts", simulations=20).act(env)
+    assert [str(each.message).split(";")[0] for each in told] == ["Tenfold has a step of its own"] * said
 
 
 def test_a_wrapper_that_says_the_same_of_what_is_legal_is_fine():

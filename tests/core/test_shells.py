@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import _commands
 import pytest
 
-from agents.arena.spec import parse_value
+from agents.spec import parse_value
 from mcts_envs.core import outputs
 from mcts_envs.core.shell import quoted
 

@@ -11,9 +11,9 @@ import pytest
 
 import agents
 from agents.arena.plan import Plan
-from agents.arena.spec import parse_agent
 from agents.learning.loading import load_policy
 from agents.learning.searching import read_policy
+from agents.spec import parse_agent
 from tests.learning.policies import GAMES, game_of, random_policy
 from tests.search.arms import first_view
 from tests.toys import tic_tac_toe

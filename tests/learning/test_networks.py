@@ -190,7 +190,7 @@ class TestPlaying:
         seen = np.eye(600, dtype=np.float32)[:3]
         assert np.array_equal(network.scores_of_many(seen), network.scores(seen))
 
-    def test_what_is_shipped_plays_and_searches_without_any_extra(self):
+    def test_what_is_shipped_plays_searches_and_opposes_without_any_extra(self):
         extras = "torch stable_baselines3 sb3_contrib pandas yaml scipy rich typer filelock matplotlib"
         code = (
             "import sys\n"
@@ -199,6 +199,7 @@ class TestPlaying:
             f"env = gymnasium.make({LANES!r}); env.reset(seed=0)\n"
             "print(agents.make('ppo').act(env), agents.make('maskable_ppo', deterministic=False).act(env))\n"
             "print(agents.make('puct', simulations=8).act(env))\n"
+            "gymnasium.make('mcts_envs/WallSurvival-v0', opponent='agents:mcts:simulations=8').reset(seed=0)\n"
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

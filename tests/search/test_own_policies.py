@@ -16,7 +16,6 @@ import pytest
 
 import agents
 from agents import policies
-from agents.arena.spec import parse_agent
 from agents.mcts import MCTS
 from agents.policies.implicit_minimax import value_leaf
 from agents.policies.mean import mean as mean_backup
@@ -25,6 +24,7 @@ from agents.policies.parameters import Parameter, parameter_record
 from agents.policies.rave import rave
 from agents.policies.signatures import BACKUP, NOISE, SELECT, SIMULATE, policy
 from agents.policies.ucb1_tuned import add_squares, ucb1_tuned
+from agents.spec import parse_agent
 from mcts_envs.core.kernel import kernel, row
 from mcts_envs.core.rng import below, new_stream
 from mcts_envs.core.view import View
@@ -34,6 +34,12 @@ from tests.search.offers import offered, selected
 from tests.search.tables import END, at_once, chain, table_game, view_of
 
 ROOT = Path(__file__).parents[2]
+
+
+def test_a_program_that_is_packed_without_sources_is_told_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(policies, "__file__", str(tmp_path / "__init__.pyc"))
+    with pytest.raises(ImportError, match=r"has no Python files, by which .* PyInstaller by collect_all\('agents'\)"):
+        policies.names.__wrapped__("select")
 
 
 class TestParameters:

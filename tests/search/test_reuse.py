@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from connect_four import GAME
 
+from agents.budget import Budget
 from agents.mcts import MCTS
 from agents.search.graft import graft
 from agents.search.tree import NODE, RANGE, ROOT, enlarge
@@ -244,6 +245,12 @@ class TestReuse:
         assert agent.search(View(view.game, view.state, view.player)).simulations == 20  # no episode is known
         agent.reseed(0)
         assert [agent.search(env).simulations for _ in range(2)] == [50, 20]
+
+    def test_without_one_a_budget_set_later_holds_from_the_first_move_on(self):
+        env, agent = TicTacToe(), MCTS(simulations=20)
+        env.reset(seed=1)
+        agent.budget = Budget(simulations=30)
+        assert [agent.search(env).simulations for _ in range(2)] == [30, 30]
 
     def test_first_moves_on_the_batched_face(self):
         env, agent = TicTacToeVector(num_envs=2), MCTS(simulations=20, first_move={"simulations": 50})

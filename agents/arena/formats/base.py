@@ -14,9 +14,9 @@ from agents.arena.lineups import Lineup, lineups, seatings
 from agents.arena.report.cells import elo, new_table, shown_names
 from agents.arena.report.figures import Difference, Pairing, Rating, Standing, Summary
 from agents.arena.rows import Match, Row, Rows
-from agents.arena.spec import AgentSpec
 from agents.arena.statistics.estimates import LEVEL, Estimate
 from agents.inspection.drawing import counted
+from agents.spec import AgentSpec
 from mcts_envs.core import errors
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from agents.arena.formats.base import (
 from agents.arena.report.cells import NONE, cost, fault_cells, fault_columns, new_table, number, percent, shown_names
 from agents.arena.report.figures import Pairing, Summary
 from agents.arena.rows import Rows
-from agents.arena.spec import require_distinct
 from agents.arena.statistics.estimates import Estimate
+from agents.spec import require_distinct
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan

@@ -39,7 +39,7 @@ from agents.arena.report.cells import (
 )
 from agents.arena.report.figures import Standing
 from agents.arena.rows import Rows
-from agents.arena.spec import AgentSpec, require_distinct
+from agents.spec import AgentSpec, require_distinct
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan

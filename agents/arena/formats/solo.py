@@ -13,8 +13,8 @@ from agents.arena.report.cells import cost, fault_cells, fault_columns, new_tabl
 from agents.arena.report.doubts import few_boards, unpaid
 from agents.arena.report.figures import Difference, Summary, costs, endings
 from agents.arena.rows import Key, Row, Rows, Seat
-from agents.arena.spec import AgentSpec, require_distinct
 from agents.arena.statistics.estimates import LEVEL, paired_difference, paired_rates, student_mean, wilson
+from agents.spec import AgentSpec, require_distinct
 
 if TYPE_CHECKING:
     from agents.arena.plan import Plan

@@ -21,9 +21,9 @@ from agents.arena.report.figures import Summary
 from agents.arena.report.report import Report
 from agents.arena.report.table import budget, remarks
 from agents.arena.rows import Seat
-from agents.arena.spec import AgentSpec
 from agents.arena.statistics.estimates import LEVEL, Estimate
 from agents.arena.storage import read_header
+from agents.spec import AgentSpec
 from mcts_envs.core.shell import quoted
 from mcts_envs.core.writing import write_whole
 

@@ -12,9 +12,9 @@ from agents.arena.plan import Plan
 from agents.arena.report.doubts import cut_short
 from agents.arena.report.figures import Difference, Pairing, Rating, Standing, Summary, Trial
 from agents.arena.rows import Row, Rows
-from agents.arena.spec import AgentSpec
 from agents.arena.statistics.rating import RESAMPLES
 from agents.budget import LIMITS
+from agents.spec import AgentSpec
 from mcts_envs.registry import ENTRIES, full_id
 
 if TYPE_CHECKING:

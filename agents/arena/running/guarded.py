@@ -7,7 +7,7 @@ from typing import Any
 
 from agents import bridge
 from agents.arena.plan import Plan
-from agents.arena.spec import AgentSpec
+from agents.spec import AgentSpec
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.players import Player

@@ -11,7 +11,7 @@ from agents.arena.limits import Limits
 from agents.arena.replays import Moves
 from agents.arena.rows import Match, Row, Seat, Transition
 from agents.arena.running.asking import Asked, Chair
-from agents.arena.spec import AgentSpec
+from agents.spec import AgentSpec
 from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv

@@ -13,7 +13,7 @@ from agents.arena.rows import Match, Played, Transition, blank_row
 from agents.arena.running.asking import Asked
 from agents.arena.running.guarded import made
 from agents.arena.running.play import play
-from agents.arena.spec import AgentSpec
+from agents.spec import AgentSpec
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.players import Player

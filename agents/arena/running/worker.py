@@ -18,9 +18,9 @@ from agents.arena.limits import Limits
 from agents.arena.plan import Plan
 from agents.arena.rows import Match, Played
 from agents.arena.running.room import Room
-from agents.arena.spec import AgentSpec
 from agents.beginning import beginning, end_with_parent
 from agents.learning.saved.notices import PolicyWarning
+from agents.spec import AgentSpec
 
 Job: TypeAlias = Match | AgentSpec
 """A match to be played, or an agent to be checked."""

@@ -8,9 +8,9 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.spec import parse_settings
 from agents.arena.statistics.estimates import LEVEL, checked_points
 from agents.arena.statistics.gsprt import Floats, llr_of_scores, llr_of_t, score_of, t_of_normalized
+from agents.spec import parse_settings
 from mcts_envs.core import errors
 
 LOGISTIC, NORMALIZED = "logistic", "normalized"

@@ -1,4 +1,4 @@
-"""What is compared: agents and budgets as people write them on a command line."""
+"""Agents and budgets as people write them: on a command line, or as an opponent."""
 
 import json
 import re
