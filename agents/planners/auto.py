@@ -42,7 +42,11 @@ _SECONDS = 1.0
 """Random walks are looked at for so long, or for the time of a move, if that is longer, where moves have a time."""
 
 _SIMULATIONS = 4
-"""So many simulations at least have time in a move, where steps are dear and the horizon is free."""
+"""So many at least have time in a move, where steps are dear and the horizon is free: as many games where policies are
+sought, as many simulations of each action where a tree is."""
+
+_TRIED = 16
+"""Actions of which a tree has time for so many simulations, at most."""
 
 _LITTLE, _NUMBERS, _AHEAD = 1 / 3, 100, 150
 """Where chance has a smaller share, and no more numbers are observed, policies of them are sought, so far ahead."""
@@ -202,6 +206,8 @@ class Auto(Planner[Any]):
         if steered and ahead >= _SHORT:
             settings["horizon"] = int(min(max(ahead, _LONG), _AHEAD))
             return "policy_search", settings, f"numbers are observed, and chance has a share of {look.chance:.0%}"
+        if view.game.players == 1:  # whose games pay on the way; others are won at the end
+            ahead /= min(view.game.actions, _TRIED)
         ahead = int(min(max(ahead, _SHORT), _LONG))
         if hides:
             settings |= {"loop": "information_set", "c": _CURIOUS}

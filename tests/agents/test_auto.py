@@ -260,6 +260,17 @@ def test_auto_searches_no_graph_of_what_does_not_tell_what_the_player_has_done()
     assert agent.picked.startswith("mcts")
 
 
+@pytest.mark.parametrize(("actions", "horizon"), [(2, 60), (8, 31), (100, 15)])
+def test_the_more_actions_the_shorter_auto_looks_ahead_where_each_is_to_be_tried(monkeypatch, actions, horizon):
+    env = Ledger(actions)
+    env.reset(seed=1)
+    look = auto.Look(200.0, 0.0, 1.0, math.nan, 200, 1e-4, 1.0)
+    monkeypatch.setattr(auto, "_look", lambda *given: look)
+    agent = agents.make("auto", time_limit=0.1)
+    agent.act(env)
+    assert f"horizon={horizon})" in agent.picked
+
+
 def test_auto_says_what_it_picked_for_the_game_at_hand():
     agent, said = agents.make("auto", simulations=5), []
     envs = [playing("FrozenLake-v1"), playing("Blackjack-v1")]
