@@ -21,7 +21,7 @@ from agents.bridge.copying import constants
 from agents.bridge.copying.chance import drawn_from_system
 from agents.bridge.copying.copies import Copy
 from agents.bridge.copying.digest import contents, digest
-from agents.bridge.returned import StepError
+from agents.bridge.returned import SAY_IT, StepError
 from agents.bridge.rewinding import Rewind, holds_world
 from agents.bridge.states import ForeignState, whole
 from agents.bridge.step_wrappers import KeepsError, check_kept, held_around
@@ -58,11 +58,6 @@ _WINDOW = (
 _STEPPED = "its step raised"
 _LEGAL = re.compile("avail|legal|mask|valid")
 _LISTED = re.compile("legal|mask|(allowed|avail|possible|valid).*(action|move)")
-
-_SAY_IT = (
-    "say it as info['action_mask'] or action_masks(), 1 or 0 for an action; where that is not yours to write, register "
-    "an agents.bridge.Adapter with actions(env, agent)"
-)
 
 
 def copier_of(live: Any, state: ForeignState) -> Copier:
@@ -331,7 +326,7 @@ def _misnamed(state: ForeignState) -> str:
     said += [name for name in dir(type(state.env)) if _LEGAL.search(name) and not name.startswith("_")]
     if not said:
         return ""
-    return f"; if {said[0]} tells what is legal, {_SAY_IT}"
+    return f"; if {said[0]} tells what is legal, {SAY_IT}"
 
 
 def _warn_of_other_names(state: ForeignState) -> None:
@@ -345,7 +340,7 @@ def _warn_of_other_names(state: ForeignState) -> None:
             if _LISTED.search(str(name)) and _are_actions(value, range(game.actions), game.seats[0].start):
                 warnings.warn(
                     f"{game.name} says in {where}[{name!r}] what is legal, so it seems, but planners do not know that "
-                    f"name and try all {game.actions} actions: {_SAY_IT}",
+                    f"name and try all {game.actions} actions: {SAY_IT}",
                     stacklevel=2,
                 )
                 return

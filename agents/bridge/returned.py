@@ -5,6 +5,13 @@ from typing import Any
 _SAID = "observation, reward, terminated, truncated, info"
 
 
+SAY_IT = (
+    "say it as info['action_mask'] or action_masks(), 1 or 0 for an action; where that is not yours to write, register "
+    "an agents.bridge.Adapter with actions(env, agent)"
+)
+"""How planners are told what is legal."""
+
+
 class StepError(TypeError, ValueError):
     """A step returned something that no step of its API returns."""
 
@@ -17,6 +24,11 @@ def wrong(said: Any, action: Any) -> StepError:
         old = "; the old API returns 4, terminated and truncated in one" if len(said) == 4 else ""
         return StepError(f"step({action}) returned {len(said)} values; Gymnasium's returns 5: {_SAID}{old}")
     return _wrong_reward(said[1], action)
+
+
+def tried(error: Exception, action: Any) -> None:
+    """Note on what a step of a simulation has raised that it was one: nobody else has chosen that action."""
+    error.add_note(f"a planner tried step({action}) ahead; if that is not legal there, {SAY_IT}")
 
 
 def begun(said: Any) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ from pettingzoo import AECEnv, ParallelEnv
 from agents.bridge.copying.chance import GLOBALS, system_apart, torch_apart
 from agents.bridge.copying.copies import Copy
 from agents.bridge.remembering import own, shown_after
-from agents.bridge.returned import check_actions
+from agents.bridge.returned import check_actions, tried
 from agents.bridge.states import ForeignGame, ForeignState
 
 
@@ -71,15 +71,22 @@ class Played:
     def step(self, actions: dict[Any, Any]) -> None:
         """Make a step with the actions of those who are to choose, by name."""
         if isinstance(self.env, ParallelEnv):
-            self.said = self.env.step(actions)
+            self.said = self._stepped(actions)
         else:
             (action,) = actions.values()
             before = getattr(self.env, "action_space", None)  # of what is remembered: it may be inside of a wrapper
-            self.said = self.env.step(action)
+            self.said = self._stepped(action)
             self.over = self.said is not None and bool(self.said[2] or self.said[3])
             if self.said is not None and not self.over and self.env.action_space != before:  # in Gymnasium
                 check_actions(self.env.action_space, self.game.seats[0], action)
         self.shown = shown_after(self.env, self.said)
+
+    def _stepped(self, action: Any) -> Any:
+        try:
+            return self.env.step(action)
+        except Exception as error:
+            tried(error, action)
+            raise
 
     def choosing(self) -> list[Any]:
         """Return who is to choose, by name; in an AEC environment that may be one that has ended."""

@@ -27,6 +27,10 @@ _FEW = 200
 _RECURRING = 0.5
 """Where fewer than this share of the states met are new, a graph of states is searched."""
 
+_APART = 0.05
+"""Where nothing is left to chance, what is observed does not tell the state if so much of what is done again comes out
+in another way, as where it leaves out what the player holds."""
+
 _SHORT, _LONG = 15, 60
 """Bounds of the horizon where there is no end in sight."""
 
@@ -38,7 +42,11 @@ _SECONDS = 1.0
 """Random walks are looked at for so long, or for the time of a move, if that is longer, where moves have a time."""
 
 _SIMULATIONS = 4
-"""So many simulations at least have time in a move, where steps are dear and the horizon is free."""
+"""So many at least have time in a move, where steps are dear and the horizon is free: as many games where policies are
+sought, as many simulations of each action where a tree is."""
+
+_TRIED = 16
+"""Actions of which a tree has time for so many simulations, at most."""
 
 _LITTLE, _NUMBERS, _AHEAD = 1 / 3, 100, 150
 """Where chance has a smaller share, and no more numbers are observed, policies of them are sought, so far ahead."""
@@ -77,6 +85,8 @@ class Look(NamedTuple):
     chance : float
         Share that chance has in what the same actions show: 0 where they show the same. Where numbers are observed, of
         their variance, in the mean; else 1.
+    apart : float
+        Of what was done again where the same was observed, the share that came out in another way, but for ends.
     """
 
     length: float
@@ -86,13 +96,14 @@ class Look(NamedTuple):
     longest: int
     seconds: float
     chance: float
+    apart: float = 0.0
 
 
 class Auto(Planner[Any]):
     """Looks at the environment, a few hundred steps of random play, and picks a planner and its settings.
 
     A game of ours is played by what is strongest there (``best``), or by :class:`agents.mcts.MCTS` if that takes no
-    budget. Else, where one player moves whose states recur, and hide nothing or lead nowhere at random,
+    budget. Else, where one player moves whose states recur, and are told by what is observed or lead nowhere at random,
     :class:`agents.planners.graph.Graph`. Else, where random games of one player go on and on and no step pays more than
     another, :class:`agents.planners.runs.Runs`. Else, where one player observes a few numbers, chance decides little
     and a move has time for a few short games, :class:`agents.planners.policy_search.PolicySearch`. Else
@@ -183,7 +194,8 @@ class Auto(Planner[Any]):
         look = _look(root, view.player, self.stream, math.inf if seconds == math.inf else max(seconds, _SECONDS))
         hides = root.hidden.copies(view.player).particles or getattr(view.game, "redraws", False)
         endless = view.game.players == 1 and look.ended < 0.5 and not math.isnan(look.paid)
-        if view.game.players == 1 and look.new < _RECURRING and (endless or not hides):
+        tells = not hides and (look.chance > 0 or look.apart < _APART)
+        if view.game.players == 1 and look.new < _RECURRING and (endless or tells):
             return "graph", limits, f"one player, and {1 - look.new:.0%} of the states met were met before"
         settings: dict[str, Any] = {**limits}
         if endless:
@@ -194,6 +206,8 @@ class Auto(Planner[Any]):
         if steered and ahead >= _SHORT:
             settings["horizon"] = int(min(max(ahead, _LONG), _AHEAD))
             return "policy_search", settings, f"numbers are observed, and chance has a share of {look.chance:.0%}"
+        if view.game.players == 1:  # whose games pay on the way; others are won at the end
+            ahead /= min(view.game.actions, _TRIED)
         ahead = int(min(max(ahead, _SHORT), _LONG))
         if hides:
             settings |= {"loop": "information_set", "c": _CURIOUS}
@@ -221,14 +235,15 @@ def _look(root: Any, player: int, stream: Any, seconds: float) -> Look:
     lengths: list[int] = []
     paid: set[float] = set()
     met: dict[int, int] = {}
-    ends = steps = 0
+    came: dict[tuple[int, int], tuple[float, int]] = {}
+    ends = steps = again = apart = 0
     few = _FEW if game.players == 1 else 0
     while (len(lengths) < _WALKS and steps < _STEPS) or steps < few:
         if lengths and time.perf_counter() - started > seconds:
             break
         work[:] = root
         game.determinize(work, player, draw(stream))
-        t = 0
+        t, before = 0, None
         while t < _LENGTH and (bits := game.active(work)):
             for other in range(game.players):
                 if bits >> other & 1:
@@ -241,13 +256,19 @@ def _look(root: Any, player: int, stream: Any, seconds: float) -> Look:
                 paid.add(rewards[player])
                 key = game.key(work, player)
                 met[key] = met.get(key, 0) + 1
+                if before is not None:
+                    done, outcome = (before, actions[player]), (rewards[player], key)
+                    again += done in came
+                    apart += came.setdefault(done, outcome) != outcome
+                before = key
         lengths.append(t)
         ends += not game.active(work) and (game.players > 1 or game.status(work, player) == TERMINATED)
         steps += t
     once = len(met) / max(1, sum(met.values()))
     same, each = min(paid) if len(paid) == 1 else math.nan, (time.perf_counter() - started) / max(1, steps)
     chance = _chance(root, player, stream) if game.players == 1 else 1.0
-    return Look(float(np.median(lengths)), ends / len(lengths), once, same, max(lengths), each, chance)
+    unlike = apart / max(1, again)
+    return Look(float(np.median(lengths)), ends / len(lengths), once, same, max(lengths), each, chance, unlike)
 
 
 def _steered(game: Game) -> bool:

@@ -237,6 +237,40 @@ def test_auto_looks_as_far_ahead_in_games_of_several_as_a_move_has_time_for(monk
     assert agent.picked.startswith(f"mcts(time_limit=0.1, rollout_depth={depth}): random games of 200 steps")
 
 
+class Ledger(gym.Env):
+    """What was chosen pays a step later, as an asset that is held; the day alone is observed."""
+
+    def __init__(self, actions=2):
+        self.action_space, self.observation_space = spaces.Discrete(actions), spaces.Discrete(31)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.day = self.held = 0
+        return self.day, {}
+
+    def step(self, action):
+        paid = self.held * (-1.0) ** (self.day // 3)
+        self.day, self.held = self.day + 1, int(action)
+        return self.day, paid, self.day == 30, False, {}
+
+
+def test_auto_searches_no_graph_of_what_does_not_tell_what_the_player_has_done():
+    env, agent = agents.remember(Ledger()), agents.make("auto", simulations=100, seed=0)
+    assert total(env, agent, 1) > 10.0
+    assert agent.picked.startswith("mcts")
+
+
+@pytest.mark.parametrize(("actions", "horizon"), [(2, 60), (8, 31), (100, 15)])
+def test_the_more_actions_the_shorter_auto_looks_ahead_where_each_is_to_be_tried(monkeypatch, actions, horizon):
+    env = Ledger(actions)
+    env.reset(seed=1)
+    look = auto.Look(200.0, 0.0, 1.0, math.nan, 200, 1e-4, 1.0)
+    monkeypatch.setattr(auto, "_look", lambda *given: look)
+    agent = agents.make("auto", time_limit=0.1)
+    agent.act(env)
+    assert f"horizon={horizon})" in agent.picked
+
+
 def test_auto_says_what_it_picked_for_the_game_at_hand():
     agent, said = agents.make("auto", simulations=5), []
     envs = [playing("FrozenLake-v1"), playing("Blackjack-v1")]

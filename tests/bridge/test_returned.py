@@ -279,3 +279,22 @@ def test_what_an_environment_lacks_is_named():
         delattr(env, space)
         with pytest.raises(TypeError, match=f"Walk has no {space}; set self.{space}"):
             mcts(5).act(env)
+
+
+@pytest.mark.parametrize("settings", [{}, {"information": "full"}])
+def test_what_raises_after_an_action_that_was_tried_ahead_says_how_legal_ones_are_told(settings):
+    class Once(Walk):
+        last = 0
+
+        def step(self, action):
+            if action == self.last == 1:
+                raise RuntimeError("not twice in a row")
+            self.last = action
+            return super().step(action)
+
+    env = Once()
+    env.reset(seed=0)
+    with pytest.raises(RuntimeError, match="not twice in a row") as raised:
+        agents.make("mcts", simulations=50, **settings).act(env)
+    (note,) = raised.value.__notes__
+    assert note.startswith("a planner tried step(1) ahead; if that is not legal there, say it as info['action_mask']")

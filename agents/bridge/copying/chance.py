@@ -15,6 +15,7 @@ import numpy as np
 from numpy.random import PCG64, Generator, mtrand  # the functions of NumPy's global generator
 
 from agents.bridge.copying.classes import name_of
+from agents.bridge.returned import tried
 
 _WORD, _LONG_WORD = 2**64 - 1, 2**128 - 1
 _PCG64_INCREMENT = 0x5851F42D4C957F2D14057B7EF767814F
@@ -241,6 +242,13 @@ class Watch:
 
     def step(self, step: Callable[[Any], Any], action: Any) -> Any:
         """Make a step of a simulated environment, and return what it returns."""
+        try:
+            return self._step(step, action)
+        except Exception as error:
+            tried(error, action)
+            raise
+
+    def _step(self, step: Callable[[Any], Any], action: Any) -> Any:
         if self._moved():  # the world has gone on, a policy has drawn, or another thread is at a step
             with GLOBALS:
                 self._save()

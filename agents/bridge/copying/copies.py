@@ -4,9 +4,9 @@ While an environment is copied, every container in the copy is noted together wi
 is to put these contents into the same containers again. So whatever refers to the same thing goes on doing so (views of
 arrays, cycles, bound methods), and it takes a microsecond or two where a deep copy takes a hundred.
 
-What only shows, logs or describes is shared with the original: clocks, fonts, arrays in spaces, specs. Pixel surfaces
-are copied once and not brought back: they are drawn over. Random generators are copied, and left to be seeded anew.
-Classes and modules are not copied, nor is what they keep.
+What only shows, logs or describes is shared with the original: clocks, fonts, arrays in spaces, specs. Surfaces of
+pygame are copied once and not brought back: they are drawn over. Random generators are copied, and left to be seeded
+anew. Classes and modules are not copied, nor is what they keep.
 """
 
 import types

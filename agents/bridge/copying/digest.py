@@ -24,13 +24,13 @@ from agents.bridge.copying.classes import (
     is_open,
     is_plain,
     is_shared,
-    module_of,
     name_of,
     never_changes,
     slots_of,
 )
 from agents.bridge.copying.jax_keys import is_key, is_of_jax
 from agents.bridge.copying.mujoco import is_physics, token_of
+from agents.bridge.copying.pictures import PIXELS, drawn
 from agents.bridge.copying.weakrefs import behind
 
 _AS_IT_IS = frozenset({bool, bytes, complex, float, int, str, type(None)})
@@ -76,11 +76,11 @@ def _token(value: Any, met: dict[int, int]) -> Any:
         return value.tobytes()
     if isinstance(value, Enum):
         return str(value)
-    if isinstance(value, BitGenerator) or are_generators(kind) or module_of(kind) == "pygame.surface":
+    if isinstance(value, BitGenerator) or are_generators(kind) or drawn(kind) in PIXELS:
         return None
     if isinstance(value, Space) and never_changes(value):
         return None
-    if module_of(kind) == "pygame.mask":
+    if drawn(kind):
         return bytes(value)
     if callable(value) and not is_open(kind):  # a function, a method or a class: some keep their phase in one
         return _function(value, met)

@@ -21,7 +21,6 @@ from agents.bridge.copying.classes import (
     has_table,
     is_plain,
     is_shared,
-    module_of,
     name_of,
     never_changes,
     quiet,
@@ -29,6 +28,7 @@ from agents.bridge.copying.classes import (
 )
 from agents.bridge.copying.mujoco import copy_array, copy_physics, is_physics
 from agents.bridge.copying.opaque import copy_buffer, copy_opaque
+from agents.bridge.copying.pictures import copy_drawn, drawn
 from agents.bridge.copying.tensors import copy_tensor, in_memory_of_tensor, is_tensor
 from agents.bridge.copying.weakrefs import WEAK
 
@@ -258,26 +258,6 @@ def _copy_memoryview(into: Any, value: Any) -> Any:
     return made
 
 
-def _copy_surface(into: Any, value: Any) -> Any:
-    into._surfaces[id(value)] = made = value.copy()
-    return made
-
-
-def _copy_bitmask(into: Any, value: Any) -> Any:
-    made, kept = value.copy(), value.copy()
-    into._others.append((_redraw, (made, kept)))
-    return made
-
-
-def _redraw(made: Any, kept: Any) -> None:
-    made.clear()
-    made.draw(kept, (0, 0))
-
-
-_DRAWN = {"pygame.mask": _copy_bitmask, "pygame.surface": _copy_surface}
-"""How what pygame draws, or collides by, is copied."""
-
-
 def _copy_object(into: Any, value: Any) -> Any:
     kind: Any = type(value)
     base = container_of(kind)
@@ -387,8 +367,8 @@ def maker_of(value: Any) -> Maker:
     for base, maker in _MAKERS_OF_SUBCLASSES:
         if issubclass(kind, base):  # a weak proxy says to be an instance
             return maker
-    if module_of(kind) in _DRAWN:
-        return _DRAWN[module_of(kind)]
+    if drawn(kind):
+        return copy_drawn
     if name_of(kind) == TORCH:
         return _copy_torch_generator
     if is_tensor(kind):
