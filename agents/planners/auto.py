@@ -87,6 +87,8 @@ class Look(NamedTuple):
         their variance, in the mean; else 1.
     apart : float
         Of what was done again where the same was observed, the share that came out in another way, but for ends.
+    alike : bool
+        Whether ends paid the same as all other steps.
     """
 
     length: float
@@ -97,13 +99,14 @@ class Look(NamedTuple):
     seconds: float
     chance: float
     apart: float = 0.0
+    alike: bool = False
 
 
 class Auto(Planner[Any]):
     """Looks at the environment, a few hundred steps of random play, and picks a planner and its settings.
 
     A game of ours is played by what is strongest there (``best``), or by :class:`agents.mcts.MCTS` if that takes no
-    budget. Else, where one player moves whose states recur, and are told by what is observed or lead nowhere at random,
+    budget. Else, where one player moves whose states recur, and are told by what is observed or pay nothing at random,
     :class:`agents.planners.graph.Graph`. Else, where random games of one player go on and on and no step pays more than
     another, :class:`agents.planners.runs.Runs`. Else, where one player observes a few numbers, chance decides little
     and a move has time for a few short games, :class:`agents.planners.policy_search.PolicySearch`. Else
@@ -195,11 +198,11 @@ class Auto(Planner[Any]):
         hides = root.hidden.copies(view.player).particles or getattr(view.game, "redraws", False)
         endless = view.game.players == 1 and look.ended < 0.5 and not math.isnan(look.paid)
         tells = not hides and (look.chance > 0 or look.apart < _APART)
-        if view.game.players == 1 and look.new < _RECURRING and (endless or tells):
+        if view.game.players == 1 and look.new < _RECURRING and (endless or look.alike or tells):
             return "graph", limits, f"one player, and {1 - look.new:.0%} of the states met were met before"
         settings: dict[str, Any] = {**limits}
         if endless:
-            settings["horizon"] = int(min(max(seconds / look.seconds, _LONG), _RUNS))
+            settings["horizon"] = int(min(max(seconds / 2 / look.seconds, _SHORT), _RUNS))
             return "runs", settings, f"random games of {look.longest} steps do not end, and pay the same all the way"
         ahead = seconds / _SIMULATIONS / look.seconds
         steered = view.game.players == 1 and look.chance < _LITTLE and _steered(view.game) and not hides
@@ -233,7 +236,7 @@ def _look(root: Any, player: int, stream: Any, seconds: float) -> Look:
     game, work = root.game, root.game.new_state()
     actions, rewards, legal = [0] * game.players, [0.0] * game.players, [0] * game.actions
     lengths: list[int] = []
-    paid: set[float] = set()
+    paid, ever = set[float](), set[float]()
     met: dict[int, int] = {}
     came: dict[tuple[int, int], tuple[float, int]] = {}
     ends = steps = again = apart = 0
@@ -252,6 +255,7 @@ def _look(root: Any, player: int, stream: Any, seconds: float) -> Look:
             t += 1
             if t >= _SHORT and time.perf_counter() - started > seconds:
                 break
+            ever.add(rewards[player])
             if game.active(work):
                 paid.add(rewards[player])
                 key = game.key(work, player)
@@ -267,8 +271,8 @@ def _look(root: Any, player: int, stream: Any, seconds: float) -> Look:
     once = len(met) / max(1, sum(met.values()))
     same, each = min(paid) if len(paid) == 1 else math.nan, (time.perf_counter() - started) / max(1, steps)
     chance = _chance(root, player, stream) if game.players == 1 else 1.0
-    unlike = apart / max(1, again)
-    return Look(float(np.median(lengths)), ends / len(lengths), once, same, max(lengths), each, chance, unlike)
+    unlike, ended = apart / max(1, again), ends / len(lengths)
+    return Look(float(np.median(lengths)), ended, once, same, max(lengths), each, chance, unlike, len(ever) == 1)
 
 
 def _steered(game: Game) -> bool:

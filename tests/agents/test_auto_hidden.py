@@ -35,3 +35,28 @@ def test_it_looks_before_it_bets():
         assert "loop='information_set'" in auto.picked
         env.step(0)
         assert auto.act(env) == env.unwrapped.card + 1
+
+
+class Marsh(gym.Env):
+    """A ring of six fields, of which one, unseen, swallows who waits there; once around pays."""
+
+    action_space, observation_space = spaces.Discrete(3), spaces.Discrete(6)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.bog, self.gone = int(self.np_random.integers(6)), 0
+        return 0, {}
+
+    def step(self, action):
+        self.gone += (1, -1, 0)[action]
+        swallowed, around = action == 2 and self.gone % 6 == self.bog, abs(self.gone) == 60
+        return self.gone % 6, float(around), swallowed or around, False, {}
+
+
+def test_it_searches_a_graph_where_no_end_of_random_games_pays():
+    env, auto = agents.remember(Marsh()), agents.make("auto", simulations=20, seed=0)
+    env.reset(seed=0)
+    auto.act(env)
+    assert env.unwrapped.gone == 0
+    assert auto.last_result.copies.particles
+    assert auto.picked.startswith("graph(")
