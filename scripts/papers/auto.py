@@ -72,8 +72,8 @@ def _control(name: str, games: int) -> Ground:
     return Ground(name, Entry("classic control", name), games)
 
 
-def _grid(name: str) -> Ground:
-    return Ground(name, Entry("MiniGrid", name, ("minigrid",)), 40, settings={"max_episode_steps": 100})
+def _grid(name: str, **given: Any) -> Ground:
+    return Ground(name, Entry("MiniGrid", name, ("minigrid",)), 40, settings={"max_episode_steps": 100}, **given)
 
 
 def _classic(name: str, games: int, *needs: str, **given: Any) -> Ground:
@@ -107,6 +107,8 @@ GROUNDS = (
     _grid("MiniGrid-DoorKey-5x5-v0"),
     _grid("MiniGrid-LavaGapS5-v0"),
     _grid("MiniGrid-Dynamic-Obstacles-5x5-v0"),
+    _grid("MiniGrid-FourRooms-v0", milliseconds=50),
+    _grid("MiniGrid-KeyCorridorS3R1-v0", milliseconds=50),
     _classic("tictactoe_v3", 40, "pygame", stakes=False),
     _classic("connect_four_v3", 40, "pygame", stakes=False),
     _classic("leduc_holdem_v4", 400, "rlcard", "pygame"),
