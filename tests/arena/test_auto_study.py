@@ -29,9 +29,9 @@ def played(tmp_path, monkeypatch, ground, rivals):
     return record, said, entries
 
 
-def test_there_are_twenty_environments():
-    assert len(auto.GROUNDS) == 20
-    assert len({ground.title for ground in auto.GROUNDS}) == 20
+def test_there_are_twenty_two_environments():
+    assert len(auto.GROUNDS) == 22
+    assert len({ground.title for ground in auto.GROUNDS}) == 22
 
 
 def test_episodes_of_one_player_begin_alike(tmp_path, monkeypatch):
