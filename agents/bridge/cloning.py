@@ -299,15 +299,18 @@ _HELD_HERE = 2
 
 
 def _begin_stream(env: Any, seed: int) -> None:
-    """Begin one of a few random streams in an environment whose snapshots hold them, in whatever state it is."""
+    """Begin one of a few random streams in an environment whose snapshots hold them, in whatever state it is.
+
+    The first time all are begun.
+    """
     save, restore = (getattr(env, name) for name in _pair(env))
     hashed: Any = type(env).__hash__
     begun = {} if hashed is None else _BEGUN.setdefault(_ORIGINS.get(env, lambda: env)() or env, {})
-    if seed in begun:
-        restore(own(begun[seed]))  # or the one that is kept would go on with its stream
-    else:
-        env.reset(seed=seed)
-        begun[seed] = own(save(include_rng=True))
+    if seed not in begun:
+        for each in (seed,) if hashed is None else range(_STREAMS):
+            env.reset(seed=each)
+            begun[each] = own(save(include_rng=True))
+    restore(own(begun[seed]))  # or the one that is kept would go on with its stream
 
 
 def _twin_to_keep(source: Any) -> tuple[Any, list[Any] | None]:
