@@ -51,7 +51,8 @@ def search_data(result: Any, view: View | None = None) -> Data:
         data |= _tried(result, view)
         least = 1 + result.tree.visits_of_rank(_NODES)  # all else would be thrown away
         data["tree"] = pruned(result.tree.to_json(_DEPTH, least, _BREADTH), _NODES)
-        steps = [{edge.player: edge.action for edge in step} for step in result.tree.best_line()[:_LINE]]
+        line = result.tree.best_line(None if view is None else {view.player: result.action})[:_LINE]
+        steps = [{edge.player: edge.action for edge in step} for step in line]
         data["line"] = list(_places(result.tree.game, view, steps))
     elif view is not None and hasattr(result, "principal_variation"):
         data["actions"] = [named(view.game, view.state, view.player, data["action"]) | {"value": data["value"]}]
