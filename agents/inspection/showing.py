@@ -198,10 +198,12 @@ def _places(game: Game, view: View | None, steps: Sequence[Any]) -> Iterator[Dat
         chosen = step if isinstance(step, dict) else {able[0] if able else 0: int(step)}
         if not all(0 <= action < game.actions for action in chosen.values()):  # of a planner of one's own
             return
-        if sorted(chosen) != able:
+        if not chosen.keys() <= set(able):
             state = None
         for player, action in chosen.items():
             yield named(game, state, player, action)
+        if len(chosen) < len(able):  # what the others did, who are out of sight, told no nodes apart
+            state = None
         if state is not None:
             actions = np.zeros(game.players, np.int64)
             actions[list(chosen)] = list(chosen.values())
